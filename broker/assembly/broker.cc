@@ -128,7 +128,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       transaction_updates(transactions, config),
       coordinator_timers(coordinators, turns.first()),
       fence_files(storage->file_system, storage->directory),
-      fences(fence_files, {groups, connections}, upkeep),
+      fences(fence_files, {groups, connections}, upkeep, longest_transaction_ms(*options.config)),
       fence_wakes(fences, topics, turns),
       fence_upkeep(fences, topics, findings),
       shown_partitions(groups),

@@ -103,8 +103,7 @@ std::vector<PartitionIndex> Fence::children_of(PartitionIndex parent) const {
     return children;
 }
 
-Fence::Hold& Fence::hold_of(std::string_view group, PartitionIndex partition, Offset drained, Instant now) {
-    HoldKey key{std::string(group), partition};
+Fence::Hold& Fence::hold_of(HoldKey key, Offset drained, Instant now) {
     const auto known = holds_.find(key);
     if (known != holds_.end()) {
         return known->second;
@@ -112,7 +111,9 @@ Fence::Hold& Fence::hold_of(std::string_view group, PartitionIndex partition, Of
     if (holds_.size() == kHoldsMax) {
         holds_.erase(std::ranges::min_element(holds_, {}, [](const auto& hold) { return hold.second.asked; }));
     }
-    return holds_.emplace(std::move(key), Hold{.drained = drained, .limit = {}, .since = now, .asked = now}).first->second;
+    return holds_
+        .emplace(std::move(key), Hold{.drained = drained, .limit = {}, .since = now, .asked = now, .transaction_since = {}})
+        .first->second;
 }
 
 Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, const Progress& progress, Offset end,
@@ -120,15 +121,24 @@ Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, co
     const Offset drained = progress.drained;
     const auto child = children_.find(partition);
     const std::optional<Offset> first_held = child == children_.end() ? std::nullopt : child->second.marks.first_held(drained);
+    HoldKey key{std::string(group), partition, progress.read_committed};
     if (!first_held || *first_held >= end) {
-        if (const auto known = holds_.find(HoldKey{std::string(group), partition}); known != holds_.end()) {
+        if (const auto known = holds_.find(key); known != holds_.end()) {
             known->second.held = false;
         }
         return {.limit = end};
     }
-    Hold& hold = hold_of(group, partition, drained, now);
+    Hold& hold = hold_of(std::move(key), drained, now);
     hold.asked = now;
-    if (!hold.held || hold.drained != drained || progress.waits_for_transaction) {
+    const bool moves = hold.drained != drained;
+    if (moves || !progress.waits_for_transaction) {
+        hold.transaction_since.reset();
+    }
+    if (progress.waits_for_transaction && !hold.transaction_since) {
+        hold.transaction_since = now;
+    }
+    const bool waits_for_transaction = hold.transaction_since && now - *hold.transaction_since < settings.longest_transaction_ms;
+    if (!hold.held || moves || waits_for_transaction) {
         // It begins to wait, or it moves, or it cannot move: a group that works gets all the time it needs.
         hold.since = now;
         hold.drained = drained;
@@ -160,7 +170,7 @@ void Fence::note_unattributed(Outsider outsider) {
 }
 
 void Fence::note_fetched(std::string_view group, PartitionIndex parent, Offset offset, Instant now) {
-    HoldKey key{std::string(group), parent};
+    std::pair key{std::string(group), parent};
     if (const auto known = fetched_.find(key); known != fetched_.end()) {
         // A group that goes back has not done what it had done, and begins anew.
         const bool goes_back = offset < known->second.offset;
@@ -171,7 +181,7 @@ void Fence::note_fetched(std::string_view group, PartitionIndex parent, Offset o
 }
 
 std::optional<Offset> Fence::fetched(std::string_view group, PartitionIndex parent, Instant now) const {
-    const auto known = fetched_.find(HoldKey{std::string(group), parent});
+    const auto known = fetched_.find({std::string(group), parent});
     const bool counts = known != fetched_.end() && now - known->second.since >= kCommitGraceMs;
     return counts ? std::optional(known->second.offset) : std::nullopt;
 }
@@ -179,9 +189,16 @@ std::optional<Offset> Fence::fetched(std::string_view group, PartitionIndex pare
 std::vector<Fence::Waiting> Fence::waiting() const {
     std::vector<Waiting> result;
     for (const auto& [key, hold] : holds_) {
-        if (hold.held) {
-            result.push_back({key.first, key.second, hold.limit, hold.drained, hold.since});
+        const auto& [group, partition, read_committed] = key;
+        if (!hold.held) {
+            continue;
         }
+        if (!result.empty() && result.back().group == group && result.back().partition == partition) {
+            // Readers of both kinds wait: those of committed records come second.
+            result.back().since = std::min(result.back().since, hold.since);
+            continue;
+        }
+        result.push_back({group, partition, hold.limit, hold.drained, hold.since});
     }
     return result;
 }
@@ -197,7 +214,7 @@ std::set<std::string> Fence::released_groups() const {
     std::set<std::string> groups;
     for (const auto& [key, hold] : holds_) {
         if (hold.released > Offset{0}) {
-            groups.insert(key.first);
+            groups.insert(std::get<std::string>(key));
         }
     }
     return groups;

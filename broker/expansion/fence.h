@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,14 +34,16 @@ struct FenceSettings {
     /// The topic's partita.expansion.fence.timeout.ms and partita.expansion.window.ms.
     std::int64_t timeout_ms = 120'000;
     std::int64_t window_ms = 600'000;
+    /// How long a transaction can be open. One that is open for longer has nobody who would end it.
+    std::int64_t longest_transaction_ms = 910'000;
 };
 
 /// The fence of one topic, over all its expansions. Pure: time, log ends and commits come in as arguments. One
 /// caller at a time.
 class Fence {
   public:
-    /// (group, partition) pairs whose waiting is timed. For a further one, the pair that was judged longest ago is
-    /// forgotten.
+    /// (group, partition) pairs whose waiting is timed, of readers of committed records apart from others. For a further one, the
+    /// pair that was judged longest ago is forgotten.
     static constexpr std::size_t kHoldsMax = 4096;
     /// Readers in no known group that are listed.
     static constexpr std::size_t kUnattributedMax = 64;
@@ -107,12 +110,15 @@ class Fence {
         /// The group waited longer than the timeout: this verdict lets it through up to `limit`.
         bool timed_out = false;
     };
-    /// How far a group is in a parent.
+    /// How far a group is in a parent, as a reader sees it.
     struct Progress {
-        /// It has processed everything below.
+        /// It has processed everything below that such a reader could be given.
         Offset drained;
+        /// The reader reads committed records alone. Readers who may be of the group and read in the other way are told apart:
+        /// the waiting of one is not that of the other.
+        bool read_committed = false;
         /// What comes next is in a transaction that is still open, and is given to nobody who reads committed records alone. Then
-        /// it is not the group that is slow: its time begins anew.
+        /// it is not the group that is slow: its time begins anew, until `longest_transaction_ms` have passed.
         bool waits_for_transaction = false;
     };
     /// Decides how far the members of `group`, which is so far in the parent, may read `partition`, whose log ends at `end`.
@@ -205,6 +211,8 @@ class Fence {
         Offset limit;
         Instant since;
         Instant asked;
+        /// Since then it waits for one transaction.
+        std::optional<Instant> transaction_since;
         /// A timeout let the group read everything below this offset.
         Offset released{0};
         bool held = false;
@@ -214,15 +222,16 @@ class Fence {
         /// The group has fetched since then without a commit.
         Instant since;
     };
-    using HoldKey = std::pair<std::string, PartitionIndex>;
+    /// By group, partition, and whether committed records alone are read.
+    using HoldKey = std::tuple<std::string, PartitionIndex, bool>;
 
     void end_window(WindowState how);
-    Hold& hold_of(std::string_view group, PartitionIndex partition, Offset drained, Instant now);
+    Hold& hold_of(HoldKey key, Offset drained, Instant now);
 
     Window window_;
     std::map<PartitionIndex, Child> children_;
     std::map<HoldKey, Hold> holds_;
-    std::map<HoldKey, Fetched> fetched_;
+    std::map<std::pair<std::string, PartitionIndex>, Fetched> fetched_;
     std::set<Outsider> unattributed_;
     std::uint64_t timeouts_ = 0;
     std::uint64_t held_fetches_ = 0;

@@ -34,7 +34,8 @@ std::shared_ptr<TopicExpansion> Fences::state_for(const topics::Topic& topic, co
 }
 
 std::shared_ptr<TopicExpansion> Fences::new_state(Instant producers_known_since) {
-    return std::make_shared<TopicExpansion>(readers_.groups, readers_.connections, producers_known_since);
+    return std::make_shared<TopicExpansion>(readers_.groups, readers_.connections, producers_known_since,
+                                            longest_transaction_ms_);
 }
 
 void Fences::finish_load() {

@@ -27,8 +27,9 @@ class Fences final : public TopicsListener {
         GroupShards& groups;
         Connections& connections;
     };
-    /// `upkeep` rings when there is a fence to store.
-    Fences(FenceFiles& files, Readers readers, UpkeepBell& upkeep) : files_(files), readers_(readers), upkeep_(upkeep) {}
+    /// `upkeep` rings when there is a fence to store. `longest_transaction_ms`: see expansion::FenceSettings.
+    Fences(FenceFiles& files, Readers readers, UpkeepBell& upkeep, std::int64_t longest_transaction_ms)
+        : files_(files), readers_(readers), upkeep_(upkeep), longest_transaction_ms_(longest_transaction_ms) {}
 
     // Start --------------------------------------------------------------------------------------
 
@@ -71,6 +72,7 @@ class Fences final : public TopicsListener {
     FenceFiles& files_;
     const Readers readers_;
     UpkeepBell& upkeep_;
+    const std::int64_t longest_transaction_ms_;
     /// Fences read at the start, until their topics take them.
     std::map<TopicId, expansion::Fence> loaded_;
     std::atomic<int> count_ = 0;

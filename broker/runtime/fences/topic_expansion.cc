@@ -12,10 +12,6 @@
 namespace partita::runtime {
 namespace {
 
-expansion::FenceSettings fence_settings(const TopicState& topic) {
-    return {.timeout_ms = topic.config->expansion_fence_timeout_ms, .window_ms = topic.config->expansion_window_ms};
-}
-
 const PartitionLog& log_of(const TopicState& topic, PartitionIndex partition) {
     const Partition* state = topic.partition(partition.value);
     PARTITA_ASSERT(state != nullptr, "a fence knows only partitions that there are");
@@ -23,6 +19,12 @@ const PartitionLog& log_of(const TopicState& topic, PartitionIndex partition) {
 }
 
 }  // namespace
+
+expansion::FenceSettings TopicExpansion::fence_settings(const TopicState& topic) const {
+    return {.timeout_ms = topic.config->expansion_fence_timeout_ms,
+            .window_ms = topic.config->expansion_window_ms,
+            .longest_transaction_ms = longest_transaction_ms_};
+}
 
 TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, const expansion::ProducerInstance& instance,
                                                      const Producer& producer, Instant now) {
@@ -111,9 +113,13 @@ expansion::Fence::Progress TopicExpansion::progress_of(const groups::TopicReader
     const auto committed = group.committed.find(parent);
     const Offset done =
         committed != group.committed.end() ? committed->second : fence_->fetched(group.group_id, parent, now).value_or(Offset{0});
+    const Offset end = parent_log.high_watermark();
     const Offset drained = first_deliverable(parent_log, done, read_committed);
-    // Asked after it: what is stable by now can be given.
-    return {.drained = drained, .waits_for_transaction = read_committed && drained >= parent_log.last_stable_offset()};
+    // Asked after both: what is stable by now can be given, and what was there before and is not is in a transaction.
+    const Offset stable_end = parent_log.last_stable_offset();
+    return {.drained = drained,
+            .read_committed = read_committed,
+            .waits_for_transaction = read_committed && drained >= stable_end && stable_end < end};
 }
 
 TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,

@@ -32,9 +32,12 @@ class TopicExpansion {
     /// A time long before everything: all producers are known, from the topic's first record on.
     static constexpr Instant kSinceItsCreation{-(std::int64_t{1} << 60)};
 
-    TopicExpansion(GroupShards& groups, Connections& connections, Instant producers_known_since)
+    /// `longest_transaction_ms`: see expansion::FenceSettings.
+    TopicExpansion(GroupShards& groups, Connections& connections, Instant producers_known_since,
+                   std::int64_t longest_transaction_ms)
         : groups_(groups),
           connections_(connections),
+          longest_transaction_ms_(longest_transaction_ms),
           producers_known_since_(producers_known_since),
           readers_(groups, connections) {}
 
@@ -160,10 +163,12 @@ class TopicExpansion {
         REQUIRES(mutex_);
     Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer,
                          Instant now) REQUIRES(mutex_);
+    [[nodiscard]] expansion::FenceSettings fence_settings(const TopicState& topic) const;
     void exclude_ended_producers();
 
     GroupShards& groups_;
     Connections& connections_;
+    const std::int64_t longest_transaction_ms_;
     mutable Mutex mutex_{LockRank::topic_growth};
     expansion::RecentTable<expansion::ProducerInstance, Wrote, kProducersMax> producers_ GUARDED_BY(mutex_);
     Instant producers_known_since_ GUARDED_BY(mutex_);

@@ -12,4 +12,8 @@ transactions::TransactionConfig transaction_settings(const config::BrokerConfig&
     };
 }
 
+std::int64_t longest_transaction_ms(const config::BrokerConfig& config) {
+    return std::int64_t{config.transaction_max_timeout_ms} + config.transaction_abort_timed_out_transaction_cleanup_interval_ms;
+}
+
 }  // namespace partita::runtime

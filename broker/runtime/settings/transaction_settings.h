@@ -12,4 +12,7 @@ namespace partita::runtime {
 [[nodiscard]] transactions::TransactionConfig transaction_settings(const config::BrokerConfig& config,
                                                                    std::int16_t transaction_version);
 
+/// How long a transaction can be open that has a coordinator: as long as a producer may ask for, and until it is looked for.
+[[nodiscard]] std::int64_t longest_transaction_ms(const config::BrokerConfig& config);
+
 }  // namespace partita::runtime

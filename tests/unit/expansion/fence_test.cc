@@ -203,6 +203,44 @@ TEST(Fence, GroupThatWaitsForATransactionIsNotSlow) {
     EXPECT_EQ(fence.timeouts(), 1u);
 }
 
+// Its producer is gone, and no coordinator knows of it.
+TEST(Fence, TransactionThatNobodyEndsIsWaitedForOnce) {
+    Fence fence = opened();
+    fence.mark(partition(6), Offset{0}, Offset{100});
+    const FenceSettings settings{.timeout_ms = 1000, .longest_transaction_ms = 5000};
+    const auto judge_at = [&](std::int64_t now, std::int64_t drained, std::int64_t end) {
+        return fence.judge("g", partition(6), {.drained = Offset{drained}, .read_committed = true, .waits_for_transaction = true},
+                           Offset{end}, settings, Instant{now});
+    };
+    for (std::int64_t now = 0; now < 5000; now += 500) EXPECT_TRUE(judge_at(now, 50, 8).held);
+    EXPECT_TRUE(judge_at(5499, 50, 8).held) << "its own time began when the transaction was last waited for";
+    EXPECT_TRUE(judge_at(5500, 50, 8).timed_out);
+    EXPECT_TRUE(judge_at(5600, 50, 9).held) << "what came since waits in its turn";
+    EXPECT_TRUE(judge_at(6600, 50, 9).timed_out) << "and not for the transaction again";
+    for (std::int64_t now = 7000; now < 12'000; now += 500) EXPECT_TRUE(judge_at(now, 60, 10).held) << "another transaction";
+    EXPECT_EQ(fence.timeouts(), 2u);
+}
+
+// A client of which it is not known which group's it is says how it reads itself, and nothing of how the group does.
+TEST(Fence, StrangerWhoWaitsForATransactionTakesNoTimeFromTheGroup) {
+    Fence fence = opened();
+    fence.mark(partition(6), Offset{0}, Offset{100});
+    const FenceSettings settings{.timeout_ms = 1000};
+    const auto judge_at = [&](std::int64_t now, bool is_stranger) {
+        const std::int64_t drained = is_stranger ? 60 : 50;
+        return fence.judge("g", partition(6),
+                           {.drained = Offset{drained}, .read_committed = is_stranger, .waits_for_transaction = is_stranger},
+                           Offset{8}, settings, Instant{now});
+    };
+    for (std::int64_t now = 0; now < 1000; now += 100) {
+        EXPECT_TRUE(judge_at(now, false).held);
+        EXPECT_TRUE(judge_at(now, true).held);
+        EXPECT_EQ(fence.waiting().size(), 1u) << "one group";
+    }
+    EXPECT_TRUE(judge_at(1000, false).timed_out);
+    EXPECT_TRUE(judge_at(1000, true).held);
+}
+
 TEST(Fence, GroupsWaitForThemselvesAlone) {
     Fence fence = opened();
     fence.mark(partition(6), Offset{0}, Offset{100});
