@@ -176,6 +176,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     coordinators.add(topics::CoordinatorKind::groups, groups);
     coordinators.add(topics::CoordinatorKind::transactions, transactions);
     groups.set_commit_listener(fence_wakes);
+    outward_writes.set_marker_listener(fence_wakes);
     groups.set_transaction_commit_listener(readers.reports());
     connections.set_listener(fence_wakes);
     // In this order: whoever coordinates is told last, when all others know what there is.

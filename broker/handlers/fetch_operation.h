@@ -53,8 +53,9 @@ struct FetchOutcome {
     FileSlice slice;
     /// Where the log ended, whatever the reader is shown.
     Offset seen_end = kNoOffset;
-    /// True when a fence keeps records from the reader that it could be given otherwise: see TopicExpansion. Commits change that;
-    /// appends, and the ends of transactions, do not.
+    /// True when a fence keeps records from the reader that it could be given otherwise: see TopicExpansion. Commits change that,
+    /// and the ends of transactions in the parent, of which FenceWakes tells; appends, and the ends of transactions in the
+    /// partition itself, do not.
     bool held = false;
     /// True when it will be known in a moment whether the fence does so.
     bool is_undecided = false;

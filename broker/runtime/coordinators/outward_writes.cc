@@ -51,6 +51,7 @@ std::vector<ErrorCode> append_together(const Partition& partition, std::span<con
 
 std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const OutwardWrite> writes, Turn* turn, TimestampMs now) {
     struct Lot {
+        const TopicState* topic;
         Partition* partition;
         CoordinatorHost* host;
         std::vector<OutwardWrite> writes;
@@ -73,7 +74,7 @@ std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const Outwar
         }
         const auto [place, is_new] = lot_of.try_emplace(partition, lots.size());
         if (is_new) {
-            lots.push_back({partition, hosts_.find(write.topic), {}, {}});
+            lots.push_back({topic, partition, hosts_.find(write.topic), {}, {}});
         }
         lots[place->second].writes.push_back(write);
         lots[place->second].places.push_back(i);
@@ -88,6 +89,9 @@ std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const Outwar
         }
         if (bytes > 0) {
             tell_readers(*lot.partition, bytes, turn);
+            if (markers_ != nullptr) {
+                markers_->on_markers(*lot.topic, lot.writes.front().partition);
+            }
         }
     }
     return outcomes;

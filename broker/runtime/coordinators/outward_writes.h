@@ -13,8 +13,18 @@ namespace partita::runtime {
 class CoordinatorHosts;
 class PublishedTopics;
 struct Partition;
+struct TopicState;
 class Turn;
 class Turns;
+
+/// Hears of markers that end transactions.
+class MarkerListener {
+  public:
+    virtual ~MarkerListener() = default;
+    /// The partition got markers, and its readers were told. From the thread that wrote them, perhaps with the lock of a shard of
+    /// transactions held.
+    virtual void on_markers(const TopicState& topic, PartitionIndex partition) = 0;
+};
 
 /// Writes batches of coordinators into partitions that are not their own.
 class OutwardWrites {
@@ -22,6 +32,8 @@ class OutwardWrites {
     /// `hosts`: whose topics some of these partitions are.
     OutwardWrites(Turns& turns, const PublishedTopics& topics, const CoordinatorHosts& hosts)
         : turns_(turns), topics_(topics), hosts_(hosts) {}
+    /// Set once, before anything is written.
+    void set_marker_listener(MarkerListener& listener) { markers_ = &listener; }
 
     /// Tries all writes and says what became of each, in their order. Batches of one partition are written in their order and
     /// with one write, whatever stands between them; one that cannot be written does not keep those of other partitions from
@@ -37,6 +49,7 @@ class OutwardWrites {
     Turns& turns_;
     const PublishedTopics& topics_;
     const CoordinatorHosts& hosts_;
+    MarkerListener* markers_ = nullptr;
 };
 
 /// Appends the batches to the partition's log, in their order and by one write; what became of each, as in OutwardWriteOutcome.

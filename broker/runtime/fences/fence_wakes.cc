@@ -20,6 +20,20 @@ void FenceWakes::on_topics_changed(const TopicsChange& change) {
     }
 }
 
+void FenceWakes::on_markers(const TopicState& topic, PartitionIndex partition) {
+    if (fences_.count() == 0 || !topic.expansion) {
+        return;
+    }
+    // Without the fence, whose lock stands above that of whoever writes markers: each of its partitions came by one of these.
+    for (const auto& expansion : topic.topic->expansions) {
+        const std::int32_t step = expansion->old_partition_count;
+        for (std::int32_t child = partition.value + step; partition.value < step && child < expansion->new_partition_count;
+             child += step) {
+            turns_.post_change(*topic.partition(child));
+        }
+    }
+}
+
 void FenceWakes::identities_changed() {
     if (fences_.count() == 0) {
         return;

@@ -4,6 +4,7 @@
 
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/partitions/topics_listener.h"
 
@@ -13,7 +14,7 @@ class PublishedTopics;
 class Turns;
 
 /// Makes the waiting fetches of topics with a fence look again, when something has changed that the fence goes by. Thread-safe.
-class FenceWakes final : public CommitListener, public IdentityListener, public TopicsListener {
+class FenceWakes final : public CommitListener, public MarkerListener, public IdentityListener, public TopicsListener {
   public:
     FenceWakes(const Fences& fences, const PublishedTopics& topics, Turns& turns)
         : fences_(fences), topics_(topics), turns_(turns) {}
@@ -24,6 +25,9 @@ class FenceWakes final : public CommitListener, public IdentityListener, public 
             wake_held(topic);
         }
     }
+    /// Wakes the fetches that wait for what the partition had when they came: of what was aborted there, nothing is left to be
+    /// committed.
+    void on_markers(const TopicState& topic, PartitionIndex partition) override;
     /// Wakes the fetches that any fence holds.
     void identities_changed() override;
     /// Nudges the consumers of topics that are newly configured so.

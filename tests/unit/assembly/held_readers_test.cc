@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <numeric>
@@ -11,6 +12,7 @@
 
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/fences/fence_readers.h"
+#include "broker/runtime/fences/fences.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/01_fetch.h"
@@ -30,16 +32,19 @@ using expansion::Attribution;
 class HeldReaders : public ::testing::Test {
   protected:
     void SetUp() override {
-        broker_ =
-            InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
-        ASSERT_NE(broker_, nullptr);
-        client_ = std::make_unique<PlainClient>(broker_->port());
-        ASSERT_EQ(find_coordinator(client_->wire(), "any"), ErrorCode::none);
+        ASSERT_NO_FATAL_FAILURE(start());
         ASSERT_EQ(client_->create_topic("t", 2, {{"partita.expansion.mode", "fenced"}}).error, ErrorCode::none);
     }
     void TearDown() override {
         client_.reset();
         broker_.reset();
+    }
+    void start() {
+        broker_ =
+            InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"group.initial.rebalance.delay.ms=0"}});
+        ASSERT_NE(broker_, nullptr);
+        client_ = std::make_unique<PlainClient>(broker_->port());
+        ASSERT_EQ(find_coordinator(client_->wire(), "any"), ErrorCode::none);
     }
     [[nodiscard]] runtime::Services& services() { return broker_->services(); }
     [[nodiscard]] TopicId topic_id() { return services().topics.table()->find("t")->topic->id; }
@@ -91,6 +96,67 @@ TEST_F(HeldReaders, GetWhatTheFenceLeavesThemWhenItsTransactionEnds) {
     ASSERT_EQ(writer.end(true), ErrorCode::none);
     EXPECT_GT(answer(reader, id).bytes, 0u) << "at once, and not when its time is over";
     EXPECT_EQ(answer(reader, ask(reader, 1, 0, true)).bytes, 0u) << "order comes first";
+}
+
+// The group has read what it could be given of the parent; the rest is in a transaction. Nobody reads the parent, and nobody
+// commits anything.
+TEST_F(HeldReaders, GoOnWhenWhatTheyWaitForIsAborted) {
+    ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
+    ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
+    TransactionalClient writer(broker_->port(), "writer", "writer");
+    ASSERT_EQ(writer.begin(), ErrorCode::none);
+    ASSERT_EQ(writer.write("t", 0, "will be aborted"), ErrorCode::none);
+    ASSERT_EQ(client_->produce_value("t", 2, "after it").error, ErrorCode::none);
+    WireClient reader(broker_->port());
+    const std::int32_t id = ask(reader, 0, 2 * static_cast<std::int32_t>(WireClient::kPatience.count()), true);
+    EXPECT_TRUE(reader.is_silent_for(std::chrono::milliseconds(100)));
+    ASSERT_EQ(writer.end(false), ErrorCode::none);
+    EXPECT_GT(answer(reader, id).bytes, 0u) << "at once, and not when its time is over";
+}
+
+// A mark behind the end of the parent is waited for by nobody for ever, whatever made it.
+TEST_F(HeldReaders, AreSlowWhenNoTransactionIsOpen) {
+    ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
+    ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
+    const auto table = services().topics.table();
+    const runtime::TopicState& topic = *table->find("t");
+    Now now = real_schedule().clock.now();
+    expansion::Fence fence;
+    fence.open(1, 2, 4, now.wall, {}, now.wall);
+    fence.mark(PartitionIndex{2}, Offset{0}, Offset{100});
+    topic.expansion->restore_fence(std::move(fence));
+    const auto limit = [&] {
+        const runtime::TopicExpansion::Reader reader{"scenario", "/127.0.0.1", expansion::ConnectionId{1'000'000}, true};
+        return topic.expansion->on_fetch(topic, PartitionIndex{2}, reader, Offset{0}, Offset{1}, now).limit;
+    };
+    EXPECT_EQ(limit(), Offset{0});
+    now.monotonic = now.monotonic + topic.config->expansion_fence_timeout_ms;
+    EXPECT_EQ(limit(), std::nullopt);
+}
+
+// The fence is durable before the records that it marks. Those that come in their place have another past.
+TEST_F(HeldReaders, WaitForWhatCameAfterAPowerFailureThatTookRecordsOfTheirPartition) {
+    ASSERT_EQ(client_->expand_topic("t", 4), ErrorCode::none);
+    for (int record = 0; record < 3; ++record) {
+        ASSERT_EQ(client_->produce_value("t", 0, "old").error, ErrorCode::none);
+        ASSERT_EQ(client_->produce_value("t", 2, "new").error, ErrorCode::none);
+    }
+    const std::size_t size = fetch(client_->wire()).bytes / 3;
+    {
+        const auto table = services().topics.table();
+        const runtime::TopicState& topic = *table->find("t");
+        ASSERT_TRUE(services().fences.store(*topic.topic, *topic.expansion->encoded_fence(), true));
+    }
+    client_.reset();
+    broker_.reset();
+    std::filesystem::resize_file(directory_ / "data/t-2/00000000000000000000.log", size);
+    ASSERT_NO_FATAL_FAILURE(start());
+    ASSERT_EQ(client_->produce_value("t", 0, "before the next").base_offset, 3);
+    ASSERT_EQ(client_->produce_value("t", 2, "new").base_offset, 1);
+    ASSERT_EQ(client_->commit("g", "t", 0, 3), ErrorCode::none);
+    ASSERT_EQ(join_alone(client_->wire(), "g", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
+    WireClient reader(broker_->port());
+    EXPECT_EQ(fetch(reader).bytes, size) << "the second waits for the parent's record at 3";
 }
 
 /// Who is behind connections is not said before the gate opens.
