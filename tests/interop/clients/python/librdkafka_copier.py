@@ -7,12 +7,15 @@ Whoever starts it may kill it at any moment and start another one.
 """
 
 import json
+import os
 import sys
+import threading
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 PER_TRANSACTION = 20
 CALL_S = 30
+SEND_OFFSETS_S = 10
 
 bootstrap, source, target, group, transactional_id, protocol = sys.argv[1:]
 common = {"bootstrap.servers": bootstrap, "reconnect.backoff.max.ms": 200, "topic.metadata.refresh.fast.interval.ms": 50}
@@ -45,13 +48,25 @@ def rewind(consumer):
         consumer.seek(TopicPartition(place.topic, place.partition, offset))
 
 
+def send_offsets(producer, places, metadata):
+    """librdkafka does not keep this call's timeout: one whose coordinator goes away meanwhile may wait for ever
+    (confluentinc/librdkafka#5456, #5511). Nothing but another process helps then, and whoever started this one starts it."""
+    hangs = threading.Timer(2 * SEND_OFFSETS_S, os._exit, [1])
+    hangs.daemon = True
+    hangs.start()
+    try:
+        producer.send_offsets_to_transaction(places, metadata, SEND_OFFSETS_S)
+    finally:
+        hangs.cancel()
+
+
 def copy(consumer, producer, messages, aborts):
     """One transaction; True when it was committed."""
     producer.begin_transaction()
     try:
         for message in messages:
             producer.produce(target, key=message.key(), value=message.value())
-        producer.send_offsets_to_transaction(consumer.position(consumer.assignment()), consumer.consumer_group_metadata(), CALL_S)
+        send_offsets(producer, consumer.position(consumer.assignment()), consumer.consumer_group_metadata())
         if aborts:
             producer.abort_transaction(CALL_S)
             return False
