@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "broker/access/permission.h"
@@ -24,6 +26,9 @@ class Rules {
     /// to at least one resource.
     [[nodiscard]] virtual bool allows(const Requester& requester, Permission permission,
                                       std::optional<std::string_view> name) const = 0;
+    /// Why they decide as they do, for the log: a rule, or what holds without one. Empty when there is nothing to say.
+    [[nodiscard]] virtual std::string reason(const Requester& requester, Permission permission,
+                                             std::optional<std::string_view> name) const;
 };
 
 /// Judges by rules, or allows everything when there are none (Kafka's default: no `authorizer.class.name`). Then every question
@@ -33,6 +38,8 @@ class Authorizer {
     /// Null: no rules.
     explicit Authorizer(const Rules* rules) : rules_(rules) {}
 
+    /// Null when there are none.
+    [[nodiscard]] const Rules* rules() const { return rules_; }
     [[nodiscard]] bool allows_everything() const { return rules_ == nullptr; }
     [[nodiscard]] bool allows(const Requester& requester, Permission permission, std::optional<std::string_view> name) const {
         return rules_ == nullptr || rules_->allows(requester, permission, name);

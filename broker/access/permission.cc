@@ -15,8 +15,12 @@ constexpr std::array kOfTransactionalId{write, describe, two_phase_commit};
 constexpr std::array kOfDelegationToken{describe};
 constexpr std::array kOfUser{create_tokens, describe_tokens};
 
+}  // namespace
+
 std::string_view name_of(Operation operation) {
     switch (operation) {
+        case all:
+            return "ALL";
         case read:
             return "READ";
         case write:
@@ -64,8 +68,6 @@ std::string_view name_of(ResourceType type) {
     }
     return "?";
 }
-
-}  // namespace
 
 std::string to_text(Permission permission) {
     return std::string(name_of(permission.operation)) + " " + std::string(name_of(permission.resource));

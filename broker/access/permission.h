@@ -12,6 +12,7 @@ namespace partita::access {
 
 /// What may be done to a resource. Names and codes are those of Kafka's AclOperation.
 enum class Operation : std::int8_t {
+    all = 2,  ///< ALL: only in ACLs, nobody asks for it
     read = 3,
     write = 4,
     create = 5,
@@ -92,6 +93,9 @@ inline constexpr Need kAlterClusterOrClusterAction{kAlterCluster, kClusterAction
 /// Replicas send this request too; they have CLUSTER_ACTION.
 inline constexpr Need kDescribeTopicOrClusterAction{kDescribeTopic, kClusterAction};
 
+/// Kafka's names: "READ", "TOPIC".
+[[nodiscard]] std::string_view name_of(Operation operation);
+[[nodiscard]] std::string_view name_of(ResourceType type);
 /// In Kafka's words: "READ TOPIC", "CREATE TOPIC or CREATE CLUSTER".
 [[nodiscard]] std::string to_text(Permission permission);
 [[nodiscard]] std::string to_text(const Need& need);

@@ -16,7 +16,7 @@ using PrincipalPointer = std::shared_ptr<const Principal>;
 /// that proved none.
 class Principal {
   public:
-    Principal(std::string type, std::string name) : type_(std::move(type)), name_(std::move(name)) {}
+    Principal(std::string type, std::string name) : type_(std::move(type)), name_(std::move(name)), text_(type_ + ":" + name_) {}
 
     /// Kafka's User:ANONYMOUS, for clients that were not asked who they are. Lives as long as the program; copying the
     /// pointer counts no reference.
@@ -27,11 +27,12 @@ class Principal {
     /// The name that quotas go by: "alice".
     [[nodiscard]] const std::string& name() const { return name_; }
     /// "User:alice".
-    [[nodiscard]] std::string text() const { return type_ + ":" + name_; }
+    [[nodiscard]] const std::string& text() const { return text_; }
 
   private:
     std::string type_;
     std::string name_;
+    std::string text_;
 };
 
 /// What was established about the client at the other end of a connection. The connection owns its session, from accept
