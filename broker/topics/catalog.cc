@@ -24,7 +24,8 @@ CatalogSnapshot::CatalogSnapshot()
       groups_(empty_shared<ConfigsByName>()),
       client_metrics_(empty_shared<ConfigsByName>()),
       client_quotas_(empty_shared<ConfigsByName>()),
-      scram_credentials_(empty_shared<ConfigsByName>()) {}
+      scram_credentials_(empty_shared<ConfigsByName>()),
+      acls_(empty_shared<access::AclIndex>()) {}
 
 const ConfigMap& CatalogSnapshot::broker_configs(BrokerId broker) const {
     return configs_of(std::to_string(broker.value), brokers_);

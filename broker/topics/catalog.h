@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/access/acl_index.h"
 #include "broker/topics/topic_index.h"
 #include "protocol/types.h"
 
@@ -205,6 +206,10 @@ class CatalogSnapshot {
     [[nodiscard]] const ConfigsByName& all_client_quotas() const { return *client_quotas_; }
     [[nodiscard]] const ConfigsByName& all_scram_credentials() const { return *scram_credentials_; }
 
+    /// Never null; the same until ACLs change.
+    [[nodiscard]] const access::AclIndexPointer& share_acls() const { return acls_; }
+    [[nodiscard]] const access::AclIndex& acls() const { return *acls_; }
+
     /// An existing topic whose name differs from `name` only in '.' against '_', or null. The first by
     /// name when there are several. (Metric names cannot tell such topics apart.)
     [[nodiscard]] const Topic* find_colliding_topic(std::string_view name) const;
@@ -230,6 +235,7 @@ class CatalogSnapshot {
     SharedConfigs client_metrics_;
     SharedConfigs client_quotas_;
     SharedConfigs scram_credentials_;
+    access::AclIndexPointer acls_;
 };
 
 using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;

@@ -146,6 +146,7 @@ struct CatalogChange {
         expansion_annotated,
         topic_reconfigured,
         configs_changed,
+        acls_changed,
         identity_changed,
     };
     Kind kind = Kind::topic_created;

@@ -70,6 +70,15 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         return keep(decode_producer_switch(*producer, *value),
                     [&](ProducerSwitch decoded) { switches.insert_or_assign(identity, std::move(decoded)); });
     }
+    if (const auto* of_acl = std::get_if<AclKey>(&*key)) {
+        if (!value) {
+            acls_.erase(of_acl->acl);
+            return {};
+        }
+        if (auto checked = check_acl(*value); !checked) return checked;
+        acls_.insert(of_acl->acl);
+        return {};
+    }
     if (!value) return corrupt_image("the catalog's state and identity are never removed");
     if (std::holds_alternative<StateKey>(*key)) {
         return keep(decode_state(*value), [&](CatalogState decoded) { state_ = decoded; });
@@ -144,6 +153,12 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
     SnapshotEditor editor{CatalogSnapshot()};
     editor.add_topics(std::move(topics));
     for (auto& [type, configs] : configs_) editor.set_all_configs(type, std::move(configs));
+    if (!acls_.empty()) {
+        std::vector<access::AclPointer> acls;
+        acls.reserve(acls_.size());
+        for (const access::Acl& acl : acls_) acls.push_back(std::make_shared<const access::Acl>(acl));
+        editor.set_acls(std::move(acls));
+    }
     editor.set_identity(std::move(identity_.cluster_id), std::move(identity_.features));
     editor.set_next_producer_id(state_.next_producer_id);
     editor.set_sequence(state_.sequence);

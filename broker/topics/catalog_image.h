@@ -4,6 +4,7 @@
 #include <expected>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -38,6 +39,7 @@ class CatalogImage {
     std::unordered_map<TopicId, Expansions> expansions_;
     std::unordered_map<TopicId, ProducerSwitches> producer_switches_;
     std::map<ConfigResourceType, CatalogSnapshot::ConfigsByName> configs_;
+    std::set<access::Acl> acls_;
     CatalogState state_;
     CatalogIdentity identity_;
 };

@@ -83,7 +83,15 @@ PARTITA_MESSAGE(CatalogIdentityRecord, versions(0, kCatalogRecordVersion), flexi
 namespace partita::topics {
 namespace {
 
-enum class RecordType : std::int16_t { topic = 1, expansion = 2, configs = 3, state = 4, identity = 5, producer_switch = 6 };
+enum class RecordType : std::int16_t {
+    topic = 1,
+    expansion = 2,
+    configs = 3,
+    state = 4,
+    identity = 5,
+    producer_switch = 6,
+    acl = 7
+};
 
 /// Topics keep their configs in their own record.
 bool has_configs_record(ConfigResourceType type) {
@@ -172,6 +180,29 @@ ConfigMap config_map(const Array<CatalogConfigEntry>& entries) {
     return configs;
 }
 
+std::expected<CatalogKey, CatalogReplayError> decode_acl_key(Bytes identity) {
+    constexpr std::size_t kCodesBytes = 4;
+    constexpr std::size_t kFixedBytes = kCodesBytes + 2 * sizeof(std::int16_t);
+    if (identity.size() < kFixedBytes) return std::unexpected(corrupt("the key of an ACL is too short"));
+    const auto code = [&](std::size_t place) { return static_cast<std::int8_t>(identity[place]); };
+    if (!access::is_resource_code(code(0)) || !access::is_pattern_code(code(1)) || !access::is_operation_code(code(2)) ||
+        !access::is_effect_code(code(3))) {
+        return std::unexpected(newer("an ACL is about what is not known"));
+    }
+    const Bytes texts = identity.subspan(kFixedBytes);
+    const auto principal = load_big_endian<std::uint16_t>(identity.data() + kCodesBytes);
+    const auto host = load_big_endian<std::uint16_t>(identity.data() + kCodesBytes + sizeof(principal));
+    const std::size_t before_name = std::size_t{principal} + host;
+    if (before_name > texts.size()) return std::unexpected(corrupt("the key of an ACL has a wrong length"));
+    return AclKey{{.resource = static_cast<access::ResourceType>(code(0)),
+                   .pattern = static_cast<access::PatternType>(code(1)),
+                   .name = std::string(as_text(texts.subspan(before_name))),
+                   .principal = std::string(as_text(texts.first(principal))),
+                   .host = std::string(as_text(texts.subspan(principal, host))),
+                   .operation = static_cast<access::Operation>(code(2)),
+                   .effect = static_cast<access::AclEffect>(code(3))}};
+}
+
 }  // namespace
 
 std::string encode_key(const CatalogKey& key) {
@@ -202,6 +233,20 @@ std::string encode_key(const CatalogKey& key) {
             bytes.append_big_endian(static_cast<std::int16_t>(producer.client_id.size()));
             bytes.append(as_bytes(producer.client_id));
             bytes.append(as_bytes(producer.address));
+            return bytes;
+        }
+        ByteBuffer operator()(const AclKey& key) const {
+            const access::Acl& acl = key.acl;
+            ByteBuffer bytes = start_key(RecordType::acl);
+            bytes.append_big_endian(static_cast<std::int8_t>(acl.resource));
+            bytes.append_big_endian(static_cast<std::int8_t>(acl.pattern));
+            bytes.append_big_endian(static_cast<std::int8_t>(acl.operation));
+            bytes.append_big_endian(static_cast<std::int8_t>(acl.effect));
+            bytes.append_big_endian(static_cast<std::int16_t>(acl.principal.size()));
+            bytes.append_big_endian(static_cast<std::int16_t>(acl.host.size()));
+            bytes.append(as_bytes(acl.principal));
+            bytes.append(as_bytes(acl.host));
+            bytes.append(as_bytes(acl.name));
             return bytes;
         }
     };
@@ -248,6 +293,8 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
             const auto split = static_cast<std::size_t>(length);
             return ProducerSwitchKey{load_id(identity), epoch, as_text(texts.first(split)), as_text(texts.subspan(split))};
         }
+        case RecordType::acl:
+            return decode_acl_key(identity);
     }
     return std::unexpected(newer("catalog records of type " + std::to_string(type) + " are not known"));
 }
@@ -308,6 +355,20 @@ CatalogRecord producer_switch_record(const TopicId& id, std::int32_t epoch, cons
 CatalogRecord configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs) {
     std::vector<CatalogConfigEntry> entries = config_entries(configs);
     return {encode_key(ConfigsKey{type, name}), encode_value(CatalogConfigsRecord{.configs = entries})};
+}
+
+CatalogRecord acl_record(const access::Acl& acl) {
+    ByteBuffer value;
+    value.append_big_endian(kCatalogRecordVersion);
+    return {encode_key(AclKey{acl}), to_string(value)};
+}
+
+std::expected<void, CatalogReplayError> check_acl(Bytes value) {
+    if (value.size() != kVersionBytes) return std::unexpected(corrupt("an ACL record has a wrong length"));
+    if (load_big_endian<std::int16_t>(value.data()) != kCatalogRecordVersion) {
+        return std::unexpected(newer("an ACL record has a version that is not known"));
+    }
+    return {};
 }
 
 CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id) {

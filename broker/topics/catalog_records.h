@@ -25,6 +25,10 @@
 /// | 6    | topic id, 16 bytes; epoch, int32; | CatalogProducerSwitchRecord |
 /// |      | length of client id, int16;       |                          |
 /// |      | client id; address, rest          |                          |
+/// | 7    | resource type, pattern type,      | its version alone        |
+/// |      | operation, permission, int8 each; |                          |
+/// |      | lengths of principal and host,    |                          |
+/// |      | int16; principal; host; name, rest |                         |
 ///
 /// All records of one change are one atomic group (one batch). Every change writes a record of type 4.
 namespace partita::topics {
@@ -143,7 +147,10 @@ struct ProducerSwitchKey {
     std::string_view client_id;
     std::string_view address;
 };
-using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, IdentityKey, ProducerSwitchKey>;
+struct AclKey {
+    access::Acl acl;
+};
+using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, IdentityKey, ProducerSwitchKey, AclKey>;
 
 [[nodiscard]] std::string encode_key(const CatalogKey& key);
 /// Texts of the key are views into `bytes`. A type that is not in the table comes from a newer version.
@@ -157,6 +164,7 @@ using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, Id
 [[nodiscard]] CatalogRecord configs_record(ConfigResourceType type, std::string_view name, const ConfigMap& configs);
 [[nodiscard]] CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id);
 [[nodiscard]] CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& features);
+[[nodiscard]] CatalogRecord acl_record(const access::Acl& acl);
 [[nodiscard]] inline CatalogRecord tombstone(const CatalogKey& key) { return {encode_key(key), std::nullopt}; }
 
 /// The topic without its expansions.
@@ -165,6 +173,8 @@ using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, Id
 [[nodiscard]] std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const ExpansionKey& key, Bytes value);
 [[nodiscard]] std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const ProducerSwitchKey& key, Bytes value);
 [[nodiscard]] std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value);
+/// An ACL is in its key; the value says only how to read it.
+[[nodiscard]] std::expected<void, CatalogReplayError> check_acl(Bytes value);
 struct CatalogState {
     std::int64_t sequence = 0;
     ProducerId next_producer_id{0};

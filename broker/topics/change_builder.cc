@@ -1,6 +1,7 @@
 #include "broker/topics/change_builder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -82,6 +83,19 @@ void ChangeBuilder::set_configs(ConfigResourceType type, std::string_view name, 
     editor().set_configs(type, name, std::move(configs));
     effects_.changes.push_back(
         {.kind = CatalogChange::Kind::configs_changed, .resource_type = type, .resource_name = std::string(name)});
+}
+
+void ChangeBuilder::change_acls(std::span<const access::AclPointer> added, std::span<const access::AclPointer> removed) {
+    std::vector<access::AclPointer> acls;
+    acls.reserve(draft().acls().size() + added.size());
+    const auto value = [](const access::AclPointer& acl) -> const access::Acl& { return *acl; };
+    std::ranges::copy_if(draft().acls().acls(), std::back_inserter(acls),
+                         [&](const access::AclPointer& acl) { return !std::ranges::binary_search(removed, *acl, {}, value); });
+    acls.insert(acls.end(), added.begin(), added.end());
+    for (const access::AclPointer& acl : added) effects_.records.push_back(acl_record(*acl));
+    for (const access::AclPointer& acl : removed) effects_.records.push_back(tombstone(AclKey{*acl}));
+    editor().set_acls(std::move(acls));
+    effects_.changes.push_back({.kind = CatalogChange::Kind::acls_changed});
 }
 
 void ChangeBuilder::set_next_producer_id(ProducerId id) { editor().set_next_producer_id(id); }

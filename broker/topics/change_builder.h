@@ -34,6 +34,8 @@ class ChangeBuilder {
     void reconfigure_topic(const TopicPointer& before, ConfigMap configs);
     /// Sets the configs of a broker, group or client metrics subscription.
     void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
+    /// The `added` ones are not there yet, the `removed` ones are. Both ascending, each named once.
+    void change_acls(std::span<const access::AclPointer> added, std::span<const access::AclPointer> removed);
     void set_next_producer_id(ProducerId id);
     void set_identity(std::string_view cluster_id, const FeatureLevels& features);
 

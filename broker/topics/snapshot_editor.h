@@ -27,6 +27,9 @@ class SnapshotEditor {
     void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
     /// Replaces the configs of all resources of a type.
     void set_all_configs(ConfigResourceType type, CatalogSnapshot::ConfigsByName configs);
+    void set_acls(std::vector<access::AclPointer> acls) {
+        draft_->acls_ = std::make_shared<const access::AclIndex>(std::move(acls));
+    }
     void set_next_producer_id(ProducerId id) { draft_->next_producer_id_ = id; }
     void set_identity(std::string cluster_id, FeatureLevels features);
     void set_sequence(std::int64_t sequence) { draft_->sequence_ = sequence; }

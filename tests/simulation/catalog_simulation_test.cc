@@ -229,6 +229,9 @@ class Simulation {
             case CatalogChange::Kind::configs_changed:
                 ++coverage_["configs changed"];
                 break;
+            case CatalogChange::Kind::acls_changed:
+                ++coverage_["acls changed"];
+                break;
             case CatalogChange::Kind::identity_changed:
                 ++coverage_["identity changed"];
                 break;

@@ -133,6 +133,7 @@ void Catalog::apply_change(TopicTable& table, const topics::CatalogChange& chang
         case Kind::configs_changed:
             apply_config_change(change, table, now);
             return;
+        case Kind::acls_changed:
         case Kind::identity_changed:
             return;
     }
