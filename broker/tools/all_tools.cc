@@ -3,8 +3,8 @@
 namespace partita::tools {
 
 std::span<const Tool* const> all_tools() {
-    static constexpr const Tool* kTools[] = {&kClusterTool, &kConfigsTool, &kConsumeTool, &kGroupsTool, &kLogDirsTool,
-                                             &kOffsetsTool, &kProduceTool, &kRecordsTool, &kTopicsTool};
+    static constexpr const Tool* kTools[] = {&kApiVersionsTool, &kClusterTool, &kConfigsTool, &kConsumeTool, &kGroupsTool,
+                                             &kLogDirsTool,     &kOffsetsTool, &kProduceTool, &kRecordsTool, &kTopicsTool};
     return kTools;
 }
 

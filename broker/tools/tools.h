@@ -5,6 +5,7 @@
 /// The tools, one in each NAME_tool.cc; all_tools.cc lists them.
 namespace partita::tools {
 
+extern const Tool kApiVersionsTool;
 extern const Tool kClusterTool;
 extern const Tool kConfigsTool;
 extern const Tool kConsumeTool;
