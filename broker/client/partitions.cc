@@ -55,6 +55,23 @@ Grouped<Topic, Partition, Make> grouped(const std::vector<TopicPartition>& parti
     return Grouped<Topic, Partition, Make>(partitions, make);
 }
 
+/// What a reply says of each partition: the value, or why there is none.
+template <class Topics, class ValueOf>
+ByPartition<std::int64_t> results_of(const Topics& topics, ValueOf value_of) {
+    ByPartition<std::int64_t> results;
+    for (const auto& topic : topics) {
+        for (const auto& partition : topic.partitions) {
+            const TopicPartition key{std::string(topic.name), partition.partition_index};
+            if (partition.error_code == ErrorCode::none) {
+                results.insert_or_assign(key, value_of(partition));
+            } else {
+                results.insert_or_assign(key, std::unexpected(refusal(partition.error_code)));
+            }
+        }
+    }
+    return results;
+}
+
 }  // namespace
 
 std::string to_string(const TopicPartition& partition) { return partition.topic + "-" + std::to_string(partition.partition); }
@@ -130,18 +147,7 @@ Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster, const std::map<
             auto reply = cluster.ask<ListOffsetsResponse>(Route::node(leader), {.name = "listOffsets", .versions = {least}}, make,
                                                           [](const ListOffsetsResponse&) { return ErrorCode::none; });
             if (!reply) return std::unexpected(std::move(reply.error()));
-            ByPartition<std::int64_t> results;
-            for (const auto& topic : (*reply)->topics) {
-                for (const auto& partition : topic.partitions) {
-                    const TopicPartition key{std::string(topic.name), partition.partition_index};
-                    if (partition.error_code == ErrorCode::none) {
-                        results.insert_or_assign(key, partition.offset);
-                    } else {
-                        results.insert_or_assign(key, std::unexpected(refusal(partition.error_code)));
-                    }
-                }
-            }
-            return results;
+            return results_of((*reply)->topics, [](const auto& partition) { return partition.offset; });
         });
 }
 
@@ -167,18 +173,7 @@ Result<ByPartition<std::int64_t>> delete_records(Cluster& cluster, const std::ma
             const DeleteRecordsRequest request{.topics = topics.array(), .timeout_ms = static_cast<std::int32_t>(timeout_ms)};
             auto reply = cluster.ask<DeleteRecordsResponse>(Route::node(leader), {.name = "deleteRecords"}, request);
             if (!reply) return std::unexpected(std::move(reply.error()));
-            ByPartition<std::int64_t> results;
-            for (const auto& topic : (*reply)->topics) {
-                for (const auto& partition : topic.partitions) {
-                    const TopicPartition key{std::string(topic.name), partition.partition_index};
-                    if (partition.error_code == ErrorCode::none) {
-                        results.insert_or_assign(key, partition.low_watermark);
-                    } else {
-                        results.insert_or_assign(key, std::unexpected(refusal(partition.error_code)));
-                    }
-                }
-            }
-            return results;
+            return results_of((*reply)->topics, [](const auto& partition) { return partition.low_watermark; });
         });
 }
 
