@@ -1,0 +1,182 @@
+#include "broker/authentication/jaas.h"
+
+#include <optional>
+#include <utility>
+
+namespace partita::authentication {
+namespace {
+
+enum class TokenKind : std::uint8_t { end, text, symbol };
+
+struct Token {
+    TokenKind kind = TokenKind::end;
+    /// Of words and quoted text.
+    std::string text;
+    /// '=', ';' or a character that no word may have.
+    char symbol = 0;
+
+    [[nodiscard]] bool is(char wanted) const { return kind == TokenKind::symbol && symbol == wanted; }
+};
+
+constexpr bool is_space(char c) { return static_cast<unsigned char>(c) <= ' '; }
+constexpr bool is_quote(char c) { return c == '"' || c == '\''; }
+constexpr bool is_octal(char c) { return c >= '0' && c <= '7'; }
+constexpr bool is_line_end(char c) { return c == '\n' || c == '\r'; }
+constexpr bool ends_word(char c) { return is_space(c) || is_quote(c) || c == '=' || c == ';' || c == '/'; }
+
+class Tokens {
+  public:
+    explicit Tokens(std::string_view text) : text_(text) {}
+
+    [[nodiscard]] Token next() {
+        if (!skip_to_token()) return {};
+        const char first = text_[at_];
+        if (is_quote(first)) return {.kind = TokenKind::text, .text = quoted()};
+        if (first == '=' || first == ';') {
+            ++at_;
+            return {.kind = TokenKind::symbol, .symbol = first};
+        }
+        const std::size_t begin = at_;
+        while (at_ < text_.size() && !ends_word(text_[at_])) ++at_;
+        return {.kind = TokenKind::text, .text = std::string(text_.substr(begin, at_ - begin))};
+    }
+
+    [[nodiscard]] JaasError error(std::string message) const {
+        JaasError error{.message = std::move(message)};
+        for (const char c : text_.substr(0, at_)) {
+            ++error.column;
+            if (c == '\n') {
+                ++error.line;
+                error.column = 1;
+            }
+        }
+        return error;
+    }
+
+  private:
+    /// Passes white space and comments. False at the end.
+    bool skip_to_token() {
+        while (at_ < text_.size()) {
+            if (is_space(text_[at_])) {
+                ++at_;
+            } else if (text_[at_] != '/') {
+                return true;
+            } else if (text_.substr(at_).starts_with("/*")) {
+                const std::size_t end = text_.find("*/", at_ + 2);
+                at_ = end == text_.npos ? text_.size() : end + 2;
+            } else {
+                // One slash is enough.
+                while (at_ < text_.size() && !is_line_end(text_[at_])) ++at_;
+            }
+        }
+        return false;
+    }
+
+    /// Ends at the same quote; at the end of the line, too, which then is no part of it.
+    std::string quoted() {
+        const char quote = text_[at_++];
+        std::string value;
+        while (at_ < text_.size() && text_[at_] != quote && !is_line_end(text_[at_])) {
+            const char c = text_[at_++];
+            value.push_back(c == '\\' && at_ < text_.size() ? escaped() : c);
+        }
+        if (at_ < text_.size() && text_[at_] == quote) ++at_;
+        return value;
+    }
+
+    char escaped() {
+        const char first = text_[at_++];
+        if (is_octal(first)) {
+            // \377 has three digits, \477 two.
+            const std::size_t digits_max = first <= '3' ? 3 : 2;
+            int value = first - '0';
+            for (std::size_t digit = 1; digit < digits_max && at_ < text_.size() && is_octal(text_[at_]); ++digit) {
+                value = value * 8 + (text_[at_++] - '0');
+            }
+            return static_cast<char>(value);
+        }
+        switch (first) {
+            case 'a':
+                return '\a';
+            case 'b':
+                return '\b';
+            case 'f':
+                return '\f';
+            case 'n':
+                return '\n';
+            case 'r':
+                return '\r';
+            case 't':
+                return '\t';
+            case 'v':
+                return '\v';
+            default:
+                return first;
+        }
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+};
+
+std::optional<ControlFlag> flag_of(std::string_view text) {
+    std::string lower;
+    for (const char c : text) lower.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    if (lower == "required") return ControlFlag::required;
+    if (lower == "requisite") return ControlFlag::requisite;
+    if (lower == "sufficient") return ControlFlag::sufficient;
+    if (lower == "optional") return ControlFlag::optional;
+    return std::nullopt;
+}
+
+std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first) {
+    LoginModule module{.class_name = std::move(first.text)};
+    const Token flag = tokens.next();
+    if (flag.kind == TokenKind::end) {
+        return std::unexpected(tokens.error("Login module control flag not specified in JAAS config"));
+    }
+    if (flag.kind != TokenKind::text) {
+        return std::unexpected(tokens.error("Login module control flag is not available in the JAAS config"));
+    }
+    const std::optional<ControlFlag> known = flag_of(flag.text);
+    if (!known) {
+        return std::unexpected(tokens.error("Invalid login module control flag '" + flag.text + "' in JAAS config"));
+    }
+    module.flag = *known;
+    while (true) {
+        Token key = tokens.next();
+        if (key.is(';')) return module;
+        if (key.kind == TokenKind::end) return std::unexpected(tokens.error("JAAS config entry not terminated by semi-colon"));
+        const bool is_assigned = tokens.next().is('=');
+        Token value = is_assigned ? tokens.next() : Token{};
+        if (value.kind != TokenKind::text) {
+            const std::string name = key.kind == TokenKind::text ? key.text : "null";
+            return std::unexpected(tokens.error("Value not specified for key '" + name + "' in JAAS config"));
+        }
+        module.options.insert_or_assign(key.kind == TokenKind::text ? std::move(key.text) : "null", std::move(value.text));
+    }
+}
+
+}  // namespace
+
+const std::string* LoginModule::option(std::string_view name) const {
+    const auto found = options.find(name);
+    return found == options.end() ? nullptr : &found->second;
+}
+
+std::expected<std::vector<LoginModule>, JaasError> parse_jaas(std::string_view text) {
+    Tokens tokens(text);
+    if (text.size() > kJaasBytesMax) {
+        return std::unexpected(tokens.error("JAAS config is longer than " + std::to_string(kJaasBytesMax) + " bytes"));
+    }
+    std::vector<LoginModule> modules;
+    for (Token token = tokens.next(); token.kind != TokenKind::end; token = tokens.next()) {
+        auto module = parse_module(tokens, std::move(token));
+        if (!module) return std::unexpected(std::move(module.error()));
+        modules.push_back(std::move(*module));
+    }
+    if (modules.empty()) return std::unexpected(tokens.error("Login module not specified in JAAS config"));
+    return modules;
+}
+
+}  // namespace partita::authentication

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// JAAS lines, as `sasl.jaas.config` has them: `CLASS FLAG name=value ... ;`. Read as Kafka reads them, which cuts the text by
+/// Java's StreamTokenizer: a word ends at white space, a quote, '=', ';' or '/'; '/' begins a comment; quoted text knows the
+/// escapes of C.
+namespace partita::authentication {
+
+/// A longer text is refused.
+inline constexpr std::size_t kJaasBytesMax = 1024 * 1024;
+
+enum class ControlFlag : std::uint8_t { required, requisite, sufficient, optional };
+
+struct LoginModule {
+    std::string class_name;
+    ControlFlag flag = ControlFlag::required;
+    /// Of two values for one name the last counts.
+    std::map<std::string, std::string, std::less<>> options;
+
+    /// Null when there is no such option.
+    [[nodiscard]] const std::string* option(std::string_view name) const;
+};
+
+struct JaasError {
+    /// Kafka's text. It holds names of options and no values.
+    std::string message;
+    /// Where it was noticed, counted from 1.
+    std::size_t line = 1;
+    std::size_t column = 1;
+};
+
+/// All modules of the text, at least one.
+[[nodiscard]] std::expected<std::vector<LoginModule>, JaasError> parse_jaas(std::string_view text);
+
+}  // namespace partita::authentication

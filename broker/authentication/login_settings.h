@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "broker/authentication/jwt.h"
+#include "broker/authentication/plain.h"
+
+namespace partita::authentication {
+
+enum class Mechanism : std::uint8_t { plain, scram_sha_256, scram_sha_512, oauth_bearer };
+
+/// "SCRAM-SHA-256".
+[[nodiscard]] std::string_view mechanism_name(Mechanism mechanism);
+[[nodiscard]] std::optional<Mechanism> parse_mechanism(std::string_view name);
+
+/// How the clients of one listener log in. Immutable, shared by the connections.
+struct LoginSettings {
+    struct Offer {
+        Mechanism mechanism{};
+        /// connections.max.reauth.ms: after so long a client has to log in again. 0: never.
+        std::int64_t session_ms_max = 0;
+    };
+
+    /// sasl.enabled.mechanisms, in the order in which Kafka names them to clients.
+    std::vector<Offer> offers;
+    PlainUsers users;
+    /// How tokens of OAUTHBEARER are checked; nothing when that is not offered.
+    std::variant<std::monostate, UnsecuredTokens, SignedTokens> tokens;
+    /// sasl.server.max.receive.size: of a request before the client is known.
+    std::int32_t receive_bytes_max = 524288;
+
+    /// Null when it is not offered.
+    [[nodiscard]] const Offer* find(std::string_view mechanism) const;
+};
+
+/// Where the settings of a listener come from.
+struct LoginConfigs {
+    /// Upper case: "SASL_PLAINTEXT".
+    std::string listener;
+    /// The text that was given for a config, or its default. Null when it has none. Names as they stand in server.properties,
+    /// with the listener's prefix where there is one.
+    std::function<std::optional<std::string>(std::string_view name)> value;
+    /// The content of a file, or why it cannot be read.
+    std::function<std::expected<std::string, std::string>(const std::string& path)> read_file;
+};
+
+/// The error is one line for people: it names the config, and no secret.
+[[nodiscard]] std::expected<LoginSettings, std::string> make_login_settings(const LoginConfigs& configs);
+
+/// The order in which Kafka tells mechanisms: that of a java.util.HashSet.
+[[nodiscard]] std::vector<std::string> in_told_order(std::vector<std::string> mechanisms);
+
+}  // namespace partita::authentication
