@@ -11,6 +11,7 @@
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/config_refusal.h"
 #include "broker/config/java_text.h"
+#include "broker/config/listener_configs.h"
 
 namespace partita::config {
 
@@ -333,6 +334,9 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
                 settings.controller_endpoint = endpoint;
             }
             continue;
+        }
+        if (Verdict verdict = check_listener_overrides(given, endpoint.listener_name); !verdict) {
+            return std::unexpected(verdict.error());
         }
         if (endpoint.protocol != SecurityProtocol::plaintext) {
             return invalid_config("Listener " + to_string(endpoint) + " uses " +

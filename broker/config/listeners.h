@@ -14,6 +14,15 @@ namespace partita::config {
 
 enum class SecurityProtocol : std::uint8_t { plaintext, ssl, sasl_plaintext, sasl_ssl };
 
+/// Whether what passes is encrypted by TLS.
+[[nodiscard]] constexpr bool uses_tls(SecurityProtocol protocol) {
+    return protocol == SecurityProtocol::ssl || protocol == SecurityProtocol::sasl_ssl;
+}
+/// Whether a client has to log in by SASL before its first request.
+[[nodiscard]] constexpr bool uses_sasl(SecurityProtocol protocol) {
+    return protocol == SecurityProtocol::sasl_plaintext || protocol == SecurityProtocol::sasl_ssl;
+}
+
 /// "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL".
 [[nodiscard]] std::string_view security_protocol_name(SecurityProtocol protocol);
 

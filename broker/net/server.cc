@@ -167,6 +167,7 @@ struct Server::Acceptor {
     /// Once it listens: a reactor never forgets a timer.
     std::optional<runtime::TurnTimer> pause_timer;
     std::string listener_name;
+    config::SecurityProtocol protocol = config::SecurityProtocol::plaintext;
     std::uint16_t port = 0;
     /// Of the newest connection: the next one mostly sees the same.
     std::shared_ptr<const runtime::ListenerView> view;
@@ -264,6 +265,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         acceptor->pause_timer.emplace(reactors_.front()->reactor());
         port = acceptor->socket.local_endpoint().port();
         acceptor->listener_name = listener.endpoint.listener_name;
+        acceptor->protocol = listener.endpoint.protocol;
         acceptor->port = port;
         bound.push_back({listener.endpoint.listener_name, host, port});
         acceptors_.push_back(std::move(acceptor));
@@ -358,6 +360,7 @@ std::shared_ptr<const runtime::ListenerView> Server::view_of(Acceptor& acceptor,
     const std::string here = runtime::numeric_address(local.address());
     runtime::ListenerView view{
         .name = acceptor.listener_name,
+        .protocol = acceptor.protocol,
         .advertised = config::advertised_address(config->listeners, acceptor.listener_name, here, acceptor.port)
                           .value_or(config::AdvertisedAddress{here, acceptor.port}),
         .local_address = here,

@@ -18,6 +18,8 @@ class TopicExpansion;
 /// What connections to the same address of the broker have in common.
 struct ListenerView {
     std::string name;
+    /// How these clients have to speak: plainly or by TLS, and whether they have to log in before their first request.
+    config::SecurityProtocol protocol = config::SecurityProtocol::plaintext;
     /// The address of the broker that these clients are told.
     config::AdvertisedAddress advertised;
     /// The broker's end of them: a numeric address ("127.0.0.1") and a port.
