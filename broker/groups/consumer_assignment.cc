@@ -130,6 +130,9 @@ void ConsumerSteps::update_group_epoch(const Group& group, bool bump, Effects& e
     }
     consumer.seen_metadata_version = environment_.cluster->version();
     const std::int64_t hash = compute_metadata_hash(group);
+    if (!bump && hash != consumer.metadata_hash()) {
+        table_.note(group, RebalanceCause::topics_changed);
+    }
     if (bump || hash != consumer.metadata_hash()) {
         table_.change(group.id, ConsumerGroupEpochRecord{{}, consumer.epoch() + 1, hash}, effects);
     }

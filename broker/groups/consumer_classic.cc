@@ -247,6 +247,7 @@ void ClassicMembers::leave(const LeaveGroup& command, const Group& group, Now no
         } else if (one.group_instance_id && !one.member_id.empty() && member->id != one.member_id) {
             answer.error = ErrorCode::fenced_instance_id;
         } else if (std::ranges::find(leaving, member) == leaving.end()) {
+            table_.note(group, RebalanceCause::left, names_of(*member));
             leaving.push_back(member);
         }
     }

@@ -118,6 +118,12 @@ void ConsumerMembership::heartbeat(const ConsumerGroupHeartbeat& command, Now no
         refusal = refuse_heartbeat(command, group);
     }
     if (refusal) {
+        const bool is_fenced =
+            refusal->error == ErrorCode::fenced_member_epoch || refusal->error == ErrorCode::fenced_instance_id;
+        if (is_fenced && group != nullptr) {
+            table_.note(*group, RebalanceCause::fenced,
+                        MemberNames{command.member_id, command.instance_id, command.client_id, command.client_host});
+        }
         reply(effects, command.reply_to,
               ConsumerHeartbeatResult{.error = refusal->error, .error_message = std::move(refusal->message)});
         return;

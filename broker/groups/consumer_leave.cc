@@ -46,6 +46,7 @@ void ConsumerMembership::leave(const ConsumerGroupHeartbeat& command, Now now, E
         member->rebalance_timer.cancel();
         table_.change(group->id, CurrentAssignmentRecord{{}, member->id, std::move(progress)}, effects);
     } else {
+        table_.note(*group, RebalanceCause::left, names_of(*member));
         const ConsumerMember* const leaving[] = {member};
         fence_members(*group, leaving, now, effects);
     }

@@ -7,6 +7,7 @@ namespace partita::groups {
 
 const ConsumerMember& ConsumerSteps::take_place(std::string_view member_id, const ConsumerMember& previous, const Group& group,
                                                 Effects& effects) {
+    table_.note(group, RebalanceCause::restarted, names_of(member_id, previous.subscription), previous.id);
     MemberSubscription subscription = previous.subscription;
     MemberProgress progress = previous.progress;
     progress.epoch = 0;
@@ -29,7 +30,14 @@ bool ConsumerSteps::update_subscription(std::string_view group_id, std::string_v
     }
     const bool names_changed =
         member == nullptr ? !subscription.topic_names.empty() : subscription.topic_names != member->subscription.topic_names;
+    const bool is_new = member == nullptr;
     table_.change(group_id, ConsumerMemberRecord{{}, member_id, std::move(subscription)}, effects);
+    if (is_new || names_changed) {
+        // The first member's record makes the group.
+        const Group& changed = *table_.find(group_id);
+        table_.note(changed, is_new ? RebalanceCause::joined : RebalanceCause::subscription_changed,
+                    names_of(*changed.consumer()->find(member_id)));
+    }
     return names_changed;
 }
 

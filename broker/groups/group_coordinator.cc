@@ -32,12 +32,20 @@ class EmptyCluster final : public ClusterView {
     ConsumerGroupOverrides overrides(std::string_view) const override { return {}; }
 };
 
+/// Of a member of a consumer group whose timer ran out.
+RebalanceCause cause_of(TimerKind kind) {
+    return kind == TimerKind::consumer_session     ? RebalanceCause::session_expired
+           : kind == TimerKind::consumer_rebalance ? RebalanceCause::did_not_revoke
+           : kind == TimerKind::consumer_join      ? RebalanceCause::did_not_rejoin
+                                                   : RebalanceCause::did_not_sync;
+}
+
 }  // namespace
 
 /// The parts, and which of them a command or a timer is for: that depends on the kind of the group. Each part knows those above
 /// it that it uses:
 ///
-///   GroupTable          what there is, and how records change it    group_table.cc, dump.cc
+///   GroupTable          what there is, and how records change it    group_table.cc, group_table_history.cc, dump.cc
 ///   Rebalances          classic groups between two generations      rebalance.cc
 ///   ClassicMembership   what members of classic groups ask          join.cc, sync.cc, heartbeat.cc
 ///   ConsumerSteps       the steps in which consumer groups change   consumer_steps.cc, consumer_assignment.cc, consumer_regex.cc
@@ -167,6 +175,7 @@ void GroupCoordinator::Core::tick(Now now, Effects& effects) {
             case TimerKind::consumer_rebalance:
             case TimerKind::consumer_join:
             case TimerKind::consumer_sync: {
+                table.note(*due->group, cause_of(due->kind), names_of(*due->consumer_member));
                 const ConsumerMember* const late[] = {due->consumer_member};
                 consumers.fence_members(*due->group, late, now, effects);
                 break;
@@ -182,7 +191,9 @@ GroupCoordinator& GroupCoordinator::operator=(GroupCoordinator&&) noexcept = def
 
 template <class Command>
 void GroupCoordinator::decide(const Command& command, Now now, Effects& effects) {
+    core_->table.begin_call(now.wall, core_->environment.cluster);
     core_->decide(command, now, effects);
+    core_->table.end_call();
 }
 template void GroupCoordinator::decide(const JoinGroup&, Now, Effects&);
 template void GroupCoordinator::decide(const SyncGroup&, Now, Effects&);
@@ -219,7 +230,11 @@ std::optional<Record> GroupCoordinator::in_transaction(const Record& record, Pro
 std::vector<TransactionCommit> GroupCoordinator::transaction_ended(ProducerId producer_id, bool is_commit) {
     return core_->table.end_transaction(producer_id, is_commit);
 }
-void GroupCoordinator::loaded(Now now, Effects& effects) { core_->loaded(now, effects); }
+void GroupCoordinator::loaded(Now now, Effects& effects) {
+    core_->table.begin_call(now.wall, core_->environment.cluster);
+    core_->loaded(now, effects);
+    core_->table.end_call();
+}
 void GroupCoordinator::cluster_changed(ClusterPointer cluster, bool has_new_topics) {
     PARTITA_ASSERT(cluster != nullptr, "there always is a cluster");
     core_->environment.cluster = std::move(cluster);
@@ -248,6 +263,10 @@ std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_
 std::optional<MemberHoldings> GroupCoordinator::holdings_of(std::string_view group_id, std::string_view member_id) const {
     return core_->queries.holdings_of(group_id, member_id);
 }
+std::optional<GroupHistory> GroupCoordinator::history_of(std::string_view group_id) const {
+    const Group* group = core_->table.find(group_id);
+    return group == nullptr ? std::nullopt : std::optional(core_->table.history(*group, *core_->environment.cluster));
+}
 std::map<PartitionIndex, Offset> GroupCoordinator::committed_in(std::string_view group_id, std::string_view topic,
                                                                 const TopicId& topic_id) const {
     return core_->queries.committed_in(group_id, topic, topic_id);
@@ -258,7 +277,11 @@ void GroupCoordinator::seed_offsets(const SeedOffsets& command, Now now, Effects
 std::size_t GroupCoordinator::remove_seeds(const SeedOffsets& command, Effects& effects) {
     return core_->offsets.remove_seeds(command, effects);
 }
-void GroupCoordinator::tick(Now now, Effects& effects) { core_->tick(now, effects); }
+void GroupCoordinator::tick(Now now, Effects& effects) {
+    core_->table.begin_call(now.wall, core_->environment.cluster);
+    core_->tick(now, effects);
+    core_->table.end_call();
+}
 std::optional<Instant> GroupCoordinator::next_deadline() const { return core_->table.timers().next_deadline(); }
 void GroupCoordinator::fail_waiting(ErrorCode error, Effects& effects) {
     for (Group* group : core_->table.in_order()) {

@@ -14,6 +14,7 @@
 #include "broker/groups/commands.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/group_config.h"
+#include "broker/groups/group_history.h"
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
 #include "broker/groups/topic_readers.h"
@@ -95,6 +96,8 @@ class GroupCoordinator {
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
     /// Everything that the member holds, of all topics. Null when there is no such member.
     [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
+    /// What happened in the group as long as this coordinator knows it. Null when there is no such group.
+    [[nodiscard]] std::optional<GroupHistory> history_of(std::string_view group_id) const;
     /// The offsets that the group committed under the topic's id (or without any id); empty when there is no such
     /// group.
     [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,

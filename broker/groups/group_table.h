@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "broker/groups/cluster_view.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/group.h"
+#include "broker/groups/group_history.h"
 #include "broker/groups/pending_offsets.h"
 #include "broker/groups/reader_index.h"
 #include "broker/groups/records.h"
@@ -49,6 +51,7 @@ class GroupTable {
     /// Applies the record and appends it to the effects. Its texts must live in the effects' arena.
     template <class R>
     void change(R&& record, Effects& effects) {
+        remember(record);
         apply(record);
         effects.records.emplace_back(std::forward<R>(record));
     }
@@ -123,6 +126,23 @@ class GroupTable {
     [[nodiscard]] std::vector<Group*> in_order();
     [[nodiscard]] std::vector<const Group*> in_order() const;
 
+    // What happened (group_history.h). It is no part of the state: nothing is decided by it.
+
+    /// Before each call of the coordinator: when it happens, and in which cluster.
+    void begin_call(TimestampMs now, const ClusterPointer& cluster) {
+        moment_ = now;
+        cluster_ = cluster.get();
+    }
+    /// After it: what became of the groups that something was noted of.
+    void end_call() {
+        if (histories_.has_news()) settle_histories();
+    }
+    void note(const Group& group, RebalanceCause cause, const std::optional<MemberNames>& member = std::nullopt,
+              std::string_view replaces = {});
+    void note_arrival(const Group& group, const MemberNames& member);
+    /// What is known of the group, which may be no more than who has what.
+    [[nodiscard]] GroupHistory history(const Group& group, const ClusterView& cluster) const;
+
     [[nodiscard]] std::size_t group_count() const { return groups_.size(); }
     [[nodiscard]] std::size_t offset_count() const;
     /// The durable part as text, see `GroupCoordinator::dump`.
@@ -144,6 +164,15 @@ class GroupTable {
         PartitionOffsets::iterator next;
     };
 
+    // Called before the record is applied.
+    void remember(const GroupMetadataRecord& record);
+    void remember(const ConsumerGroupEpochRecord& record);
+    void remember(const CurrentAssignmentRecord& record);
+    template <class R>
+    void remember(const R&) {}
+    [[nodiscard]] GroupHistory& history_of(const Group& group);
+    void settle_histories();
+
     Group& find_or_create(std::string_view group_id, TimestampMs since);
     ConsumerGroup& consumer_group(std::string_view group_id);
     void remove_partitions(const Group& group, std::string_view topic, const std::vector<PartitionIndex>& partitions,
@@ -157,9 +186,17 @@ class GroupTable {
     ReaderIndex reader_index_;
     TextMap<std::unique_ptr<Group>> groups_;
     PendingOffsets pending_;
+    GroupHistories histories_;
+    TimestampMs moment_{0};
+    /// Null before the first call.
+    const ClusterView* cluster_ = nullptr;
     /// Void after everything that removes groups or offsets.
     OffsetPlace last_offset_;
 };
+
+[[nodiscard]] MemberNames names_of(const Member& member);
+[[nodiscard]] MemberNames names_of(const ConsumerMember& member);
+[[nodiscard]] MemberNames names_of(std::string_view member_id, const MemberSubscription& subscription);
 
 /// The record that seals the group as it is now: with its members, or without any.
 [[nodiscard]] GroupMetadataRecord record_of(const ClassicGroup& group, Arena& arena);

@@ -9,6 +9,9 @@ namespace partita::groups {
 
 ErrorCode ClassicMembership::heartbeat(const Heartbeat& command, ClassicGroup& group, Now now) {
     if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
+        if (error == ErrorCode::fenced_instance_id) {
+            table_.note(group.group(), RebalanceCause::fenced, MemberNames{command.member_id, command.group_instance_id, {}, {}});
+        }
         return error;
     }
     if (command.generation.value != group.generation) {
@@ -54,6 +57,7 @@ ErrorCode ClassicMembership::leave_one(const LeaveGroup::Member& leaving, Classi
         if (member == nullptr) {
             return ErrorCode::unknown_member_id;
         }
+        table_.note(group.group(), RebalanceCause::left, names_of(*member));
         rebalances_.remove_member(group, *member, ErrorCode::unknown_member_id, effects);
         return ErrorCode::none;
     }
@@ -63,7 +67,9 @@ ErrorCode ClassicMembership::leave_one(const LeaveGroup::Member& leaving, Classi
     }
     const ErrorCode error = group.validate(leaving.member_id, leaving.group_instance_id);
     if (error == ErrorCode::none) {
-        rebalances_.remove_member(group, *group.find(leaving.member_id), ErrorCode::unknown_member_id, effects);
+        Member& member = *group.find(leaving.member_id);
+        table_.note(group.group(), RebalanceCause::left, names_of(member));
+        rebalances_.remove_member(group, member, ErrorCode::unknown_member_id, effects);
     }
     return error;
 }

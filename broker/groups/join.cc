@@ -8,6 +8,15 @@
 
 namespace partita::groups {
 
+namespace {
+
+/// Of somebody who is refused.
+MemberNames said_by(const JoinGroup& command) {
+    return {command.member_id, command.group_instance_id, command.client_id, command.client_host};
+}
+
+}  // namespace
+
 ErrorCode ClassicMembership::find_fault(const JoinGroup& command) const {
     if (command.group_id.empty()) {
         return ErrorCode::invalid_group_id;
@@ -39,6 +48,7 @@ void ClassicMembership::join(const JoinGroup& command, Now now, Effects& effects
     }
     if (!accepts(*classic, command.member_id)) {
         if (Member* member = classic->find(command.member_id)) {
+            table_.note(classic->group(), RebalanceCause::left_out, names_of(*member));
             rebalances_.remove_member(*classic, *member, ErrorCode::group_max_size_reached, effects);
         } else {
             classic->remove(command.member_id);
@@ -118,6 +128,9 @@ void ClassicMembership::join_known_member(const JoinGroup& command, ClassicGroup
         return;
     }
     if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
+        if (error == ErrorCode::fenced_instance_id) {
+            table_.note(group.group(), RebalanceCause::fenced, said_by(command));
+        }
         reply(effects, command.reply_to, join_error(error, command.member_id));
         return;
     }
@@ -132,6 +145,9 @@ void ClassicMembership::join_known_member(const JoinGroup& command, ClassicGroup
         return;
     }
     PARTITA_ASSERT(!group.is(GroupState::empty), "an empty group has no members");
+    if (!group.is(GroupState::preparing_rebalance)) {
+        table_.note(group.group(), unchanged ? RebalanceCause::rejoined : RebalanceCause::subscription_changed, names_of(member));
+    }
     update_member(command, group, member, effects);
     rebalances_.rebalance_or_complete(group, now, effects);
 }
@@ -149,6 +165,8 @@ void ClassicMembership::add_member(const JoinGroup& command, std::string_view me
     member.is_new = true;
     member.waiting_join = command.reply_to;
     ++group.waiting_joins;
+    table_.note(group.group(), RebalanceCause::joined, names_of(member));
+    table_.note_arrival(group.group(), names_of(member));
     table_.timers().schedule(member.session_timer, now.monotonic + kNewMemberJoinTimeoutMs);
     rebalances_.rebalance_or_complete(group, now, effects);
 }
@@ -162,6 +180,7 @@ void ClassicMembership::update_member(const JoinGroup& command, ClassicGroup& gr
     member.session_timeout_ms = command.session_timeout_ms;
     member.waiting_join = command.reply_to;
     ++group.waiting_joins;
+    table_.note_arrival(group.group(), names_of(member));
 }
 
 /// KIP-345: a static member that restarted has lost its id and comes with its instance id only. It takes
@@ -171,7 +190,9 @@ void ClassicMembership::replace_static_member(const JoinGroup& command, Member& 
     rebalances_.answer_join(group, member, join_error(ErrorCode::fenced_instance_id, member.id), effects);
     rebalances_.answer_sync(member, {.error = ErrorCode::fenced_instance_id}, effects);
     const std::string previous_leader = group.leader == nullptr ? std::string() : group.leader->id;
+    const std::string previous_id = member.id;
     group.rename(member, new_member_id);
+    table_.note(group.group(), RebalanceCause::restarted, names_of(member), previous_id);
     member.is_new = false;
     rebalances_.restart_session(member, now);
     update_member(command, group, member, effects);

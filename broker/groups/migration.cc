@@ -89,6 +89,9 @@ std::optional<Refusal> GroupMigration::refuse_upgrade(const ClassicGroup& group)
 /// The first member of the new protocol comes. An empty group starts anew; in another the members
 /// stay what they are, with the assignment that they have.
 void GroupMigration::upgrade(ClassicGroup& classic, Now now, Effects& effects) {
+    if (!classic.empty()) {
+        table_.note(classic.group(), RebalanceCause::converted);
+    }
     std::vector<ConsumerMemberRecord> members;
     std::vector<MemberProgress> progress;
     const std::int32_t epoch = std::max(classic.generation, kInitialGroupEpoch);
@@ -156,6 +159,7 @@ void GroupMigration::downgrade(const Group& group, std::span<const ConsumerMembe
         MemberSubscription subscription;
         OwnedBytes assignment;
     };
+    table_.note(group, RebalanceCause::converted);
     std::vector<Staying> staying;
     for (const auto& [id, member] : group.consumer()->members()) {
         if (std::ranges::find(without, &member) != without.end()) {

@@ -126,6 +126,7 @@ void Rebalances::complete_join(ClassicGroup& group, Now now, Effects& effects) {
     for (auto next = group.members().begin(); next != group.members().end();) {
         Member& member = *(next++)->second;
         if (!member.waiting_join && !member.is_static()) {
+            table_.note(group.group(), RebalanceCause::did_not_rejoin, names_of(member));
             remove_member(group, member, ErrorCode::unknown_member_id, effects);
         }
     }
@@ -215,6 +216,7 @@ void Rebalances::sync_overdue(ClassicGroup& group, Now now, Effects& effects) {
     for (auto next = group.members().begin(); next != group.members().end();) {
         Member& member = *(next++)->second;
         if (member.owes_sync) {
+            table_.note(group.group(), RebalanceCause::did_not_sync, names_of(member));
             remove_member(group, member, ErrorCode::unknown_member_id, effects);
         }
     }
@@ -227,6 +229,7 @@ void Rebalances::session_over(ClassicGroup& group, Member& member, Now now, Effe
     if (!member.is_new && (member.waiting_join || member.waiting_sync)) {
         return;
     }
+    table_.note(group.group(), RebalanceCause::session_expired, names_of(member));
     remove_member(group, member, ErrorCode::unknown_member_id, effects);
     if (group.is(GroupState::stable) || group.is(GroupState::completing_rebalance)) {
         prepare_rebalance(group, now, effects);

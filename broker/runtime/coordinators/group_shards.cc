@@ -204,6 +204,15 @@ std::optional<groups::MemberHoldings> GroupShards::holdings_of(std::string_view 
     return shard.core->holdings_of(group_id, member_id);
 }
 
+std::optional<groups::GroupHistory> GroupShards::history_of(std::string_view group_id) {
+    if (!is_attached()) {
+        return std::nullopt;
+    }
+    Shard& shard = *shards()[shard_of(group_id)];
+    const MutexLock lock(shard.mutex);
+    return shard.core->history_of(group_id);
+}
+
 template <class Change>
 bool GroupShards::change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change) {
     std::vector<std::vector<std::string_view>> by_shard(shards().size());

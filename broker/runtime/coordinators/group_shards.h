@@ -83,6 +83,8 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id);
     /// As `GroupCoordinator::holdings_of`, likewise.
     [[nodiscard]] std::optional<groups::MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id);
+    /// As `GroupCoordinator::history_of`, likewise: a copy, for which the shard's lock is held as long as it takes to make it.
+    [[nodiscard]] std::optional<groups::GroupHistory> history_of(std::string_view group_id);
     /// Seeds each of the groups; `seeds.group_id` is not looked at. Groups of a shard are seeded by one write, up to
     /// `kSeedRecordsMax` records. False when something could not be written: then the others may have been seeded.
     [[nodiscard]] bool seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);

@@ -1,0 +1,342 @@
+// What a coordinator remembers of a group's partitions and rebalances.
+
+#include "broker/groups/group_history.h"
+
+#include <algorithm>
+
+#include "tests/unit/groups/consumer_fixture.h"
+
+namespace partita::groups::testing {
+namespace {
+
+TimestampMs at(std::int64_t ms) { return {1'700'000'000'000 + ms}; }
+MemberNames named(std::string_view id, std::optional<std::string_view> instance = std::nullopt) {
+    return {id, instance, "client", "/127.0.0.1"};
+}
+const GroupPhase kStable{.step = GroupPhase::Step::settled, .generation = 1, .members = 2, .protocol = "range"};
+const GroupPhase kJoining{.step = GroupPhase::Step::waiting_for_members, .generation = 1, .members = 2, .protocol = "range"};
+
+/// The generation that gives each member these partitions of "t".
+void seal(GroupHistory& history, const std::map<std::string, std::vector<std::int32_t>>& held, TimestampMs now) {
+    history.begin_sealing();
+    for (const auto& [member, partitions] : held) {
+        for (const std::int32_t partition : partitions) history.acquire("t", topic_id(1), partition, member, now);
+    }
+    history.end_sealing(now);
+}
+
+std::string owner(const GroupHistory& history, std::int32_t partition) {
+    const GroupHistory::Ownership* known = history.find("t", partition);
+    if (known == nullptr || known->owner == GroupHistory::kNobody || history.free_since(*known)) return "";
+    return history.members()[static_cast<std::size_t>(known->owner)].member_id;
+}
+
+std::vector<std::string> causes(const GroupHistory::Rebalance& rebalance) {
+    std::vector<std::string> list;
+    for (const auto& event : rebalance.events) list.emplace_back(to_string(event.cause));
+    return list;
+}
+
+TEST(GroupHistory, AFirstOwnerIsNoTakeover) {
+    GroupHistory history;
+    history.note(RebalanceCause::joined, named("a"), at(0));
+    seal(history, {{"a", {0, 1}}}, at(10));
+    EXPECT_EQ(owner(history, 0), "a");
+    EXPECT_EQ(history.find("t", 1)->since, at(10));
+    EXPECT_EQ(history.find("t", 2), nullptr);
+    EXPECT_TRUE(history.takeovers().empty());
+}
+
+TEST(GroupHistory, ATakeoverTellsWhyTheOwnerBeforeHasThePartitionNoMore) {
+    struct Case {
+        std::optional<RebalanceCause> departure;
+        TakeoverCause cause;
+    };
+    for (const Case& one :
+         {Case{std::nullopt, TakeoverCause::normal}, Case{RebalanceCause::left, TakeoverCause::left},
+          Case{RebalanceCause::session_expired, TakeoverCause::lost}, Case{RebalanceCause::did_not_rejoin, TakeoverCause::lost},
+          Case{RebalanceCause::did_not_revoke, TakeoverCause::lost}}) {
+        GroupHistory history;
+        history.know(named("a"));
+        history.acquire("t", topic_id(1), 0, "a", at(0));
+        history.note(RebalanceCause::joined, named("b"), at(5));
+        if (one.departure) history.note(*one.departure, named("a"), at(20));
+        seal(history, {{"b", {0}}}, at(50));
+        ASSERT_EQ(history.takeovers().size(), 1U);
+        const GroupHistory::Takeover& takeover = history.takeovers().front();
+        EXPECT_EQ(takeover.cause, one.cause) << to_string(one.cause);
+        EXPECT_EQ(takeover.unowned_ms, one.departure ? 30 : 0);
+        EXPECT_EQ(history.find("t", 0)->previous_until, one.departure ? at(20) : at(50));
+        EXPECT_EQ(history.takeover_counts().at(static_cast<std::size_t>(one.cause)), 1U);
+    }
+}
+
+TEST(GroupHistory, AStaticMemberThatRestartsTakesOverFromItself) {
+    GroupHistory history;
+    history.know(named("a-1", "host-a"));
+    history.acquire("t", topic_id(1), 0, "a-1", kNoTimestamp);
+    history.note(RebalanceCause::restarted, named("a-2", "host-a"), at(10), "a-1");
+    seal(history, {{"a-2", {0}}}, at(10));
+    EXPECT_EQ(history.takeovers().front().cause, TakeoverCause::restarted);
+    EXPECT_EQ(history.takeovers().front().unowned_ms, std::nullopt);
+}
+
+TEST(GroupHistory, WhatItsOwnerGetsBackIsNoTakeover) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.acquire("t", topic_id(1), 0, "a", at(0));
+    seal(history, {}, at(10));
+    EXPECT_EQ(owner(history, 0), "");
+    EXPECT_EQ(history.free_since(*history.find("t", 0)), at(10));
+    seal(history, {{"a", {0}}}, at(25));
+    EXPECT_EQ(owner(history, 0), "a");
+    EXPECT_EQ(history.find("t", 0)->since, at(25));
+    EXPECT_TRUE(history.takeovers().empty());
+}
+
+TEST(GroupHistory, AnEarlierTopicOfTheNameIsForgotten) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.know(named("b"));
+    history.acquire("t", topic_id(1), 0, "a", at(0));
+    history.acquire("t", topic_id(2), 0, "b", at(10));
+    EXPECT_EQ(owner(history, 0), "b");
+    EXPECT_TRUE(history.takeovers().empty());
+}
+
+TEST(GroupHistory, ARebalanceIsToldFromItsCauseToItsEnd) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.acquire("t", topic_id(1), 0, "a", kNoTimestamp);
+    history.acquire("t", topic_id(1), 1, "a", kNoTimestamp);
+    history.note(RebalanceCause::joined, named("b"), at(100));
+    history.settle(kJoining, at(100));
+    history.note_arrival(named("a"), at(2100));
+    history.settle({.step = GroupPhase::Step::waiting_for_assignment, .generation = 2, .members = 2, .protocol = "range"},
+                   at(2100));
+    seal(history, {{"a", {0}}, {"b", {1}}}, at(2150));
+    history.settle({.generation = 2, .members = 2, .protocol = "range"}, at(2150));
+    ASSERT_EQ(history.rebalances().size(), 1U);
+    const GroupHistory::Rebalance& rebalance = history.rebalances().front();
+    EXPECT_EQ(causes(rebalance), (std::vector<std::string>{"joined"}));
+    EXPECT_EQ(rebalance.generation, 2);
+    EXPECT_EQ(rebalance.began, at(100));
+    EXPECT_EQ(rebalance.joined, at(2100));
+    EXPECT_EQ(rebalance.ended, at(2150));
+    EXPECT_EQ(rebalance.moved, 1U);
+    EXPECT_EQ(history.members()[static_cast<std::size_t>(rebalance.slowest)].member_id, "a");
+    // With the range assignor everybody gives everything up first.
+    EXPECT_TRUE(stands_still(rebalance));
+    EXPECT_EQ(history.takeovers().front().unowned_ms, 2050);
+}
+
+TEST(GroupHistory, WithACooperativeAssignorNobodyStandsStill) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.know(named("b"));
+    history.acquire("t", topic_id(1), 0, "a", kNoTimestamp);
+    GroupPhase joining = kJoining;
+    joining.protocol = "cooperative-sticky";
+    history.note(RebalanceCause::rejoined, named("a"), at(0));
+    history.settle(joining, at(0));
+    seal(history, {}, at(40));
+    EXPECT_FALSE(stands_still(history.rebalances().back()));
+    seal(history, {{"b", {0}}}, at(50));
+    EXPECT_EQ(history.takeovers().front().unowned_ms, 10);
+}
+
+TEST(GroupHistory, WhoIsFencedCausesNoRebalance) {
+    GroupHistory history;
+    history.note(RebalanceCause::fenced, named("a"), at(0));
+    history.settle(kStable, at(0));
+    EXPECT_TRUE(history.rebalances().empty());
+    history.note(RebalanceCause::left, named("a"), at(1));
+    history.settle(kStable, at(1));
+    for (int time = 2; time < 1000; ++time) {
+        history.note(RebalanceCause::fenced, named("a"), at(time));
+        history.settle(kStable, at(time));
+    }
+    ASSERT_EQ(history.rebalances().size(), 1U);
+    EXPECT_EQ(causes(history.rebalances().front()), (std::vector<std::string>{"left", "fenced"}));
+    EXPECT_EQ(history.rebalances().front().events.back().times, 998U);
+}
+
+TEST(GroupHistory, WhatItKeepsIsBounded) {
+    GroupHistory history;
+    // Two members of 3,000 that come and go.
+    history.know(named("first"));
+    std::string before = "first";
+    history.acquire("t", topic_id(1), 0, before, at(0));
+    for (int round = 0; round < 3000; ++round) {
+        const std::string next = "m" + std::to_string(round);
+        history.note(RebalanceCause::joined, named(next), at(round));
+        history.note(RebalanceCause::left, named(before), at(round));
+        history.settle(kJoining, at(round));
+        seal(history, {{next, {0}}}, at(round));
+        history.settle(kStable, at(round));
+        before = next;
+    }
+    EXPECT_EQ(owner(history, 0), before);
+    EXPECT_EQ(history.takeovers().size(), GroupHistory::kTakeoversMax);
+    EXPECT_EQ(history.takeover_counts().at(static_cast<std::size_t>(TakeoverCause::left)), 3000U);
+    EXPECT_EQ(history.rebalances().size(), GroupHistory::kRebalancesMax);
+    EXPECT_EQ(history.rebalance_count(), 3000U);
+    EXPECT_LE(history.members().size(), GroupHistory::kGoneMembersMax + GroupHistory::kTakeoversMax + 4);
+    const GroupHistory::Takeover& last = history.takeovers().back();
+    EXPECT_EQ(history.members()[static_cast<std::size_t>(last.to)].member_id, before);
+    EXPECT_EQ(history.members()[static_cast<std::size_t>(last.from)].member_id, "m2998");
+
+    for (std::int32_t partition = 0; partition < 25'000; ++partition) {
+        history.acquire("large", topic_id(2), partition, before, at(5000));
+    }
+    EXPECT_EQ(history.find("large", 25'000 - 1), nullptr);
+    EXPECT_NE(history.find("large", 19'000), nullptr);
+    EXPECT_TRUE(history.has_partitions_left_out());
+    history.note(RebalanceCause::joined, named("crowd"), at(6000));
+    for (int member = 0; member < 100; ++member) {
+        history.note(RebalanceCause::joined, named("crowd" + std::to_string(member)), at(6000));
+    }
+    history.settle(kJoining, at(6000));
+    EXPECT_EQ(history.rebalances().back().events.size(), GroupHistory::kEventsMax);
+    EXPECT_EQ(history.rebalances().back().events_left_out, 81U);
+}
+
+TEST(GroupHistories, TheLeastRecentlyTouchedGroupIsForgotten) {
+    GroupHistories histories;
+    for (std::size_t index = 0; index < GroupHistories::kGroupsMax; ++index) {
+        EXPECT_TRUE(histories.touch("g" + std::to_string(index)).is_new);
+    }
+    EXPECT_FALSE(histories.touch("g0").is_new);
+    EXPECT_TRUE(histories.touch("one-more").is_new);
+    EXPECT_EQ(histories.size(), GroupHistories::kGroupsMax);
+    EXPECT_NE(histories.find("g0"), nullptr);
+    EXPECT_EQ(histories.find("g1"), nullptr);
+}
+
+/// The history of "g" as its coordinator tells it.
+class ClassicHistory : public ConsumerFixture {
+  protected:
+    void SetUp() override { set_topic("topic", 4); }
+    GroupHistory history() { return coordinator_->history_of("g").value(); }
+    std::string owner_of(std::int32_t partition) {
+        const GroupHistory known = history();
+        const auto* ownership = known.find("topic", partition);
+        if (ownership == nullptr || known.free_since(*ownership)) return "";
+        return known.members()[static_cast<std::size_t>(ownership->owner)].member_id;
+    }
+    /// `ids` rejoin, the first is the leader; then each has its share.
+    void rejoin(const std::vector<std::string>& ids, const std::vector<std::vector<std::int32_t>>& shares,
+                const std::vector<ReplyToken>& waiting = {}) {
+        std::vector<ReplyToken> joins = waiting;
+        for (const std::string& id : ids) joins.push_back(join({.id = id}));
+        const std::int32_t generation = joined(joins.back()).generation.value;
+        for (std::size_t index = 0; index + 1 < joins.size(); ++index) joined(joins[index]);
+        std::vector<std::pair<std::string, std::string>> assignments;
+        for (std::size_t index = 0; index < shares.size(); ++index) {
+            assignments.emplace_back(members_.at(index), assignment_of({{"topic", shares[index]}}));
+        }
+        sync(members_.at(0), generation, assignments);
+    }
+    std::vector<std::string> members_;
+};
+
+TEST_F(ClassicHistory, ANewMemberTakesItsFairShareAndALostOneIsToldAsLost) {
+    members_ = {fresh_id()};
+    const ReplyToken first = join({.id = members_[0]});
+    advance_ms(3000);
+    rejoin({}, {{0, 1, 2, 3}}, {first});
+    EXPECT_EQ(owner_of(3), members_[0]);
+    EXPECT_TRUE(history().takeovers().empty());
+    ASSERT_EQ(history().rebalances().size(), 1U);
+    EXPECT_EQ(causes(history().rebalances()[0]), (std::vector<std::string>{"joined"}));
+    EXPECT_EQ(history().rebalances()[0].ended->value - history().rebalances()[0].began.value, 3000);
+
+    members_.push_back(fresh_id());
+    const ReplyToken second = join({.id = members_[1]});
+    advance_ms(500);
+    rejoin({members_[0]}, {{0, 1}, {2, 3}}, {second});
+    EXPECT_EQ(owner_of(3), members_[1]);
+    GroupHistory known = history();
+    ASSERT_EQ(known.takeovers().size(), 2U);
+    EXPECT_EQ(known.takeovers()[0].cause, TakeoverCause::normal);
+    EXPECT_EQ(known.takeovers()[0].unowned_ms, 500);
+    EXPECT_EQ(known.members()[static_cast<std::size_t>(known.rebalances().back().slowest)].member_id, members_[0]);
+
+    // The second one is silent, the first one goes on.
+    for (int second_ = 0; second_ < 4; ++second_) {
+        advance_ms(3000);
+        static_cast<void>(heartbeat(members_[0], 2));
+    }
+    rejoin({members_[0]}, {{0, 1, 2, 3}});
+    known = history();
+    EXPECT_EQ(causes(known.rebalances().back()), (std::vector<std::string>{"session_expired"}));
+    EXPECT_EQ(known.takeovers().back().cause, TakeoverCause::lost);
+    EXPECT_EQ(known.takeover_counts().at(static_cast<std::size_t>(TakeoverCause::lost)), 2U);
+}
+
+TEST_F(ClassicHistory, AfterARestartItIsKnownWhoHasWhatAndNotSinceWhen) {
+    members_ = {fresh_id()};
+    const ReplyToken first = join({.id = members_[0]});
+    advance_ms(3000);
+    rejoin({}, {{0, 1, 2, 3}}, {first});
+    crash_and_restart();
+    EXPECT_EQ(owner_of(2), members_[0]);
+    EXPECT_EQ(history().find("topic", 2)->since, kNoTimestamp);
+    EXPECT_TRUE(history().rebalances().empty());
+    EXPECT_EQ(leave(members_[0]), ErrorCode::none);
+    EXPECT_EQ(owner_of(2), "");
+    EXPECT_EQ(causes(history().rebalances().back()), (std::vector<std::string>{"left"}));
+    EXPECT_TRUE(history().rebalances().back().ended);
+}
+
+TEST_F(ClassicHistory, AnAssignmentOfPartitionsThatDoNotExistIsNotFollowed) {
+    members_ = {fresh_id()};
+    const ReplyToken first = join({.id = members_[0]});
+    advance_ms(3000);
+    rejoin({}, {{0, 4, 2'000'000'000, -7}}, {first});
+    EXPECT_EQ(owner_of(0), members_[0]);
+    EXPECT_EQ(history().topics().at("topic").partitions.size(), 1U);
+}
+
+TEST_F(ClassicHistory, AFollowedPartitionOfKip848HasOneOwnerAfterTheOther) {
+    set_topic("t", 4);
+    join_and_follow(joining("m1"));
+    settle();
+    join_and_follow(joining("m2"));
+    advance_ms(2000);
+    settle();
+    GroupHistory known = history();
+    ASSERT_EQ(known.takeovers().size(), 2U);
+    EXPECT_EQ(known.takeovers()[0].cause, TakeoverCause::normal);
+    EXPECT_TRUE(known.rebalances().back().ended);
+    EXPECT_FALSE(stands_still(known.rebalances().back()));
+    EXPECT_EQ(causes(known.rebalances().back()), (std::vector<std::string>{"joined"}));
+
+    set_topic("t", 6);
+    settle();
+    EXPECT_EQ(causes(history().rebalances().back()), (std::vector<std::string>{"topics_changed"}));
+    EXPECT_EQ(history().rebalances().back().first_owned, 2U);
+
+    // m2 is silent until its session ends.
+    const auto keep = followed_.extract("m2");
+    for (int round = 0; round < 20; ++round) {
+        advance_ms(3000);
+        Followed& first = followed_.at("m1");
+        const auto result = beat(owning("m1", first.epoch, first.assignment));
+        first.epoch = result.member_epoch;
+        if (result.assignment) first.assignment = *result.assignment;
+    }
+    settle();
+    known = history();
+    EXPECT_EQ(causes(known.rebalances().back()), (std::vector<std::string>{"session_expired"}));
+    EXPECT_EQ(known.takeovers().back().cause, TakeoverCause::lost);
+    EXPECT_EQ(known.takeover_counts().at(static_cast<std::size_t>(TakeoverCause::lost)), 3U);
+
+    // It comes back with an epoch of before.
+    EXPECT_NE(beat(silent("m2", keep.mapped().epoch)).error, ErrorCode::none);
+    EXPECT_NE(beat(silent("m1", 1)).error, ErrorCode::none);
+    EXPECT_EQ(causes(history().rebalances().back()).back(), "fenced");
+}
+
+}  // namespace
+}  // namespace partita::groups::testing
