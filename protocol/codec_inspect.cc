@@ -1,9 +1,11 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
 #include "protocol/codec.h"
 #include "protocol/codec_member.h"
+#include "protocol/message_line.h"
 
 namespace partita {
 namespace codec_detail {
@@ -87,13 +89,15 @@ using namespace codec_detail;
 
 class TextWriter {
   public:
-    TextWriter(std::int16_t version, std::size_t max_bytes) : version_(version), max_bytes_(max_bytes) {}
+    TextWriter(std::int16_t version, std::size_t max_bytes, std::size_t max_text_bytes)
+        : version_(version), max_bytes_(max_bytes), max_text_bytes_(max_text_bytes) {}
 
     void write_struct(const Schema& schema, const void* message) {
         text_ += '{';
         bool first = true;
         for (const Field& field : schema.fields) {
             if (!field.versions.contains(version_)) continue;
+            if (is_full()) return;
             if (!first) text_ += ", ";
             first = false;
             text_ += field.name;
@@ -116,7 +120,7 @@ class TextWriter {
         const std::size_t element_size = value_size(field.kind, field.nested);
         const auto* element = static_cast<const std::byte*>(array.data);
         text_ += '[';
-        for (std::int32_t i = 0; i < array.size; ++i, element += element_size) {
+        for (std::int32_t i = 0; i < array.size && !is_full(); ++i, element += element_size) {
             if (i > 0) text_ += ", ";
             write_value(field, element);
         }
@@ -180,6 +184,13 @@ class TextWriter {
         }
     }
 
+    /// Says so once.
+    bool is_full() {
+        if (text_.size() < max_text_bytes_) return false;
+        if (!text_.ends_with("...")) text_ += "...";
+        return true;
+    }
+
     void write_string(std::optional<std::string_view> text) {
         if (!text) {
             text_ += "null";
@@ -219,6 +230,7 @@ class TextWriter {
 
     std::int16_t version_;
     std::size_t max_bytes_;
+    std::size_t max_text_bytes_;
     std::string text_;
 };
 
@@ -232,7 +244,13 @@ bool equal(const Schema& schema, const void* left, const void* right) {
 }
 
 std::string to_text(const Schema& schema, const void* message, std::int16_t version, std::size_t max_bytes) {
-    TextWriter writer(version, max_bytes);
+    TextWriter writer(version, max_bytes, std::numeric_limits<std::size_t>::max());
+    writer.write_struct(schema, message);
+    return writer.take();
+}
+
+std::string to_short_line(const Schema& schema, const void* message, std::int16_t version, std::size_t max_bytes) {
+    TextWriter writer(version, 0, max_bytes);
     writer.write_struct(schema, message);
     return writer.take();
 }

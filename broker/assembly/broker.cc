@@ -12,6 +12,7 @@
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
+#include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/coordinators/coordinator_timers.h"
 #include "broker/runtime/coordinators/group_cluster.h"
 #include "broker/runtime/coordinators/group_shards.h"
@@ -75,6 +76,7 @@ struct Broker::Parts {
     Connections connections;
     access::Authorizer authorizer;
     ClientThrottles throttles;
+    RequestWatch requests;
     ClientFetchSessions fetch_sessions;
     FindingsHub findings;
 
@@ -162,6 +164,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .connections = connections,
                .authorizer = authorizer,
                .throttles = throttles,
+               .requests = requests,
                .fetch_sessions = fetch_sessions,
                .keys = keys,
                .readers = readers,

@@ -5,10 +5,13 @@
 
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/connections.h"
+#include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/failure_log.h"
+#include "broker/runtime/loop/reply_notes.h"
+#include "schedule/clock.h"
 
 namespace partita::handlers {
 
@@ -32,7 +35,22 @@ void connection_closed(runtime::Services& services, const runtime::ClientConnect
 
 void log_closed_connection(runtime::Services& services, const runtime::ClientConnection& client, std::string_view reason) {
     services.counters.closed_for_bad_input.fetch_add(1, std::memory_order_relaxed);
+    services.requests.note_closed(client, reason, services.clock.now().wall);
     services.failures.connection_closed(client.host + ":" + std::to_string(client.port), client.listener->name, reason);
+}
+
+void note_reply(runtime::Services& services, const runtime::ClientConnection& client, const runtime::Reply& reply) {
+    // Most notes only say how long it took.
+    const bool is_named = reply.rest_ms > 0 || reply.notes->errors.count > 0;
+    const auto facts = is_named ? services.connections.find(client.id) : std::nullopt;
+    const std::string client_id = facts ? facts->client_id : std::string();
+    const TimestampMs now = services.clock.now().wall;
+    if (reply.rest_ms > 0) {
+        services.requests.note_throttled(client, client_id, reply.rest_ms, now);
+    }
+    if (reply.notes) {
+        services.requests.note(*reply.notes, client, client_id, now, services.clock.stopwatch_ns());
+    }
 }
 
 }  // namespace partita::handlers

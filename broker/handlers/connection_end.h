@@ -4,6 +4,7 @@
 
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/client_connection.h"
+#include "broker/runtime/loop/reply.h"
 
 namespace partita::handlers {
 
@@ -13,5 +14,9 @@ void connection_closed(runtime::Services& services, const runtime::ClientConnect
 
 /// Counts a connection that the broker closes because of what its client did, and writes a log line (FailureLog).
 void log_closed_connection(runtime::Services& services, const runtime::ClientConnection& client, std::string_view reason);
+
+/// Has RequestWatch know what is to be known of a reply that goes to the client: its errors, the time it took, and for how long
+/// the client has to wait because of a quota.
+void note_reply(runtime::Services& services, const runtime::ClientConnection& client, const runtime::Reply& reply);
 
 }  // namespace partita::handlers

@@ -6,7 +6,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/client_throttles.h"
-#include "broker/runtime/loop/counters.h"
+#include "broker/runtime/clients/request_watch.h"
 
 namespace partita::handlers {
 namespace {
@@ -94,7 +94,11 @@ const ServedApi* find_served_api(ApiKey key) {
 }
 
 void dispatch(runtime::RequestContext& context) {
-    context.services.counters.requests.fetch_add(1, std::memory_order_relaxed);
+    runtime::RequestWatch& watch = context.services.requests;
+    watch.count(context.api_key());
+    if (watch.is_watched(context.now().monotonic)) [[unlikely]] {
+        context.measure_latency();
+    }
     const ServedApi* served = find_served_api(context.api_key());
     if (served == nullptr) {
         context.close_connection("request " + std::string(context.api().name) + " is not served by this broker");

@@ -2,15 +2,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "broker/config/log_setup.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/client_throttles.h"
+#include "broker/runtime/clients/error_ring.h"
 #include "broker/runtime/loop/reply_memory.h"
+#include "broker/runtime/loop/reply_notes.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/assert.h"
 #include "protocol/codec.h"
+#include "protocol/found_errors.h"
+#include "protocol/message_line.h"
 #include "protocol/request_header.h"
 #include "schedule/clock.h"
 
@@ -77,6 +82,31 @@ Now RequestContext::now() const { return turn.now(); }
 
 QuotaClient RequestContext::quota_client() const { return {.user = principal().name(), .client_id = client_id}; }
 
+namespace {
+
+/// Requests whose text would show a secret are not kept: passwords, tokens, and configs that may be either.
+bool may_be_shown(ApiKey key) {
+    constexpr ApiKey kSecret[] = {ApiKey::sasl_authenticate,           ApiKey::alter_configs,
+                                  ApiKey::incremental_alter_configs,   ApiKey::create_delegation_token,
+                                  ApiKey::renew_delegation_token,      ApiKey::expire_delegation_token,
+                                  ApiKey::alter_user_scram_credentials};
+    return std::ranges::find(kSecret, key) == std::end(kSecret);
+}
+
+/// What a group or a transaction is named by. Replies that come later do not say it.
+std::string_view subject_of(const Schema& schema, const void* request) {
+    for (const Field& field : schema.fields) {
+        if (field.kind == Kind::string && !field.is_array && (field.name == "GroupId" || field.name == "TransactionalId")) {
+            std::string_view subject;
+            std::memcpy(&subject, static_cast<const std::byte*>(request) + field.offset, sizeof subject);
+            return subject;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
 void* RequestContext::decode_as(const Schema& schema) {
     void* message = arena().allocate_unlimited(schema.size, schema.alignment);
     const auto consumed = partita::decode(schema, body, version(), arena(), message);
@@ -86,14 +116,25 @@ void* RequestContext::decode_as(const Schema& schema) {
                          std::to_string(consumed.error().position) + " " + std::string(consumed.error().field));
         return nullptr;
     }
+    decoded_schema_ = &schema;
+    decoded_ = message;
     return message;
 }
+
+void RequestContext::measure_latency() { pending_.started_ns = services.clock.stopwatch_ns(); }
 
 void RequestContext::reply_as(const Schema& schema, const void* response) {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::replied;
     charge_time();
     reply_ = encode_reply(pending_, schema, response);
+    if (reply_.notes && reply_.notes->errors.count > 0) [[unlikely]] {
+        reply_.notes->client_id = client_id;
+        reply_.notes->came_later = false;
+        if (decoded_ != nullptr && may_be_shown(api_key())) {
+            reply_.notes->request = to_short_line(*decoded_schema_, decoded_, pending_.api_version, ErrorRing::kRequestBytesMax);
+        }
+    }
 }
 
 void RequestContext::throttle(std::int64_t duration_ms) {
@@ -117,9 +158,17 @@ void RequestContext::close_connection(std::string_view reason) {
     close_reason_ = reason;
 }
 
+/// Produce and Fetch say in their replies what an error is about.
+void RequestContext::remember_subject() {
+    if (api_key() != ApiKey::produce && api_key() != ApiKey::fetch && decoded_ != nullptr) {
+        client.waiting_subject = subject_of(*decoded_schema_, decoded_);
+    }
+}
+
 PendingReply RequestContext::defer() {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::deferred;
+    remember_subject();
     charge_time();
     return pending_;
 }
@@ -127,6 +176,7 @@ PendingReply RequestContext::defer() {
 PendingReply RequestContext::park() {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::parked;
+    remember_subject();
     charge_time();
     return pending_;
 }
@@ -155,6 +205,15 @@ Reply encode_reply(const PendingReply& pending, const Schema& schema, const void
     }
     Reply reply;
     reply.rest_ms = pending.throttle_ms;
+    if (pending.started_ns != 0 || has_error(*pending.api, response, pending.api_version)) [[unlikely]] {
+        reply.notes.reset(new ReplyNotes{.api = pending.api,
+                                         .version = pending.api_version,
+                                         .errors = find_errors(*pending.api, response, pending.api_version),
+                                         .request = {},
+                                         .client_id = {},
+                                         .came_later = true,
+                                         .started_ns = pending.started_ns});
+    }
     reply.bytes = take_reply_buffer();
     reply.bytes.append_big_endian(std::int32_t{0});
     append_response_header(*pending.api, pending.api_version, pending.correlation_id, reply.bytes);

@@ -81,6 +81,8 @@ class RequestContext {
     void throttle(std::int64_t duration_ms);
     /// Begins to measure the time that this request takes, for quotas on `request_percentage`. `dispatch` calls this.
     void measure_time();
+    /// Has the time from now to the reply measured, for RequestWatch. `dispatch` calls this.
+    void measure_latency();
     /// Exempts this request from quotas on time, as Kafka does with Produce with acks=0.
     void forget_time() { started_ns_.reset(); }
     /// Closes the connection without an answer to this request, with `reason` for the log. Replies to earlier requests still
@@ -106,7 +108,12 @@ class RequestContext {
     void reply_as(const Schema& schema, const void* response);
     void charge_time();
 
+    void remember_subject();
+
     PendingReply pending_;
+    /// The request, once it was decoded; in the turn's arena.
+    const Schema* decoded_schema_ = nullptr;
+    const void* decoded_ = nullptr;
     std::optional<std::int64_t> started_ns_;
     Outcome outcome_ = Outcome::none;
     Reply reply_;

@@ -34,6 +34,7 @@ class KeyObserver;
 class OutwardWrites;
 class PublishedTopics;
 class ReaderObserver;
+class RequestWatch;
 class ShownPartitions;
 class TransactionShards;
 class Turns;
@@ -71,6 +72,7 @@ struct Services {
     Connections& connections;
     const access::Authorizer& authorizer;
     ClientThrottles& throttles;
+    RequestWatch& requests;
     ClientFetchSessions& fetch_sessions;
 
     KeyObserver& keys;

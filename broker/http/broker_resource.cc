@@ -9,6 +9,7 @@
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/clients/connections.h"
+#include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/network_statistics.h"
@@ -49,7 +50,7 @@ void serve_broker(const Surroundings& surroundings, const ExchangePointer& excha
     object["groups"] = services.groups.group_count();
     object["connections"] = surroundings.network.connection_count();
     object["resident_bytes"] = resident_bytes();
-    object["since_start"] = {{"requests", load(counters.requests)},
+    object["since_start"] = {{"requests", services.requests.requests()},
                              {"records_in", load(counters.produced_records)},
                              {"bytes_in", load(counters.produced_bytes)},
                              {"bytes_out", load(counters.fetched_bytes)},

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "broker/handlers/services.h"
+#include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/findings/findings_hub.h"
@@ -82,7 +83,7 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
                  load(counters.failed_produces));
     text.counter("kafka_server_brokertopicmetrics_failedfetchrequests_total", "Partitions of fetch requests that failed.",
                  load(counters.failed_fetches));
-    text.counter("kafka_network_requestmetrics_requests_total", "Requests served.", load(counters.requests));
+    text.counter("kafka_network_requestmetrics_requests_total", "Requests served.", services.requests.requests());
     text.gauge("kafka_server_socketservermetrics_connection_count", "Open client connections.",
                static_cast<std::uint64_t>(network.connection_count()));
     text.counter("kafka_server_socketservermetrics_incoming_byte_total", "Bytes received.", network.received_bytes());

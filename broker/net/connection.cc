@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "broker/handlers/connection_end.h"
 #include "broker/net/net_reactor.h"
 #include "broker/net/serve_request.h"
 
@@ -217,6 +218,9 @@ bool Connection::serve(const Conversation::Request& request) {
 }
 
 void Connection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
+    if (reply.notes || reply.rest_ms > 0) [[unlikely]] {
+        handlers::note_reply(owner_.services(), client_, reply);
+    }
     const std::size_t reply_bytes = ReplyQueue::total_bytes(reply);
     const std::int32_t rest_ms = reply.rest_ms;
     const bool was_parked = conversation_.is_parked();

@@ -5,9 +5,9 @@
 
 namespace partita::runtime {
 
-/// What /metrics counts about requests. Whoever serves a request adds to the counters, from any thread.
+/// What /metrics counts about requests, beside their number (RequestWatch). Whoever serves a request adds to the counters, from
+/// any thread.
 struct Counters {
-    std::atomic<std::uint64_t> requests = 0;
     std::atomic<std::uint64_t> produced_bytes = 0;
     std::atomic<std::uint64_t> produced_records = 0;
     std::atomic<std::uint64_t> fetched_bytes = 0;

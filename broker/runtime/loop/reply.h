@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "protocol/api_keys.h"
@@ -8,6 +9,13 @@
 #include "storage/partition_log.h"
 
 namespace partita::runtime {
+
+struct ReplyNotes;
+/// Null for most replies. A pointer to a type that only few need to know.
+struct DeleteReplyNotes {
+    void operator()(ReplyNotes* notes) const;
+};
+using ReplyNotesPointer = std::unique_ptr<ReplyNotes, DeleteReplyNotes>;
 
 /// Part of a log file that is sent between two parts of a reply's bytes, without being copied.
 struct ReplyPiece {
@@ -26,6 +34,8 @@ struct Reply {
     /// For how long the connection serves no request after this reply, because of a quota (KIP-219: first the answer, then the
     /// rest).
     std::int32_t rest_ms = 0;
+    /// What whoever sends it tells RequestWatch.
+    ReplyNotesPointer notes = nullptr;
 };
 
 /// Buffers for replies. Each thread keeps some of those whose replies were sent, so that in steady state a reply allocates
@@ -49,6 +59,8 @@ struct PendingReply {
     std::int32_t correlation_id = 0;
     /// For how long a quota makes the client wait. The reply says so (ThrottleTimeMs), and the connection rests for as long.
     std::int32_t throttle_ms = 0;
+    /// When its handler began, by the clock's stopwatch; 0 while nobody measures (RequestWatch).
+    std::int64_t started_ns = 0;
 };
 
 }  // namespace partita::runtime

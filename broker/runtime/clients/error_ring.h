@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "protocol/error_code.h"
+#include "protocol/types.h"
+
+namespace partita::runtime {
+
+/// An error that a client was given, with what there is to understand it.
+struct GivenError {
+    struct Client {
+        std::uint64_t connection = 0;
+        std::string client_id;
+        std::string address;
+        std::uint16_t port = 0;
+        std::string principal;
+        std::string listener;
+        std::string software;
+        std::string software_version;
+    };
+
+    TimestampMs first;
+    TimestampMs last;
+    /// How often the same came over this connection; `request` is that of the first time.
+    std::uint64_t times = 1;
+    /// Kafka's name of the API; empty where a connection was closed before that was known.
+    std::string_view api;
+    std::int16_t version = 0;
+    /// `none`: the connection was closed, and `message` says why.
+    ErrorCode code = ErrorCode::none;
+    std::string message;
+    /// What it is about: {"Name", "orders"}, {"Index", "3"}.
+    std::vector<std::pair<std::string_view, std::string>> about;
+    /// Errors of the same reply beyond those that were kept.
+    std::size_t more_in_reply = 0;
+    std::string request;
+    Client client;
+};
+
+/// The last errors. The same error of the same connection is one entry with a count, so that a client which asks again and again
+/// does not hide the others. Pure; one caller at a time.
+class ErrorRing {
+  public:
+    static constexpr std::size_t kKeptMax = 200;
+    /// Of the text of a request.
+    static constexpr std::size_t kRequestBytesMax = 1000;
+
+    void add(GivenError error);
+
+    /// The one that came first, first; those that came again stand where they came last.
+    [[nodiscard]] const std::deque<GivenError>& errors() const { return errors_; }
+    /// Of all that were ever given out.
+    [[nodiscard]] std::uint64_t total() const { return total_; }
+
+  private:
+    std::deque<GivenError> errors_;
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace partita::runtime
