@@ -1,10 +1,15 @@
 // GET /v1/topics/T/partitions/P/records: some records of a partition, of all transactions, without their markers.
 //
 //   from=OFFSET   the first offset; where the partition begins when it is not given
+//   time_ms=MS    instead of it: the first record that is not older, or the end
 //   limit=K       how many records at most, 100 when it is not given; see kRecordsMax
+//   key=TEXT      only records with this key (key_hex=BYTES: of any bytes). An answer then also ends when enough was looked
+//   through
 //
 // An answer ends earlier when its keys, values and headers have a megabyte, and goes on with from=<next>.
 
+#include <charconv>
+#include <expected>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -56,12 +61,48 @@ struct RecordsWish {
     std::int32_t partition = 0;
     /// Where the partition begins when it is unset.
     std::optional<Offset> from;
+    std::optional<TimestampMs> time;
     runtime::PageLimits limits;
 };
 
+/// Unset: of any key.
+std::expected<std::optional<std::string>, std::string> wished_key(const Request& request) {
+    const auto text = request.parameter("key");
+    const auto hex = request.parameter("key_hex");
+    if (text && hex) {
+        return std::unexpected("\"key\" and \"key_hex\" say two different things");
+    }
+    if (!hex) {
+        return text ? std::optional(std::string(*text)) : std::nullopt;
+    }
+    std::string bytes(hex->size() / 2, '\0');
+    for (std::size_t index = 0; index < bytes.size(); ++index) {
+        const char* digits = hex->data() + 2 * index;
+        unsigned char byte = 0;
+        if (const auto [end, error] = std::from_chars(digits, digits + 2, byte, 16); error != std::errc() || end != digits + 2) {
+            return std::unexpected("\"key_hex\" has other characters than hex digits");
+        }
+        bytes[index] = static_cast<char>(byte);
+    }
+    if (hex->size() % 2 != 0) {
+        return std::unexpected("\"key_hex\" ends within a byte");
+    }
+    return bytes;
+}
+
 void answer(const RecordsWish& wish, const BrokerIdentity& identity, Exchange& exchange) {
     const PartitionLog& log = *wish.topic->partition(wish.partition)->log;
-    const auto page = runtime::read_records(log, wish.from.value_or(log.log_start_offset()), wish.limits);
+    Offset from = wish.from.value_or(log.log_start_offset());
+    if (wish.time) {
+        const Offset end = log.high_watermark();
+        const auto found = log.offset_for_timestamp(*wish.time, end);
+        if (!found) {
+            respond_error(exchange, Status::internal_error, found.error().message);
+            return;
+        }
+        from = *found ? (*found)->offset : end;
+    }
+    const auto page = runtime::read_records(log, from, wish.limits);
     if (!page) {
         const bool is_known = page.error().error == ReadError::storage_error;
         respond_error(exchange, is_known ? Status::internal_error : Status::not_found, page.error().message);
@@ -74,7 +115,9 @@ void answer(const RecordsWish& wish, const BrokerIdentity& identity, Exchange& e
     object["partition"] = wish.partition;
     object["start"] = page->log_start.value;
     object["end"] = page->end.value;
+    object["from"] = from.value;
     object["next"] = page->next.value;
+    object["looked_at"] = page->looked_at;
     object["records"] = ordered_json::array();
     for (const runtime::FoundRecord& record : page->records) {
         object["records"].push_back(record_json(record));
@@ -92,11 +135,25 @@ void serve_records(const Surroundings& surroundings, const ExchangePointer& exch
     const Request& request = exchange->request();
     RecordsWish wish;
     const auto from = number_parameter(request, "from", {});
+    const auto time = number_parameter(request, "time_ms", {});
     const auto limit = number_parameter(request, "limit", {.least = 1, .most = kRecordsMax});
-    if (!from || !limit) {
-        respond_error(*exchange, Status::bad_request, !from ? from.error() : limit.error());
+    if (!from || !time || !limit) {
+        respond_error(*exchange, Status::bad_request, !from ? from.error() : !time ? time.error() : limit.error());
         return;
     }
+    if (*from && *time) {
+        respond_error(*exchange, Status::bad_request, "\"from\" and \"time_ms\" say two different things");
+        return;
+    }
+    if (*time) {
+        wish.time = TimestampMs{**time};
+    }
+    const auto key = wished_key(request);
+    if (!key) {
+        respond_error(*exchange, Status::bad_request, key.error());
+        return;
+    }
+    wish.limits.key = *key;
     if (*from) {
         wish.from = Offset{**from};
     }

@@ -19,8 +19,8 @@ struct Route {
     void (*serve)(const Surroundings&, const ExchangePointer&);
     /// What changes nothing is asked for by GET (and HEAD).
     Method method = Method::get;
-    /// What the caller needs: of a topic the one that the path names. Unset where nothing is told of anybody's data, and where
-    /// the resource, or the handler that it asks (own_requests.h), asks for each thing that it would tell of.
+    /// What the caller needs: of a topic or a group the one that the path names. Unset where nothing is told of anybody's data,
+    /// and where the resource, or the handler that it asks (own_requests.h), asks for each thing that it would tell of.
     std::optional<access::Need> need = std::nullopt;
 };
 
@@ -35,6 +35,9 @@ constexpr std::array kRoutes = {
     Route{{"v1", "broker"}, serve_broker, Method::get, access::kDescribeCluster},
     Route{{"v1", "broker", "configs"}, serve_broker_configs},
     Route{{"v1", "connections"}, serve_connections, Method::get, access::kDescribeCluster},
+    Route{{"v1", "requests"}, serve_requests, Method::get, access::kDescribeCluster},
+    Route{{"v1", "errors"}, serve_errors, Method::get, access::kAlterCluster},
+    Route{{"v1", "quotas"}, serve_quotas, Method::get, access::kDescribeClusterConfigs},
     Route{{"v1", "topics"}, serve_topics},
     Route{{"v1", "topics"}, create_topic, Method::post},
     Route{{"v1", "topics", ":T"}, serve_topic, Method::get, access::kDescribeTopic},
@@ -47,6 +50,8 @@ constexpr std::array kRoutes = {
     Route{{"v1", "groups", ":G"}, serve_group},
     Route{{"v1", "groups", ":G"}, delete_group, Method::delete_},
     Route{{"v1", "groups", ":G", "offsets"}, reset_offsets, Method::post},
+    Route{{"v1", "groups", ":G", "ownership"}, serve_ownership, Method::get, access::kDescribeGroup},
+    Route{{"v1", "groups", ":G", "rebalances"}, serve_rebalances, Method::get, access::kDescribeGroup},
     Route{{"v1", "topics", ":T", "groups"}, serve_groups, Method::get, access::kDescribeTopic},
     Route{{"v1", "topics", ":T", "partitions", ":P", "records"}, serve_records, Method::get, access::kReadTopic},
     Route{{"v1", "topics", ":T", "expansion"}, serve_plan, Method::get, access::kReadTopic},
@@ -58,7 +63,7 @@ constexpr std::array kRoutes = {
     Route{{"v1", "topics", ":T", "visibility"}, serve_visibility, Method::post, access::kAlterTopicConfigs},
 };
 
-/// Of paths below /v1/topics.
+/// Of paths below /v1/topics and /v1/groups.
 constexpr std::size_t kTopicPart = 2;
 
 bool matches(const Route& route, const std::vector<std::string>& path) {

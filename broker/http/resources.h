@@ -63,11 +63,18 @@ void serve_broker_configs(const Surroundings& surroundings, const ExchangePointe
 // broker_resource.cc
 void serve_broker(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_connections(const Surroundings& surroundings, const ExchangePointer& exchange);
+// requests_resource.cc: how clients fare.
+void serve_requests(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_errors(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_quotas(const Surroundings& surroundings, const ExchangePointer& exchange);
 // group_resource.cc: all groups, one of them, and what changes it.
 void serve_all_groups(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_group(const Surroundings& surroundings, const ExchangePointer& exchange);
 void delete_group(const Surroundings& surroundings, const ExchangePointer& exchange);
 void reset_offsets(const Surroundings& surroundings, const ExchangePointer& exchange);
+// group_history_resource.cc: who owned which partition, and what made the group share them out anew.
+void serve_ownership(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_rebalances(const Surroundings& surroundings, const ExchangePointer& exchange);
 // console_resource.cc: the pages for people.
 void serve_console(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_console_file(const Surroundings& surroundings, const ExchangePointer& exchange);

@@ -22,6 +22,7 @@ ordered_json topic_json(const runtime::TopicSize& size) {
     object["internal"] = size.topic->internal;
     object["bytes"] = size.bytes();
     object["offsets"] = size.offsets();
+    object["written"] = size.written();
     return object;
 }
 

@@ -18,7 +18,7 @@ import insight
 
 MARKUP = "<img src=x onerror=console.error(1)>"
 PAGES = ("topics", "topics/orders", "topics/orders/records", "topics/orders/groups", "topics/orders/configs", "topics/orders/expansion",
-         "groups", "groups/billing", "findings", "broker", "broker/settings")
+         "groups", "groups/billing", "groups/billing/ownership", "groups/billing/rebalances", "findings", "broker", "broker/requests", "broker/errors", "broker/settings")
 SCREENSHOTS = os.environ.get("PARTITA_SCREENSHOTS")
 
 
@@ -228,6 +228,35 @@ def test_new_records_show_by_themselves(browser, site, world):
     assert browser.take_problems() == []
 
 
+def test_records_are_found_by_key_and_by_time(browser, site, world):
+    browser.go(f"{site}#/topics/orders/records")
+    browser.wait("document.querySelectorAll('.record').length > 40", "the newest of all partitions")
+    browser.put("input[type=search]", "customer-17")
+    browser.wait("document.querySelector('.pager').textContent.includes('6 of 6 partitions')", "all partitions were searched")
+    keys = browser.run("[...document.querySelectorAll('.record .key')].map(one => one.textContent)")
+    assert len(keys) == 8 and set(keys) == {"customer-17"}, keys
+    browser.put("input[type=search]", "<nobody>")
+    browser.wait("document.body.innerText.includes('No record has this key')", "none")
+    browser.put("input[type=search]", "")
+    browser.put("input[type=datetime-local]", "2020-01-01T00:00:00")
+    browser.wait("document.querySelector('.record .value') && document.querySelector('.pager').textContent.includes('the oldest first')", "from a time on")
+    assert '"order":10' in browser.run("document.querySelector('.record .value').textContent").replace(" ", "")
+    browser.put("input[type=datetime-local]", "2099-01-01T00:00:00")
+    browser.wait("document.body.innerText.includes('There are no records from there on')", "nothing of the future")
+    assert browser.take_problems() == []
+
+
+def test_new_records_of_all_partitions_show_by_themselves(browser, site, world):
+    browser.go(f"{site}#/topics/customers/records")
+    browser.click("button", "Follow")
+    browser.wait("document.querySelector('[aria-pressed=true]')", "it follows")
+    for partition in (5, 2):
+        assert ask(site, "topics/customers/records", {"partition": partition, "key": f"late-{partition}", "value": "news"})[0] == 200
+        browser.wait(f"document.querySelector('.record .key').textContent === 'late-{partition}'", "the newest record is above the others")
+    assert browser.run("document.querySelector('.record .offset').textContent").startswith("2 ·")
+    assert browser.take_problems() == []
+
+
 def test_offsets_are_reset_after_a_preview(browser, site, world):
     browser.go(f"{site}#/groups/billing")
     browser.click("button", "Reset offsets")
@@ -242,6 +271,28 @@ def test_offsets_are_reset_after_a_preview(browser, site, world):
     _, after = ask(site, "groups/billing")
     assert {one["committed"] for one in after["partitions"]} == {0}
     assert ask(site, "groups/billing/offsets", {"topic": "orders", "to": "offset", "offset": 300})[0] == 200
+    assert browser.take_problems() == []
+
+
+def test_a_takeover_and_its_cause_show_by_themselves(browser, site, world, broker):
+    first, second = (clients.Agent(clients.debian_librdkafka, broker.bootstrap) for _ in range(2))
+    first.call("member_start", name="m", group="shared", topic="orders", reset="earliest", batch_ms=1)
+    first.events.wait(lambda events: any(event.get("event") == "record" for event in events), 60, "a record")
+    browser.go(f"{site}#/groups/shared/ownership")
+    browser.wait("document.querySelectorAll('tbody tr').length === 6", "six partitions with an owner")
+    assert "No partition went from one member to another." in browser.text()
+    second.call("member_start", name="m", group="shared", topic="orders", reset="earliest", batch_ms=1, session_timeout_ms=6000)
+    browser.wait("document.querySelectorAll('.timeline > li').length === 3", "half of them have another owner", 60)
+    assert "shared out anew" in browser.run("document.querySelector('.timeline').innerText")
+    second.kill()
+    browser.wait("document.querySelector('.timeline > li').innerText.includes('lost')", "what was lost", 90)
+    browser.click(".tabs a", "Rebalances")
+    browser.wait("document.querySelectorAll('.rebalances > li').length >= 3", "three rebalances")
+    told = browser.run("document.querySelector('.rebalances').innerText")
+    assert "silent for longer than its session" in told and "Everybody stood still" in told and "joined" in told
+    assert ask(site, "groups/shared/ownership")[1]["takeover_counts"]["lost"] == 3
+    first.call("member_stop", name="m")
+    first.close()
     assert browser.take_problems() == []
 
 
@@ -267,6 +318,64 @@ def test_a_growth_is_previewed_drawn_and_done_and_its_findings_come_by_themselve
     assert "payments" in browser.text()
     agent.call("member_stop", name="m")
     agent.close()
+    assert browser.take_problems() == []
+
+
+def test_a_growth_is_on_a_line_of_time_with_what_it_caused(browser, site, world):
+    browser.go(f"{site}#/topics/payments/expansion")
+    browser.wait("document.querySelectorAll('.lane').length >= 2", "a finding on the line", 40)
+    words = browser.run("[...document.querySelectorAll('.lane .track')].map(one => one.getAttribute('aria-label'))")
+    assert words[0].startswith("growths: 12 to 24 at ") and all(": since " in one or ", for " in one for one in words[1:]), words
+    assert browser.run("document.querySelectorAll('.lane .growth').length") >= 2
+    assert browser.take_problems() == []
+
+
+def test_lanes_of_a_growth(browser, site, world):
+    address = module(browser, site, "timeline.js")
+    finding = {"id": "H04", "title": "stale producer", "severity": "warn", "condition": "It is.", "subject": {"topic": "t", "client_id": "<b>"}}
+    log = {"expansions": [{"from": 2, "to": 4, "time_ms": 1000, "producer_switches": [{"client_id": "old", "address": "::1", "stale_records": 3, "time_ms": 5000}]}]}
+    events = [{"event": "opened", "time_ms": 2000, "opened_ms": 2000, "finding": finding}, {"event": "closed", "time_ms": 3000, "opened_ms": 2000, "finding": finding},
+              {"event": "opened", "time_ms": 4000, "opened_ms": 4000, "finding": finding}]
+    def drawn(open_now):
+        found = browser.run(f"import({json.dumps(address)}).then(one => one.lanes({json.dumps(log)}, {{fence: null}}, {json.dumps(events)}, {json.dumps(open_now)}))")
+        return [(lane["label"], lane["from"], lane["to"]) for lane in found]
+    assert drawn([{**finding, "opened_ms": 4000}]) == [("stale producer", 1000, 5000), ("H04 stale producer", 2000, 3000), ("H04 stale producer", 4000, None)]
+    # Open, and nobody says so any more: the broker stopped meanwhile.
+    assert drawn([])[2] == ("H04 stale producer", 4000, 4000)
+
+
+def test_an_error_shows_by_itself_with_its_request(browser, site, world, broker):
+    browser.go(f"{site}#/broker/errors")
+    agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    with pytest.raises(clients.ClientError):
+        agent.call("create_topic", topic="orders", partitions=1)
+    browser.wait("[...document.querySelectorAll('.record .chip')].some(one => one.textContent === 'TOPIC_ALREADY_EXISTS')", "the refusal")
+    browser.run("[...document.querySelectorAll('.record')].find(one => one.textContent.includes('TOPIC_ALREADY_EXISTS')).open = true; 0")
+    assert '"orders"' in browser.run("document.querySelector('.record[open] pre').textContent")
+    browser.click(".tabs a", "Requests")
+    browser.wait("[...document.querySelectorAll('tbody .name')].some(one => one.textContent === 'CreateTopics')", "requests by API")
+    with pytest.raises(clients.ClientError):
+        agent.call("create_topic", topic="orders", partitions=1)
+    agent.close()
+    browser.wait("[...document.querySelectorAll('tbody tr')].some(one => /µs|ms/.test(one.lastChild.textContent))", "how long some took", 40)
+    assert browser.take_problems() == []
+
+
+def test_a_tab_that_hears_a_million_events_stays_small(browser, site, world):
+    browser.go(f"{site}#/findings")
+    address = module(browser, site, "api.js")
+    browser.go(f"{site}#/findings")
+    seconds = browser.run(f"""import({json.dumps(address)}).then(async ({{ live }}) => {{
+      const begun = performance.now();
+      for (let index = 1; index <= 1e6; index += 1) {{
+        live.take({{ event: index % 2 ? "opened" : "closed", sequence: index, time_ms: index, opened_ms: index - (index + 1) % 2,
+          finding: {{ id: "H04", title: "stale producer", severity: "warn", condition: String(index), subject: {{ topic: "orders" }} }} }});
+        if (index % 20000 === 0) await new Promise(done => setTimeout(done));
+      }}
+      return (performance.now() - begun) / 1000; }})""")
+    assert seconds < 60
+    browser.wait("document.querySelectorAll('.timeline > li').length === 200", "the last 200 events")
+    assert browser.run("document.querySelectorAll('*').length") < 3000
     assert browser.take_problems() == []
 
 

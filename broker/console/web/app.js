@@ -3,15 +3,17 @@
 import { chip, h, show } from "./dom.js";
 import { get, live, path } from "./api.js";
 import { partitions, topicConfigs, topicGroups, topics } from "./topics.js";
-import { records } from "./records.js";
 import { group, groups } from "./groups.js";
-import { expansion, findings } from "./expansion.js";
 import { broker } from "./broker.js";
 
+// A page whose script comes when it is asked for the first time: the first page stays small.
+const later = (file, name) => async (...all) => (await import(`./${file}`))[name](...all);
+
 const kPages = [
-  [["topics"], topics], [["topics", null], partitions], [["topics", null, "records"], records], [["topics", null, "groups"], topicGroups],
-  [["topics", null, "configs"], topicConfigs], [["topics", null, "expansion"], expansion], [["groups"], groups], [["groups", null], group],
-  [["findings"], findings], [["broker"], broker], [["broker", "settings"], broker],
+  [["topics"], topics], [["topics", null], partitions], [["topics", null, "records"], later("records.js", "records")], [["topics", null, "groups"], topicGroups],
+  [["topics", null, "configs"], topicConfigs], [["topics", null, "expansion"], later("expansion.js", "expansion")], [["groups"], groups], [["groups", null], group],
+  [["groups", null, "ownership"], later("ownership.js", "ownership")], [["groups", null, "rebalances"], later("ownership.js", "rebalances")],
+  [["findings"], later("expansion.js", "findings")], [["broker"], broker], [["broker", "requests"], broker], [["broker", "errors"], broker], [["broker", "settings"], broker],
 ];
 const kPlaces = [["topics", "Topics", "t"], ["groups", "Groups", "g"], ["findings", "Findings", "f"], ["broker", "Broker", "b"]];
 

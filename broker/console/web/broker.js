@@ -1,17 +1,11 @@
-import { ago, card, count, date, empty, h, note, plural, short, show, size, table, tile, tiles } from "./dom.js";
+import { ago, card, count, date, empty, h, note, plural, short, show, size, spark, table, tile, tiles } from "./dom.js";
 import { get, path } from "./api.js";
 import { configs } from "./topics.js";
 
-const kTabs = [["", "Now"], ["settings", "Settings"]];
+const kTabs = [["", "Now"], ["requests", "Requests"], ["errors", "Errors"], ["settings", "Settings"]];
 const kKept = 60;
 
-/** Numbers of the last minutes as a line. */
-function spark(values) {
-  const most = Math.max(1, ...values);
-  const canvas = h("span", { class: "spark", role: "img", "aria-label": `from ${short(values[0] || 0)} to ${short(values.at(-1) || 0)} a second` });
-  for (const value of values) canvas.append(h("i", { style: { height: `${Math.max(2, (value / most) * 100)}%` } }));
-  return canvas;
-}
+const sparkOf = (values) => spark(values, `from ${short(values[0] || 0)} to ${short(values.at(-1) || 0)} a second`);
 
 /** What the broker is, who is connected, and what is set. */
 export async function broker(place, [tab = ""], visit) {
@@ -23,6 +17,7 @@ export async function broker(place, [tab = ""], visit) {
     show(body, section);
     return configs(section, path("broker", "configs"), null);
   }
+  if (tab === "requests" || tab === "errors") return (await import("./requests.js"))[tab](body, visit);
   let before = null;
   const rates = { requests: [], records_in: [], bytes_in: [], bytes_out: [] };
   async function draw() {
@@ -33,7 +28,7 @@ export async function broker(place, [tab = ""], visit) {
       if (values.length > kKept) values.shift();
     }
     before = now;
-    const rate = (title, name, form, unit) => tile(title, rates[name].length ? `${form(Math.round(rates[name].at(-1)))}${unit}` : "…", spark(rates[name]));
+    const rate = (title, name, form, unit) => tile(title, rates[name].length ? `${form(Math.round(rates[name].at(-1)))}${unit}` : "…", sparkOf(rates[name]));
     const refused = now.since_start.refused_produces + now.since_start.refused_fetches;
     show(body, tiles(rate("Requests", "requests", short, "/s"), rate("Records in", "records_in", short, "/s"), rate("In", "bytes_in", size, "/s"), rate("Out", "bytes_out", size, "/s")),
       tiles(tile("Topics", count(now.topics), plural(now.partitions, "partition")), tile("Groups", count(now.groups)), tile("Connections", count(now.connections)), tile("Memory", size(now.resident_bytes), "resident")),

@@ -76,6 +76,13 @@ export function ago(ms) {
   return seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} days`;
 }
 
+/** How long: 40 ms, 2.1 s, 3 min. */
+export function duration(ms) {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60000) return `${(ms / 1000).toFixed(ms < 10000 ? 1 : 0)} s`;
+  return ms < 7200000 ? `${Math.round(ms / 60000)} min` : `${Math.round(ms / 3600000)} h`;
+}
+
 // Parts that every page uses.
 
 export const tile = (label, value, note) =>
@@ -88,6 +95,12 @@ export const empty = (title, text, ...more) => h("div", { class: "empty" }, h("s
 export const button = (text, onclick, kind) => h("button", { type: "button", class: kind || "", onclick }, text);
 export const bar = (share, label) =>
   h("span", { class: "bar", role: "img", "aria-label": label }, h("i", { style: { width: `${Math.max(0, Math.min(1, share)) * 100}%` } }));
+
+/** Numbers of the last minutes as bars; `label` says them. */
+export function spark(values, label) {
+  const most = Math.max(1, ...values);
+  return h("span", { class: "spark", role: "img", "aria-label": label }, values.map((value) => h("i", { style: { height: `${Math.max(2, (value / most) * 100)}%` } })));
+}
 
 /** A table: `columns` are [title, cell of a row, "number" or another class]. */
 export function table(caption, columns, rows) {

@@ -134,7 +134,11 @@ export async function expansion(place, [name], visit, query) {
   async function history() {
     const [log, protection] = await Promise.all([get(path("topics", name, "expansions")), get(path("topics", name, "protection"))]);
     if (!input.value) input.value = log.partitions * 2;
-    show(past, card("So far", h("ol", { class: "timeline" }, [...log.expansions].reverse().map((one) => h("li", {}, h("time", {}, date(one.time_ms)),
+    const { eventsOf, timeline } = await import("./timeline.js");
+    const told = log.expansions.length ? await eventsOf(name) : [];
+    drawTime = () => show(inTime, timeline(log, protection, [...told, ...live.events.filter((event) => event.finding.subject.topic === name).reverse()], mine(), Date.now()));
+    drawTime();
+    show(past, inTime, card("So far", h("ol", { class: "timeline" }, [...log.expansions].reverse().map((one) => h("li", {}, h("time", {}, date(one.time_ms)),
       h("strong", {}, `${one.from} → ${one.to}`), one.requested_by && one.requested_by.client_id ? ` by ${one.requested_by.client_id}` : "", one.mode ? chip(one.mode, "quiet") : null,
       one.verdict ? h("small", {}, `verdict then: ${one.verdict}`) : null, one.producer_switches.length ? h("small", {}, plural(one.producer_switches.length, "producer"), " known to place keys by the new count") : null)),
     log.created_time_ms ? h("li", {}, h("time", {}, date(log.created_time_ms)), "created") : null)), protectionView(protection), findings());
@@ -142,11 +146,14 @@ export async function expansion(place, [name], visit, query) {
   const protectionView = (protection) => card("Protection", tiles(tile("Mode", protection.mode), tile("Fence", protection.fence ? protection.fence.window : "none",
     protection.fence && protection.fence.held_fetches ? `${count(protection.fence.held_fetches)} fetches wait` : ""), tile("Seeds", count(protection.seeds ? protection.seeds.length : 0), "expansions that gave offsets")),
   protection.fence && protection.fence.waiting.length ? table("Who waits", [["Group", (one) => one.group, "wide"], ["Partition", (one) => one.partition, "number"], ["From offset", (one) => count(one.held_from_offset), "number"], ["For", (one) => `${count(Math.round(one.waiting_ms / 1000))} s`, "number"]], protection.fence.waiting) : null);
-  const about = h("div", {});
+  const about = h("div", {}), inTime = h("div", {});
+  let drawTime = () => {};
+  const mine = () => live.findings().filter((one) => one.subject.topic === name);
   const findings = () => { drawFindings(); return about; };
   function drawFindings() {
-    const mine = live.findings().filter((one) => one.subject.topic === name);
-    show(about, card("What holds now", mine.length ? mine.map((one) => finding(one, h("small", {}, `since ${date(one.opened_ms)}`))) : note("No finding is open for this topic.")));
+    const open = mine();
+    drawTime();
+    show(about, card("What holds now", open.length ? open.map((one) => finding(one, h("small", {}, `since ${date(one.opened_ms)}`))) : note("No finding is open for this topic.")));
   }
   visit.watch(drawFindings);
   await history();

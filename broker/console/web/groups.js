@@ -1,4 +1,4 @@
-import { ask, bar, button, card, chip, count, empty, field, h, note, pager, plural, say, show, table, tile, tiles } from "./dom.js";
+import { ask, bar, button, card, chip, count, duration, empty, field, h, note, pager, plural, say, show, spark, table, tile, tiles } from "./dom.js";
 import { get, page, path, post, remove } from "./api.js";
 
 const kPage = 50;
@@ -33,12 +33,31 @@ export function groups(place, parts, visit) {
 
 const kPartitions = 200;
 
+/** The head of all pages of a group. */
+export function groupHead(name, tab, actions) {
+  return [h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: "#/groups" }, "Groups"), " / "),
+    h("header", { class: "head" }, h("h1", { class: "name" }, name), h("div", { class: "actions" }, actions)),
+    h("nav", { class: "tabs", "aria-label": "Parts of the group" }, [["", "Now"], ["ownership", "Ownership"], ["rebalances", "Rebalances"]].map(([part, title]) =>
+      h("a", { href: part ? page("groups", name, part) : page("groups", name), "aria-current": part === tab ? "page" : null }, title)))];
+}
+
+// What pages have seen of each group's lag while they were open: nobody samples it when nobody looks.
+const kLagsKept = 150, kGroupsKept = 20;
+const lags = new Map();
+function lagsOf(name, time, lag) {
+  const seen = lags.get(name) || [];
+  lags.delete(name);
+  lags.set(name, seen);
+  if (lags.size > kGroupsKept) lags.delete(lags.keys().next().value);
+  seen.push([time, lag]);
+  if (seen.length > kLagsKept) seen.shift();
+  return seen;
+}
+
 /** One group: members with what they hold, and how far it is. */
 export async function group(place, [name], visit) {
   const body = h("div", {});
-  show(place, h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: "#/groups" }, "Groups"), " / "),
-    h("header", { class: "head" }, h("h1", { class: "name" }, name), h("div", { class: "actions" },
-      button("Reset offsets", () => reset()), button("Delete", () => erase(), "danger"))), body);
+  show(place, groupHead(name, "", [button("Reset offsets", () => reset()), button("Delete", () => erase(), "danger")]), body);
   let known = null;
   let skip = 0;
 
@@ -46,7 +65,7 @@ export async function group(place, [name], visit) {
     known = await get(path("groups", name));
     const most = Math.max(1, ...known.partitions.map((partition) => partition.lag || 0));
     const of = new Map(known.members.map((member) => [member.member_id, member.client_id]));
-    show(body, tiles(tile("State", stateChip(known.state)), tile("Members", count(known.members.length)), tile("Behind", count(known.lag), "records"),
+    show(body, tiles(tile("State", stateChip(known.state)), tile("Members", count(known.members.length)), tile("Behind", count(known.lag), ["records", lagLine(lagsOf(name, Date.now(), known.lag))]),
       tile("Protocol", known.type, [known.assignor, known.epoch === null ? "" : `epoch ${known.epoch}`].filter(Boolean).join(", "))),
     card("Members", known.members.length ? table("Members", [
       ["Client", (member) => [h("span", { class: "name" }, member.client_id), h("small", {}, member.member_id)], "wide"],
@@ -63,6 +82,10 @@ export async function group(place, [name], visit) {
       ["Held by", (partition) => (partition.member_id === null ? "–" : of.get(partition.member_id) || partition.member_id)],
     ], known.partitions.slice(skip, skip + kPartitions)), pager(skip, kPartitions, known.partitions.length, (to) => { skip = to; draw(); })]
       : note("It has committed nothing.")));
+  }
+  function lagLine(seen) {
+    const [[began, first], [time, last]] = [seen[0], seen.at(-1)];
+    return seen.length > 1 ? spark(seen.map(([, lag]) => lag), `${count(first)} records behind ${duration(time - began)} ago, ${count(last)} now`) : null;
   }
   function held(member) {
     if (!member.assigned.length) return h("em", { class: "quiet" }, "nothing");

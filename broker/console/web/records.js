@@ -5,6 +5,8 @@ import { topicHead } from "./topics.js";
 const kPage = 50;
 const kFollowMs = 1000;
 const kShownMax = 500;
+/** As the partition: all of them; of topics with no more than this. */
+const kAll = "all", kTogetherMax = 50;
 
 const utf8 = new TextEncoder();
 const hexOf = (text) => Array.from(utf8.encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -76,12 +78,12 @@ function whole(title, bytes) {
   return h("div", { class: "bytes" }, h("h3", {}, title, h("small", {}, size(hex.length / 2)), h("span", { class: "forms" }, choose)), body);
 }
 
-function recordRow(record) {
+function recordRow(record, partition) {
   const key = bytesOf(record, "key");
   const value = bytesOf(record, "value");
   const inside = h("div", { class: "inside" });
   const row = h("details", { class: "record", "data-offset": record.offset }, h("summary", {},
-    h("span", { class: "offset" }, count(record.offset)), h("time", {}, date(record.timestamp_ms)),
+    h("span", { class: "offset" }, partition === undefined ? count(record.offset) : `${partition} · ${count(record.offset)}`), h("time", {}, date(record.timestamp_ms)),
     h("span", { class: "key" }, brief(key)), h("span", { class: "value" }, brief(value)),
     record.headers.length ? chip(plural(record.headers.length, "header"), "quiet") : null), inside);
   row.addEventListener("toggle", () => {
@@ -92,66 +94,141 @@ function recordRow(record) {
   return row;
 }
 
-/** Records of one partition: from an offset, or the newest as they come. */
+/** Records of a topic: from an offset or a time on, with a key, or the newest as they come; of one partition or of all. */
 export async function records(place, [name], visit, query) {
   const topic = await get(path("topics", name));
-  const state = { partition: Math.min(Number(query.get("partition")) || 0, topic.partitions.length - 1), from: null, next: 0, follow: false };
+  const parts = topic.partitions.length;
+  const wanted = query.get("partition");
+  const state = { partition: wanted === null && parts <= kTogetherMax && parts > 1 ? kAll : Math.min(Number(wanted) || 0, parts - 1), next: new Map(), follow: false, turn: 0 };
   const list = h("div", { class: "records" });
   const where = h("p", { class: "pager", "aria-live": "polite" });
   const problem = h("p", { class: "problem", role: "alert" });
-  const choice = topic.partitions.length <= 500
-    ? h("select", { onchange: () => jump(Number(choice.value)) }, topic.partitions.map((partition) =>
+  const choice = parts <= 500
+    ? h("select", { onchange: () => jump(choice.value) }, parts > 1 && parts <= kTogetherMax ? h("option", { value: kAll, selected: state.partition === kAll }, "all") : null, topic.partitions.map((partition) =>
       h("option", { value: partition.partition, selected: partition.partition === state.partition },
         `${partition.partition} (${count(partition.end - partition.start)} records)`)))
-    : h("input", { type: "number", min: 0, max: topic.partitions.length - 1, value: state.partition, onchange: () => jump(Number(choice.value)) });
-  const from = h("input", { type: "number", min: 0, placeholder: "the first", onchange: () => load(from.value === "" ? null : Number(from.value)) });
+    : h("input", { type: "number", min: 0, max: parts - 1, value: state.partition, onchange: () => jump(choice.value) });
+  const from = h("input", { type: "number", min: 0, placeholder: "the first", onchange: () => { time.value = key.value = ""; load({ from: from.value === "" ? undefined : Number(from.value) }); } });
+  const time = h("input", { type: "datetime-local", step: 1, onchange: () => { from.value = key.value = ""; const ms = new Date(time.value).getTime(); if (Number.isFinite(ms)) load({ time_ms: ms }); } });
+  const key = h("input", { type: "search", placeholder: "any", spellcheck: "false", "data-search": true, onchange: () => { from.value = ""; key.value === "" ? newest() : find(); } });
   const follow = h("button", { type: "button", "aria-pressed": "false", onclick: () => setFollow(!state.follow) }, "Follow");
 
-  const ask_page = (offset, limit) => get(path("topics", name, "partitions", state.partition, "records"), { from: offset === null ? undefined : offset, limit });
+  const those = () => (state.partition === kAll ? topic.partitions.map((one) => one.partition) : [state.partition]);
+  const shown = (partition) => (state.partition === kAll ? partition : undefined);
+  const ask_page = (partition, wish) => get(path("topics", name, "partitions", partition, "records"), { limit: kPage, ...wish });
+  const row = ([partition, record]) => recordRow(record, shown(partition));
+  const newestFirst = (all) => all.sort(([p, one], [q, other]) => other.timestamp_ms - one.timestamp_ms || (p === q ? other.offset - one.offset : q - p));
+  /** What is asked for last counts: an answer to something else comes too late. */
+  function begin() {
+    setFollow(false, true);
+    state.turn += 1;
+    show(problem);
+    return state.turn;
+  }
   function jump(partition) {
-    state.partition = partition;
-    from.value = "";
+    state.partition = partition === kAll ? kAll : Number(partition);
+    from.value = time.value = key.value = "";
     newest();
   }
-  function setFollow(on) {
+  function setFollow(on, quietly) {
     state.follow = on;
     follow.setAttribute("aria-pressed", String(on));
-    if (on) newest();
+    if (on && !quietly) newest(true);
   }
-  function tell(answer) {
-    state.next = answer.next;
-    show(where, `The partition holds offsets ${count(answer.start)} to ${count(answer.end)}. `,
-      button("‹ Older", () => { setFollow(false); load(Math.max(answer.start, (state.first ?? answer.end) - kPage)); }),
-      button("Newer ›", () => { setFollow(false); load(answer.next < answer.end ? answer.next : Math.max(answer.start, answer.end - kPage)); }));
-    show(problem, answer.damage.length ? `${answer.damage.length} places could not be read: ${answer.damage[0].reason}` : "");
-  }
-  async function load(offset) {
+  async function load(wish) {
+    const turn = begin();
     try {
-      const answer = await ask_page(offset, kPage);
-      state.first = answer.records.length ? answer.records[0].offset : answer.end;
-      show(list, answer.records.length ? answer.records.map(recordRow)
-        : empty("Nothing here", "The partition has no records from there on.", button("Write a record", write, "primary")));
-      tell(answer);
+      const all = [];
+      let answer = null;
+      for (const partition of those()) {
+        answer = await ask_page(partition, wish);
+        if (turn !== state.turn) return;
+        all.push(...answer.records.map((record) => [partition, record]));
+        state.next.set(partition, answer.next);
+        if (answer.damage.length) show(problem, `${answer.damage.length} places could not be read: ${answer.damage[0].reason}`);
+      }
+      if (state.partition === kAll) all.sort(([p, one], [q, other]) => one.timestamp_ms - other.timestamp_ms || p - q || one.offset - other.offset);
+      show(list, all.length ? all.slice(0, kShownMax).map(row) : empty("Nothing here", "There are no records from there on.", button("Write a record", write, "primary")));
+      if (state.partition === kAll) { show(where, `${plural(all.length, "record")} of ${plural(parts, "partition")}, the oldest first.`); return; }
+      const first = all.length ? all[0][1].offset : answer.end;
+      show(where, `The partition holds offsets ${count(answer.start)} to ${count(answer.end)}. `,
+        button("‹ Older", () => load({ from: Math.max(answer.start, first - kPage) })),
+        button("Newer ›", () => load({ from: answer.next < answer.end ? answer.next : Math.max(answer.start, answer.end - kPage) })));
     } catch (error) {
       show(list);
       show(problem, error.message);
     }
   }
-  async function newest() {
-    const sizes = (await get(path("topics", name))).partitions[state.partition];
-    const first = Math.max(sizes.start, sizes.end - kPage);
-    await load(first);
-    list.prepend(...[...list.querySelectorAll(".record")].reverse());
+  async function newest(following) {
+    const turn = begin();
+    if (following) setFollow(true, true);
+    const sizes = (await get(path("topics", name))).partitions;
+    const each = Math.ceil(kPage / those().length);
+    const all = [];
+    for (const partition of those()) {
+      const size_ = sizes[partition];
+      const start = Math.max(size_.start, size_.end - each);
+      state.next.set(partition, start);
+      if (start === size_.end) continue;
+      const answer = await ask_page(partition, { from: start });
+      if (turn !== state.turn) return;
+      state.next.set(partition, answer.next);
+      all.push(...answer.records.map((record) => [partition, record]));
+    }
+    if (turn !== state.turn) return;
+    show(list, all.length ? newestFirst(all).map(row) : empty("Nothing here", "There are no records.", button("Write a record", write, "primary")));
+    tellPlace(sizes);
+  }
+  function tellPlace(sizes) {
+    if (state.partition === kAll) { show(where, `The newest of ${plural(parts, "partition")} first; ${count(sizes.reduce((sum, one) => sum + one.end - one.start, 0))} records in all.`); return; }
+    const { start, end } = sizes[state.partition];
+    show(where, `The partition holds offsets ${count(start)} to ${count(end)}, the newest first. `, button("‹ Older", () => load({ from: Math.max(start, end - 2 * kPage) })));
   }
   async function more() {
     if (!state.follow) return;
-    const answer = await ask_page(state.next, kPage);
-    if (answer.records.length) {
-      list.querySelector(".empty")?.remove();
-      list.prepend(...answer.records.map(recordRow).reverse());
-      while (list.children.length > kShownMax) list.lastChild.remove();
+    const turn = state.turn;
+    const sizes = (await get(path("topics", name))).partitions;
+    const all = [];
+    for (const partition of those()) {
+      if (sizes[partition].end <= (state.next.get(partition) ?? 0)) continue;
+      const answer = await ask_page(partition, { from: Math.max(sizes[partition].start, state.next.get(partition) ?? 0) });
+      if (turn !== state.turn) return;
+      state.next.set(partition, answer.next);
+      all.push(...answer.records.map((record) => [partition, record]));
     }
-    tell(answer);
+    if (!all.length) return;
+    list.querySelector(".empty")?.remove();
+    list.prepend(...newestFirst(all).map(row));
+    while (list.children.length > kShownMax) list.lastChild.remove();
+    tellPlace(sizes);
+  }
+  /** The records of a key, wherever they are: which partition a key belongs to only its producers know. */
+  async function find() {
+    const turn = begin();
+    const found = [];
+    let looked = 0;
+    const time_ms = new Date(time.value).getTime();
+    for (const [index, partition] of those().entries()) {
+      let wish = Number.isFinite(time_ms) ? { time_ms } : {};
+      for (;;) {
+        let answer;
+        try {
+          answer = await ask_page(partition, { key: key.value, limit: kShownMax, ...wish });
+        } catch (error) {
+          show(problem, error.message);
+          return;
+        }
+        if (turn !== state.turn || visit.over) return;
+        looked += answer.looked_at;
+        found.push(...answer.records.map((record) => [partition, record]));
+        if (newestFirst(found).length > kShownMax) found.length = kShownMax;
+        show(list, found.map(row));
+        show(where, `${plural(found.length, "record")} of this key, the newest first; looked at ${count(looked)} in ${index + 1} of ${plural(those().length, "partition")}.`);
+        if (answer.next >= answer.end) break;
+        wish = { from: answer.next };
+      }
+    }
+    if (!found.length) show(list, empty("No record has this key", `${plural(looked, "record")} were looked at.`));
   }
   function write() {
     ask("Write a record", [
@@ -172,14 +249,13 @@ export async function records(place, [name], visit, query) {
         key: data.get("key") === "" ? null : data.get("key"), value: data.get("tombstone") ? null : data.get("value"), headers,
         partition: data.get("partition") === "" ? null : Number(data.get("partition")) });
       say(`Written to partition ${written.partition} at offset ${written.offset}`);
-      state.partition = written.partition;
-      choice.value = written.partition;
+      if (state.partition !== kAll) choice.value = state.partition = written.partition;
       if (!state.follow) await newest();
     });
   }
 
-  show(place, topicHead(name, "records"), h("div", { class: "tools" }, field("Partition", choice), field("From offset", from),
-    button("Newest", () => { from.value = ""; newest(); }), follow, button("Write a record", write, "primary")), problem, where, list);
+  show(place, topicHead(name, "records"), h("div", { class: "tools" }, field("Partition", choice), field("From offset", from), field("From time", time), field("With the key", key),
+    button("Newest", () => { from.value = time.value = key.value = ""; newest(); }), follow, button("Write a record", write, "primary")), problem, where, list);
   visit.every(kFollowMs, more);
   return newest();
 }

@@ -3,10 +3,23 @@ import { get, page, path, post, remove } from "./api.js";
 
 const kPage = 50;
 
+/** Records a second, from how much was written at two looks of this page; "…" after the first. */
+export function rates() {
+  let before = new Map(), now = new Map(), looked = 0;
+  return (name, written) => {
+    const time = Date.now();
+    if (time - looked > 500) [before, now, looked] = [now, new Map(), time];
+    now.set(name, { written, time });
+    const known = before.get(name);
+    return known ? short(Math.round(Math.max(0, written - known.written) / Math.max(0.1, (time - known.time) / 1000))) : "…";
+  };
+}
+
 /** The list of topics: search, pages, a new one. */
 export function topics(place, parts, visit) {
   const state = { search: "", skip: 0, internal: false };
   const list = h("div", { "aria-live": "polite" });
+  const rate = rates();
   const search = h("input", { type: "search", placeholder: "Find a topic", "aria-label": "Find a topic", "data-search": true,
     oninput: () => { state.search = search.value; state.skip = 0; draw(); } });
   const internal = h("input", { type: "checkbox", onchange: () => { state.internal = internal.checked; state.skip = 0; draw(); } });
@@ -26,6 +39,7 @@ export function topics(place, parts, visit) {
       ["Topic", (topic) => h("a", { href: page("topics", topic.topic), class: "name" }, topic.topic), "wide"],
       ["Partitions", (topic) => count(topic.partitions), "number"],
       ["Records", (topic) => h("span", { title: count(topic.offsets) }, short(topic.offsets)), "number"],
+      ["A second", (topic) => rate(topic.topic, topic.written), "number"],
       ["Size", (topic) => [h("span", {}, size(topic.bytes)), bar(topic.bytes / most, `${size(topic.bytes)} of at most ${size(most)}`)], "number sized"],
     ], answer.topics), pager(state.skip, kPage, answer.total, (skip) => { state.skip = skip; draw(); }));
   }
@@ -84,6 +98,7 @@ const kPartitions = 100;
 export async function partitions(place, [name], visit) {
   const body = h("div", {});
   show(place, topicHead(name, ""), body);
+  const rate = rates();
   let skip = 0;
   async function draw() {
     const topic = await get(path("topics", name));
@@ -91,7 +106,7 @@ export async function partitions(place, [name], visit) {
     const most = Math.max(1, ...topic.partitions.map(held));
     const even = topic.offsets / topic.partitions.length;
     const open = topic.partitions.filter((partition) => partition.stable_end < partition.end).length;
-    show(body, tiles(tile("Partitions", count(topic.partitions.length)), tile("Records", short(topic.offsets), topic.offsets >= 1e4 ? count(topic.offsets) : ""), tile("Size", size(topic.bytes)),
+    show(body, tiles(tile("Partitions", count(topic.partitions.length)), tile("Records", short(topic.offsets), topic.offsets >= 1e4 ? count(topic.offsets) : ""), tile("A second", rate(name, topic.written), "records written"), tile("Size", size(topic.bytes)),
       tile("Fullest partition", even > 0 ? `${(most / even).toFixed(2)}×` : "–", "of an even share")),
     open ? note(`In ${plural(open, "partition")} a transaction is open.`) : null,
     card(null, table("Partitions", [

@@ -17,6 +17,11 @@ class PageBuilder final : public BatchVisitor {
     PageBuilder(Offset from, const PageLimits& limits, RecordPage& page) : limits_(limits), page_(page) { page_.next = from; }
 
     bool batch(const Batch& batch) override {
+        if (limits_.key && searched_bytes_ >= limits_.search_bytes) {
+            is_full_ = true;
+            return false;
+        }
+        searched_bytes_ += batch.bytes.size();
         if (!batch.header.attributes.is_control()) {
             const auto walked = for_each_record(batch, {}, [this](const RecordView& record) { return take(record); });
             if (!walked) {
@@ -37,6 +42,10 @@ class PageBuilder final : public BatchVisitor {
         // Batches are read whole: the page may begin within the first one, and end within the last.
         if (record.offset < page_.next || record.offset >= page_.end) {
             return record.offset < page_.end;
+        }
+        ++page_.looked_at;
+        if (limits_.key && (!record.key || as_text(*record.key) != *limits_.key)) {
+            return true;
         }
         is_full_ =
             page_.records.size() == limits_.records || (!page_.records.empty() && bytes_ + record.size_bytes > limits_.bytes);
@@ -60,6 +69,7 @@ class PageBuilder final : public BatchVisitor {
     const PageLimits& limits_;
     RecordPage& page_;
     std::size_t bytes_ = 0;
+    std::size_t searched_bytes_ = 0;
     bool is_full_ = false;
 };
 
@@ -71,7 +81,7 @@ std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Off
     if (const auto there = log.read(from, {.upper_bound = end, .max_bytes = 1}); !there) {
         return std::unexpected(there.error());
     }
-    RecordPage page{.records = {}, .next = from, .log_start = log.log_start_offset(), .end = end, .damage = {}};
+    RecordPage page{.records = {}, .next = from, .log_start = log.log_start_offset(), .end = end, .looked_at = 0, .damage = {}};
     PageBuilder builder(from, limits, page);
     const Offset walked = BatchWalk().walk(log, from, end, builder);
     if (!builder.is_full()) {

@@ -30,6 +30,8 @@ struct RecordPage {
     Offset log_start;
     /// The end of what the page could have.
     Offset end;
+    /// Records that were looked at, with those that have another key.
+    std::size_t looked_at = 0;
     /// What could not be read and was left out: about which offset, and why.
     std::vector<std::pair<Offset, std::string>> damage;
 };
@@ -39,6 +41,9 @@ struct PageLimits {
     std::size_t records = 100;
     /// Of keys, values and headers. The first record is given whatever its size.
     std::size_t bytes = 1 << 20;
+    /// Set: only records with this key. Then a page also ends when so much of the log was looked through, before the next batch.
+    std::optional<std::string> key = std::nullopt;
+    std::size_t search_bytes = 64 << 20;
 };
 
 /// The records from the offset `from` on: data of all transactions, without their markers. Fails with `out_of_range` when the

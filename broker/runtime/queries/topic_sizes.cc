@@ -32,6 +32,14 @@ std::int64_t TopicSize::offsets() const {
     return sum;
 }
 
+std::int64_t TopicSize::written() const {
+    std::int64_t sum = 0;
+    for (const PartitionSize& partition : partitions) {
+        sum += partition.bounds.end.value;
+    }
+    return sum;
+}
+
 TopicSize topic_size(const TopicState& topic) {
     TopicSize size{.topic = topic.topic, .partitions = {}};
     size.partitions.reserve(topic.partitions.size());

@@ -41,6 +41,8 @@ struct TopicSize {
     [[nodiscard]] std::uint64_t bytes() const;
     /// Offsets between starts and ends: as many records, unless the topic is compacted or has transactions.
     [[nodiscard]] std::int64_t offsets() const;
+    /// The ends of all partitions together: it grows with every record, and nothing lowers it. Whoever looks twice knows a rate.
+    [[nodiscard]] std::int64_t written() const;
 };
 [[nodiscard]] TopicSize topic_size(const TopicState& topic);
 /// What all topics hold, ascending by name. Takes a moment's lock of each log: time grows with the partitions.

@@ -66,6 +66,32 @@ TEST_F(PartitionRecords, ARecordIsToldWithAllThatItHas) {
     EXPECT_EQ(page.records[1].value, std::nullopt);
 }
 
+TEST_F(PartitionRecords, OfAKeyThereAreItsRecordsAloneAndEnoughIsLookedThroughAtATime) {
+    for (std::int64_t round = 0; round < 4; ++round) {
+        BatchBuilder builder;
+        for (const char* key : {"anna", "bert", "anna"}) builder.append({round}, as_bytes(std::string_view(key)), as_bytes("v"));
+        builder.append({round}, std::nullopt, as_bytes("v"));
+        std::vector<std::byte> batch;
+        builder.build(batch);
+        ASSERT_TRUE(log_->append(batch, {.leader_epoch = LeaderEpoch{0}, .now = {1}}).has_value());
+    }
+    RecordPage page = read(0, {.key = "anna"});
+    EXPECT_THAT(offsets(page), ElementsAre(0, 2, 4, 6, 8, 10, 12, 14));
+    EXPECT_EQ(page.next, Offset{16});
+    EXPECT_EQ(page.looked_at, 16U);
+    page = read(3, {.records = 2, .key = "anna"});
+    EXPECT_THAT(offsets(page), ElementsAre(4, 6));
+    EXPECT_EQ(page.next, Offset{8});
+    // One batch is enough.
+    page = read(0, {.key = "bert", .search_bytes = 1});
+    EXPECT_THAT(offsets(page), ElementsAre(1));
+    EXPECT_EQ(page.next, Offset{4});
+    page = read(0, {.key = "nobody", .search_bytes = 1});
+    EXPECT_THAT(page.records, IsEmpty());
+    EXPECT_EQ(page.next, Offset{4});
+    EXPECT_THAT(read(0, {.key = ""}).records, IsEmpty());
+}
+
 TEST_F(PartitionRecords, APageMayBeginAndEndWithinABatchAndTheNextGoesOn) {
     append({.records = 5});
     append({.records = 5, .codec = Codec::gzip});

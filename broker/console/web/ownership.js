@@ -1,0 +1,83 @@
+// Who owns which partition of a group and since when, and what made the group share them out anew.
+
+import { ago, card, chip, clock, count, date, duration, empty, h, note, pager, plural, show, table, tile, tiles } from "./dom.js";
+import { get, page, path } from "./api.js";
+import { groupHead } from "./groups.js";
+
+const kPartitions = 100;
+const kTakeoversShown = 50;
+const kKindOf = { normal: "good", left: "quiet", restarted: "quiet", lost: "bad" };
+const kWordOf = { normal: "shared out anew", left: "the owner left", restarted: "the owner restarted", lost: "the owner was lost" };
+export const kCauses = {
+  joined: "joined", rejoined: "joined again, to have partitions assigned anew", restarted: "restarted under another id", left: "left", session_expired: "was silent for longer than its session",
+  did_not_rejoin: "did not come back in time", did_not_sync: "did not ask for its assignment in time", did_not_revoke: "did not give its partitions up in time", left_out: "found the group full",
+  subscription_changed: "subscribes to other topics", topics_changed: "topics came, went or grew", converted: "the group went over to the other protocol", fenced: "was refused as an old owner (fenced)",
+};
+
+/** Who owns each partition, and every takeover with its cause. */
+export async function ownership(place, [name], visit) {
+  const body = h("div", {});
+  show(place, groupHead(name, "ownership"), body);
+  let skip = 0;
+  async function draw() {
+    const wanted = skip;
+    const known = await get(path("groups", name, "ownership"), { skip, limit: kPartitions });
+    if (wanted !== skip) return;
+    const members = new Map(known.members.map((member) => [member.member_id, member]));
+    const who = (id) => (id === null ? h("em", { class: "quiet" }, "nobody") : [h("span", { class: "name" }, members.get(id)?.client_id || id), h("small", {}, members.get(id)?.instance_id || id)]);
+    const counts = known.takeover_counts;
+    show(body, tiles(tile("Partitions", count(known.total), known.partitions_left_out ? "more are not followed" : ""), tile("Shared out anew", count(counts.normal), "takeovers: a fair share"),
+      tile("Left", count(counts.left), "takeovers"), tile("Restarted", count(counts.restarted), "takeovers: static members"), tile("Lost", count(counts.lost), "takeovers: the owner was dropped")),
+    card("Who owns what", known.partitions.length ? [table("Partitions", [
+      ["Topic", (one) => h("a", { href: page("topics", one.topic), class: "name" }, one.topic), "wide"],
+      ["Partition", (one) => count(one.partition), "number"],
+      ["Owner", (one) => who(one.member_id)],
+      ["For", (one) => (one.member_id === null ? chip(`free for ${ago(one.free_since_ms)}`, "warn") : one.since_ms === null ? "longer than is known" : h("span", { title: date(one.since_ms) }, ago(one.since_ms))), "number"],
+      ["Before", (one) => (one.previous_member_id === null ? "–" : who(one.previous_member_id))],
+      ["Why", (one) => (one.cause === null ? "–" : chip(kWordOf[one.cause], kKindOf[one.cause]))],
+    ], known.partitions), pager(skip, kPartitions, known.total, (to) => { skip = to; draw(); })] : note("Nobody owned a partition since the broker knows the group.")),
+    card("Takeovers", known.takeovers.length ? h("ol", { class: "timeline" }, known.takeovers.slice(0, kTakeoversShown).map((one) => h("li", {}, h("time", {}, clock(one.time_ms)), chip(kWordOf[one.cause], kKindOf[one.cause]),
+      h("span", { class: "name" }, `${one.topic} ${one.partition}`), ` ${members.get(one.from)?.client_id || one.from} → ${members.get(one.to)?.client_id || one.to}`,
+      one.unowned_ms ? h("small", {}, `nobody had it for ${duration(one.unowned_ms)}`) : null))) : note("No partition went from one member to another.")));
+  }
+  visit.every(2000, draw);
+  return draw();
+}
+
+/** One rebalance in a sentence or two. */
+function story(one) {
+  const lines = [];
+  if (one.ended_ms === null) lines.push("It goes on. ");
+  lines.push(one.stands_still ? `Everybody stood still for ${duration(one.duration_ms)}. ` : `It took ${duration(one.duration_ms)}; only partitions that moved stood still. `);
+  if (one.joined_ms !== null && one.protocol === "classic") {
+    lines.push(`${duration(one.joined_ms - one.began_ms)} went by until all members had come`, one.slowest_member_id ? [", the last one ", h("code", {}, one.slowest_member_id)] : null,
+      one.ended_ms === null ? ". " : `; ${duration(one.ended_ms - one.joined_ms)} more until the leader had assigned the partitions. `);
+  } else if (one.slowest_member_id) {
+    lines.push("The last to take its step was ", h("code", {}, one.slowest_member_id), ". ");
+  }
+  if (one.interruptions) lines.push(`It began anew ${plural(one.interruptions, "time")}. `);
+  lines.push(one.partitions_moved || one.partitions_first_owned ? `${plural(one.partitions_moved, "partition")} went to another member${one.partitions_first_owned ? `, ${one.partitions_first_owned} got their first owner` : ""}.` : "No partition changed hands.");
+  return h("p", {}, lines);
+}
+
+/** The last rebalances: what caused each, who was waited for, how long it took. */
+export async function rebalances(place, [name], visit) {
+  const body = h("div", {});
+  show(place, groupHead(name, "rebalances"), body);
+  async function draw() {
+    const known = await get(path("groups", name, "rebalances"));
+    const still = known.rebalances.filter((one) => one.stands_still).reduce((sum, one) => sum + one.duration_ms, 0);
+    const longest = Math.max(0, ...known.rebalances.map((one) => one.duration_ms));
+    if (!known.rebalances.length) {
+      show(body, empty("No rebalance since the broker knows the group", "When members come and go, each rebalance shows here with its cause."));
+      return;
+    }
+    show(body, tiles(tile("Rebalances", count(known.total), known.total > known.rebalances.length ? `the last ${known.rebalances.length} are below` : "all are below"), tile("Stood still", duration(still), "in those below"), tile("The longest", duration(longest))),
+      card("The newest first", h("ol", { class: "timeline rebalances" }, known.rebalances.map((one) => h("li", {}, h("time", {}, date(one.began_ms)), chip(one.ended_ms === null ? "goes on" : duration(one.duration_ms), one.ended_ms === null ? "warn" : one.stands_still ? "" : "good"),
+        h("strong", {}, `${one.protocol === "classic" ? "generation" : "epoch"} ${one.generation}`), h("small", {}, `${plural(one.members, "member")}${one.assignor ? `, ${one.assignor}` : ""}`),
+        h("ul", {}, one.events.map((event) => h("li", {}, event.client_id ? h("span", { class: "name", title: event.member_id }, event.client_id) : null, ` ${kCauses[event.cause]}${event.times > 1 ? ` (${event.times} times)` : ""}`)),
+          one.events_left_out ? h("li", {}, `and ${plural(one.events_left_out, "more event")}`) : null), story(one))))));
+  }
+  visit.every(2000, draw);
+  return draw();
+}
