@@ -59,6 +59,10 @@ LoginExchange::Handshake LoginExchange::handshake(std::int16_t version, std::str
     PARTITA_ASSERT(step_ == Step::versions_or_handshake || step_ == Step::handshake || step_ == Step::handshake_again,
                    "only a handshake that was not refused is looked at");
     const LoginSettings::Offer* const offer = settings_->find(mechanism);
+    if (offer == nullptr && step_ == Step::handshake_again) {
+        // Of a login again Kafka's network thread takes this for an accident.
+        return {.error = ErrorCode::unsupported_sasl_mechanism, .end = at_once("a SASL mechanism that is not offered")};
+    }
     if (offer == nullptr) {
         return {.error = ErrorCode::unsupported_sasl_mechanism,
                 .end = LoginEnd{.reason = "a SASL mechanism that is not offered", .after_delay = true, .has_answer = true}};

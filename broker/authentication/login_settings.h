@@ -35,6 +35,8 @@ struct LoginSettings {
     std::variant<std::monostate, UnsecuredTokens, SignedTokens> tokens;
     /// sasl.server.max.receive.size: of a request before the client is known.
     std::int32_t receive_bytes_max = 524288;
+    /// connection.failed.authentication.delay.ms: how long whoever failed waits for the answer and the end.
+    std::int32_t failure_delay_ms = 100;
 
     /// Null when it is not offered.
     [[nodiscard]] const Offer* find(std::string_view mechanism) const;

@@ -55,8 +55,10 @@ std::expected<std::string, LoginFailure> token_of(std::string_view credentials) 
     for (const char c : scheme) {
         if (!is_word(c)) return std::unexpected(hidden(std::string(kMalformed) + ": invalid 'auth' format"));
     }
-    if (!equal_ignoring_case(scheme, "bearer"))
-        return std::unexpected(hidden("Invalid scheme in OAUTHBEARER client first message"));
+    // Kafka looks for its name in the wrong place, and falls over.
+    if (!equal_ignoring_case(scheme, "bearer")) {
+        return std::unexpected(broken("Invalid scheme in OAUTHBEARER client first message"));
+    }
     return std::string(token);
 }
 

@@ -1,26 +1,39 @@
 #include "broker/authentication/plain.h"
 
+#include <vector>
+
 #include "broker/authentication/crypto.h"
 
 namespace partita::authentication {
 namespace {
 
-/// Takes what stands before the next NUL, or all that is left.
-std::string_view take_part(std::string_view& rest) {
-    const std::size_t end = rest.find('\0');
-    const std::string_view part = rest.substr(0, end);
-    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
-    return part;
+/// Of which Kafka counts the parts; more of them are as wrong as four.
+constexpr std::size_t kPartsCounted = 4;
+
+/// What stands between the NULs.
+std::vector<std::string_view> parts_of(std::string_view token) {
+    std::vector<std::string_view> parts;
+    while (parts.size() < kPartsCounted) {
+        const std::size_t end = token.find('\0');
+        parts.push_back(token.substr(0, end));
+        if (end == token.npos) break;
+        token.remove_prefix(end + 1);
+    }
+    return parts;
 }
 
 }  // namespace
 
 std::expected<std::string, LoginFailure> check_plain(const PlainUsers& users, std::string_view token) {
-    const std::string_view authorization_id = take_part(token);
-    const std::string_view user = take_part(token);
-    const std::string_view password = take_part(token);
-    if (user.empty()) return std::unexpected(hidden("Authentication failed: username not specified"));
-    if (password.empty()) return std::unexpected(hidden("Authentication failed: password not specified"));
+    const std::vector<std::string_view> parts = parts_of(token);
+    if (parts.size() != 3) {
+        return std::unexpected(told("Invalid SASL/PLAIN response: expected 3 tokens, got " + std::to_string(parts.size())));
+    }
+    const std::string_view authorization_id = parts[0];
+    const std::string_view user = parts[1];
+    const std::string_view password = parts[2];
+    if (user.empty()) return std::unexpected(told("Authentication failed: username not specified"));
+    if (password.empty()) return std::unexpected(told("Authentication failed: password not specified"));
     const auto found = users.find(user);
     // A name that nobody has takes as long as one with another password.
     const bool is_right = equal_in_constant_time(password, found == users.end() ? std::string_view() : found->second);

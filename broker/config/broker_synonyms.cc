@@ -53,6 +53,11 @@ std::vector<std::string> broker_config_names(std::string_view name, bool match_l
                 return {std::string(name), std::string(mechanism)};
             }
         }
+        for (const std::string_view mechanism : {"gssapi.", "plain.", "scram-sha-256.", "scram-sha-512.", "oauthbearer."}) {
+            if (key.starts_with(mechanism)) {
+                return {std::string(name), std::string(key.substr(mechanism.size()))};
+            }
+        }
         return {std::string(name), std::string(key)};
     }
     return {std::string(name)};

@@ -6,7 +6,6 @@
 
 #include "broker/handlers/connection_end.h"
 #include "broker/net/net_reactor.h"
-#include "broker/net/serve_request.h"
 
 namespace partita::net {
 namespace {
@@ -23,7 +22,11 @@ Connection::Connection(NetReactor& owner, Belongings belongings)
       socket_(std::move(belongings.socket)),
       transport_(std::move(belongings.transport)),
       client_(std::move(belongings.client)),
-      conversation_(std::move(belongings.buffer)) {}
+      conversation_(std::move(belongings.buffer)) {
+    if (belongings.login != nullptr) {
+        rare().login = std::move(belongings.login);
+    }
+}
 
 Connection::~Connection() {
     // A closed one may outlive its reactor, held by a handler that is destroyed with the loop.
@@ -55,6 +58,7 @@ bool Connection::move_if_due() {
     Belongings belongings{.socket = std::move(socket_),
                           .transport = std::move(transport_),
                           .client = std::move(client_),
+                          .login = rare_ == nullptr ? nullptr : std::move(rare_->login),
                           .buffer = conversation_.leave()};
     owner_.reactor().remove_receiver(id_);
     owner_.hand_over(*this, std::move(belongings), *moving_to_);
@@ -77,6 +81,13 @@ void Connection::close(std::string_view reason) {
     socket_.close(ignored);
     owner_.reactor().remove_receiver(id_);
     owner_.forget(*this);
+}
+
+Connection::Rare& Connection::rare() {
+    if (rare_ == nullptr) {
+        rare_ = std::make_unique<Rare>();
+    }
+    return *rare_;
 }
 
 bool Connection::may_serve() const { return conversation_.may_serve() && !owner_.is_draining(); }
@@ -186,9 +197,18 @@ void Connection::wait_for_memory() {
     owner_.add_starved(*this);
 }
 
+std::expected<std::optional<Conversation::Request>, std::string> Connection::next_request() {
+    const authentication::LoginExchange* const login = this->login();
+    if (login != nullptr && !login->is_complete()) [[unlikely]] {
+        const std::int32_t bytes_max = std::min(login->settings().receive_bytes_max, owner_.frame_bytes_max());
+        return conversation_.next_request(bytes_max, "sasl.server.max.receive.size");
+    }
+    return conversation_.next_request(owner_.frame_bytes_max());
+}
+
 void Connection::serve_requests() {
     while (may_serve()) {
-        const auto request = conversation_.next_request(owner_.frame_bytes_max());
+        const auto request = next_request();
         if (!request) {
             close(request.error());
             return;
@@ -205,14 +225,17 @@ void Connection::serve_requests() {
 }
 
 bool Connection::serve(const Conversation::Request& request) {
-    const Speaker speaker{.client = client_, .conversation = conversation_, .replies = *this, .receiver = id_};
-    const auto rest_ms = serve_request(owner_.services(), owner_.turn(), speaker, request);
-    if (!rest_ms) {
-        close(rest_ms.error());
+    const Speaker speaker{.client = client_, .conversation = conversation_, .replies = *this, .receiver = id_, .login = login()};
+    auto served = serve_request(owner_.services(), owner_.turn(), speaker, request);
+    if (!served) {
+        close(served.error());
         return false;
     }
-    if (*rest_ms > 0) [[unlikely]] {
-        rest(*rest_ms);
+    if (served->held) [[unlikely]] {
+        rare().held = std::move(served->held);
+        rest(rare_->held->delay_ms);
+    } else if (served->rest_ms > 0) [[unlikely]] {
+        rest(served->rest_ms);
     }
     return true;
 }
@@ -256,6 +279,11 @@ void Connection::send_ready() {
 void Connection::resume() {
     const auto self = owner_.share(*this);  // Serving may end it.
     conversation_.advance(owner_.reactor().now().monotonic);
+    if (rare_ != nullptr && rare_->held != nullptr && !conversation_.is_resting()) [[unlikely]] {
+        const std::unique_ptr<HeldReply> held = std::move(rare_->held);
+        fill_slot(held->slot, std::move(held->reply));
+        return;
+    }
     if (move_if_due() || !may_serve()) {
         return;
     }
@@ -305,10 +333,10 @@ bool Connection::send_some() {
 
 Transport::Moved Connection::send_file(const ReplyQueue::Next& next) {
     if (!next.slice->is_recent) {
-        if (!read_ahead_) {
-            read_ahead_ = std::make_unique<ReadAhead>();
+        if (!rare().read_ahead) {
+            rare_->read_ahead.emplace();
         }
-        read_ahead_->before_sending(*next.slice, next.file_position);
+        rare_->read_ahead->before_sending(*next.slice, next.file_position);
     }
     const std::size_t wanted = std::min<std::size_t>(next.file_bytes, ReadAhead::kSendBytes);
     return send_from_file(transport(), *next.slice->file, next.file_position, wanted, owner_.scratch());

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <limits>
 #include <list>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +16,7 @@
 #include "broker/net/conversation.h"
 #include "broker/net/placement.h"
 #include "broker/net/read_ahead.h"
+#include "broker/net/serve_request.h"
 #include "broker/net/socket.h"
 #include "broker/runtime/partitions/turn.h"
 
@@ -39,6 +43,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
         /// Sends and receives over `socket`.
         AnyTransport transport;
         runtime::ClientConnection client;
+        /// How the client logs in; null on a listener without SASL.
+        std::unique_ptr<authentication::LoginExchange> login;
         /// Bytes that were received and not served yet; null when there are none.
         std::unique_ptr<ReadBuffer> buffer;
     };
@@ -76,15 +82,29 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
   private:
     enum class Progress : std::uint8_t { drained, more, starved, closed };
 
+    /// What few connections have.
+    struct Rare {
+        /// Since the connection sends older records.
+        std::optional<ReadAhead> read_ahead;
+        /// How the client logs in; null on a listener without SASL.
+        std::unique_ptr<authentication::LoginExchange> login;
+        /// Null unless a login failed a moment ago.
+        std::unique_ptr<HeldReply> held;
+    };
+
     static constexpr Instant kNotStarved{std::numeric_limits<std::int64_t>::max()};
 
     [[nodiscard]] Transport& transport() { return transport_of(transport_); }
+    [[nodiscard]] Rare& rare();
+    [[nodiscard]] authentication::LoginExchange* login() const { return rare_ == nullptr ? nullptr : rare_->login.get(); }
     void wait_readable();
     void wait_writable();
     void on_readable();
     [[nodiscard]] Progress read_once();
     void wait_for_memory();
     [[nodiscard]] bool may_serve() const;
+    /// The next whole request that was received, within the limit for clients that are known or not.
+    [[nodiscard]] std::expected<std::optional<Conversation::Request>, std::string> next_request();
     void serve_requests();
     /// False when the connection was closed.
     [[nodiscard]] bool serve(const Conversation::Request& request);
@@ -100,8 +120,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     AnyTransport transport_;
     runtime::ClientConnection client_;
     Conversation conversation_;
-    // Null until the connection sends older records.
-    std::unique_ptr<ReadAhead> read_ahead_;
+    // Null for most.
+    std::unique_ptr<Rare> rare_;
     std::uint64_t id_ = 0;
     Siblings::iterator place_;
     // Bytes that the transport took in all, and how many of them the client had taken at the last call of `is_stuck`.

@@ -7,11 +7,12 @@
 
 namespace partita::net {
 
-std::expected<std::optional<Conversation::Request>, std::string> Conversation::next_request(std::int32_t frame_bytes_max) {
+std::expected<std::optional<Conversation::Request>, std::string> Conversation::next_request(std::int32_t frame_bytes_max,
+                                                                                            std::string_view limit_name) {
     if (!may_serve()) {
         return std::nullopt;
     }
-    auto frame = reader_.next(frame_bytes_max);
+    auto frame = reader_.next(frame_bytes_max, limit_name);
     if (!frame) {
         return std::unexpected(std::move(frame.error()));
     }

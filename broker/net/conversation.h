@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "broker/net/frame_reader.h"
 #include "broker/net/reply_queue.h"
@@ -52,7 +53,9 @@ class Conversation {
     }
     /// Takes the next request to serve. Empty when no whole request was received, or while none may be served. The error is the
     /// reason, for the log, why the caller has to close the connection.
-    [[nodiscard]] std::expected<std::optional<Request>, std::string> next_request(std::int32_t frame_bytes_max);
+    /// The limit is that of FrameReader::next.
+    [[nodiscard]] std::expected<std::optional<Request>, std::string> next_request(
+        std::int32_t frame_bytes_max, std::string_view limit_name = "socket.request.max.bytes");
 
     /// Serves no request until `slot` is filled. Does nothing when it is filled already.
     void park(std::uint64_t slot);

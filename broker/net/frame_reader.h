@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "broker/net/buffers.h"
 #include "protocol/types.h"
@@ -40,7 +41,9 @@ class FrameReader {
     /// Takes the next whole frame without its size prefix; empty while there is none. The error is the reason, for the log, why
     /// the caller has to close the connection: the size is negative or above `frame_bytes_max`, or these are the first bytes of
     /// HTTP or TLS.
-    [[nodiscard]] std::expected<std::optional<MutableBytes>, std::string> next(std::int32_t frame_bytes_max);
+    /// `limit_name` is the config that the limit comes from.
+    [[nodiscard]] std::expected<std::optional<MutableBytes>, std::string> next(
+        std::int32_t frame_bytes_max, std::string_view limit_name = "socket.request.max.bytes");
 
     /// Size of the frame found last, with its prefix, whether it is whole or not; 0 before the first one. The next frame is
     /// expected to be as large.

@@ -29,9 +29,13 @@ void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr
     limits_ = limits;
 }
 
-void NetReactor::adopt(Socket socket, runtime::ClientConnection client) {
+void NetReactor::adopt(Socket socket, runtime::ClientConnection client, std::unique_ptr<authentication::LoginExchange> login) {
     const PlainTransport transport(socket.native_handle());
-    adopt({.socket = std::move(socket), .transport = transport, .client = std::move(client), .buffer = nullptr});
+    adopt({.socket = std::move(socket),
+           .transport = transport,
+           .client = std::move(client),
+           .login = std::move(login),
+           .buffer = nullptr});
 }
 
 void NetReactor::adopt(Connection::Belongings belongings) {
@@ -172,6 +176,7 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
     auto luggage = std::make_shared<Connection::Belongings>(Connection::Belongings{.socket = std::move(moved),
                                                                                    .transport = std::move(belongings.transport),
                                                                                    .client = std::move(belongings.client),
+                                                                                   .login = std::move(belongings.login),
                                                                                    .buffer = std::move(belongings.buffer)});
     target.reactor().post([&target, luggage] { target.adopt(std::move(*luggage)); });
 }

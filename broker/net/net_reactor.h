@@ -43,8 +43,8 @@ class NetReactor final : public runtime::TurnParticipant {
     /// `peers` live as long as the reactors.
     void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers, const placement::Limits& limits);
 
-    /// Takes over a connected socket without encryption.
-    void adopt(Socket socket, runtime::ClientConnection client);
+    /// Takes over a connected socket without encryption. `login`: how the client has to log in; null when it need not.
+    void adopt(Socket socket, runtime::ClientConnection client, std::unique_ptr<authentication::LoginExchange> login = nullptr);
     /// Takes over a connection that another reactor gave up.
     void adopt(Connection::Belongings belongings);
 

@@ -17,6 +17,7 @@
 #include "broker/config/current_config.h"
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/services.h"
+#include "broker/net/listener_login.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/numeric_address.h"
@@ -169,6 +170,8 @@ struct Server::Acceptor {
     std::string listener_name;
     config::SecurityProtocol protocol = config::SecurityProtocol::plaintext;
     std::uint16_t port = 0;
+    /// Null without SASL.
+    std::shared_ptr<const authentication::LoginSettings> login;
     /// Of the newest connection: the next one mostly sees the same.
     std::shared_ptr<const runtime::ListenerView> view;
     /// The system's, for connections from elsewhere. Empty when that is what connections inherit.
@@ -213,6 +216,10 @@ std::expected<std::vector<BoundListener>, std::string> Server::open() {
 }
 
 std::expected<void, std::string> Server::open_listener(const config::Listener& listener, std::vector<BoundListener>& bound) {
+    const auto login = login_of_listener(*services_.config.get(), listener.endpoint);
+    if (!login) {
+        return std::unexpected(login.error());
+    }
     std::uint16_t port = listener.endpoint.port;
     bool any_bound = false;
     std::string first_error;
@@ -267,6 +274,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         acceptor->listener_name = listener.endpoint.listener_name;
         acceptor->protocol = listener.endpoint.protocol;
         acceptor->port = port;
+        acceptor->login = *login;
         bound.push_back({listener.endpoint.listener_name, host, port});
         acceptors_.push_back(std::move(acceptor));
     }
@@ -408,15 +416,22 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     if (!runtime::is_loopback(remote.address()) && !acceptor.usual_congestion_control.empty()) {
         set_congestion_control(descriptor, acceptor.usual_congestion_control);
     }
+    auto login = acceptor.login == nullptr ? nullptr : std::make_unique<authentication::LoginExchange>(acceptor.login);
     NetReactor& target = *reactors_[reactor];
     if (reactor == 0) {
-        target.adopt(std::move(socket), std::move(client));
+        target.adopt(std::move(socket), std::move(client), std::move(login));
         return;
     }
     // What is posted can be copied; these can only be moved.
-    auto handed_over = std::make_shared<std::pair<Socket, runtime::ClientConnection>>(std::move(socket), std::move(client));
-    target.reactor().post(
-        [&target, handed_over] { target.adopt(std::move(handed_over->first), std::move(handed_over->second)); });
+    struct HandedOver {
+        Socket socket;
+        runtime::ClientConnection client;
+        std::unique_ptr<authentication::LoginExchange> login;
+    };
+    auto handed_over = std::make_shared<HandedOver>(std::move(socket), std::move(client), std::move(login));
+    target.reactor().post([&target, handed_over] {
+        target.adopt(std::move(handed_over->socket), std::move(handed_over->client), std::move(handed_over->login));
+    });
 }
 
 void Server::connection_closed(const runtime::ClientConnection& client) {

@@ -147,13 +147,19 @@ class ProcessBroker(Broker):
     """A broker that this harness starts on a directory of its own; it can be killed and started again there."""
 
     def __init__(self, properties=None):
-        self.properties = dict(properties or {})
+        """Properties may name ports: {port} is the broker's, {second_port} another free one, {third_port} one more."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="partita-interop-"))
         self.data_directory = self.directory / "data"
         self.log_path = self.directory / "broker.log"
         self.host = "127.0.0.1"
-        self.port = free_port()
+        self.port, self.second_port, self.third_port = free_port(), free_port(), free_port()
+        self.properties = {key: self.with_ports(value) for key, value in (properties or {}).items()}
         self.process = None
+
+    def with_ports(self, text):
+        for name in ("port", "second_port", "third_port"):
+            text = str(text).replace("{%s}" % name, str(getattr(self, name)))
+        return text
 
     def __enter__(self):
         self.start()
@@ -228,8 +234,10 @@ class PartitaBroker(ProcessBroker):
         assert os.access(binary, os.X_OK), f"no broker binary at {binary}; set PARTITA_BINARY"
         # The port file is the event that says the listener is open, so an old one must not be mistaken for it.
         self.port_file.unlink(missing_ok=True)
-        command = [binary, "serve", "--data-dir", str(self.data_directory), "--port", str(self.port),
-                   "--port-file", str(self.port_file), "--http-port", "0"]
+        command = [binary, "serve", "--data-dir", str(self.data_directory), "--port-file", str(self.port_file), "--http-port", "0"]
+        # Properties that say where to listen name {port} first.
+        if "listeners" not in self.properties:
+            command += ["--port", str(self.port)]
         for key, value in self.properties.items():
             command += ["--override", f"{key}={value}"]
         return command
@@ -273,6 +281,8 @@ class KafkaBroker(ProcessBroker):
             "offsets.topic.num.partitions": 4,
         }
         settings.update(self.properties)
+        if "listeners" in self.properties:
+            settings["listeners"] += f",CONTROLLER://127.0.0.1:{controller_port}"
         self.configuration.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
         run_java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self.configuration))
 

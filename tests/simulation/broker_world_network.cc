@@ -69,9 +69,9 @@ void SimulatedConnection::serve_requests() {
         if (!request) return close();
         if (!*request) break;
         const net::Speaker speaker{.client = client_, .conversation = conversation_, .replies = *this, .receiver = id_};
-        const auto rest_ms = net::serve_request(network_.services(), network_.turn(), speaker, **request);
-        if (!rest_ms) return close();
-        if (*rest_ms > 0) rest(*rest_ms);
+        const auto served = net::serve_request(network_.services(), network_.turn(), speaker, **request);
+        if (!served) return close();
+        if (served->rest_ms > 0) rest(served->rest_ms);
     }
     if (!conversation_.is_over()) conversation_.release_if_empty(network_.pool());
 }

@@ -1,0 +1,138 @@
+#include "broker/net/login_requests.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "broker/runtime/partitions/turn.h"
+#include "broker/topics/catalog.h"
+#include "protocol/big_endian.h"
+#include "protocol/messages/17_sasl_handshake.h"
+#include "protocol/messages/36_sasl_authenticate.h"
+#include "protocol/random_bytes.h"
+
+namespace partita::net {
+namespace {
+
+using authentication::CredentialStore;
+using authentication::Hash;
+using authentication::LoginExchange;
+using authentication::Mechanism;
+
+/// What the catalog has.
+class CatalogCredentials final : public CredentialStore {
+  public:
+    explicit CatalogCredentials(const topics::CatalogSnapshot& catalog) : catalog_(catalog) {}
+
+    std::optional<authentication::ScramCredential> of_user(Hash hash, std::string_view user) const override {
+        const auto found = catalog_.all_scram_credentials().find(user);
+        if (found == catalog_.all_scram_credentials().end()) {
+            return std::nullopt;
+        }
+        const Mechanism mechanism = hash == Hash::sha_512 ? Mechanism::scram_sha_512 : Mechanism::scram_sha_256;
+        const auto credential = found->second.find(authentication::mechanism_name(mechanism));
+        return credential == found->second.end() ? std::nullopt : authentication::parse_scram_credential(credential->second);
+    }
+    /// There are no delegation tokens.
+    std::optional<TokenCredential> of_token(Hash, std::string_view) const override { return std::nullopt; }
+
+  private:
+    const topics::CatalogSnapshot& catalog_;
+};
+
+/// 160 bits as text.
+std::string fresh_nonce() {
+    constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
+    const auto random = random_value<std::array<std::uint8_t, 32>>();
+    std::string nonce;
+    for (const std::uint8_t byte : random) {
+        nonce.push_back(kDigits[byte % kDigits.size()]);
+    }
+    return nonce;
+}
+
+/// A client that is known by the token has its name in its session from now on.
+LoginExchange::Answer take_token(runtime::Turn& turn, runtime::ClientConnection& client, LoginExchange& login,
+                                 std::string_view token) {
+    const CatalogCredentials credentials(*turn.topics().catalog);
+    const std::string nonce = fresh_nonce();
+    auto answer = login.token(token, {.now = turn.now(), .nonce = nonce, .credentials = credentials});
+    if (login.is_complete()) {
+        client.session.principal = login.principal();
+    }
+    return answer;
+}
+
+std::optional<LoginAnswer> answer_handshake(runtime::RequestContext& context, LoginExchange& login) {
+    const SaslHandshakeRequest* request = context.decode<SaslHandshakeRequest>();
+    if (request == nullptr) {
+        return std::nullopt;
+    }
+    auto [error, end] = login.handshake(context.version(), request->mechanism);
+    if (end && !end->has_answer) {
+        return LoginAnswer{.reply = {}, .end = std::move(end)};
+    }
+    SaslHandshakeResponse response;
+    response.error_code = error;
+    ArenaVector<std::string_view> mechanisms(context.arena(), login.settings().offers.size());
+    for (const authentication::LoginSettings::Offer& offer : login.settings().offers) {
+        mechanisms.push_back(authentication::mechanism_name(offer.mechanism));
+    }
+    response.mechanisms = mechanisms;
+    context.reply(response);
+    return LoginAnswer{.reply = context.take_reply(), .end = std::move(end)};
+}
+
+}  // namespace
+
+bool belongs_to_login(LoginExchange& login, ApiKey key, Instant now) {
+    if (key == ApiKey::sasl_handshake) {
+        return !login.is_complete() || login.again(now);
+    }
+    return key == ApiKey::sasl_authenticate && !login.is_complete();
+}
+
+std::optional<LoginAnswer> answer_login(runtime::RequestContext& context, LoginExchange& login) {
+    if (context.api_key() == ApiKey::sasl_handshake) {
+        return answer_handshake(context, login);
+    }
+    const SaslAuthenticateRequest* request = context.decode<SaslAuthenticateRequest>();
+    if (request == nullptr) {
+        return std::nullopt;
+    }
+    auto answer = take_token(context.turn, context.client, login, as_text(request->auth_bytes));
+    if (answer.end && !answer.end->has_answer) {
+        return LoginAnswer{.reply = {}, .end = std::move(answer.end)};
+    }
+    SaslAuthenticateResponse response;
+    response.error_code = answer.error;
+    response.error_message = answer.message;
+    response.auth_bytes = as_bytes(answer.bytes);
+    response.session_lifetime_ms = answer.session_ms;
+    context.reply(response);
+    return LoginAnswer{.reply = context.take_reply(), .end = std::move(answer.end)};
+}
+
+LoginAnswer answer_bare_token(runtime::Turn& turn, runtime::ClientConnection& client, LoginExchange& login,
+                              std::string_view token) {
+    auto answer = take_token(turn, client, login, token);
+    LoginAnswer result{.reply = {}, .end = std::move(answer.end)};
+    if (!result.end) {
+        result.reply.bytes = runtime::take_reply_buffer();
+        result.reply.bytes.append_big_endian(static_cast<std::int32_t>(answer.bytes.size()));
+        result.reply.bytes.append(as_bytes(answer.bytes));
+    }
+    return result;
+}
+
+void tell_versions(LoginExchange& login, const runtime::Reply& reply) {
+    // Size and correlation id stand before it, in every version.
+    constexpr std::size_t kErrorAt = 8;
+    const Bytes bytes = reply.bytes.bytes();
+    if (bytes.size() >= kErrorAt + sizeof(std::int16_t) && load_big_endian<std::int16_t>(bytes.data() + kErrorAt) == 0) {
+        login.versions_told();
+    }
+}
+
+}  // namespace partita::net

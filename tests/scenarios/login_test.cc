@@ -1,0 +1,289 @@
+// Clients that have to log in by SASL, byte by byte: what Kafka answers, what ends a connection and when, and what others
+// notice of it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "broker/authentication/crypto.h"
+#include "broker/authentication/plain.h"
+#include "broker/authentication/scram.h"
+#include "protocol/messages/03_metadata.h"
+#include "protocol/messages/16_list_groups.h"
+#include "protocol/messages/17_sasl_handshake.h"
+#include "protocol/messages/18_api_versions.h"
+#include "protocol/messages/36_sasl_authenticate.h"
+#include "protocol/messages/51_alter_user_scram_credentials.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/wire_client.h"
+
+namespace partita::test {
+namespace {
+
+using namespace std::chrono_literals;
+using authentication::Hash;
+using authentication::plain_token;
+using authentication::ScramClient;
+using std::chrono::steady_clock;
+using ::testing::ElementsAre;
+
+constexpr std::string_view kPackage = "org.apache.kafka.common.security.";
+
+/// A broker with one listener that wants a login, by PLAIN or SCRAM.
+std::unique_ptr<BrokerProcess> start_with_logins(std::vector<std::string> more = {}) {
+    const std::string prefix = "listener.name.sasl_plaintext.";
+    BrokerProcess::Options options{.choose_port = false};
+    options.overrides = {
+        "listeners=SASL_PLAINTEXT://127.0.0.1:0",
+        "inter.broker.listener.name=SASL_PLAINTEXT",
+        "sasl.mechanism.inter.broker.protocol=PLAIN",
+        "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+        prefix + "plain.sasl.jaas.config=" + std::string(kPackage) +
+            "plain.PlainLoginModule required user_admin=\"admin-secret\" user_alice=\"alice-secret\";",
+        prefix + "scram-sha-256.sasl.jaas.config=" + std::string(kPackage) + "scram.ScramLoginModule required;",
+        prefix + "scram-sha-512.sasl.jaas.config=" + std::string(kPackage) + "scram.ScramLoginModule required;",
+    };
+    options.overrides.insert(options.overrides.end(), more.begin(), more.end());
+    return BrokerProcess::start(options);
+}
+
+const SaslHandshakeResponse* shake_hands(WireClient& client, std::string_view mechanism, std::int16_t version = 1) {
+    return client.call<SaslHandshakeResponse>(version, SaslHandshakeRequest{.mechanism = mechanism});
+}
+
+const SaslAuthenticateResponse* say(WireClient& client, std::string_view token, std::int16_t version = 2) {
+    return client.call<SaslAuthenticateResponse>(version, SaslAuthenticateRequest{.auth_bytes = as_bytes(token)});
+}
+
+/// What the broker answers to a password.
+const SaslAuthenticateResponse* plain_login(WireClient& client, std::string_view user, std::string_view password) {
+    const SaslHandshakeResponse* const hands = shake_hands(client, "PLAIN");
+    EXPECT_TRUE(hands != nullptr && hands->error_code == ErrorCode::none) << client.failure();
+    return hands == nullptr ? nullptr : say(client, plain_token(user, password));
+}
+
+bool is_served(WireClient& client) { return client.call<ListGroupsResponse>(4, ListGroupsRequest{}) != nullptr; }
+
+std::string scram_bytes(std::string_view password) {
+    return authentication::salted_password(Hash::sha_256, password, "salt", 4096);
+}
+
+TEST(Login, WhoKnowsThePasswordIsServed) {
+    const auto broker = start_with_logins();
+    ASSERT_NE(broker, nullptr);
+    WireClient client(broker->port());
+    ASSERT_NE(client.call<ApiVersionsResponse>(0, ApiVersionsRequest{}), nullptr);
+    const SaslHandshakeResponse* const hands = shake_hands(client, "PLAIN");
+    ASSERT_NE(hands, nullptr);
+    EXPECT_EQ(hands->error_code, ErrorCode::none);
+    EXPECT_THAT(std::vector<std::string_view>(hands->mechanisms.begin(), hands->mechanisms.end()),
+                ElementsAre("PLAIN", "SCRAM-SHA-512", "SCRAM-SHA-256"));
+    const SaslAuthenticateResponse* const answer = say(client, plain_token("alice", "alice-secret"));
+    ASSERT_NE(answer, nullptr);
+    EXPECT_EQ(answer->error_code, ErrorCode::none);
+    EXPECT_EQ(answer->session_lifetime_ms, 0);
+    EXPECT_TRUE(is_served(client));
+    // A login again is no matter of a session without an end.
+    EXPECT_EQ(shake_hands(client, "PLAIN")->error_code, ErrorCode::illegal_sasl_state);
+    EXPECT_EQ(say(client, "x")->error_code, ErrorCode::illegal_sasl_state);
+    EXPECT_TRUE(is_served(client));
+    EXPECT_EQ(broker->stop().exit_code, 0);
+}
+
+TEST(Login, AWrongPasswordIsAnsweredAfterTheDelayAndEndsTheConnection) {
+    const auto broker = start_with_logins({"connection.failed.authentication.delay.ms=300"});
+    ASSERT_NE(broker, nullptr);
+    WireClient client(broker->port());
+    ASSERT_NE(shake_hands(client, "PLAIN"), nullptr);
+    const auto begin = steady_clock::now();
+    const SaslAuthenticateResponse* const answer = say(client, plain_token("alice", "wrong"));
+    ASSERT_NE(answer, nullptr) << client.failure();
+    EXPECT_GE(steady_clock::now() - begin, 299ms);
+    EXPECT_EQ(answer->error_code, ErrorCode::sasl_authentication_failed);
+    EXPECT_EQ(answer->error_message, "Authentication failed: Invalid username or password");
+    EXPECT_TRUE(client.is_closed_within());
+    EXPECT_EQ(broker->count_in_output("secret"), 0u) << broker->output();
+    EXPECT_TRUE(broker->wait_for_output("failed authentication: Authentication failed: Invalid username or password", 2s));
+    EXPECT_EQ(broker->stop().exit_code, 0);
+}
+
+TEST(Login, WhileOneWaitsForItsRefusalOthersLogIn) {
+    const auto broker = start_with_logins({"connection.failed.authentication.delay.ms=60000"});
+    ASSERT_NE(broker, nullptr);
+    WireClient refused(broker->port());
+    ASSERT_NE(shake_hands(refused, "PLAIN"), nullptr);
+    (void)refused.send_request(2, SaslAuthenticateRequest{.auth_bytes = as_bytes(plain_token("alice", "wrong"))});
+    // What it sends behind is not read any more.
+    (void)refused.send_request(4, ListGroupsRequest{});
+    WireClient client(broker->port());
+    EXPECT_EQ(plain_login(client, "alice", "alice-secret")->error_code, ErrorCode::none);
+    EXPECT_TRUE(is_served(client));
+    EXPECT_TRUE(refused.is_silent_for(50ms));
+}
+
+TEST(Login, AMechanismThatIsNotOfferedIsAnsweredWithThoseThatAre) {
+    const auto broker = start_with_logins({"connection.failed.authentication.delay.ms=0"});
+    ASSERT_NE(broker, nullptr);
+    WireClient client(broker->port());
+    const SaslHandshakeResponse* const hands = shake_hands(client, "GSSAPI");
+    ASSERT_NE(hands, nullptr);
+    EXPECT_EQ(hands->error_code, ErrorCode::unsupported_sasl_mechanism);
+    EXPECT_EQ(hands->mechanisms.size, 3u);
+    EXPECT_TRUE(client.is_closed_within());
+}
+
+TEST(Login, WhoAsksBeforeTheLoginIsSentAwayWithoutAnAnswer) {
+    const auto broker = start_with_logins();
+    ASSERT_NE(broker, nullptr);
+    for (const auto& frame :
+         {request_frame(12, MetadataRequest{}), request_frame(4, ListGroupsRequest{}),
+          request_frame(2, SaslAuthenticateRequest{.auth_bytes = as_bytes(plain_token("alice", "alice-secret"))}),
+          frame_of(bytes_of("\x60 an old client's token"))}) {
+        WireClient client(broker->port());
+        client.send(frame);
+        EXPECT_FALSE(client.receive());
+        EXPECT_TRUE(client.was_closed());
+    }
+    // Between handshake and token, too.
+    WireClient client(broker->port());
+    ASSERT_NE(shake_hands(client, "PLAIN"), nullptr);
+    client.send(request_frame(4, ListGroupsRequest{}));
+    EXPECT_FALSE(client.receive());
+    EXPECT_TRUE(client.was_closed());
+    EXPECT_TRUE(broker->wait_for_output("a request of type Metadata came before the client logged in", 2s));
+}
+
+TEST(Login, RequestsOfStrangersAreSmall) {
+    const auto broker = start_with_logins({"sasl.server.max.receive.size=1000"});
+    ASSERT_NE(broker, nullptr);
+    WireClient client(broker->port());
+    ASSERT_NE(shake_hands(client, "PLAIN"), nullptr);
+    client.send(std::vector{std::byte{0}, std::byte{0}, std::byte{3}, std::byte{0xe9}});  // 1001
+    EXPECT_TRUE(client.is_closed_within());
+    EXPECT_TRUE(broker->wait_for_output("(sasl.server.max.receive.size)", 2s)) << broker->output();
+    // Who is known may send more.
+    WireClient known(broker->port());
+    EXPECT_EQ(plain_login(known, "alice", "alice-secret")->error_code, ErrorCode::none);
+    const std::string long_name(2000, 'x');
+    std::array names{std::string_view(long_name)};
+    EXPECT_NE((known.call<ListGroupsResponse>(4, ListGroupsRequest{.states_filter = names})), nullptr);
+}
+
+TEST(Login, AnOldClientSendsItsTokenBare) {
+    const auto broker = start_with_logins();
+    ASSERT_NE(broker, nullptr);
+    WireClient client(broker->port());
+    ASSERT_NE(shake_hands(client, "PLAIN", 0), nullptr);
+    client.send(frame_of(bytes_of(plain_token("alice", "alice-secret"))));
+    const auto answer = client.receive();
+    ASSERT_TRUE(answer);
+    EXPECT_TRUE(answer->empty());
+    EXPECT_TRUE(is_served(client));
+
+    WireClient wrong(broker->port());
+    ASSERT_NE(shake_hands(wrong, "PLAIN", 0), nullptr);
+    wrong.send(frame_of(bytes_of(plain_token("alice", "wrong"))));
+    EXPECT_FALSE(wrong.receive());
+    EXPECT_TRUE(wrong.was_closed());
+}
+
+TEST(Login, ACredentialThatAnAdministratorMadeLogsInAtOnceAndNoLongerThanItExists) {
+    const auto broker = start_with_logins();
+    ASSERT_NE(broker, nullptr);
+    const auto scram_login = [&](std::string_view password) -> std::string {
+        WireClient client(broker->port());
+        ScramClient scram(Hash::sha_256, "bob", std::string(password), "nonce");
+        if (shake_hands(client, "SCRAM-SHA-256") == nullptr) return "no handshake";
+        const SaslAuthenticateResponse* first = say(client, scram.first_message());
+        if (first == nullptr || first->error_code != ErrorCode::none)
+            return std::string(first ? *first->error_message : "closed");
+        const auto proof = scram.answer(as_text(first->auth_bytes));
+        const SaslAuthenticateResponse* last = proof ? say(client, *proof) : nullptr;
+        if (last == nullptr || last->error_code != ErrorCode::none) return std::string(last ? *last->error_message : "closed");
+        EXPECT_TRUE(scram.check(as_text(last->auth_bytes)));
+        return is_served(client) ? "served" : client.failure();
+    };
+    constexpr std::string_view kRefused =
+        "Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256";
+    EXPECT_EQ(scram_login("bob-secret"), kRefused);
+
+    WireClient admin(broker->port());
+    ASSERT_EQ(plain_login(admin, "admin", "admin-secret")->error_code, ErrorCode::none);
+    const std::string salted = scram_bytes("bob-secret");
+    std::array upsertions{AlterUserScramCredentialsRequest::ScramCredentialUpsertion{
+        .name = "bob", .mechanism = 1, .iterations = 4096, .salt = as_bytes("salt"), .salted_password = as_bytes(salted)}};
+    const auto* altered =
+        admin.call<AlterUserScramCredentialsResponse>(0, AlterUserScramCredentialsRequest{.upsertions = upsertions});
+    ASSERT_TRUE(altered != nullptr && altered->results.size == 1 && altered->results[0].error_code == ErrorCode::none);
+    EXPECT_EQ(scram_login("bob-secret"), "served");
+    EXPECT_EQ(scram_login("another"), kRefused);
+
+    std::array deletions{AlterUserScramCredentialsRequest::ScramCredentialDeletion{.name = "bob", .mechanism = 1}};
+    ASSERT_NE((admin.call<AlterUserScramCredentialsResponse>(0, AlterUserScramCredentialsRequest{.deletions = deletions})),
+              nullptr);
+    EXPECT_EQ(scram_login("bob-secret"), kRefused);
+}
+
+TEST(Login, ASessionEndsUnlessItsClientLogsInAgain) {
+    const auto broker = start_with_logins({"connections.max.reauth.ms=1500"});
+    ASSERT_NE(broker, nullptr);
+    WireClient faithful(broker->port());
+    WireClient silent(broker->port());
+    const auto begin = steady_clock::now();
+    for (WireClient* client : {&faithful, &silent}) {
+        const SaslAuthenticateResponse* const answer = plain_login(*client, "alice", "alice-secret");
+        ASSERT_NE(answer, nullptr);
+        EXPECT_EQ(answer->session_lifetime_ms, 1500);
+    }
+    EXPECT_TRUE(is_served(faithful));
+    while (steady_clock::now() < begin + 1100ms) EXPECT_TRUE(faithful.is_silent_for(20ms));
+    const SaslAuthenticateResponse* const again = plain_login(faithful, "alice", "alice-secret");
+    ASSERT_NE(again, nullptr) << faithful.failure();
+    EXPECT_EQ(again->error_code, ErrorCode::none);
+    EXPECT_EQ(again->session_lifetime_ms, 1500);
+    while (steady_clock::now() < begin + 1600ms) EXPECT_TRUE(silent.is_silent_for(20ms));
+    EXPECT_TRUE(is_served(faithful));
+    // The end is seen with the next request, as in Kafka.
+    silent.send(request_frame(4, ListGroupsRequest{}));
+    EXPECT_TRUE(silent.is_closed_within());
+    EXPECT_TRUE(broker->wait_for_output("the session of the login has ended", 2s));
+}
+
+TEST(Login, NobodyBecomesSomebodyElseByLoggingInAgain) {
+    const auto broker = start_with_logins({"connections.max.reauth.ms=60000"});
+    ASSERT_NE(broker, nullptr);
+    WireClient client(broker->port());
+    ASSERT_EQ(plain_login(client, "alice", "alice-secret")->error_code, ErrorCode::none);
+    const SaslAuthenticateResponse* const again = plain_login(client, "admin", "admin-secret");
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(again->error_message, "Cannot change principals during re-authentication from User.alice: User.admin");
+    EXPECT_TRUE(client.is_closed_within());
+}
+
+TEST(Login, WhatNobodyCouldLogInByIsRefusedAtTheStartWithOneLine) {
+    const auto refused = [](const std::vector<std::string>& settings) {
+        BrokerProcess::Options options{.choose_port = false};
+        options.overrides = {"listeners=SASL_PLAINTEXT://127.0.0.1:0", "inter.broker.listener.name=SASL_PLAINTEXT"};
+        options.overrides.insert(options.overrides.end(), settings.begin(), settings.end());
+        const Finished finished = BrokerProcess::run(options);
+        EXPECT_NE(finished.exit_code, 0);
+        return finished.output;
+    };
+    EXPECT_THAT(refused({}), ::testing::HasSubstr("GSSAPI (Kerberos)"));
+    EXPECT_THAT(refused({"sasl.enabled.mechanisms=PLAIN"}),
+                ::testing::HasSubstr("set listener.name.sasl_plaintext.plain.sasl.jaas.config="));
+    const std::string line = "listener.name.sasl_plaintext.plain.sasl.jaas.config=" + std::string(kPackage) +
+                             "plain.PlainLoginModule required user_alice=\"alice-secret\"";
+    const std::string output = refused({"sasl.enabled.mechanisms=PLAIN", line});
+    EXPECT_THAT(output, ::testing::HasSubstr("JAAS config entry not terminated by semi-colon"));
+    EXPECT_THAT(output, ::testing::Not(::testing::HasSubstr("alice-secret")));
+    EXPECT_THAT(refused({"sasl.enabled.mechanisms=PLAIN", line + ";"}),
+                ::testing::HasSubstr("sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms"));
+}
+
+}  // namespace
+}  // namespace partita::test
