@@ -66,7 +66,7 @@ void Cluster::tell_once(const Failure& failure) {
 Result<Connection*> Cluster::connect(const Endpoint& endpoint, Instant deadline) {
     const auto found = connections_.find(endpoint);
     if (found != connections_.end()) return found->second.get();
-    auto opened = Connection::open(network_, endpoint, settings_.client_id, settings_.connection_setup_timeout_ms, deadline);
+    auto opened = Connection::open(network_, endpoint, settings_, deadline);
     if (!opened) {
         tell_once(opened.error());
         return std::unexpected(std::move(opened.error()));

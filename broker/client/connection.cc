@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "broker/client/login.h"
 #include "protocol/codec.h"
 #include "protocol/cursor.h"
 #include "protocol/request_header.h"
@@ -36,16 +37,19 @@ Result<RawReply> decoded(const Schema& schema, ByteBuffer frame, std::size_t hea
 Connection::Connection(std::unique_ptr<Transport> transport, Endpoint endpoint, std::string client_id)
     : transport_(std::move(transport)), endpoint_(std::move(endpoint)), client_id_(std::move(client_id)) {}
 
-Result<std::unique_ptr<Connection>> Connection::open(Network& network, const Endpoint& endpoint, std::string client_id,
-                                                     std::int64_t setup_timeout_ms, Instant deadline) {
-    const Instant setup_deadline = earlier(network.clock().now().monotonic, setup_timeout_ms, deadline);
+Result<std::unique_ptr<Connection>> Connection::open(Network& network, const Endpoint& endpoint, const Settings& settings,
+                                                     Instant deadline) {
+    const Instant setup_deadline = earlier(network.clock().now().monotonic, settings.connection_setup_timeout_ms, deadline);
     auto transport = network.connect(endpoint, setup_deadline);
     if (!transport) {
         return std::unexpected(
             Failure{.kind = Failure::Kind::unreachable, .message = to_string(endpoint) + ": " + transport.error().message});
     }
-    std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, std::move(client_id)));
+    std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, settings.client_id));
     if (auto agreed = connection->negotiate(deadline); !agreed) return std::unexpected(std::move(agreed.error()));
+    if (settings.login) {
+        if (auto known = log_in(*connection, *settings.login, deadline); !known) return std::unexpected(std::move(known.error()));
+    }
     return connection;
 }
 

@@ -7,6 +7,7 @@
 
 #include "broker/client/failure.h"
 #include "broker/client/network.h"
+#include "broker/client/settings.h"
 #include "protocol/api_keys.h"
 #include "protocol/arena.h"
 #include "protocol/byte_buffer.h"
@@ -45,10 +46,10 @@ class Connection {
     static constexpr std::int32_t kReplyBytesMax = 512 * 1024 * 1024;
 
     /// Connects and asks for versions (ApiVersions, stepping down where a broker is older: KIP-511). `client_id` goes along with
-    /// every request. Failures: unreachable, timed_out, disconnected, malformed.
+    /// every request. Then logs in, if there is somebody to be. Failures: unreachable, timed_out, disconnected, malformed; those
+    /// of `log_in`.
     [[nodiscard]] static Result<std::unique_ptr<Connection>> open(Network& network, const Endpoint& endpoint,
-                                                                  std::string client_id, std::int64_t setup_timeout_ms,
-                                                                  Instant deadline);
+                                                                  const Settings& settings, Instant deadline);
 
     /// The newest version of a request within `wanted` that both have. The failure is unsupported.
     [[nodiscard]] Result<std::int16_t> version_for(const ApiInfo& api, Versions wanted) const;

@@ -10,8 +10,8 @@
 #include "protocol/types.h"
 #include "schedule/clock.h"
 
-/// What a client has of the world: connections, a clock, and patience. Tests have one of their own. TLS and SASL have their place
-/// here, too: a Transport that does them over another one.
+/// What a client has of the world: connections, a clock, and patience. Tests have one of their own. TLS has its place
+/// here, too: a Transport that does it over another one.
 namespace partita::client {
 
 struct TransportFailure {

@@ -39,26 +39,32 @@ Result<void> read(const Duration& duration, const std::string& value, Settings& 
     return {};
 }
 
-Result<void> check_security(const std::map<std::string, std::string>& properties) {
+Result<void> read_security(const std::map<std::string, std::string>& properties, Settings& settings) {
     const auto protocol = properties.find("security.protocol");
     if (protocol == properties.end()) return {};
     std::string name = protocol->second;
     std::ranges::transform(name, name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
     if (name == "PLAINTEXT") return {};
-    constexpr const char* kOthers[] = {"SSL", "SASL_PLAINTEXT", "SASL_SSL"};
+    if (name == "SASL_PLAINTEXT") {
+        auto login = login_of(properties);
+        if (!login) return std::unexpected(std::move(login.error()));
+        settings.login = std::move(*login);
+        return {};
+    }
+    constexpr const char* kOthers[] = {"SSL", "SASL_SSL"};
     if (std::ranges::find(kOthers, name) == std::end(kOthers)) {
         return refuse_setting("Invalid value " + protocol->second +
                               " for configuration security.protocol: String must be one of (case insensitive): PLAINTEXT, "
                               "SASL_PLAINTEXT, SASL_SSL, SSL");
     }
-    return refuse_setting("security.protocol=" + protocol->second + " is not served yet: only PLAINTEXT is");
+    return refuse_setting("security.protocol=" + protocol->second + " is not served yet: only PLAINTEXT and SASL_PLAINTEXT are");
 }
 
 }  // namespace
 
 Result<Settings> settings_of(const std::map<std::string, std::string>& properties) {
     Settings settings;
-    if (auto secure = check_security(properties); !secure) return std::unexpected(std::move(secure.error()));
+    if (auto secure = read_security(properties, settings); !secure) return std::unexpected(std::move(secure.error()));
     for (const Duration& duration : kDurations) {
         const auto found = properties.find(duration.name);
         if (found == properties.end()) continue;

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "broker/client/endpoint.h"
 #include "broker/client/failure.h"
+#include "broker/client/login.h"
 
 namespace partita::client {
 
@@ -20,6 +22,8 @@ struct Settings {
     std::int64_t retry_backoff_ms = 100;
     std::int64_t retry_backoff_max_ms = 1'000;
     std::int64_t connection_setup_timeout_ms = 10'000;
+    /// Null: nobody is asked who the client is.
+    std::optional<Login> login;
     /// Hears of what people want to know while a call goes on: one line for each broker that cannot be reached. May be empty.
     std::function<void(const std::string&)> tell;
 };

@@ -60,7 +60,8 @@ TEST(ClientSettings, WhatCannotBeUsedIsRefused) {
              {"retry.backoff.ms", "-1", "Invalid value -1 for configuration retry.backoff.ms: Value must be at least 0"},
              {"default.api.timeout.ms", "10",
               "The specified value of default.api.timeout.ms must be no smaller than the value of request.timeout.ms."},
-             {"security.protocol", "SASL_SSL", "security.protocol=SASL_SSL is not served yet: only PLAINTEXT is"},
+             {"security.protocol", "SASL_SSL",
+              "security.protocol=SASL_SSL is not served yet: only PLAINTEXT and SASL_PLAINTEXT are"},
              {"security.protocol", "TLS",
               "Invalid value TLS for configuration security.protocol: String must be one of (case insensitive): PLAINTEXT, "
               "SASL_PLAINTEXT, SASL_SSL, SSL"},
@@ -73,6 +74,34 @@ TEST(ClientSettings, WhatCannotBeUsedIsRefused) {
     }
     EXPECT_EQ(settings_of({}).error().message,
               "Missing required configuration \"bootstrap.servers\" which has no default value.");
+}
+
+TEST(ClientSettings, WhoLogsInIsReadFromTheJaasLine) {
+    constexpr const char* kPlain =
+        "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"alice\" password=\"s\";";
+    constexpr const char* kScram =
+        "org.apache.kafka.common.security.scram.ScramLoginModule required username=t password=h tokenauth=true;";
+    const auto settings_with = [](const std::string& mechanism, const std::string& line) {
+        return settings_of({{"bootstrap.servers", "a:1"},
+                            {"security.protocol", "sasl_plaintext"},
+                            {"sasl.mechanism", mechanism},
+                            {"sasl.jaas.config", line}});
+    };
+    const auto plain = settings_with("PLAIN", kPlain);
+    ASSERT_TRUE(plain && plain->login) << plain.error().message;
+    EXPECT_EQ(plain->login->user + " " + plain->login->password, "alice s");
+    EXPECT_FALSE(plain->login->by_token);
+    EXPECT_TRUE(settings_with("SCRAM-SHA-512", kScram)->login->by_token);
+
+    EXPECT_EQ(settings_with("GSSAPI", kPlain).error().message,
+              "sasl.mechanism=GSSAPI is not served: only PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512 are");
+    EXPECT_EQ(settings_with("PLAIN", "M required").error().message,
+              "JAAS config entry not terminated by semi-colon (sasl.jaas.config, column 11)");
+    EXPECT_NE(settings_with("PLAIN", kScram).error().message.find("names the login module"), std::string::npos);
+    EXPECT_EQ(settings_with("SCRAM-SHA-256", "org.apache.kafka.common.security.scram.ScramLoginModule required username=a;")
+                  .error()
+                  .message,
+              "sasl.jaas.config has no username or no password");
 }
 
 TEST(ClientFailure, CodesHaveTheNamesOfKafkasExceptions) {
