@@ -1,6 +1,19 @@
 #include "broker/access/standard_rules.h"
 
 namespace partita::access {
+namespace {
+
+/// As Kafka's log writes what decided.
+std::string matching_acl(const Acl& acl) {
+    std::string text = "MatchingAcl(acl=StandardAcl[resourceType=";
+    text.append(name_of(acl.resource)).append(", resourceName=").append(acl.name);
+    text.append(", patternType=").append(name_of(acl.pattern)).append(", principal=").append(acl.principal);
+    text.append(", host=").append(acl.host).append(", operation=").append(name_of(acl.operation));
+    text.append(", permissionType=").append(name_of(acl.effect)).append("])");
+    return text;
+}
+
+}  // namespace
 
 std::string to_text(const Judgement& judgement) {
     switch (judgement.reason) {
@@ -11,7 +24,7 @@ std::string to_text(const Judgement& judgement) {
         case Judgement::Reason::rule:
             break;
     }
-    return judgement.rule == nullptr ? "" : to_text(*judgement.rule);
+    return judgement.rule == nullptr ? "" : matching_acl(*judgement.rule);
 }
 
 Judgement judge(const StandardSettings& settings, const AclIndex& acls, const Requester& requester, Permission permission,

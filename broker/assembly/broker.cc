@@ -5,10 +5,12 @@
 #include <optional>
 #include <utility>
 
+#include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
+#include "broker/runtime/clients/acl_rules.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
@@ -44,8 +46,26 @@
 #include "broker/runtime/upkeep/retention.h"
 #include "broker/runtime/upkeep/short_flushes.h"
 #include "broker/runtime/upkeep/store_folds.h"
+#include "protocol/assert.h"
 
 namespace partita::runtime {
+
+namespace {
+
+/// Null when the config names no authorizer.
+std::unique_ptr<AclRules> made_acl_rules(const config::BrokerConfig& config, const PublishedTopics& topics) {
+    const auto settings = config::authorizer_settings(config.given());
+    PARTITA_ASSERT(settings.has_value(), "the config was checked when it was made");
+    if (!*settings) {
+        return nullptr;
+    }
+    return std::make_unique<AclRules>(
+        access::StandardSettings{.super_users = {(*settings)->super_users.begin(), (*settings)->super_users.end()},
+                                 .allow_without_rules = (*settings)->allow_everyone_if_no_acl_found},
+        topics);
+}
+
+}  // namespace
 
 /// The upkeep worker with its tasks.
 struct Broker::Upkeep {
@@ -74,6 +94,8 @@ struct Broker::Parts {
     PublishedTopics topics;
     Turns turns;
     Connections connections;
+    /// When an authorizer is configured.
+    std::unique_ptr<AclRules> acl_rules;
     access::Authorizer authorizer;
     ClientThrottles throttles;
     RequestWatch requests;
@@ -120,7 +142,8 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       failures(schedule.clock),
       turns(topics, options.reactor_count, schedule.clock),
       connections(schedule),
-      authorizer(options.access_rules),
+      acl_rules(made_acl_rules(*options.config, topics)),
+      authorizer(acl_rules ? acl_rules.get() : options.access_rules),
       throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
       groups({turns, *storage->metadata_store, upkeep, failures}, group_settings(*config.get())),

@@ -163,7 +163,7 @@ bool is_unknown(std::string_view name) {
             return false;
         }
     }
-    return find_broker_config(name) == nullptr;
+    return !is_of_authorizer(name) && find_broker_config(name) == nullptr;
 }
 
 /// The config whose name is nearest, when at most a fifth of the letters is wrong; empty when none is near.
@@ -277,6 +277,10 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
             error.message.erase(0, kRequirement.size());
         }
         return std::unexpected(std::move(error));
+    }
+    // Kafka accepts these as configs, and ends when it makes its authorizer of them.
+    if (auto authorizer = authorizer_settings(config->given()); !authorizer) {
+        return std::unexpected(std::move(authorizer.error()));
     }
     loaded.config = std::move(*config);
     return loaded;

@@ -19,8 +19,10 @@ constexpr ConfigDefinition kDefinitionsAToF[] = {
                 "Number of samples kept for the quota on moves between log directories.")),
     kept(define("alter.log.dirs.replication.quota.window.size.seconds", ConfigType::int32, "1", range(1), kReadOnly,
                 "Length of one sample of the quota on moves between log directories.")),
-    kept(define("authorizer.class.name", ConfigType::string, "", kNonNull, kReadOnly,
-                "Class that decides who may do what. Empty: everybody may do everything.")),
+    define("authorizer.class.name", ConfigType::string, "", kNonNull, kReadOnly,
+           "Class that decides who may do what: org.apache.kafka.metadata.authorizer.StandardAuthorizer, by ACLs. It reads "
+           "super.users (principals between semicolons) and allow.everyone.if.no.acl.found (true or false) as well. Empty: "
+           "everybody may do everything."),
     define("auto.create.topics.enable", ConfigType::boolean, "true", kAny, kReadOnly,
            "Whether a topic is created when a client asks for one that does not exist."),
     kept(define("auto.leader.rebalance.enable", ConfigType::boolean, "true", kAny, kReadOnly,

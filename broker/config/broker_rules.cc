@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include "broker/config/broker_config.h"
 #include "broker/config/broker_synonyms.h"
@@ -159,7 +160,49 @@ Verdict check_places(const ConfigMap& effective) {
     return {};
 }
 
+constexpr std::string_view kAuthorizerClass = "authorizer.class.name";
+constexpr std::string_view kStandardAuthorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer";
+constexpr std::string_view kSuperUsers = "super.users";
+constexpr std::string_view kAllowEveryone = "allow.everyone.if.no.acl.found";
+
+std::string_view given_value(const ConfigMap& given, std::string_view name) {
+    const auto found = given.find(name);
+    return found == given.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::unexpected<ConfigError> refused_value(std::string_view name, std::string_view value, const std::string& reason) {
+    return std::unexpected(ConfigError{.message = "Invalid value " + std::string(value) + " for configuration " +
+                                                  std::string(name) + ": " + reason});
+}
+
 }  // namespace
+
+bool is_of_authorizer(std::string_view name) { return name == kSuperUsers || name == kAllowEveryone; }
+
+std::expected<std::optional<AuthorizerSettings>, ConfigError> authorizer_settings(const ConfigMap& given) {
+    const std::string_view class_name = java::trim(given_value(given, kAuthorizerClass));
+    if (class_name.empty()) {
+        return std::nullopt;
+    }
+    if (class_name != kStandardAuthorizer) {
+        return refused_value(
+            kAuthorizerClass, class_name,
+            "there is no such class here, only " + std::string(kStandardAuthorizer) + ", or empty for no authorizer");
+    }
+    AuthorizerSettings settings;
+    for (const auto part : std::views::split(given_value(given, kSuperUsers), ';')) {
+        const std::string_view user = java::trim(std::string_view(part));
+        if (!user.empty() && !user.contains(':')) {
+            return refused_value(kSuperUsers, given_value(given, kSuperUsers),
+                                 "expected a string in format principalType:principalName but got " + std::string(user));
+        }
+        if (!user.empty()) {
+            settings.super_users.emplace_back(user);
+        }
+    }
+    settings.allow_everyone_if_no_acl_found = java::to_lower(java::trim(given_value(given, kAllowEveryone))) == "true";
+    return settings;
+}
 
 std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> parse_map(std::string_view config,
                                                                                        std::string_view text) {

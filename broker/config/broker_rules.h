@@ -33,6 +33,25 @@ struct BrokerConfig;
 /// True when a log directory (written as in the config) takes no new partitions: `cordoned.log.dirs` (KIP-1066).
 [[nodiscard]] bool is_cordoned(const BrokerConfig& config, std::string_view directory);
 
+/// What Kafka's StandardAuthorizer is told beside the ACLs. Kafka has no definitions of these: its authorizer reads them from the
+/// file itself, so they have no dynamic value, and DescribeConfigs shows them without their value.
+struct AuthorizerSettings {
+    /// `super.users`: "User:admin".
+    std::vector<std::string> super_users;
+    /// `allow.everyone.if.no.acl.found`
+    bool allow_everyone_if_no_acl_found = false;
+
+    friend bool operator==(const AuthorizerSettings&, const AuthorizerSettings&) = default;
+};
+
+/// True for the names of these settings.
+[[nodiscard]] bool is_of_authorizer(std::string_view name);
+
+/// The settings among the values that were given at the start; nothing when `authorizer.class.name` is empty, and then nobody
+/// looks at the others. The error is of a class that is not StandardAuthorizer, or of a principal without a colon: a start checks
+/// this (load_broker_config).
+[[nodiscard]] std::expected<std::optional<AuthorizerSettings>, ConfigError> authorizer_settings(const ConfigMap& given);
+
 /// The short name of a server-side assignor that is given by its short name or by its class; empty for any other text.
 [[nodiscard]] std::string_view consumer_assignor_name(std::string_view given);
 

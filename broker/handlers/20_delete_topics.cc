@@ -8,6 +8,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/topic_deletion.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/partitions/turn.h"
 
@@ -30,7 +31,7 @@ std::vector<topics::TopicReference> take_refused(runtime::RequestContext& contex
     std::vector<topics::TopicReference> refused;
     std::erase_if(topics, [&](const topics::TopicReference& topic) {
         const std::optional<std::string_view> name = name_of(context, topic);
-        if (!name || authorize(context, access::kDeleteTopic, *name)) {
+        if (!name || authorize(context, kDeleteTopicOrInCluster, *name)) {
             return false;
         }
         const bool may_know = topic.name || authorize(context, access::kDescribeTopic, *name);

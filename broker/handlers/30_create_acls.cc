@@ -1,23 +1,68 @@
-// CreateAcls: v1-3, flexible from 2. Answered as by a Kafka without authorizer.
+// CreateAcls: v1-3, flexible from 2.
+//
+// Kafka closes the connection when a kind is 0 (UNKNOWN). Here such an ACL is refused as one of any other kind that nobody knows.
 
 #include "protocol/messages/30_create_acls.h"
+
+#include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/security_disabled.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/topics/acls.h"
 
 namespace partita::handlers {
+namespace {
+
+using Results = ArenaVector<CreateAclsResponse::AclCreationResult>;
+
+void refuse_all(runtime::RequestContext& context, const CreateAclsRequest& request, ErrorCode error, std::string_view message) {
+    Results results(context.arena(), request.creations.count());
+    for (std::size_t i = 0; i < request.creations.count(); ++i) {
+        results.push_back({.error_code = error, .error_message = message});
+    }
+    CreateAclsResponse response;
+    response.results = results;
+    context.reply(response);
+}
+
+}  // namespace
 
 void create_acls(runtime::RequestContext& context) {
     const CreateAclsRequest* request = context.decode<CreateAclsRequest>();
     if (request == nullptr) {
         return;
     }
-    ArenaVector<CreateAclsResponse::AclCreationResult> results(context.arena(), request->creations.count());
-    const bool may_alter = authorize_cluster(context, access::kAlterCluster);
-    const ErrorCode error = may_alter ? ErrorCode::security_disabled : ErrorCode::cluster_authorization_failed;
-    const std::string_view message = may_alter ? kNoAuthorizerToChange : error_message(error);
-    for (std::size_t i = 0; i < request->creations.count(); ++i) {
-        results.push_back({.error_code = error, .error_message = message});
+    if (context.services.authorizer.allows_everything()) {
+        return refuse_all(context, *request, ErrorCode::security_disabled, kNoAuthorizerToChange);
+    }
+    if (!authorize_cluster(context, access::kAlterCluster)) {
+        return refuse_all(context, *request, ErrorCode::cluster_authorization_failed,
+                          error_message(ErrorCode::cluster_authorization_failed));
+    }
+    topics::CreateAclsCommand command;
+    for (const CreateAclsRequest::AclCreation& acl : request->creations) {
+        command.acls.push_back({.resource = acl.resource_type,
+                                .pattern = acl.resource_pattern_type,
+                                .name = acl.resource_name,
+                                .principal = acl.principal,
+                                .host = acl.host,
+                                .operation = acl.operation,
+                                .effect = acl.permission_type});
+    }
+    const auto reply = context.services.catalog.change<topics::CreateAclsReply>(
+        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
+            return topics::create_acls(core.snapshot(), command);
+        });
+    if (!reply) {
+        return refuse_all(context, *request, ErrorCode::kafka_storage_error, kCatalogNotWritten);
+    }
+    Results results(context.arena(), reply->results.size());
+    for (const topics::CatalogError& error : reply->results) {
+        CreateAclsResponse::AclCreationResult& result = results.emplace_back();
+        if (error.failed()) {
+            result = {.error_code = error.code, .error_message = message_of(error, context.arena())};
+        }
     }
     CreateAclsResponse response;
     response.results = results;

@@ -5,6 +5,7 @@
 
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/topic_deletion.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/request_watch.h"
 
@@ -30,7 +31,7 @@ constexpr std::array kServedApis = {
     ServedApi{ApiKey::sasl_handshake, sasl_handshake, {}},
     ServedApi{ApiKey::api_versions, api_versions, {}},
     ServedApi{ApiKey::create_topics, create_topics, {kCreateTopicOrInCluster, kDescribeTopicConfigs}},
-    ServedApi{ApiKey::delete_topics, delete_topics, {kDescribeTopic, kDeleteTopic}},
+    ServedApi{ApiKey::delete_topics, delete_topics, {kDescribeTopic, kDeleteTopicOrInCluster}},
     ServedApi{ApiKey::delete_records, delete_records, {kDeleteTopic}},
     ServedApi{ApiKey::init_producer_id,
               init_producer_id,

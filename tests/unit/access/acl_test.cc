@@ -229,7 +229,10 @@ TEST(StandardRules, TheRuleBehindADenialIsTold) {
     const Principal alice("User", "a");
     const Judgement judged = judge({}, index, {alice, "10.0.0.1"}, kWriteTopic, "secret-1");
     EXPECT_FALSE(judged.is_allowed);
-    EXPECT_EQ(to_text(judged), "(principal=User:a, host=*, operation=WRITE, permissionType=DENY) on PREFIXED TOPIC secret-");
+    EXPECT_EQ(
+        to_text(judged),
+        "MatchingAcl(acl=StandardAcl[resourceType=TOPIC, resourceName=secret-, patternType=PREFIXED, principal=User:a, host=*, "
+        "operation=WRITE, permissionType=DENY])");
 }
 
 TEST(AclFilter, MeansPatternsByTheirNameOrByWhatTheyHoldFor) {

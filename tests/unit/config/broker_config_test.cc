@@ -201,5 +201,61 @@ TEST(Definitions, EveryConfigIsDocumentedAndItsDefaultIsValid) {
     }
 }
 
+const std::string kStandardAuthorizer = "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer";
+
+std::expected<LoadedBrokerConfig, ConfigError> loaded_with(std::vector<std::string> overrides) {
+    ConfigInputs inputs;
+    inputs.overrides = std::move(overrides);
+    return load_broker_config(inputs);
+}
+
+std::optional<AuthorizerSettings> authorizer_of(const BrokerConfig& config) {
+    return authorizer_settings(config.given()).value_or(std::nullopt);
+}
+
+TEST(Authorizer, WithoutAClassNobodyIsAsked) {
+    EXPECT_FALSE(authorizer_of(loaded_with({}).value().config).has_value());
+    const auto of_nobody = loaded_with({"authorizer.class.name=", "super.users=nonsense", "allow.everyone.if.no.acl.found=true"});
+    ASSERT_TRUE(of_nobody.has_value()) << of_nobody.error().message;
+    EXPECT_FALSE(authorizer_of(of_nobody->config).has_value());
+}
+
+TEST(Authorizer, SuperUsersStandBetweenSemicolonsAsKafkaReadsThem) {
+    const auto config =
+        loaded_with({kStandardAuthorizer, "super.users= User:CN=a,OU=b ;;Group:c:d; ", "allow.everyone.if.no.acl.found= TRUE "});
+    ASSERT_TRUE(config.has_value()) << config.error().message;
+    EXPECT_TRUE(config->unknown_names.empty()) << config->unknown_names.front();
+    EXPECT_EQ(authorizer_of(config->config), (AuthorizerSettings{{"User:CN=a,OU=b", "Group:c:d"}, true}));
+    EXPECT_EQ(authorizer_of(loaded_with({kStandardAuthorizer, "allow.everyone.if.no.acl.found=yes"}).value().config),
+              AuthorizerSettings{});
+}
+
+TEST(Authorizer, AnotherClassIsRefusedWithOneLine) {
+    for (const std::string name : {"kafka.security.authorizer.AclAuthorizer", "com.example.Mine"}) {
+        const auto refused = loaded_with({"authorizer.class.name=" + name});
+        ASSERT_FALSE(refused.has_value());
+        EXPECT_EQ(refused.error().message,
+                  "Invalid value " + name +
+                      " for configuration authorizer.class.name: there is no such class here, only "
+                      "org.apache.kafka.metadata.authorizer.StandardAuthorizer, or empty for no authorizer");
+    }
+}
+
+TEST(Authorizer, ASuperUserWithoutATypeIsRefused) {
+    const auto refused = loaded_with({kStandardAuthorizer, "super.users=User:a;admin"});
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().message,
+              "Invalid value User:a;admin for configuration super.users: expected a string in format "
+              "principalType:principalName but got admin");
+}
+
+TEST(Authorizer, ItsSettingsStayWhenADynamicConfigChanges) {
+    const auto config = loaded_with({kStandardAuthorizer, "super.users=User:a"});
+    const auto changed =
+        config.value().config.with_dynamic({.cluster_default = {{"log.cleaner.threads", "2"}}, .this_broker = {}});
+    ASSERT_TRUE(changed.has_value()) << changed.error().message;
+    EXPECT_EQ(authorizer_of(*changed), (AuthorizerSettings{{"User:a"}, false}));
+}
+
 }  // namespace
 }  // namespace partita::config

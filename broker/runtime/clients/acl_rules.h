@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "broker/access/authorizer.h"
+#include "broker/access/standard_rules.h"
+#include "broker/runtime/partitions/published_topics.h"
+
+namespace partita::runtime {
+
+/// Kafka's StandardAuthorizer: judges by the ACLs of the catalog that is published, so that a change holds for every request that
+/// comes after the answer to it. Thread-safe. No decision is kept: each is looked up in an index, which takes the logarithm of
+/// the number of rules, and a thread keeps the index that it asked last until another catalog is published, so that a question
+/// takes no lock.
+class AclRules final : public access::Rules {
+  public:
+    /// `topics` outlives the rules. Something is published before anybody asks.
+    AclRules(access::StandardSettings settings, const PublishedTopics& topics)
+        : settings_(std::move(settings)), topics_(topics), id_(next_id()) {}
+
+    [[nodiscard]] bool allows(const access::Requester& requester, access::Permission permission,
+                              std::optional<std::string_view> name) const override {
+        return judge(settings_, acls(), requester, permission, name).is_allowed;
+    }
+    [[nodiscard]] std::string reason(const access::Requester& requester, access::Permission permission,
+                                     std::optional<std::string_view> name) const override {
+        return to_text(judge(settings_, acls(), requester, permission, name));
+    }
+
+  private:
+    struct Seen {
+        std::uint64_t rules_id = 0;
+        std::uint64_t version = 0;
+        access::AclIndexPointer acls;
+    };
+
+    [[nodiscard]] static std::uint64_t next_id() {
+        static std::atomic<std::uint64_t> last_id = 0;
+        return last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+    }
+    [[nodiscard]] const access::AclIndex& acls() const {
+        thread_local Seen seen;
+        // The table is published before its version: what is read here is of this version or newer.
+        const std::uint64_t version = topics_.version();
+        if (seen.version != version || seen.rules_id != id_) [[unlikely]] {
+            seen = {id_, version, topics_.table()->catalog->share_acls()};
+        }
+        return *seen.acls;
+    }
+
+    const access::StandardSettings settings_;
+    const PublishedTopics& topics_;
+    /// No other object of the process has it or had it.
+    const std::uint64_t id_;
+};
+
+}  // namespace partita::runtime
