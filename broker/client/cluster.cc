@@ -68,7 +68,7 @@ Result<Connection*> Cluster::connect(const Endpoint& endpoint, Instant deadline)
     if (found != connections_.end()) return found->second.get();
     auto opened = Connection::open(network_, endpoint, settings_, deadline);
     if (!opened) {
-        tell_once(opened.error());
+        if (is_passing(opened.error().kind)) tell_once(opened.error());
         return std::unexpected(std::move(opened.error()));
     }
     return connections_.emplace(endpoint, std::move(*opened)).first->second.get();

@@ -65,6 +65,10 @@ Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const Ado
         adopted.configs = valid_configs(topic, rules, result.left_out_configs);
         change.create_topic(std::move(adopted));
     }
+    for (const auto& [user, credentials] : command.scram_credentials) {
+        if (user.empty() || catalog->all_scram_credentials().contains(user)) continue;
+        change.set_configs(ConfigResourceType::scram_credential, user, credentials);
+    }
     if (command.next_producer_id > catalog->next_producer_id()) change.set_next_producer_id(command.next_producer_id);
     return {std::move(reply), change.finish()};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace partita::topics {
 
-/// Topics whose logs are there already, in a directory that a real Kafka left.
+/// Topics whose logs are there already, in a directory that a real Kafka left, and users that could log in to it.
 struct AdoptTopicsCommand {
     struct Topic {
         std::string name;
@@ -22,6 +23,8 @@ struct AdoptTopicsCommand {
     std::vector<Topic> topics;
     /// Greater than every producer id in the logs.
     ProducerId next_producer_id{0};
+    /// Credentials by user. A user that the catalog has keeps its own.
+    std::map<std::string, ConfigMap> scram_credentials;
 };
 
 struct AdoptTopicsReply {

@@ -18,8 +18,8 @@ namespace partita::topics {
 /// Puts together, record by record, what a Kafka wrote about its topics into the log `__cluster_metadata`, so that a
 /// directory that it left can be served with the settings that its topics had.
 ///
-/// It takes only topics, their configs and producer ids: the rest (brokers, quotas, credentials, ACLs) says nothing
-/// about the data in the directory.
+/// It takes topics, their configs, producer ids, and the SCRAM credentials of users, with which clients log in: the rest
+/// (brokers, quotas, ACLs) says nothing about the data in the directory.
 class KafkaMetadata {
   public:
     struct Topic {
@@ -36,10 +36,14 @@ class KafkaMetadata {
     /// record. Skips kinds that are not needed, whatever their version.
     [[nodiscard]] bool apply(Bytes record);
 
+    /// False as long as there was no record.
+    [[nodiscard]] bool has_begun() const { return has_begun_; }
     /// By name.
     [[nodiscard]] std::vector<Topic> topics() const;
     /// No id at or above this one was given to a producer.
     [[nodiscard]] ProducerId next_producer_id() const { return next_producer_id_; }
+    /// Credentials by user, as the catalog keeps them (see scram_credentials.h): texts by mechanism.
+    [[nodiscard]] const std::map<std::string, ConfigMap>& scram_credentials() const { return scram_credentials_; }
 
   private:
     struct Known {
@@ -52,11 +56,15 @@ class KafkaMetadata {
     [[nodiscard]] bool apply_config(Cursor& cursor);
     [[nodiscard]] bool apply_removal(Cursor& cursor);
     [[nodiscard]] bool apply_producer_ids(Cursor& cursor);
+    [[nodiscard]] bool apply_credential(Cursor& cursor);
+    [[nodiscard]] bool apply_credential_removal(Cursor& cursor);
 
     std::map<TopicId, Known> topics_;
     /// By the topic's name. A topic's configs may come before the topic.
     std::map<std::string, ConfigMap> configs_;
     ProducerId next_producer_id_{0};
+    std::map<std::string, ConfigMap> scram_credentials_;
+    bool has_begun_ = false;
 };
 
 }  // namespace partita::topics

@@ -12,25 +12,7 @@ namespace {
 
 constexpr std::string_view kIterations = "iterations=";
 
-std::string_view mechanism_name(ScramMechanism mechanism) {
-    switch (mechanism) {
-        case ScramMechanism::sha_256:
-            return "SCRAM-SHA-256";
-        case ScramMechanism::sha_512:
-            return "SCRAM-SHA-512";
-        case ScramMechanism::unknown:
-            break;
-    }
-    return {};
-}
-
-bool is_known(std::int8_t mechanism) { return !mechanism_name(static_cast<ScramMechanism>(mechanism)).empty(); }
-
-/// The text in which Kafka kept credentials in ZooKeeper.
-std::string credential_text(const ScramCredential& credential) {
-    return "salt=" + credential.salt + ",stored_key=" + credential.stored_key + ",server_key=" + credential.server_key + "," +
-           std::string(kIterations) + std::to_string(credential.iterations);
-}
+bool is_known(std::int8_t mechanism) { return !scram_mechanism_name(static_cast<ScramMechanism>(mechanism)).empty(); }
 
 std::int32_t iterations_of(std::string_view text) {
     std::int32_t iterations = 0;
@@ -51,7 +33,7 @@ CatalogError judge(const ScramDeletion& deletion, const CatalogSnapshot& catalog
     if (deletion.user.empty()) return {ErrorCode::unacceptable_credential, "Username must not be empty"};
     if (!is_known(deletion.mechanism)) return {ErrorCode::unsupported_sasl_mechanism, "Unknown SCRAM mechanism"};
     const ConfigMap& present = credentials_of(catalog, deletion.user);
-    if (!present.contains(mechanism_name(static_cast<ScramMechanism>(deletion.mechanism)))) {
+    if (!present.contains(scram_mechanism_name(static_cast<ScramMechanism>(deletion.mechanism)))) {
         return {ErrorCode::resource_not_found, "Attempt to delete a user credential that does not exist"};
     }
     return {};
@@ -89,6 +71,23 @@ class Verdicts {
 
 }  // namespace
 
+std::string_view scram_mechanism_name(ScramMechanism mechanism) {
+    switch (mechanism) {
+        case ScramMechanism::sha_256:
+            return "SCRAM-SHA-256";
+        case ScramMechanism::sha_512:
+            return "SCRAM-SHA-512";
+        case ScramMechanism::unknown:
+            break;
+    }
+    return {};
+}
+
+std::string scram_credential_text(const ScramCredential& credential) {
+    return "salt=" + credential.salt + ",stored_key=" + credential.stored_key + ",server_key=" + credential.server_key + "," +
+           std::string(kIterations) + std::to_string(credential.iterations);
+}
+
 Decision<AlterScramCredentialsReply> alter_scram_credentials(const CatalogPointer& catalog,
                                                              const AlterScramCredentialsCommand& command) {
     Verdicts verdicts;
@@ -102,14 +101,14 @@ Decision<AlterScramCredentialsReply> alter_scram_credentials(const CatalogPointe
     for (const ScramDeletion& deletion : command.deletions) {
         if (!verdicts.accepts(deletion.user)) continue;
         ConfigMap credentials = credentials_of(*catalog, deletion.user);
-        credentials.erase(credentials.find(mechanism_name(static_cast<ScramMechanism>(deletion.mechanism))));
+        credentials.erase(credentials.find(scram_mechanism_name(static_cast<ScramMechanism>(deletion.mechanism))));
         change.set_configs(ConfigResourceType::scram_credential, deletion.user, std::move(credentials));
     }
     for (const ScramUpsertion& upsertion : command.upsertions) {
         if (!verdicts.accepts(upsertion.user)) continue;
         ConfigMap credentials = credentials_of(*catalog, upsertion.user);
-        credentials.insert_or_assign(std::string(mechanism_name(static_cast<ScramMechanism>(upsertion.mechanism))),
-                                     credential_text(*upsertion.credential));
+        credentials.insert_or_assign(std::string(scram_mechanism_name(static_cast<ScramMechanism>(upsertion.mechanism))),
+                                     scram_credential_text(*upsertion.credential));
         change.set_configs(ConfigResourceType::scram_credential, upsertion.user, std::move(credentials));
     }
     return {{verdicts.take()}, change.finish()};
@@ -139,7 +138,7 @@ std::vector<DescribedScramUser> describe_scram_credentials(const CatalogSnapshot
         }
         if (result.error.failed()) continue;
         for (const ScramMechanism mechanism : {ScramMechanism::sha_256, ScramMechanism::sha_512}) {
-            if (const auto found = credentials.find(mechanism_name(mechanism)); found != credentials.end()) {
+            if (const auto found = credentials.find(scram_mechanism_name(mechanism)); found != credentials.end()) {
                 result.iterations.emplace(mechanism, iterations_of(found->second));
             }
         }

@@ -29,6 +29,11 @@ struct ScramCredential {
     std::int32_t iterations = 0;
 };
 
+/// "SCRAM-SHA-256", under which a credential is kept; empty for what is none of the two.
+[[nodiscard]] std::string_view scram_mechanism_name(ScramMechanism mechanism);
+/// The text that is kept: the one in which Kafka kept credentials in ZooKeeper.
+[[nodiscard]] std::string scram_credential_text(const ScramCredential& credential);
+
 struct ScramUpsertion {
     std::string_view user;
     std::int8_t mechanism = 0;

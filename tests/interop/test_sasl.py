@@ -212,6 +212,32 @@ def test_who_does_not_log_in_is_not_served(tools, secured):
     assert done.returncode != 0
 
 
+# ---- users that a Kafka had ----
+
+
+@pytest.mark.skipif(harness.TARGET != "partita", reason="needs the broker's files")
+@pytest.mark.parametrize("form", ["static voters", "standalone"])
+def test_users_of_kafka_storage_log_in_to_the_directory_that_it_formatted(form, tmp_path):
+    """KIP-900: `kafka-storage format --add-scram`, of a Kafka with a static quorum and of one with a dynamic one."""
+    broker = harness.PartitaBroker({**BROKER_PROPERTIES, "node.id": 1})
+    settings = {"node.id": 1, "process.roles": "broker,controller", "log.dirs": broker.data_directory, "controller.listener.names": "CONTROLLER",
+                "listeners": "PLAINTEXT://127.0.0.1:9092,CONTROLLER://127.0.0.1:9093"}
+    if form == "static voters":
+        settings["controller.quorum.voters"] = "1@127.0.0.1:9093"
+    else:
+        settings["controller.quorum.bootstrap.servers"] = "127.0.0.1:9093"
+    configuration = properties_file(tmp_path, settings)
+    harness.run_java("kafka.tools.StorageTool", "format", "-t", harness.CLUSTER_ID, "-c", str(configuration), "--add-scram",
+                     "SCRAM-SHA-256=[name=frank,password=frank-secret]", "--add-scram", "SCRAM-SHA-512=[name=frank,password=frank-secret]",
+                     *(["--standalone"] if form == "standalone" else []))
+    with broker:
+        own = commands.Commands(f"127.0.0.1:{broker.second_port}")
+        for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+            user = User(mechanism, "frank", "frank-secret")
+            own("kafka-topics", "--command-config", properties_file(tmp_path, user.java()), "--list").succeeded()
+        own.close()
+
+
 # ---- our own commands ----
 
 

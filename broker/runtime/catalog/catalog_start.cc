@@ -157,6 +157,10 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
                   {{"topics", found->command.topics.size()},
                    {"settings", found->has_settings ? "as Kafka had them" : "unknown: nothing is deleted by retention"}});
     }
+    if (!found->command.scram_credentials.empty()) {
+        log::info("recovery", "users of a Kafka were adopted, with their SCRAM credentials",
+                  {{"users", found->command.scram_credentials.size()}});
+    }
     return {};
 }
 

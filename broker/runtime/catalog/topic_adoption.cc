@@ -21,6 +21,8 @@ constexpr std::size_t kLargestMetadataBytes = (std::size_t{1} << 30) + (std::siz
 /// named like partitions, `backup-20261121`.
 constexpr std::int32_t kUnknownPartitionsMax = 10'000;
 constexpr std::string_view kMetadataDirectory = "__cluster_metadata-0";
+/// What `kafka-storage format` leaves for a Kafka that has not begun its metadata yet (KIP-900 puts users there).
+constexpr std::string_view kFormatted = "bootstrap.checkpoint";
 constexpr std::string_view kSnapshotSuffix = ".checkpoint";
 constexpr std::string_view kSegmentSuffix = ".log";
 
@@ -97,6 +99,18 @@ StorageResult<std::optional<topics::KafkaMetadata>> read_kafka_metadata(FileSyst
         }
     }
     return found ? std::optional(std::move(metadata)) : std::nullopt;
+}
+
+/// The users of a directory that was formatted for a Kafka, and never served by one. Empty when there are none.
+StorageResult<std::map<std::string, topics::ConfigMap>> read_formatted_users(FileSystem& file_system,
+                                                                             const std::string& directory) {
+    topics::KafkaMetadata metadata;
+    if (auto read = read_metadata_file(file_system, join_path(directory, kFormatted), Offset{0}, metadata); !read) {
+        if (!read.error().is_not_found()) {
+            return std::unexpected(read.error());
+        }
+    }
+    return metadata.scram_credentials();
 }
 
 /// What a topic of unknown settings gets.
@@ -185,6 +199,14 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
     if (!metadata) {
         return std::unexpected(metadata.error());
     }
+    // A Kafka takes what it was formatted with as long as its own metadata has not begun.
+    if (with_metadata && !(*metadata && (*metadata)->has_begun())) {
+        auto users = read_formatted_users(file_system, logs.path());
+        if (!users) {
+            return std::unexpected(users.error());
+        }
+        found.command.scram_credentials = std::move(*users);
+    }
     if (!*metadata) {
         for (const auto& [name, partitions] : by_name) {
             add_unknown_topic(found, name, partitions);
@@ -193,6 +215,9 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
     }
     found.has_settings = true;
     found.command.next_producer_id = (*metadata)->next_producer_id();
+    if ((*metadata)->has_begun()) {
+        found.command.scram_credentials = (*metadata)->scram_credentials();
+    }
     for (topics::KafkaMetadata::Topic& topic : (*metadata)->topics()) {
         // A topic without any directory is on another disk or broker: serving it empty would be a lie.
         if (const auto partitions = by_name.find(topic.name); partitions != by_name.end()) {

@@ -36,6 +36,17 @@ TEST_F(AdoptTopics, KeepIdPartitionsAndConfigsOverARestart) {
     EXPECT_EQ(catalog_.core().snapshot()->next_producer_id(), ProducerId{4000});
 }
 
+TEST_F(AdoptTopics, UsersCanLogInAndKeepWhatTheyHave) {
+    const ConfigMap first{{"SCRAM-SHA-256", "salt=,stored_key=YQ==,server_key=YQ==,iterations=4096"}};
+    const ConfigMap second{{"SCRAM-SHA-512", "salt=,stored_key=Yg==,server_key=Yg==,iterations=4096"}};
+    (void)adopt({.scram_credentials = {{"alice", first}}});
+    (void)adopt({.scram_credentials = {{"alice", second}, {"bob", second}}});
+    catalog_.restart();
+    const auto& known = catalog_.core().snapshot()->all_scram_credentials();
+    EXPECT_EQ(known.at("alice"), first);
+    EXPECT_EQ(known.at("bob"), second);
+}
+
 TEST_F(AdoptTopics, OfKafkaItselfAreInternal) {
     (void)adopt({{{"__consumer_offsets", kOrdersId, 50, {}}}, ProducerId{0}});
     EXPECT_TRUE(find("__consumer_offsets")->internal);

@@ -92,17 +92,43 @@ TEST(KafkaMetadata, ProducerIdsOfAllBlocksCount) {
     EXPECT_EQ(metadata.next_producer_id(), ProducerId{3000});
 }
 
+Record credential(std::string_view user, std::int8_t mechanism, std::string_view salt) {
+    return Record(11).text(user).number(mechanism).text(salt).text("stored").text("server").number(4096).more();
+}
+
+TEST(KafkaMetadata, UsersHaveTheCredentialsThatWereNotRemoved) {
+    KafkaMetadata metadata;
+    for (const Record& record :
+         {credential("alice", 1, "old"), credential("alice", 1, "salt"), credential("alice", 2, "sal"),
+          credential("bob", 2, "sa"), credential("carol", 7, "s"), credential("dave", 1, ""),
+          Record(22).text("bob").number(std::int8_t{2}).more(), Record(22).text("eve").number(std::int8_t{1}).more(),
+          Record(22).text("dave").number(std::int8_t{2}).more()}) {
+        ASSERT_TRUE(metadata.apply(record.bytes()));
+    }
+    const auto text = [](const std::string& salt) {
+        return "salt=" + salt + ",stored_key=c3RvcmVk,server_key=c2VydmVy,iterations=4096";
+    };
+    EXPECT_THAT(
+        metadata.scram_credentials(),
+        ElementsAre(Pair("alice", ElementsAre(Pair("SCRAM-SHA-256", text("c2FsdA==")), Pair("SCRAM-SHA-512", text("c2Fs")))),
+                    Pair("dave", ElementsAre(Pair("SCRAM-SHA-256", text(""))))));
+}
+
 TEST(KafkaMetadata, OtherKindsArePassedOver) {
     KafkaMetadata metadata;
+    EXPECT_FALSE(metadata.has_begun());
     EXPECT_TRUE(metadata.apply(Record(20, 5).more().bytes()));
     EXPECT_TRUE(metadata.apply(Record(127).bytes()));
+    EXPECT_TRUE(metadata.has_begun());
     EXPECT_THAT(metadata.topics(), IsEmpty());
 }
 
 TEST(KafkaMetadata, RecordsThatEndEarlyOrHaveAnotherFrameAreRefused) {
     for (const Record& whole : {Record(2).text("orders").id(kOrders), Record(3).number(0).id(kOrders), Record(9).id(kOrders),
                                 Record(4).number(std::int8_t{2}).text("orders").text("retention.ms").text("5"),
-                                Record(15).number(1).number(std::int64_t{7}).number(std::int64_t{1000})}) {
+                                Record(15).number(1).number(std::int64_t{7}).number(std::int64_t{1000}),
+                                Record(11).text("alice").number(std::int8_t{1}).text("salt").text("key").text("key").number(4096),
+                                Record(22).text("alice").number(std::int8_t{1})}) {
         for (std::size_t size = 0; size < whole.bytes().size(); ++size) {
             KafkaMetadata metadata;
             EXPECT_FALSE(metadata.apply(whole.bytes().first(size))) << size;
