@@ -197,7 +197,7 @@ Result<RawReply> Cluster::ask_once(const Route& route, const CallOptions& option
 
 Result<RawReply> Cluster::ask_raw(const Route& route, const CallOptions& options, const Encoding& encoding) {
     Clock& clock = network_.clock();
-    const Instant deadline = clock.now().monotonic + settings_.default_api_timeout_ms;
+    const Instant deadline = clock.now().monotonic + settings_.default_api_timeout_ms + options.waits_at_broker_ms;
     Backoff backoff(settings_);
     bool was_asked = false;
     for (std::int64_t tries = 1;; ++tries) {

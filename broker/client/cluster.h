@@ -92,7 +92,7 @@ class Cluster {
     /// that means another broker or a later moment (NOT_CONTROLLER, NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS,
     /// COORDINATOR_NOT_AVAILABLE), the call is repeated with a backoff, as it is when a connection fails, until
     /// default.api.timeout.ms is over. Any other code is the caller's to look at. Failures: unreachable, timed_out, malformed,
-    /// unsupported; refused when the coordinator may not be asked for.
+    /// unsupported, interrupted; refused when the coordinator may not be asked for.
     template <class Response, class Make, class ErrorOf>
     [[nodiscard]] Result<Reply<Response>> ask(const Route& route, const CallOptions& options, Make make, ErrorOf error_of) {
         using Request = std::remove_cvref_t<std::invoke_result_t<Make, std::int16_t>>;

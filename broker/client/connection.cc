@@ -42,8 +42,9 @@ Result<std::unique_ptr<Connection>> Connection::open(Network& network, const End
     const Instant setup_deadline = earlier(network.clock().now().monotonic, settings.connection_setup_timeout_ms, deadline);
     auto transport = network.connect(endpoint, setup_deadline);
     if (!transport) {
-        return std::unexpected(
-            Failure{.kind = Failure::Kind::unreachable, .message = to_string(endpoint) + ": " + transport.error().message});
+        const bool is_interrupted = transport.error().kind == TransportFailure::Kind::interrupted;
+        return std::unexpected(Failure{.kind = is_interrupted ? Failure::Kind::interrupted : Failure::Kind::unreachable,
+                                       .message = to_string(endpoint) + ": " + transport.error().message});
     }
     std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, settings.client_id));
     if (auto agreed = connection->negotiate(deadline); !agreed) return std::unexpected(std::move(agreed.error()));
@@ -54,8 +55,10 @@ Result<std::unique_ptr<Connection>> Connection::open(Network& network, const End
 }
 
 Failure Connection::failure_of(const TransportFailure& failure) const {
-    const bool is_late = failure.kind == TransportFailure::Kind::timed_out;
-    return {.kind = is_late ? Failure::Kind::timed_out : Failure::Kind::disconnected,
+    using Kind = TransportFailure::Kind;
+    return {.kind = failure.kind == Kind::timed_out     ? Failure::Kind::timed_out
+                    : failure.kind == Kind::interrupted ? Failure::Kind::interrupted
+                                                        : Failure::Kind::disconnected,
             .message = to_string(endpoint_) + ": " + failure.message};
 }
 

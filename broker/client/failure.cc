@@ -71,6 +71,8 @@ std::string exception_name(const Failure& failure) {
             return "SchemaException";
         case Failure::Kind::unsupported:
             return "UnsupportedVersionException";
+        case Failure::Kind::interrupted:
+            return "WakeupException";
         case Failure::Kind::refused:
             return exception_name(failure.code);
     }

@@ -18,6 +18,7 @@ struct Failure {
         disconnected,  ///< A connection ended; the calls of `Cluster` try again and do not tell of it.
         malformed,     ///< What answered does not speak the protocol.
         unsupported,   ///< The broker does not have the request, or not in a version that says what was asked.
+        interrupted,   ///< Somebody wanted no wait to go on (`Network::end_waits_by`).
         refused,       ///< The broker answered `code`.
     };
 

@@ -17,6 +17,20 @@ constexpr std::int64_t kSharedWaitMs = 100;
 
 }  // namespace
 
+std::optional<std::int64_t> OffsetReset::time_at(std::int64_t now_ms) const {
+    switch (kind) {
+        case Kind::earliest:
+            return kEarliest;
+        case Kind::latest:
+            return kLatest;
+        case Kind::none:
+            return std::nullopt;
+        case Kind::by_duration:
+            return std::max<std::int64_t>(0, now_ms - duration_ms);
+    }
+    return std::nullopt;
+}
+
 Result<void> Fetcher::find_leaders() {
     std::set<TopicPartition> unknown;
     for (const auto& [partition, position] : positions_) {
@@ -35,7 +49,7 @@ Result<void> Fetcher::find_leaders() {
     return {};
 }
 
-Result<std::int64_t> Fetcher::poll(const Taker& take) {
+Result<std::int64_t> Fetcher::poll(const Taker& take, std::int64_t wait_ms_max) {
     if (auto found = find_leaders(); !found) return std::unexpected(std::move(found.error()));
     std::map<std::int32_t, std::vector<TopicPartition>> by_leader;
     for (const auto& [partition, position] : positions_) {
@@ -43,7 +57,8 @@ Result<std::int64_t> Fetcher::poll(const Taker& take) {
             by_leader[leader->second].push_back(partition);
     }
     if (by_leader.empty()) cluster_.network().pause(cluster_.settings().retry_backoff_ms);
-    const std::int64_t wait_ms = by_leader.size() > 1 ? std::min(kSharedWaitMs, settings_.max_wait_ms) : settings_.max_wait_ms;
+    const std::int64_t most_ms = std::clamp<std::int64_t>(wait_ms_max, 0, settings_.max_wait_ms);
+    const std::int64_t wait_ms = by_leader.size() > 1 ? std::min(kSharedWaitMs, most_ms) : most_ms;
     std::int64_t count = 0;
     bool wants_more = true;
     for (const auto& [leader, partitions] : by_leader) {
@@ -57,8 +72,9 @@ Result<std::int64_t> Fetcher::poll(const Taker& take) {
 
 Result<void> Fetcher::answer(const TopicPartition& partition, ErrorCode code) {
     if (code == ErrorCode::offset_out_of_range) {
-        if (!settings_.reset) return std::unexpected(refusal(code));
-        const auto offsets = list_offsets(cluster_, {partition}, *settings_.reset);
+        const auto time = settings_.reset.time_at(cluster_.network().clock().now().wall.value);
+        if (!time) return std::unexpected(refusal(code));
+        const auto offsets = list_offsets(cluster_, {partition}, *time);
         if (!offsets) return std::unexpected(offsets.error());
         if (const auto& offset = offsets->at(partition); offset) {
             positions_[partition].offset = *offset;
@@ -158,6 +174,7 @@ Result<std::int64_t> Fetcher::hand_on(const TopicPartition& partition, Bytes rec
                                .headers = record.headers()});
             ++count;
             position.offset = record.offset.value + 1;
+            position.leader_epoch = header.partition_leader_epoch.value;
         }
         if (wants_more) position.offset = std::max(position.offset, header.next_offset().value);
     }

@@ -28,10 +28,20 @@ struct FetchedRecord {
     RecordHeaderRange headers;
 };
 
+/// Where to go on when there is no offset, or one that is not there (any more).
+struct OffsetReset {
+    enum class Kind : std::uint8_t { earliest, latest, none, by_duration };
+    Kind kind = Kind::latest;
+    /// Of by_duration: so long ago.
+    std::int64_t duration_ms = 0;
+
+    /// What `list_offsets` is asked for; null for none.
+    [[nodiscard]] std::optional<std::int64_t> time_at(std::int64_t now_ms) const;
+};
+
 struct FetcherSettings {
     bool is_read_committed = false;
-    /// Where to go on when an offset is not there (any more): kEarliest, kLatest, or empty for a failure.
-    std::optional<std::int64_t> reset = kLatest;
+    OffsetReset reset;
     std::int64_t max_wait_ms = 500;
 };
 
@@ -52,16 +62,24 @@ class Fetcher {
     /// Asks every leader once, waits there for up to max_wait_ms where nothing is new, and hands on what comes, in the order of
     /// each partition. Answers how many were taken; the next call goes on behind them. Failures: of the cluster, an offset that
     /// is not there, damaged records (malformed).
-    [[nodiscard]] Result<std::int64_t> poll(const Taker& take);
+    [[nodiscard]] Result<std::int64_t> poll(const Taker& take) { return poll(take, settings_.max_wait_ms); }
+    /// The same with a shorter wait.
+    [[nodiscard]] Result<std::int64_t> poll(const Taker& take, std::int64_t wait_ms_max);
     /// The offset that comes next.
     [[nodiscard]] std::int64_t position(const TopicPartition& partition) const { return positions_.at(partition).offset; }
+    /// The epoch of the leader that wrote the record before it; -1 when none was read.
+    [[nodiscard]] std::int32_t leader_epoch(const TopicPartition& partition) const {
+        return positions_.at(partition).leader_epoch;
+    }
     /// Where a partition ended when it was asked last: behind its last record, or its last committed one. Null before that.
     [[nodiscard]] std::optional<std::int64_t> end(const TopicPartition& partition) const { return positions_.at(partition).end; }
+    [[nodiscard]] bool reads(const TopicPartition& partition) const { return positions_.contains(partition); }
     [[nodiscard]] bool has_partitions() const { return !positions_.empty(); }
 
   private:
     struct Position {
         std::int64_t offset = 0;
+        std::int32_t leader_epoch = -1;
         std::optional<std::int64_t> end;
     };
 

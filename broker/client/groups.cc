@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "protocol/codec.h"
-#include "protocol/cursor.h"
+#include "broker/client/classic_assignment.h"
 #include "protocol/messages/08_offset_commit.h"
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/15_describe_groups.h"
@@ -11,7 +10,6 @@
 #include "protocol/messages/42_delete_groups.h"
 #include "protocol/messages/47_offset_delete.h"
 #include "protocol/messages/69_consumer_group_describe.h"
-#include "protocol/messages/consumer_protocol.h"
 
 namespace partita::client {
 namespace {
@@ -27,28 +25,6 @@ std::vector<TopicPartition> partitions_of(const ConsumerGroupDescribeResponse::A
     std::vector<TopicPartition> partitions;
     for (const auto& topic : assignment.topic_partitions) {
         for (const std::int32_t partition : topic.partitions) partitions.push_back({std::string(topic.topic_name), partition});
-    }
-    std::ranges::sort(partitions);
-    return partitions;
-}
-
-/// What a classic leader gave to a member, when it is of consumers.
-Result<std::vector<TopicPartition>> partitions_of(Bytes assignment) {
-    std::vector<TopicPartition> partitions;
-    if (assignment.empty()) return partitions;
-    Cursor in(assignment);
-    std::int16_t version = 0;
-    Arena arena;
-    arena.reset(decode_memory_limit(assignment.size()));
-    const auto malformed = [] {
-        return std::unexpected(Failure{.kind = Failure::Kind::malformed, .message = "an assignment that cannot be read"});
-    };
-    if (!in.read(version) || version < 0) return malformed();
-    const auto known = std::min(version, ConsumerProtocolAssignment::schema.versions.last);
-    const auto decoded = decode<ConsumerProtocolAssignment>(assignment.subspan(in.position()), known, arena);
-    if (!decoded) return malformed();
-    for (const auto& topic : decoded->assigned_partitions) {
-        for (const std::int32_t partition : topic.partitions) partitions.push_back({std::string(topic.topic), partition});
     }
     std::ranges::sort(partitions);
     return partitions;
@@ -73,7 +49,7 @@ Result<GroupDescription> describe_classic(Cluster& cluster, const std::string& i
     }
     GroupDescription description{.id = id, .state = std::string(group.group_state), .assignor = std::string(group.protocol_data)};
     for (const auto& member : group.members) {
-        auto assignment = partitions_of(member.member_assignment);
+        auto assignment = decode_assignment(member.member_assignment);
         if (!assignment) return std::unexpected(std::move(assignment.error()));
         description.members.push_back({.id = std::string(member.member_id),
                                        .instance_id = std::string(member.group_instance_id.value_or("")),
@@ -171,12 +147,14 @@ Result<GroupDescription> describe_group(Cluster& cluster, const std::string& id)
     return description;
 }
 
-Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group) {
+Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group, bool is_stable) {
     constexpr std::int16_t kHasGroups = 8;
     constexpr std::int16_t kHasAllTopics = 2;
+    constexpr std::int16_t kHasStability = 7;
     OffsetFetchRequest::Group wanted{.group_id = group, .topics = nullptr};
     const auto make = [&](std::int16_t version) {
         OffsetFetchRequest request;
+        if (version >= kHasStability) request.require_stable = is_stable;
         if (version >= kHasGroups) {
             request.groups = {&wanted, 1};
         } else {
@@ -210,13 +188,34 @@ Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& clu
 }
 
 Result<void> commit_offsets(Cluster& cluster, const std::string& group, const std::map<TopicPartition, std::int64_t>& offsets) {
+    std::map<TopicPartition, CommittedOffset> positions;
+    for (const auto& [partition, offset] : offsets) positions[partition] = {offset, std::nullopt};
+    return commit_offsets(cluster, group, CommittingMember{}, positions);
+}
+
+Result<void> commit_offsets(Cluster& cluster, const std::string& group, const CommittingMember& member,
+                            const std::map<TopicPartition, CommittedOffset>& offsets) {
     std::map<std::string_view, std::vector<OffsetCommitRequest::Partition>> by_topic;
-    for (const auto& [partition, offset] : offsets) {
-        by_topic[partition.topic].push_back({.partition_index = partition.partition, .committed_offset = offset});
+    for (const auto& [partition, position] : offsets) {
+        by_topic[partition.topic].push_back({.partition_index = partition.partition,
+                                             .committed_offset = position.offset,
+                                             .committed_leader_epoch = position.leader_epoch.value_or(-1)});
     }
     std::vector<OffsetCommitRequest::Topic> topics;
     for (auto& [name, partitions] : by_topic) topics.push_back({.name = name, .partitions = partitions});
-    const OffsetCommitRequest request{.group_id = group, .topics = topics};
+    OffsetCommitRequest request{
+        .group_id = group, .generation_id_or_member_epoch = member.generation, .member_id = member.id, .topics = topics};
+    const auto make = [&](std::int16_t version) {
+        constexpr std::int16_t kHasEpochs = 6;
+        constexpr std::int16_t kHasInstances = 7;
+        if (version >= kHasInstances && member.instance_id) request.group_instance_id = *member.instance_id;
+        for (auto& [name, partitions] : by_topic) {
+            for (auto& partition : partitions) {
+                if (version < kHasEpochs) partition.committed_leader_epoch = -1;
+            }
+        }
+        return request;
+    };
     const auto error_of = [](const OffsetCommitResponse& r) {
         for (const auto& topic : r.topics) {
             for (const auto& partition : topic.partitions) {
@@ -227,8 +226,7 @@ Result<void> commit_offsets(Cluster& cluster, const std::string& group, const st
     };
     constexpr std::int16_t kOldest = 2;
     auto reply = cluster.ask<OffsetCommitResponse>(
-        coordinator(group), {.name = "alterConsumerGroupOffsets", .versions = {kOldest, kLastWithNames}},
-        [&](std::int16_t) { return request; }, error_of);
+        coordinator(group), {.name = "alterConsumerGroupOffsets", .versions = {kOldest, kLastWithNames}}, make, error_of);
     if (!reply) return std::unexpected(std::move(reply.error()));
     if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) return std::unexpected(refusal(code));
     return {};

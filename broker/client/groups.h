@@ -58,11 +58,22 @@ struct CommittedOffset {
     std::optional<std::int32_t> leader_epoch;
 };
 
-/// All that the group has committed.
-[[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group);
+/// All that the group has committed. `is_stable`: refused (UNSTABLE_OFFSET_COMMIT) as long as a transaction is to commit some of
+/// it.
+[[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group,
+                                                                                  bool is_stable = false);
 /// Commits for the group from outside of it. The failure is the first one of a partition.
 [[nodiscard]] Result<void> commit_offsets(Cluster& cluster, const std::string& group,
                                           const std::map<TopicPartition, std::int64_t>& offsets);
+/// Who commits: a member of the group in a generation or, with KIP-848, at an epoch.
+struct CommittingMember {
+    std::string id;
+    std::int32_t generation = -1;
+    std::optional<std::string> instance_id;
+};
+/// Commits for a member of the group; the same failures.
+[[nodiscard]] Result<void> commit_offsets(Cluster& cluster, const std::string& group, const CommittingMember& member,
+                                          const std::map<TopicPartition, CommittedOffset>& offsets);
 /// Takes back what the group has committed of these partitions: for each whether it was done. Fails as a whole as the group does.
 [[nodiscard]] Result<std::map<TopicPartition, ErrorCode>> delete_offsets(Cluster& cluster, const std::string& group,
                                                                          const std::vector<TopicPartition>& partitions);

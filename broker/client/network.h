@@ -20,6 +20,7 @@ struct TransportFailure {
         refused,       ///< No connection: nobody listens, or no way leads there.
         timed_out,     ///< The deadline passed.
         closed,        ///< The other side ended the connection.
+        interrupted,   ///< Somebody wants no wait to go on: `Network::end_waits_by`.
         broken,        ///< The system says something else.
     };
     Kind kind{};
@@ -47,6 +48,9 @@ class Network {
     [[nodiscard]] virtual Clock& clock() = 0;
     /// Waits between two attempts.
     virtual void pause(std::int64_t duration_ms) = 0;
+    /// From now on no wait goes on when this descriptor can be read: a receive and a connect fail (interrupted), a pause is over.
+    /// -1: waits are as long as they are. Not owned.
+    virtual void end_waits_by(int descriptor) { static_cast<void>(descriptor); }
 };
 
 /// TCP as the system has it. A name is resolved without a deadline, for the system's resolver has none to give; every address of
@@ -57,9 +61,11 @@ class TcpNetwork final : public Network {
                                                                                       Instant deadline) override;
     [[nodiscard]] Clock& clock() override { return clock_; }
     void pause(std::int64_t duration_ms) override;
+    void end_waits_by(int descriptor) override { interruption_ = descriptor; }
 
   private:
     SystemClock clock_;
+    int interruption_ = -1;
 };
 
 }  // namespace partita::client

@@ -41,12 +41,15 @@ class Socket {
     [[nodiscard]] int descriptor() const { return descriptor_; }
 
     /// Until the socket is ready for what `events` says.
-    [[nodiscard]] std::expected<void, TransportFailure> wait(short events, Instant deadline, Clock& clock) const {
+    [[nodiscard]] std::expected<void, TransportFailure> wait(short events, Instant deadline, Clock& clock,
+                                                             int interruption = -1) const {
         while (true) {
             const std::int64_t left = deadline - clock.now().monotonic;
-            pollfd waited{descriptor_, events, 0};
-            const int ready = ::poll(&waited, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, kPollMsMax)));
-            if (ready > 0) return {};
+            // A descriptor of -1 is passed over.
+            pollfd waited[] = {{descriptor_, events, 0}, {interruption, POLLIN, 0}};
+            const int ready = ::poll(waited, 2, static_cast<int>(std::clamp<std::int64_t>(left, 0, kPollMsMax)));
+            if (ready > 0 && waited[0].revents != 0) return {};
+            if (ready > 0) return failed(Kind::interrupted, text_of(EINTR));
             if (ready < 0 && errno != EINTR) return failed(Kind::broken, text_of(errno));
             if (ready == 0 && left <= kPollMsMax) return failed(Kind::timed_out, "Connection timed out");
         }
@@ -58,7 +61,8 @@ class Socket {
 
 class TcpTransport final : public Transport {
   public:
-    TcpTransport(Socket socket, Clock& clock) : socket_(std::move(socket)), clock_(clock) {}
+    TcpTransport(Socket socket, Clock& clock, const int& interruption)
+        : socket_(std::move(socket)), clock_(clock), interruption_(interruption) {}
 
     std::expected<void, TransportFailure> send(Bytes bytes, Instant deadline) override {
         while (!bytes.empty()) {
@@ -80,7 +84,8 @@ class TcpTransport final : public Transport {
             if (got > 0) return static_cast<std::size_t>(got);
             if (got == 0) return failed(Kind::closed, "the other side closed the connection");
             if (errno == EAGAIN || errno == EWOULDBLOCK) {
-                if (auto ready = socket_.wait(POLLIN, deadline, clock_); !ready) return std::unexpected(std::move(ready.error()));
+                auto ready = socket_.wait(POLLIN, deadline, clock_, interruption_);
+                if (!ready) return std::unexpected(std::move(ready.error()));
             } else if (errno != EINTR) {
                 return failed(errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
             }
@@ -90,6 +95,8 @@ class TcpTransport final : public Transport {
   private:
     Socket socket_;
     Clock& clock_;
+    /// The network's: it may change.
+    const int& interruption_;
 };
 
 std::expected<Socket, TransportFailure> connect_to(const addrinfo& address, Instant deadline, Clock& clock) {
@@ -112,6 +119,8 @@ std::expected<Socket, TransportFailure> connect_to(const addrinfo& address, Inst
 }  // namespace
 
 std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(const Endpoint& endpoint, Instant deadline) {
+    pollfd interruption{interruption_, POLLIN, 0};
+    if (::poll(&interruption, 1, 0) > 0) return failed(Kind::interrupted, text_of(EINTR));
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
@@ -121,7 +130,7 @@ std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(
     TransportFailure last{Kind::unknown_host, "no address"};
     for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
         auto socket = connect_to(*address, deadline, clock_);
-        if (socket) return std::make_unique<TcpTransport>(std::move(*socket), clock_);
+        if (socket) return std::make_unique<TcpTransport>(std::move(*socket), clock_, interruption_);
         last = std::move(socket.error());
     }
     return std::unexpected(std::move(last));
@@ -130,7 +139,8 @@ std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(
 void TcpNetwork::pause(std::int64_t duration_ms) {
     const Instant end = clock_.now().monotonic + duration_ms;
     for (std::int64_t left = duration_ms; left > 0; left = end - clock_.now().monotonic) {
-        ::poll(nullptr, 0, static_cast<int>(std::min(left, kPollMsMax)));
+        pollfd waited{interruption_, POLLIN, 0};
+        if (::poll(&waited, 1, static_cast<int>(std::min(left, kPollMsMax))) > 0) return;
     }
 }
 

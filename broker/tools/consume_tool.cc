@@ -4,17 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <limits>
 #include <string>
 
-#include "broker/client/fetch.h"
-#include "broker/client/topics.h"
+#include "broker/tools/interruption.h"
+#include "broker/tools/java_order.h"
+#include "broker/tools/record_source.h"
 #include "broker/tools/record_text.h"
 #include "broker/tools/text.h"
 #include "broker/tools/times.h"
 #include "broker/tools/tools.h"
-#include "broker/tools/topic_filter.h"
 
 namespace partita::tools {
 namespace {
@@ -25,7 +24,7 @@ constexpr Option kConsumeOptions[] = {
     kHelp,
     kVersion,
     {"topic", "topic", "The topic."},
-    {"include", "regex", "Topics whose whole names match. Those that come later are not read."},
+    {"include", "regex", "Topics whose whole names match. Those that come later are read by groups only."},
     {"partition", "partition", "Only this partition, from its end unless --offset says otherwise."},
     {"offset", "offset", "With --partition: an offset, earliest or latest.", "latest"},
     {"from-beginning", "", "From the first record on."},
@@ -33,7 +32,7 @@ constexpr Option kConsumeOptions[] = {
     {"timeout-ms", "milliseconds", "End when nothing came for so long."},
     {"isolation-level", "level", "read_committed leaves out records of transactions that are open or aborted.",
      "read_uncommitted"},
-    {"group", "group", "Not served yet: a reader here is in no group."},
+    {"group", "group", "Read as a member of this group: go on where it has committed, share the partitions, commit."},
     {"formatter", "class", "Only Kafka's DefaultMessageFormatter."},
     {"formatter-property",
      "key=value",
@@ -69,24 +68,11 @@ constexpr Rule kConsumeRules[] = {
      "partition"},
     {Requires::all_of, "offset", {"partition"}, "The partition is required when offset is specified."},
     {Requires::all_of, "", {"bootstrap-server"}},
-    {Requires::none_of, "tail", {"from-beginning", "offset", "from-time"}},
-    {Requires::none_of, "from-time", {"from-beginning", "offset"}},
+    {Requires::none_of, "tail", {"from-beginning", "offset", "from-time", "group"}},
+    {Requires::none_of, "from-time", {"from-beginning", "offset", "group"}},
     {Requires::none_of, "json", {"format", "hex"}},
     {Requires::all_of, "hex", {"format"}},
 };
-
-volatile std::sig_atomic_t is_interrupted = 0;
-void interrupt(int) { is_interrupted = 1; }
-
-/// The first signal ends the reading in good order, the second one the program.
-void listen_for_interruption() {
-    struct sigaction action{};
-    action.sa_handler = interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
-    // Who does not want to read any more is seen when we write.
-    std::signal(SIGPIPE, SIG_IGN);
-}
 
 Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options) {
     if (options.has("json")) return json_writer();
@@ -117,13 +103,6 @@ Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options) {
     if (!writer) return refused(writer.error());
     return std::move(*writer);
 }
-
-/// Where reading begins: a time or one of the constants for it, or an offset.
-struct Start {
-    std::int64_t time = client::kLatest;
-    std::optional<std::int64_t> offset;
-    std::int64_t tail = 0;
-};
 
 Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
     Start start;
@@ -157,137 +136,88 @@ Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
     return start;
 }
 
-Outcome<std::map<std::string, std::string>> consumer_properties(const Options& options) {
+/// The properties of the consumer, from the file, from the line, and from the options that stand for some.
+Outcome<Properties> consumer_properties(const Options& options) {
     auto properties = options.has("consumer.config") ? read_properties(options.value("consumer.config"))
                                                      : client_properties(options, "console-consumer");
     if (!properties) return properties;
+    std::vector<std::string> groups = options.values("group");
+    const auto add_group = [&](const Properties& from) {
+        const auto group = from.find("group.id");
+        if (group != from.end() && std::ranges::find(groups, group->second) == groups.end()) groups.push_back(group->second);
+    };
+    groups.resize(std::min<std::size_t>(groups.size(), 1));
+    add_group(*properties);
+    Properties extra;
     for (const std::string& word : options.values("command-property")) {
         const std::size_t equals = std::min(word.find('='), word.size());
-        (*properties)[word.substr(0, equals)] = equals < word.size() ? word.substr(equals + 1) : "";
+        extra[word.substr(0, equals)] = equals < word.size() ? word.substr(equals + 1) : "";
     }
+    add_group(extra);
+    if (groups.size() > 1) {
+        return usage(
+            "The group ids provided in different places (directly using '--group', via '--consumer-property', or via "
+            "'--consumer.config') do not match. Detected group ids: '" +
+            joined(in_java_order(groups), "', '") + "'");
+    }
+    if (!groups.empty() && options.has("partition")) return usage("Options group and partition cannot be specified together.");
+    for (const auto& [name, value] : extra) (*properties)[name] = value;
     (*properties)["bootstrap.servers"] = options.value("bootstrap-server");
-    if (options.has("group") || properties->contains("group.id")) {
-        return refused("--group is not served yet: a reader here is in no group, and commits nothing");
-    }
+    if (!groups.empty()) (*properties)["group.id"] = groups.front();
     const auto reset = properties->find("auto.offset.reset");
     if (options.has("from-beginning") && reset != properties->end() && reset->second != "earliest") {
         return refused("Can't simultaneously specify --from-beginning and 'auto.offset.reset=" + reset->second +
                        "', please remove one option");
     }
+    if (reset == properties->end()) (*properties)["auto.offset.reset"] = options.has("from-beginning") ? "earliest" : "latest";
+    // The option counts when it is there, and its default where the properties say nothing.
+    if (options.has("isolation-level") || !properties->contains("isolation.level")) {
+        (*properties)["isolation.level"] = options.value("isolation-level");
+    }
     return properties;
 }
 
+/// Prints what comes until something ends it.
 class Consumption {
   public:
-    Consumption(client::Cluster& cluster, const Options& options, const Surroundings& surroundings, const RecordWriter& writer)
-        : cluster_(cluster),
-          options_(options),
-          surroundings_(surroundings),
-          writer_(writer),
-          fetcher_(cluster, {.is_read_committed = options.value("isolation-level") == "read_committed",
-                             .reset = options.has("from-beginning") ? client::kEarliest : client::kLatest}) {}
+    Consumption(RecordSource& source, const Surroundings& surroundings, const RecordWriter& writer,
+                const Interruption& interruption)
+        : source_(source), surroundings_(surroundings), writer_(writer), interruption_(interruption) {}
 
-    [[nodiscard]] Outcome<void> begin(const Start& start);
-    /// Prints until something ends it.
     [[nodiscard]] Outcome<void> run(std::int64_t count_max, std::int64_t timeout_ms);
     [[nodiscard]] std::int64_t count() const { return count_; }
 
   private:
-    [[nodiscard]] Outcome<std::vector<client::TopicPartition>> partitions();
-    /// Partitions that are read up to where they were to end are left.
-    void leave_ended();
-
-    client::Cluster& cluster_;
-    const Options& options_;
+    RecordSource& source_;
     const Surroundings& surroundings_;
     const RecordWriter& writer_;
-    client::Fetcher fetcher_;
-    std::map<client::TopicPartition, std::int64_t> ends_;
+    const Interruption& interruption_;
     std::int64_t count_ = 0;
 };
-
-Outcome<std::vector<client::TopicPartition>> Consumption::partitions() {
-    std::vector<std::string> names;
-    if (const auto topic = options_.find("topic")) {
-        names = {*topic};
-    } else {
-        const auto filter = groups::WholeMatch::compile(options_.value("include"));
-        if (!filter) return refused(options_.value("include") + " is no regular expression");
-        const auto topics = client::list_topics(cluster_);
-        if (!topics) return failed(topics.error());
-        for (const auto& listed : *topics) {
-            if (!listed.is_internal && filter->matches(listed.name)) names.push_back(listed.name);
-        }
-    }
-    if (const auto partition = options_.integer("partition"); !partition) {
-        return usage(partition.error());
-    } else if (*partition) {
-        return std::vector<client::TopicPartition>{{names.front(), **partition}};
-    }
-    const auto topics = client::describe_topics(cluster_, names);
-    if (!topics) return failed(topics.error());
-    std::vector<client::TopicPartition> all;
-    for (const auto& topic : *topics) {
-        for (const auto& partition : topic.partitions) all.push_back({topic.name, partition.index});
-    }
-    return all;
-}
-
-Outcome<void> Consumption::begin(const Start& start) {
-    const auto all = partitions();
-    if (!all) return std::unexpected(all.error());
-    const auto offsets = [&](std::int64_t time) -> Outcome<std::map<client::TopicPartition, std::int64_t>> {
-        const auto answered = client::list_offsets(cluster_, *all, time);
-        if (!answered) return failed(answered.error());
-        std::map<client::TopicPartition, std::int64_t> found;
-        for (const auto& [partition, offset] : *answered) {
-            if (!offset) return failed(client::to_string(partition) + ": " + offset.error().message);
-            found[partition] = *offset;
-        }
-        return found;
-    };
-    const auto ends = offsets(client::kLatest);
-    if (!ends) return std::unexpected(ends.error());
-    const auto firsts = offsets(start.tail > 0 ? client::kEarliest : start.time);
-    if (!firsts) return std::unexpected(firsts.error());
-    for (const auto& partition : *all) {
-        const std::int64_t end = ends->at(partition);
-        std::int64_t first = firsts->at(partition);
-        if (start.tail > 0) first = std::max(first, end - start.tail);
-        if (first < 0) first = end;
-        fetcher_.seek(partition, start.offset.value_or(first));
-    }
-    if (options_.has("exit")) ends_ = *ends;
-    return {};
-}
-
-void Consumption::leave_ended() {
-    std::erase_if(ends_, [&](const auto& end) {
-        const bool is_over = fetcher_.position(end.first) >= end.second;
-        if (is_over) fetcher_.leave(end.first);
-        return is_over;
-    });
-}
 
 Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) {
     Clock& clock = surroundings_.network.clock();
     Instant last = clock.now().monotonic;
     std::string text;
-    while (is_interrupted == 0 && (count_max < 0 || count_ < count_max)) {
-        leave_ended();
-        if (!fetcher_.has_partitions()) return {};
+    while (!interruption_.is_asked() && (count_max < 0 || count_ < count_max)) {
+        const auto is_over = source_.is_over();
+        if (!is_over) return std::unexpected(is_over.error());
+        if (*is_over) return {};
         text.clear();
         constexpr std::size_t kTextBytes = 1024 * 1024;
-        const auto taken = fetcher_.poll([&](const client::FetchedRecord& record) {
-            writer_.write(record, text);
-            if (text.size() >= kTextBytes) surroundings_.print(std::exchange(text, {}));
-            return ++count_ != count_max;
-        });
+        const auto taken = source_.poll(
+            [&](const client::FetchedRecord& record) {
+                writer_.write(record, text);
+                if (text.size() >= kTextBytes) surroundings_.print(std::exchange(text, {}));
+                return ++count_ != count_max && !interruption_.is_asked();
+            },
+            std::max<std::int64_t>(0, timeout_ms - (clock.now().monotonic - last)));
         surroundings_.print(text);
         if (std::fflush(surroundings_.out) != 0) {
             surroundings_.complain("Unable to write to standard out, closing consumer.");
             return {};
         }
+        if (!taken && taken.error().kind == client::Failure::Kind::interrupted) return {};
         if (!taken) return failed(taken.error());
         const Instant now = clock.now().monotonic;
         if (*taken > 0) last = now;
@@ -303,11 +233,6 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
 }
 
 Outcome<int> run_consume(const Options& options, const Surroundings& surroundings) {
-    const auto isolation = options.value("isolation-level");
-    if (isolation != "read_committed" && isolation != "read_uncommitted") {
-        return refused("Invalid value " + isolation +
-                       " for configuration isolation.level: String must be one of: read_committed, read_uncommitted");
-    }
     auto properties = consumer_properties(options);
     if (!properties) return std::unexpected(std::move(properties.error()));
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -319,13 +244,18 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     if (!start) return std::unexpected(start.error());
     const auto writer = make_writer(options);
     if (!writer) return std::unexpected(writer.error());
+    auto reading = reading_of(*properties, options, surroundings);
+    if (!reading) return std::unexpected(std::move(reading.error()));
     auto cluster = open_cluster(std::move(*properties), surroundings);
     if (!cluster) return std::unexpected(std::move(cluster.error()));
-    listen_for_interruption();
-    Consumption consumption(*cluster, options, surroundings, **writer);
-    auto outcome = consumption.begin(*start);
+    const Interruption interruption;
+    surroundings.network.end_waits_by(interruption.descriptor());
+    const auto source = make_source(*cluster, std::move(*reading), *start);
+    Consumption consumption(*source, surroundings, **writer, interruption);
     const std::int64_t patience_ms = timeout_ms->value_or(-1);
-    if (outcome) outcome = consumption.run(count_max->value_or(-1), patience_ms < 0 ? kMost : patience_ms);
+    auto outcome = consumption.run(count_max->value_or(-1), patience_ms < 0 ? kMost : patience_ms);
+    surroundings.network.end_waits_by(-1);
+    if (const auto closed = source->close(); !closed && outcome) outcome = failed(closed.error());
     if (surroundings.is_kafkas_name || ::isatty(STDERR_FILENO) == 1) {
         surroundings.complain("Processed a total of " + std::to_string(consumption.count()) + " messages");
     }

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import subprocess
+import tempfile
 
 import pytest
 
@@ -161,9 +162,65 @@ def test_ten_megabytes_in_one_record(ours, unique):
     assert ours("kafka-console-producer", "--topic", topic, input=3 * value).code == 0
 
 
-def test_a_group_is_refused_until_it_is_served(ours):
-    result = ours("kafka-console-consumer", "--topic", "t", "--group", "g")
-    assert result.code == 1 and result.err.startswith("--group is not served yet")
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_group_goes_on_where_either_tool_has_committed(tools, ours, unique, protocol):
+    topic, group = unique("topic"), unique("group")
+    ours("kafka-topics", "--create", "--topic", topic).succeeded()
+    ours("kafka-console-producer", "--topic", topic, input="".join(f"{n}\n" for n in range(9))).succeeded()
+    line = ["kafka-console-consumer", "--topic", topic, "--group", group, "--from-beginning", "--max-messages", 3,
+            "--command-property", f"group.protocol={protocol}"]
+    read = [run(*line).succeeded().lines for run in (ours, tools, ours)]
+    assert read == [[str(n) for n in range(first, first + 3)] for first in (0, 3, 6)]
+    described = ours("kafka-consumer-groups", "--describe", "--group", group)
+    assert described.err.strip() == f"Consumer group '{group}' has no active members."
+    assert described.lines[-1].split()[:6] == [group, topic, "0", "9", "9", "0"]
+
+
+@pytest.mark.parametrize("properties", [["group.protocol=classic"], ["group.protocol=consumer"],
+                                        ["partition.assignment.strategy=org.apache.kafka.clients.consumer.CooperativeStickyAssignor"]],
+                         ids=["classic", "consumer", "cooperative"])
+def test_partitions_are_shared_with_kafkas_consumer(ours, broker, unique, properties):
+    topic, group = unique("topic"), unique("group")
+    ours("kafka-topics", "--create", "--topic", topic, "--partitions", 6).succeeded()
+    line = ["--bootstrap-server", broker.bootstrap, "--topic", topic, "--group", group, "--from-beginning"]
+    line += [word for one in properties for word in ("--command-property", one)]
+    theirs = [*harness.java_command(), harness.TOOL_CLASSES["kafka-console-consumer"], *line]
+    mine = [ours.link("kafka-console-consumer.sh"), *line]
+
+    def members():
+        rows = [line.split() for line in ours("kafka-consumer-groups", "--describe", "--group", group, "--members").lines]
+        return [row[4] for row in rows if row and row[0] == group] == ["3", "3"]
+
+    with tempfile.TemporaryFile("w+") as first, tempfile.TemporaryFile("w+") as second:
+        readers = [subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL)
+                   for command, out in ((mine, first), (theirs, second))]
+        try:
+            harness.wait_until(members, 60, "two members with three partitions each")
+            lines = [json.dumps({"partition": n % 6, "value": str(n)}) for n in range(60)]
+            ours("kafka-console-producer", "--topic", topic, "--json", input="\n".join(lines)).succeeded()
+
+            def read():
+                return [os.pread(out.fileno(), 100_000, 0).decode().split() for out in (first, second)]
+
+            harness.wait_until(lambda: sum(map(len, read())) >= 60, 30, read)
+            assert sorted(sum(read(), []), key=int) == [str(n) for n in range(60)]
+            assert {len(part) for part in read()} == {30}
+        finally:
+            for reader in readers:
+                reader.terminate()
+        # Ours ends with 0, a JVM that ends by the signal with 143; both leave.
+        assert readers[0].wait(20) == 0 and readers[1].wait(20) in (0, 143)
+    assert "has no active members" in ours("kafka-consumer-groups", "--describe", "--group", group).err
+
+
+@pytest.mark.parametrize("more, said", [
+    (["--partition", "0", "--group", "g"], "Options group and partition cannot be specified together."),
+    (["--group", "g", "--command-property", "group.id=h"],
+     "The group ids provided in different places (directly using '--group', via '--consumer-property', or via '--consumer.config') "
+     "do not match. Detected group ids: 'g', 'h'")])
+def test_groups_that_make_no_sense_are_refused(tools, ours, more, said):
+    line = ["kafka-console-consumer", "--topic", "t", *more]
+    assert commands.first_error(tools(*line)) == commands.first_error(ours(*line)) == said
 
 
 def test_records_that_a_killed_broker_did_not_answer_for_are_stored_once(broker, ours, unique):

@@ -154,7 +154,7 @@ TEST_F(ReadTest, ADamagedBatchIsAFailureThatNamesItsPlace) {
 
 TEST_F(ReadTest, AnOffsetThatIsGoneIsReset) {
     errors_ = {ErrorCode::offset_out_of_range};
-    Fetcher fetcher(cluster_, {.reset = kEarliest});
+    Fetcher fetcher(cluster_, {.reset = {OffsetReset::Kind::earliest}});
     fetcher.seek(partition_, 1);
     EXPECT_EQ(read(fetcher), 0);
     EXPECT_EQ(fetcher.position(partition_), 5);
@@ -162,7 +162,7 @@ TEST_F(ReadTest, AnOffsetThatIsGoneIsReset) {
 
 TEST_F(ReadTest, AnOffsetThatIsGoneIsAFailureWhereNobodySaysWhereToGo) {
     errors_ = {ErrorCode::offset_out_of_range};
-    Fetcher fetcher(cluster_, {.reset = std::nullopt});
+    Fetcher fetcher(cluster_, {.reset = {OffsetReset::Kind::none}});
     fetcher.seek(partition_, 1);
     EXPECT_EQ(read(fetcher).error().code, ErrorCode::offset_out_of_range);
 }
