@@ -3,8 +3,10 @@
 namespace partita::tools {
 
 std::span<const Tool* const> all_tools() {
-    static constexpr const Tool* kTools[] = {&kApiVersionsTool, &kClusterTool, &kConfigsTool, &kConsumeTool, &kGroupsTool,
-                                             &kLogDirsTool,     &kOffsetsTool, &kProduceTool, &kRecordsTool, &kTopicsTool};
+    static constexpr const Tool* kTools[] = {&kAclsTool,    &kApiVersionsTool, &kClusterTool,  &kConfigsTool,
+                                             &kConsumeTool, &kElectionTool,    &kFeaturesTool, &kGroupListTool,
+                                             &kGroupsTool,  &kLogDirsTool,     &kOffsetsTool,  &kProduceTool,
+                                             &kQuorumTool,  &kRecordsTool,     &kTopicsTool,   &kTransactionsTool};
     return kTools;
 }
 

@@ -32,4 +32,20 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
     return text;
 }
 
+std::string table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const std::string& header : headers) widths.push_back(header.size());
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text;
+    const auto add = [&](const std::vector<std::string>& row) {
+        for (std::size_t i = 0; i < row.size(); ++i) text += padded(row[i], widths[i]) + "\t";
+        text += "\n";
+    };
+    add(headers);
+    for (const auto& row : rows) add(row);
+    return text;
+}
+
 }  // namespace partita::tools

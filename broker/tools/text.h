@@ -15,4 +15,8 @@ namespace partita::tools {
 /// With `between` between them.
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view between);
 
+/// Rows below their headers, as Kafka's tools with subcommands print them: each cell as wide as the widest of its column, with a
+/// tab behind it.
+[[nodiscard]] std::string table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows);
+
 }  // namespace partita::tools

@@ -5,15 +5,21 @@
 /// The tools, one in each NAME_tool.cc; all_tools.cc lists them.
 namespace partita::tools {
 
+extern const Tool kAclsTool;
 extern const Tool kApiVersionsTool;
 extern const Tool kClusterTool;
 extern const Tool kConfigsTool;
 extern const Tool kConsumeTool;
+extern const Tool kElectionTool;
+extern const Tool kFeaturesTool;
+extern const Tool kGroupListTool;
 extern const Tool kGroupsTool;
 extern const Tool kLogDirsTool;
 extern const Tool kOffsetsTool;
 extern const Tool kProduceTool;
+extern const Tool kQuorumTool;
 extern const Tool kRecordsTool;
 extern const Tool kTopicsTool;
+extern const Tool kTransactionsTool;
 
 }  // namespace partita::tools

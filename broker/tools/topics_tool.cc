@@ -352,7 +352,7 @@ Outcome<MovingPartitions> list_moving(client::Cluster& cluster, const std::vecto
     return moving;
 }
 
-std::string joined(const std::vector<std::int32_t>& ids) {
+std::string joined_ids(const std::vector<std::int32_t>& ids) {
     std::string text;
     for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
     return text;
@@ -368,12 +368,12 @@ std::size_t replication_factor(const client::PartitionDescription& partition, co
 }
 
 std::string line_of(const std::string& topic, const client::PartitionDescription& partition, const Moving* moving) {
-    const auto or_unknown = [](const std::optional<std::vector<std::int32_t>>& ids) { return ids ? joined(*ids) : "N/A"; };
+    const auto or_unknown = [](const std::optional<std::vector<std::int32_t>>& ids) { return ids ? joined_ids(*ids) : "N/A"; };
     std::string line = "\tTopic: " + topic + "\tPartition: " + std::to_string(partition.index) +
                        "\tLeader: " + (partition.leader ? std::to_string(*partition.leader) : "none") +
-                       "\tReplicas: " + joined(partition.replicas) + "\tIsr: " + joined(partition.in_sync);
+                       "\tReplicas: " + joined_ids(partition.replicas) + "\tIsr: " + joined_ids(partition.in_sync);
     if (moving != nullptr) {
-        line += "\tAdding Replicas: " + joined(moving->adding) + "\tRemoving Replicas: " + joined(moving->removing);
+        line += "\tAdding Replicas: " + joined_ids(moving->adding) + "\tRemoving Replicas: " + joined_ids(moving->removing);
     }
     return line + "\tElr: " + or_unknown(partition.eligible) + "\tLastKnownElr: " + or_unknown(partition.last_known_eligible) +
            "\n";

@@ -1,0 +1,393 @@
+// kafka-acls: shows, adds and removes rules of who may do what.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "broker/client/acls.h"
+#include "broker/tools/text.h"
+#include "broker/tools/tools.h"
+
+namespace partita::tools {
+namespace {
+
+using client::AccessRule;
+using client::AclOperation;
+using client::AclPattern;
+using client::AclPermission;
+using client::AclResource;
+using client::BoundRule;
+using client::ResourcePattern;
+
+constexpr Option kAclsOptions[] = {
+    kBootstrapServer,
+    {"bootstrap-controller", "HOST:PORT,...", "Not served: ask a broker."},
+    kCommandConfig,
+    kHelp,
+    kVersion,
+    {"add", "", "Add rules."},
+    {"remove", "", "Remove rules, or all of a resource when no principal is named."},
+    {"list", "", "List rules."},
+    {"topic", "topic", "A topic, or '*' for all. As often as there are topics; so are the other resources."},
+    {"group", "group", "A group, or '*'."},
+    {"transactional-id", "id", "A transactional id, or '*'."},
+    {"delegation-token", "token", "A delegation token, or '*'."},
+    {"user-principal", "user", "A user, as the resource of CreateTokens and DescribeTokens."},
+    {"cluster", "", "The cluster."},
+    {"resource-pattern-type", "type",
+     "literal or prefixed; with --list and --remove also any (patterns of this very name) and match (all patterns that the name "
+     "meets).",
+     "LITERAL"},
+    {"operation", "operation",
+     "What is allowed or denied: All, Read, Write, Create, Delete, Alter, Describe, ClusterAction, DescribeConfigs, "
+     "AlterConfigs, "
+     "IdempotentWrite, CreateTokens, DescribeTokens, TwoPhaseCommit. As often as there are operations.",
+     "All"},
+    {"allow-principal", "type:name", "Who may: User:alice, or User:* for all."},
+    {"deny-principal", "type:name", "Who may not, whatever else is allowed."},
+    {"allow-host", "address", "From where: an address; from everywhere when it is not given."},
+    {"deny-host", "address", "From where not."},
+    {"principal", "type:name", "With --list: only the rules of this one.", {}, {}, true},
+    {"producer", "", "What a producer needs: WRITE, DESCRIBE and CREATE on topics, WRITE and DESCRIBE on transactional ids."},
+    {"consumer", "", "What a consumer needs: READ and DESCRIBE on topics, READ on groups."},
+    {"idempotent", "", "With --producer: IDEMPOTENT_WRITE on the cluster."},
+    {"force", "", "Do not ask whether it is meant so."},
+};
+
+constexpr std::string_view kConsumerNeeds =
+    "With --consumer you must specify a --topic and a --group and no --cluster or --transactional-id option should be specified.";
+
+constexpr Rule kAclsRules[] = {
+    {Requires::none_of,
+     "bootstrap-server",
+     {"bootstrap-controller"},
+     "Only one of --bootstrap-server or --bootstrap-controller must be specified"},
+    {Requires::exactly_one_of,
+     "",
+     {"bootstrap-server", "bootstrap-controller"},
+     "One of --bootstrap-server or --bootstrap-controller must be specified"},
+    {Requires::exactly_one_of,
+     "",
+     {"add", "remove", "list"},
+     "Command must include exactly one action: --list, --add, --remove. "},
+    {Requires::none_of, "list", {"producer", "consumer", "allow-host", "allow-principal", "deny-host", "deny-principal"}},
+    {Requires::none_of, "producer", {"operation", "deny-principal", "deny-host"}},
+    {Requires::none_of, "consumer", {"operation", "deny-principal", "deny-host"}},
+    {Requires::all_of, "principal", {"list"}, "The --principal option is only available if --list is set"},
+    {Requires::all_of, "producer", {"topic"}, "With --producer you must specify a --topic"},
+    {Requires::all_of, "idempotent", {"producer"}, "The --idempotent option is only available if --producer is set"},
+    {Requires::all_of, "consumer", {"topic", "group"}, kConsumerNeeds},
+};
+
+using Rules = std::map<ResourcePattern, std::set<AccessRule>>;
+using Patterns = std::set<ResourcePattern>;
+
+constexpr std::string_view kClusterName = "kafka-cluster";
+
+/// However it is written: Read, READ, DescribeConfigs, DESCRIBE_CONFIGS.
+std::string folded_name(std::string_view name) {
+    std::string out;
+    for (const char letter : name) {
+        if (letter != '_') out += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+    }
+    return out;
+}
+
+AclOperation parse_operation(const std::string& name) {
+    const auto operations = client::acl_operations();
+    const auto found = std::ranges::find(operations, folded_name(trimmed(name)),
+                                         [](AclOperation operation) { return folded_name(client::to_string(operation)); });
+    return found == operations.end() ? AclOperation::unknown : *found;
+}
+
+/// What can be done with a resource, as Kafka has it, All besides.
+std::set<AclOperation> operations_of(AclResource resource) {
+    using enum AclOperation;
+    switch (resource) {
+        case AclResource::topic:
+            return {read, write, create, describe, remove, alter, describe_configs, alter_configs, all};
+        case AclResource::group:
+            return {read, describe, remove, describe_configs, alter_configs, all};
+        case AclResource::cluster:
+            return {create, cluster_action, describe_configs, alter_configs, idempotent_write, alter, describe, all};
+        case AclResource::transactional_id:
+            return {describe, write, two_phase_commit, all};
+        case AclResource::delegation_token:
+            return {describe, all};
+        case AclResource::user:
+            return {create_tokens, describe_tokens, all};
+        case AclResource::unknown:
+        case AclResource::any:
+            break;
+    }
+    return {all};
+}
+
+class Acls {
+  public:
+    Acls(client::Cluster& cluster, const Options& options, const Surroundings& surroundings, AclPattern pattern)
+        : cluster_(cluster), options_(options), surroundings_(surroundings), pattern_(pattern) {}
+
+    [[nodiscard]] Outcome<int> add();
+    [[nodiscard]] Outcome<int> remove();
+    [[nodiscard]] Outcome<int> list();
+
+  private:
+    [[nodiscard]] Outcome<std::set<std::string>> principals(std::string_view option) const;
+    [[nodiscard]] std::set<std::string> hosts(std::string_view option) const;
+    /// The resources of the line.
+    [[nodiscard]] Patterns patterns() const;
+    [[nodiscard]] Outcome<std::set<AccessRule>> rules_for(const std::set<AclOperation>& operations) const;
+    /// The rules of the line by their resources; none for a resource stands for all of it.
+    [[nodiscard]] Outcome<Rules> rules() const;
+    [[nodiscard]] Outcome<void> add_rules(const Patterns& patterns, AclResource type, const std::set<AclOperation>& operations,
+                                          Rules& rules) const;
+    [[nodiscard]] Outcome<bool> is_meant(const std::string& question) const;
+    void show(const Rules& rules) const;
+
+    client::Cluster& cluster_;
+    const Options& options_;
+    const Surroundings& surroundings_;
+    const AclPattern pattern_;
+};
+
+std::unexpected<Ending> failed_by(const client::Failure& failure) { return failed(java_text(failure)); }
+
+Outcome<std::set<std::string>> Acls::principals(std::string_view option) const {
+    std::set<std::string> found;
+    for (const std::string& word : options_.values(option)) {
+        const std::string principal = trimmed(word);
+        const std::size_t colon = principal.find(':');
+        if (colon == std::string::npos || colon == 0 || colon + 1 == principal.size()) {
+            return failed("expected a string in format principalType:principalName but got " + principal);
+        }
+        found.insert(principal);
+    }
+    return found;
+}
+
+std::set<std::string> Acls::hosts(std::string_view option) const {
+    std::set<std::string> found;
+    for (const std::string& word : options_.values(option)) found.insert(trimmed(word));
+    if (found.empty()) found.insert("*");
+    return found;
+}
+
+Patterns Acls::patterns() const {
+    Patterns found;
+    constexpr std::pair<std::string_view, AclResource> kNamed[] = {{"topic", AclResource::topic},
+                                                                   {"group", AclResource::group},
+                                                                   {"transactional-id", AclResource::transactional_id},
+                                                                   {"delegation-token", AclResource::delegation_token},
+                                                                   {"user-principal", AclResource::user}};
+    for (const auto& [option, type] : kNamed) {
+        for (const std::string& name : options_.values(option)) {
+            // An id may begin with a blank.
+            found.insert({type, type == AclResource::transactional_id ? name : trimmed(name), pattern_});
+        }
+    }
+    if (pattern_ == AclPattern::literal && (options_.has("cluster") || options_.has("idempotent"))) {
+        found.insert({AclResource::cluster, std::string(kClusterName), AclPattern::literal});
+    }
+    return found;
+}
+
+Outcome<std::set<AccessRule>> Acls::rules_for(const std::set<AclOperation>& operations) const {
+    std::set<AccessRule> rules;
+    for (const auto& [who, where, permission] : {std::tuple("allow-principal", "allow-host", AclPermission::allow),
+                                                 std::tuple("deny-principal", "deny-host", AclPermission::deny)}) {
+        const auto names = principals(who);
+        if (!names) return std::unexpected(names.error());
+        for (const std::string& principal : *names) {
+            for (const std::string& host : hosts(where)) {
+                for (const AclOperation operation : operations) rules.insert({principal, host, operation, permission});
+            }
+        }
+    }
+    return rules;
+}
+
+Outcome<void> Acls::add_rules(const Patterns& patterns, AclResource type, const std::set<AclOperation>& operations,
+                              Rules& rules) const {
+    const auto added = rules_for(operations);
+    if (!added) return std::unexpected(added.error());
+    for (const ResourcePattern& pattern : patterns) {
+        if (pattern.type == type) rules[pattern].insert(added->begin(), added->end());
+    }
+    return {};
+}
+
+Outcome<Rules> Acls::rules() const {
+    using enum AclOperation;
+    const Patterns named = patterns();
+    if (named.empty()) {
+        return usage(
+            "You must provide at least one resource: --topic <topic> or --cluster or --group <group> or --delegation-token "
+            "<Delegation Token ID>");
+    }
+    Rules rules;
+    Outcome<void> done;
+    const auto add_for = [&](const Patterns& of, AclResource type, const std::set<AclOperation>& operations) {
+        if (done) done = add_rules(of, type, operations, rules);
+    };
+    if (options_.has("producer")) {
+        add_for(named, AclResource::topic, {write, describe, create});
+        add_for(named, AclResource::transactional_id, {write, describe});
+        const Patterns cluster{{AclResource::cluster, std::string(kClusterName), AclPattern::literal}};
+        if (options_.has("idempotent")) add_for(cluster, AclResource::cluster, {idempotent_write});
+    }
+    if (options_.has("consumer")) {
+        add_for(named, AclResource::topic, {read, describe});
+        add_for(named, AclResource::group, {read});
+    }
+    if (!options_.has("producer") && !options_.has("consumer")) {
+        std::set<AclOperation> operations;
+        for (const std::string& name : options_.values("operation")) operations.insert(parse_operation(name));
+        if (operations.empty()) operations.insert(all);
+        for (const ResourcePattern& pattern : named) add_for({pattern}, pattern.type, operations);
+    }
+    if (!done) return std::unexpected(done.error());
+    for (const auto& [pattern, entries] : rules) {
+        const auto valid = operations_of(pattern.type);
+        if (std::ranges::all_of(entries, [&](const AccessRule& rule) { return valid.contains(rule.operation); })) continue;
+        std::vector<std::string> names;
+        for (const AclOperation operation : valid) names.emplace_back(client::to_string(operation));
+        return usage("ResourceType " + std::string(client::to_string(pattern.type)) + " only supports operations [" +
+                     joined(names, ", ") + "]");
+    }
+    return rules;
+}
+
+Outcome<int> Acls::add() {
+    if (pattern_ != AclPattern::literal && pattern_ != AclPattern::prefixed) {
+        return usage("A '--resource-pattern-type' value of '" + std::string(client::to_string(pattern_)) +
+                     "' is not valid when adding acls.");
+    }
+    const auto wanted = rules();
+    if (!wanted) return std::unexpected(wanted.error());
+    if (std::ranges::any_of(*wanted, [](const auto& one) { return one.second.empty(); })) {
+        return usage("You must specify one of: --allow-principal, --deny-principal when trying to add ACLs.");
+    }
+    for (const auto& [pattern, entries] : *wanted) {
+        const auto existing = client::describe_acls(cluster_, pattern);
+        if (!existing) return failed_by(existing.error());
+        std::vector<BoundRule> added;
+        std::vector<std::string> lines;
+        for (const AccessRule& rule : entries) {
+            const BoundRule bound{pattern, rule};
+            if (existing->contains(bound)) {
+                surroundings_.print("Acl " + client::to_string(bound) + " already exists.\n");
+            } else {
+                added.push_back(bound);
+                lines.push_back("\t" + client::to_string(rule));
+            }
+        }
+        if (added.empty()) continue;
+        surroundings_.print("Adding ACLs for resource `" + client::to_string(pattern) + "`: \n " + joined(lines, "\n") + "\n\n");
+        if (const auto done = client::create_acls(cluster_, added); !done) return failed_by(done.error());
+    }
+    return 0;
+}
+
+Outcome<bool> Acls::is_meant(const std::string& question) const {
+    if (options_.has("force")) return true;
+    surroundings_.print(question + "\n");
+    std::fflush(surroundings_.out);
+    if (::isatty(::fileno(surroundings_.in)) != 1) return failed("nobody is there to answer: say --force");
+    std::string answer;
+    for (int letter = std::fgetc(surroundings_.in); letter != EOF && letter != '\n'; letter = std::fgetc(surroundings_.in)) {
+        constexpr std::size_t kAnswerBytes = 16;
+        if (answer.size() < kAnswerBytes) answer += static_cast<char>(letter);
+    }
+    return answer == "y" || answer == "Y";
+}
+
+Outcome<int> Acls::remove() {
+    const auto wanted = rules();
+    if (!wanted) return std::unexpected(wanted.error());
+    for (const auto& [pattern, entries] : *wanted) {
+        std::string question =
+            "Are you sure you want to delete all ACLs for resource filter `" + client::to_string(pattern) + "`? (y/n)";
+        if (!entries.empty()) {
+            std::vector<std::string> lines;
+            for (const AccessRule& rule : entries) lines.push_back("\t" + client::to_string(rule));
+            question = "Are you sure you want to remove ACLs: \n " + joined(lines, "\n") + "\n from resource filter `" +
+                       client::to_string(pattern) + "`? (y/n)";
+        }
+        const auto meant = is_meant(question);
+        if (!meant) return std::unexpected(meant.error());
+        if (!*meant) continue;
+        if (const auto done = client::delete_acls(cluster_, pattern, entries); !done) return failed_by(done.error());
+    }
+    return 0;
+}
+
+void Acls::show(const Rules& rules) const {
+    for (const auto& [pattern, entries] : rules) {
+        std::vector<std::string> lines;
+        for (const AccessRule& rule : entries) lines.push_back("\t" + client::to_string(rule));
+        surroundings_.print("Current ACLs for resource `" + client::to_string(pattern) + "`:\n" + joined(lines, "\n") + "\n\n");
+    }
+}
+
+Outcome<int> Acls::list() {
+    Patterns filters = patterns();
+    if (filters.empty()) filters.insert(ResourcePattern{});
+    const auto chosen = principals("principal");
+    if (!chosen) return std::unexpected(chosen.error());
+    Rules found;
+    for (const ResourcePattern& filter : filters) {
+        const auto rules = client::describe_acls(cluster_, filter);
+        if (!rules) return failed_by(rules.error());
+        for (const BoundRule& bound : *rules) found[bound.pattern].insert(bound.rule);
+    }
+    if (chosen->empty()) {
+        show(found);
+        return 0;
+    }
+    for (const std::string& principal : *chosen) {
+        surroundings_.print("ACLs for principal `" + principal + "`\n");
+        Rules own;
+        for (const auto& [pattern, entries] : found) {
+            for (const AccessRule& rule : entries) {
+                if (rule.principal == principal) own[pattern].insert(rule);
+            }
+        }
+        show(own);
+    }
+    return 0;
+}
+
+Outcome<int> run_acls(const Options& options, const Surroundings& surroundings) {
+    if (options.has("consumer") && !options.has("producer") && (options.has("cluster") || options.has("transactional-id"))) {
+        return usage(std::string(kConsumerNeeds));
+    }
+    if (options.has("bootstrap-controller")) return failed("--bootstrap-controller is not served: give a broker's address");
+    const std::string type = options.value("resource-pattern-type");
+    constexpr AclPattern kPatterns[] = {AclPattern::any, AclPattern::match, AclPattern::literal, AclPattern::prefixed};
+    const auto* pattern =
+        std::ranges::find(kPatterns, folded_name(type), [](AclPattern one) { return folded_name(client::to_string(one)); });
+    if (pattern == std::end(kPatterns)) {
+        return failed("Cannot parse argument '" + type + "' of option resource-pattern-type");
+    }
+    auto cluster = open_cluster(options, surroundings);
+    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    Acls acls(*cluster, options, surroundings, *pattern);
+    return options.has("add") ? acls.add() : options.has("remove") ? acls.remove() : acls.list();
+}
+
+}  // namespace
+
+const Tool kAclsTool{.name = "acls",
+                     .kafka_name = "kafka-acls",
+                     .purpose = "This tool helps to manage acls on kafka.",
+                     .options = kAclsOptions,
+                     .rules = kAclsRules,
+                     .failure_prefix = "Error while executing ACL command: ",
+                     .fails_on_stdout = true,
+                     .run = run_acls};
+
+}  // namespace partita::tools
