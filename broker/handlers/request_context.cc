@@ -130,7 +130,6 @@ void RequestContext::reply_as(const Schema& schema, const void* response) {
     reply_ = encode_reply(pending_, schema, response);
     if (reply_.notes && reply_.notes->errors.count > 0) [[unlikely]] {
         reply_.notes->client_id = client_id;
-        reply_.notes->came_later = false;
         if (decoded_ != nullptr && may_be_shown(api_key())) {
             reply_.notes->request = to_short_line(*decoded_schema_, decoded_, pending_.api_version, ErrorRing::kRequestBytesMax);
         }
@@ -161,7 +160,9 @@ void RequestContext::close_connection(std::string_view reason) {
 /// Produce and Fetch say in their replies what an error is about.
 void RequestContext::remember_subject() {
     if (api_key() != ApiKey::produce && api_key() != ApiKey::fetch && decoded_ != nullptr) {
-        client.waiting_subject = subject_of(*decoded_schema_, decoded_);
+        if (const std::string_view subject = subject_of(*decoded_schema_, decoded_); !subject.empty()) {
+            pending_.subject = std::make_shared<const std::string>(subject);
+        }
     }
 }
 
@@ -211,7 +212,7 @@ Reply encode_reply(const PendingReply& pending, const Schema& schema, const void
                                          .errors = find_errors(*pending.api, response, pending.api_version),
                                          .request = {},
                                          .client_id = {},
-                                         .came_later = true,
+                                         .subject = pending.subject ? *pending.subject : std::string(),
                                          .started_ns = pending.started_ns});
     }
     reply.bytes = take_reply_buffer();

@@ -67,8 +67,6 @@ struct ClientConnection {
     /// Who hears that this connection has ended, each once: the TopicExpansions of topics that it wrote to or reads. Null for
     /// nobody.
     std::unique_ptr<Expansions> expansions;
-    /// The group or the transactional id of the request that was answered later last. Mostly empty.
-    std::string waiting_subject;
     /// The waiting fetch of this connection, which is cancelled when the connection ends; `kNoWaiter` when there is none.
     fetch::WaiterId parked_fetch = fetch::kNoWaiter;
 

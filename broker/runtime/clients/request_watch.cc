@@ -33,12 +33,10 @@ void RequestWatch::note(const ReplyNotes& notes, const ClientConnection& client,
         return;
     }
     api.with_errors.fetch_add(1, std::memory_order_relaxed);
-    const bool is_remembered = notes.came_later && notes.api->key != ApiKey::produce && notes.api->key != ApiKey::fetch &&
-                               !client.waiting_subject.empty();
     const MutexLock lock(mutex_);
     for (FoundError found : notes.errors.kept) {
-        if (is_remembered) {
-            found.about.emplace_back("Subject", client.waiting_subject);
+        if (!notes.subject.empty()) {
+            found.about.emplace_back("Subject", notes.subject);
         }
         errors_.add({.first = now,
                      .last = now,

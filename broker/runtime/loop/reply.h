@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "protocol/api_keys.h"
@@ -61,6 +62,8 @@ struct PendingReply {
     std::int32_t throttle_ms = 0;
     /// When its handler began, by the clock's stopwatch; 0 while nobody measures (RequestWatch).
     std::int64_t started_ns = 0;
+    /// The group or the transactional id that the request names, of those whose replies do not say it; null for most.
+    std::shared_ptr<const std::string> subject = nullptr;
 };
 
 }  // namespace partita::runtime

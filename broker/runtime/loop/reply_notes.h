@@ -18,8 +18,8 @@ struct ReplyNotes {
     std::string request;
     /// From the request's header, as far as it is at hand.
     std::string client_id;
-    /// The reply did not come from the handler itself: then the connection remembers what was asked about.
-    bool came_later = true;
+    /// As PendingReply's.
+    std::string subject;
     /// When its handler began, by the clock's stopwatch; 0 when nobody measures.
     std::int64_t started_ns = 0;
 };

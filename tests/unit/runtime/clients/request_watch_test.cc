@@ -106,10 +106,11 @@ TEST_F(RequestWatched, RequestsAreCountedAndMeasuredOnlyWhileSomebodyLooks) {
     EXPECT_EQ(watch_.watched_since(), TimestampMs{25'000});
 }
 
-TEST_F(RequestWatched, AnErrorThatCameLaterIsAboutWhatTheConnectionAskedFor) {
+TEST_F(RequestWatched, AnErrorIsToldWithItsClientAndWhatTheRequestWasAbout) {
     watch_.count(ApiKey::join_group);
-    client_.waiting_subject = "billing";
-    watch_.note(notes(ApiKey::join_group, 0, ErrorCode::inconsistent_group_protocol), client_, "c", {7}, 0);
+    ReplyNotes later = notes(ApiKey::join_group, 0, ErrorCode::inconsistent_group_protocol);
+    later.subject = "billing";
+    watch_.note(later, client_, "c", {7}, 0);
     const ErrorRing ring = watch_.errors();
     ASSERT_THAT(ring.errors(), SizeIs(1));
     const GivenError& given = ring.errors().front();
