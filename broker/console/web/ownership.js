@@ -17,12 +17,13 @@ export const kCauses = {
 /** Who owns each partition, and every takeover with its cause. */
 export async function ownership(place, [name], visit) {
   const body = h("div", {});
-  show(place, groupHead(name, "ownership"), body);
-  let skip = 0;
+  const state = { search: "", skip: 0 };
+  const search = h("input", { type: "search", placeholder: "Find a topic", "aria-label": "Find a topic", "data-search": true, oninput: () => { state.search = search.value; state.skip = 0; draw(); } });
+  show(place, groupHead(name, "ownership"), h("div", { class: "tools" }, search), body);
   async function draw() {
-    const wanted = skip;
-    const known = await get(path("groups", name, "ownership"), { skip, limit: kPartitions });
-    if (wanted !== skip) return;
+    const wanted = { ...state };
+    const known = await get(path("groups", name, "ownership"), { ...state, limit: kPartitions });
+    if (wanted.search !== state.search || wanted.skip !== state.skip) return;
     const members = new Map(known.members.map((member) => [member.member_id, member]));
     const who = (id) => (id === null ? h("em", { class: "quiet" }, "nobody") : [h("span", { class: "name" }, members.get(id)?.client_id || id), h("small", {}, members.get(id)?.instance_id || id)]);
     const counts = known.takeover_counts;
@@ -35,7 +36,7 @@ export async function ownership(place, [name], visit) {
       ["For", (one) => (one.member_id === null ? chip(`free for ${ago(one.free_since_ms)}`, "warn") : one.since_ms === null ? "longer than is known" : h("span", { title: date(one.since_ms) }, ago(one.since_ms))), "number"],
       ["Before", (one) => (one.previous_member_id === null ? "–" : who(one.previous_member_id))],
       ["Why", (one) => (one.cause === null ? "–" : chip(kWordOf[one.cause], kKindOf[one.cause]))],
-    ], known.partitions), pager(skip, kPartitions, known.total, (to) => { skip = to; draw(); })] : note("Nobody owned a partition since the broker knows the group.")),
+    ], known.partitions), pager(state.skip, kPartitions, known.total, (to) => { state.skip = to; draw(); })] : note(state.search ? "No topic with that in its name has an owner." : "Nobody owned a partition since the broker knows the group.")),
     card("Takeovers", known.takeovers.length ? h("ol", { class: "timeline" }, known.takeovers.slice(0, kTakeoversShown).map((one) => h("li", {}, h("time", {}, clock(one.time_ms)), chip(kWordOf[one.cause], kKindOf[one.cause]),
       h("span", { class: "name" }, `${one.topic} ${one.partition}`), ` ${members.get(one.from)?.client_id || one.from} → ${members.get(one.to)?.client_id || one.to}`,
       one.unowned_ms ? h("small", {}, `nobody had it for ${duration(one.unowned_ms)}`) : null))) : note("No partition went from one member to another.")));
