@@ -24,18 +24,22 @@ RULES = {
     "now": "times within a week of the run, in milliseconds since 1970, also within texts",
     "directory": "where the data lies",
     "disk": "bytes of the disk, in DescribeLogDirs",
+    "request": "how a text names the request: Kafka prints an object with addresses of its memory, Partita the name of the API",
     "controller": "the address of Kafka's controller listener, and how far its metadata log has come",
     "order": "lists whose order comes from a hash map, see UNORDERED",
 }
 
-# Lists in an order that nobody promises (in Kafka, of a hash map); they are compared sorted by the field named here; "" for
-# plain values.
+# Lists in an order that nobody promises (in Kafka, of a hash map); they are compared sorted by the field named here, or by
+# several; "" for plain values.
 UNORDERED = {
     ("ApiVersionsResponse", "SupportedFeatures"): "Name",
     ("ApiVersionsResponse", "FinalizedFeatures"): "Name",
     ("DescribeConfigsResponse", "Configs"): "Name",
     ("ListGroupsResponse", "Groups"): "GroupId",
     ("MetadataResponse", "Topics"): "Name",
+    ("DescribeAclsResponse", "Resources"): ("ResourceName", "PatternType"),
+    ("DescribeAclsResponse", "Acls"): ("Principal", "Operation"),
+    ("DeleteAclsResponse", "MatchingAcls"): ("ResourceName", "PatternType"),
     ("DeleteGroupsResponse", "Results"): "GroupId",
     ("CreateTopicsResponse", "Topics"): "Name",
     ("CreateTopicsResponse", "Configs"): "Name",
@@ -92,6 +96,7 @@ METADATA_LOG = {("DescribeQuorumResponse", name) for name in (
     "HighWatermark", "LogEndOffset", "LeaderEpoch", "LastFetchTimestamp", "LastCaughtUpTimestamp")}
 PRODUCER_IDS = ("ProducerId", "V3AndBelowProducerId", "ProducerIdFilters")
 MAKES_PRODUCERS = ("InitProducerIdResponse", "EndTxnResponse")
+NAMED_REQUEST = re.compile(r"Request (Request\(.*\)|\w+) needs")
 CONTROLLER = re.compile(r"127\.0\.0\.1:\d+")
 NUMBER = re.compile(r"-?\d{13,19}")
 MADE_MEMBER_ID = re.compile(r"[\w-]{22}")
@@ -124,6 +129,7 @@ class Normaliser:
 
     def text(self, value):
         """Strings: member ids, known ids within messages, the address, directories."""
+        value = NAMED_REQUEST.sub("Request <request> needs", value)
         value = MEMBER_ID.sub(lambda found: self.label("member", found.group()), value)
         for (kind, raw), label in self.labels.items():
             if isinstance(raw, str) and len(raw) > 8 and raw in value:
@@ -229,5 +235,7 @@ class Normaliser:
 
 
 def _sort_key(element, key):
+    if isinstance(key, tuple):
+        return tuple(str(element.get(name)) for name in key)
     value = element.get(key)
     return (value is None, element.get("ResourceType", 0), str(value) if not isinstance(value, int) else f"{value:020}", str(element.get("TopicId")))

@@ -71,7 +71,7 @@ class Talk:
         self.host, self.port, self.name, self.served = host, port, name, served
         # Every conversation has names of its own, the same in every run; `prefix` keeps them apart on a used broker.
         self.prefix = prefix + re.sub(r"[^a-z0-9]+", "-", name.lower()) + "-"
-        self.connections = {}
+        self.connections, self.sources = {}, {}
         self.steps = []
         self.missed = []
         self.created = []
@@ -84,8 +84,9 @@ class Talk:
 
     # -- connections ------------------------------------------------------------------------------
 
-    def connect(self, name, client_id="conversation"):
-        self.connections[name] = wire.Connection(self.host, self.port, client_id)
+    def connect(self, name, client_id="conversation", source=None):
+        self.sources[name] = source = source or self.sources.get(name)
+        self.connections[name] = wire.Connection(self.host, self.port, client_id, source)
         return self.connections[name]
 
     def connection(self, name):

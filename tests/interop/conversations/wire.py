@@ -292,9 +292,10 @@ class Pending:
 class Connection:
     """One connection to a broker; requests may be pipelined, answers come in order."""
 
-    def __init__(self, host, port, client_id="conversation"):
+    def __init__(self, host, port, client_id="conversation", source=None):
+        """`source` is the address that the connection comes from: on loopback all of 127/8 is there."""
         self.client_id = client_id
-        self.socket = socket.create_connection((host, port), timeout=30)
+        self.socket = socket.create_connection((host, port), timeout=30, source_address=source and (source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.received = bytearray()
         self.next_correlation_id = 1
