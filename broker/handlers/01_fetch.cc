@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "broker/config/current_config.h"
+#include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/fetch_operation.h"
 #include "broker/handlers/registry.h"
@@ -53,7 +54,12 @@ SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const 
     return result;
 }
 
-void resolve(runtime::RequestContext& context, const runtime::TopicTable& table, FetchTarget& target, bool by_id) {
+void resolve(runtime::RequestContext& context, const runtime::TopicTable& table, const FetchOperation& operation,
+             FetchTarget& target, bool by_id) {
+    if (operation.from_follower && !authorize_cluster(context, access::kClusterAction)) [[unlikely]] {
+        target.lookup_error = ErrorCode::topic_authorization_failed;
+        return;
+    }
     const TopicLookup topic = find_topic(context, table, target.topic_name, target.topic_id, by_id, access::kReadTopic);
     if (topic.state == nullptr) {
         target.lookup_error = topic.error;
@@ -93,7 +99,7 @@ void take_full_request(runtime::RequestContext& context, const runtime::TopicTab
             target.fetch_offset = Offset{partition.fetch_offset};
             target.last_fetched_epoch = LeaderEpoch{partition.last_fetched_epoch};
             target.max_bytes = partition.partition_max_bytes;
-            resolve(context, table, target, by_id);
+            resolve(context, table, operation, target, by_id);
         }
     }
 }
@@ -165,7 +171,7 @@ ErrorCode take_incremental_request(runtime::RequestContext& context, const runti
         target.slot = read.slot;
         target.sent_high_watermark = partition.sent_high_watermark;
         target.sent_log_start_offset = partition.sent_log_start_offset;
-        resolve(context, table, target, by_id);
+        resolve(context, table, operation, target, by_id);
     }
     return ErrorCode::none;
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "broker/config/current_config.h"
+#include "broker/handlers/access_audit.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
@@ -65,8 +66,9 @@ void add_failure(Reply& reply, ErrorCode error, std::optional<std::string_view> 
     }
     item.topic_id = id;
     item.is_internal = name && topics::is_internal_topic(*name);
-    if (reply.topic_operations) {
-        item.topic_authorized_operations = 0;
+    // Also of what is not there, but not of what the client may not know.
+    if (reply.topic_operations && name && error != ErrorCode::topic_authorization_failed) {
+        item.topic_authorized_operations = authorized_operations(reply.context, access::ResourceType::topic, *name);
     }
 }
 
@@ -169,7 +171,7 @@ void metadata(runtime::RequestContext& context) {
     if (all) {
         const runtime::TopicTable& table = context.turn.topics();
         for (const topics::Topic& topic : table.catalog->topics()) {
-            if (authorize(context, access::kDescribeTopic, topic.name)) {
+            if (authorize_quietly(context, access::kDescribeTopic, topic.name)) {
                 add_topic(reply, *table.find(topic.id));
             }
         }

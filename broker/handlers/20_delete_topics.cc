@@ -3,6 +3,8 @@
 //   v4: flexible; v5: error messages, quota errors; v6: by id.
 
 #include "protocol/messages/20_delete_topics.h"
+#include <map>
+
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
@@ -26,16 +28,25 @@ std::optional<std::string_view> name_of(runtime::RequestContext& context, const 
     return state == nullptr ? std::nullopt : std::optional<std::string_view>(state->topic->name);
 }
 
-/// Takes those out of the command that the client may not delete. They are named as the client may know them.
+/// Takes those out of the command that the client may not delete. They are named as the client may know them. Who may describe a
+/// topic is told that it does not exist, and who names one twice that he did.
 std::vector<topics::TopicReference> take_refused(runtime::RequestContext& context, std::vector<topics::TopicReference>& topics) {
+    std::map<std::pair<std::optional<std::string_view>, TopicId>, int> occurrences;
+    for (const topics::TopicReference& topic : topics) {
+        ++occurrences[{topic.name, topic.id}];
+    }
     std::vector<topics::TopicReference> refused;
     std::erase_if(topics, [&](const topics::TopicReference& topic) {
         const std::optional<std::string_view> name = name_of(context, topic);
-        if (!name || authorize(context, kDeleteTopicOrInCluster, *name)) {
+        if (!name || occurrences[{topic.name, topic.id}] > 1) {
             return false;
         }
-        const bool may_know = topic.name || authorize(context, access::kDescribeTopic, *name);
-        refused.push_back({.name = may_know ? name : std::nullopt, .id = topic.id});
+        const bool may_delete = authorize(context, kDeleteTopicOrInCluster, *name);
+        const bool may_describe = may_delete || authorize(context, access::kDescribeTopic, *name);
+        if (may_delete || (may_describe && context.turn.topics().find(*name) == nullptr)) {
+            return false;
+        }
+        refused.push_back({.name = topic.name || may_describe ? name : std::nullopt, .id = topic.id});
         return true;
     });
     return refused;

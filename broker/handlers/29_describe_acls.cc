@@ -9,6 +9,7 @@
 
 #include "broker/access/acl_index.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/security_disabled.h"
 #include "broker/runtime/partitions/turn.h"
@@ -64,7 +65,7 @@ void describe_acls(runtime::RequestContext& context) {
     }
     if (!authorize_cluster(context, access::kDescribeCluster)) {
         response.error_code = ErrorCode::cluster_authorization_failed;
-        response.error_message = error_message(response.error_code);
+        response.error_message = cluster_refusal(context, access::kDescribeCluster);
         context.reply(response);
         return;
     }

@@ -7,6 +7,7 @@
 
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/security_disabled.h"
 #include "broker/runtime/catalog/catalog.h"
@@ -51,7 +52,7 @@ void delete_acls(runtime::RequestContext& context) {
     }
     if (!authorize_cluster(context, access::kAlterCluster)) {
         return refuse_all(context, *request, ErrorCode::cluster_authorization_failed,
-                          error_message(ErrorCode::cluster_authorization_failed));
+                          cluster_refusal(context, access::kAlterCluster));
     }
     topics::DeleteAclsCommand command;
     for (const DeleteAclsRequest::DeleteAclsFilter& filter : request->filters) {

@@ -44,7 +44,7 @@ runtime::ExpansionRequest owned_request(const runtime::RequestContext& context, 
     for (const CreatePartitionsRequest::CreatePartitionsTopic& topic : request.topics) {
         if (!authorize(context, access::kAlterTopic, topic.name)) {
             constexpr ErrorCode kRefused = ErrorCode::topic_authorization_failed;
-            wanted.refused.push_back({std::string(topic.name), {kRefused, std::string(error_message(kRefused))}});
+            wanted.refused.push_back({std::string(topic.name), {kRefused, std::nullopt}});
             continue;
         }
         runtime::ExpansionRequest::Wish& wish = wanted.wishes.emplace_back();

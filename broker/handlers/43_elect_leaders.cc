@@ -8,6 +8,7 @@
 #include "protocol/messages/43_elect_leaders.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
 
@@ -28,7 +29,7 @@ struct RequestFailure {
 
 RequestFailure judge(runtime::RequestContext& context, const ElectLeadersRequest& request) {
     if (!authorize_cluster(context, access::kAlterCluster)) {
-        return {ErrorCode::cluster_authorization_failed, error_message(ErrorCode::cluster_authorization_failed)};
+        return {ErrorCode::cluster_authorization_failed, cluster_refusal(context, access::kAlterCluster)};
     }
     if (request.topic_partitions.count() == 0) {
         return {};

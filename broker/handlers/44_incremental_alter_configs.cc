@@ -82,7 +82,8 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         result.resource_name = resource.resource_name;
         if (const ErrorCode code = refused[results.size() - 1]; code != ErrorCode::none) {
             result.error_code = code;
-            result.error_message = error_message(code);
+            // Kafka's broker decides about loggers itself, and says nothing.
+            result.error_message = is_logger(resource.resource_type) ? std::nullopt : std::optional(error_message(code));
         } else if (is_logger(resource.resource_type)) {
             const topics::CatalogError& error = loggers[of_loggers++];
             result.error_code = error.code;

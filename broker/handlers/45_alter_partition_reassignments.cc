@@ -8,6 +8,7 @@
 #include "protocol/messages/45_alter_partition_reassignments.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -60,7 +61,7 @@ void alter_partition_reassignments(runtime::RequestContext& context) {
     std::optional<std::string_view> failure_message;
     if (!authorize_cluster(context, access::kAlterCluster)) {
         failure = ErrorCode::cluster_authorization_failed;
-        failure_message = error_message(failure);
+        failure_message = cluster_refusal(context, access::kAlterCluster);
     }
     ArenaVector<TopicResult> results(arena, request->topics.count());
     for (const AlterPartitionReassignmentsRequest::ReassignableTopic& topic : request->topics) {

@@ -4,6 +4,7 @@
 
 #include "protocol/messages/46_list_partition_reassignments.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 
 namespace partita::handlers {
@@ -15,7 +16,7 @@ void list_partition_reassignments(runtime::RequestContext& context) {
     if (!authorize_cluster(context, access::kDescribeCluster)) {
         ListPartitionReassignmentsResponse refused;
         refused.error_code = ErrorCode::cluster_authorization_failed;
-        refused.error_message = error_message(refused.error_code);
+        refused.error_message = cluster_refusal(context, access::kDescribeCluster);
         context.reply(refused);
         return;
     }

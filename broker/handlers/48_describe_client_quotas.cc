@@ -32,7 +32,7 @@ void describe_client_quotas(runtime::RequestContext& context) {
     if (!authorize_cluster(context, access::kDescribeClusterConfigs)) {
         DescribeClientQuotasResponse refused;
         refused.error_code = ErrorCode::cluster_authorization_failed;
-        refused.error_message = error_message(refused.error_code);
+        refused.error_message = std::nullopt;
         refused.entries = nullptr;
         context.reply(refused);
         return;

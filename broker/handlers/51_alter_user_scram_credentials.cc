@@ -9,6 +9,7 @@
 
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -65,13 +66,14 @@ std::optional<topics::ScramCredential> credential_of(const Upsertion& upsertion)
 }
 
 /// Every user is refused with the same error, once.
-void refuse(runtime::RequestContext& context, const AlterUserScramCredentialsRequest& request, ErrorCode error) {
+void refuse(runtime::RequestContext& context, const AlterUserScramCredentialsRequest& request, ErrorCode error,
+            std::string_view message) {
     std::set<std::string_view> users;
     for (const auto& deletion : request.deletions) users.insert(deletion.name);
     for (const Upsertion& upsertion : request.upsertions) users.insert(upsertion.name);
     ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(context.arena(), users.size());
     for (const std::string_view user : users) {
-        results.push_back({.user = user, .error_code = error, .error_message = error_message(error)});
+        results.push_back({.user = user, .error_code = error, .error_message = message});
     }
     AlterUserScramCredentialsResponse response;
     response.results = results;
@@ -86,7 +88,8 @@ void alter_user_scram_credentials(runtime::RequestContext& context) {
         return;
     }
     if (!authorize_cluster(context, access::kAlterCluster)) {
-        return refuse(context, *request, ErrorCode::cluster_authorization_failed);
+        return refuse(context, *request, ErrorCode::cluster_authorization_failed,
+                      cluster_refusal(context, access::kAlterCluster));
     }
     Arena& arena = context.arena();
     topics::AlterScramCredentialsCommand command;

@@ -65,6 +65,7 @@ void describe_quorum(runtime::RequestContext& context) {
     if (!authorize_cluster(context, access::kDescribeCluster)) {
         DescribeQuorumResponse refused;
         refused.error_code = ErrorCode::cluster_authorization_failed;
+        refused.error_message = error_message(refused.error_code);
         context.reply(refused);
         return;
     }

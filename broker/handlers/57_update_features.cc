@@ -8,6 +8,7 @@
 #include "protocol/messages/57_update_features.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -25,7 +26,7 @@ void update_features(runtime::RequestContext& context) {
     if (!authorize_cluster(context, access::kAlterCluster)) {
         UpdateFeaturesResponse refused;
         refused.error_code = ErrorCode::cluster_authorization_failed;
-        refused.error_message = error_message(refused.error_code);
+        refused.error_message = cluster_refusal(context, access::kAlterCluster);
         context.reply(refused);
         return;
     }

@@ -5,6 +5,7 @@
 
 #include "protocol/messages/64_unregister_broker.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -19,7 +20,7 @@ void unregister_broker(runtime::RequestContext& context) {
     if (!authorize_cluster(context, access::kAlterCluster)) {
         UnregisterBrokerResponse refused;
         refused.error_code = ErrorCode::cluster_authorization_failed;
-        refused.error_message = error_message(refused.error_code);
+        refused.error_message = cluster_refusal(context, access::kAlterCluster);
         context.reply(refused);
         return;
     }

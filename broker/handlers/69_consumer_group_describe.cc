@@ -71,7 +71,7 @@ Response::DescribedGroup encoded(runtime::RequestContext& context, const Result:
     Arena& arena = context.arena();
     if (!may_see_topics(context, group)) {
         return {.error_code = ErrorCode::topic_authorization_failed,
-                .error_message = "The group uses topics that the client is not authorized to describe.",
+                .error_message = "The group has described topic(s) that the client is not authorized to describe.",
                 .group_id = arena.copy(group.group_id)};
     }
     ArenaVector<Response::Member> members(arena, group.members.size());

@@ -108,9 +108,11 @@ void describe_topic_partitions(runtime::RequestContext& context) {
     node.push_back(context.services.node_id.value);
     const std::int32_t limit_max = context.services.config->max_request_partition_size_limit;
     Page page{context, node, ArenaVector<Response::Topic>(arena), std::clamp(request->response_partition_limit, 1, limit_max)};
+    // These come after the others, on every page.
+    std::vector<Response::Topic> refused;
     for (const std::string_view name : names) {
         if (!authorize(context, access::kDescribeTopic, name)) {
-            page.topics.push_back({.error_code = ErrorCode::topic_authorization_failed, .name = name, .partitions = {}});
+            refused.push_back({.error_code = ErrorCode::topic_authorization_failed, .name = name, .partitions = {}});
             continue;
         }
         const runtime::TopicState* state = table.find(name);
@@ -132,6 +134,9 @@ void describe_topic_partitions(runtime::RequestContext& context) {
         if (!add_topic(page, *state, first)) {
             break;
         }
+    }
+    for (const Response::Topic& topic : refused) {
+        page.topics.push_back(topic);
     }
     response.topics = page.topics;
     response.next_cursor = page.next;

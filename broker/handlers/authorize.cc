@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/handlers/access_audit.h"
 #include "broker/handlers/registry.h"
 #include "protocol/assert.h"
 
@@ -14,14 +15,43 @@ access::Requester requester_of(const runtime::RequestContext& context) {
     return {context.principal(), address};
 }
 
+/// What the request asked that this thread serves: it serves one at a time.
+AccessAudit& audit() {
+    thread_local AccessAudit audit;
+    return audit;
+}
+
+/// Without a name: whether the client may do it to anything.
+bool ask(const runtime::RequestContext& context, access::Permission permission, std::optional<std::string_view> name,
+         bool tells_denials) {
+    const access::Rules& rules = *context.services.authorizer.rules();
+    const access::Requester requester = requester_of(context);
+    const bool is_allowed = rules.allows(requester, permission, name);
+    if (name && (is_allowed ? AccessAudit::notes_grants() : tells_denials)) {
+        audit().note(rules, requester, permission, *name, is_allowed);
+    }
+    return is_allowed;
+}
+
+bool ask_need(const runtime::RequestContext& context, const access::Need& need, std::optional<std::string_view> name,
+              bool tells_denials) {
+    const ServedApi* row = find_served_api(context.api_key());
+    PARTITA_ASSERT(row != nullptr && std::ranges::find(row->needs, need) != row->needs.end(),
+                   "a handler asks for what its row says");
+    // Who lacks the one on the cluster is not refused yet.
+    return (need.or_on_cluster && ask(context, *need.or_on_cluster, access::kClusterName, false)) ||
+           ask(context, need.permission, name, tells_denials);
+}
+
 }  // namespace
 
 bool detail::is_allowed_by_rules(const runtime::RequestContext& context, const access::Need& need,
                                  std::optional<std::string_view> name) {
-    const ServedApi* row = find_served_api(context.api_key());
-    PARTITA_ASSERT(row != nullptr && std::ranges::find(row->needs, need) != row->needs.end(),
-                   "a handler asks for what its row says");
-    return context.services.authorizer.meets(requester_of(context), need, name);
+    return ask_need(context, need, name, true);
+}
+
+bool authorize_quietly(const runtime::RequestContext& context, const access::Need& need, std::string_view name) {
+    return context.services.authorizer.allows_everything() || ask_need(context, need, name, false);
 }
 
 std::int32_t authorized_operations(const runtime::RequestContext& context, access::ResourceType type, std::string_view name) {
@@ -29,5 +59,7 @@ std::int32_t authorized_operations(const runtime::RequestContext& context, acces
     return authorizer.allows_everything() ? access::all_operation_bits(type)
                                           : authorizer.operation_bits(requester_of(context), type, name);
 }
+
+void write_access_audit(const runtime::RequestContext& context) { audit().write(requester_of(context), context.api().name); }
 
 }  // namespace partita::handlers

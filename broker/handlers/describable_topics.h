@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "broker/groups/cluster_view.h"
+#include "broker/handlers/access_audit.h"
 #include "broker/handlers/authorize.h"
 
 namespace partita::handlers {
@@ -12,7 +13,9 @@ class DescribableTopics final : public groups::TopicFilter {
   public:
     explicit DescribableTopics(const runtime::RequestContext& context) : context_(context) {}
 
-    [[nodiscard]] bool has(std::string_view topic) const override { return authorize(context_, access::kDescribeTopic, topic); }
+    [[nodiscard]] bool has(std::string_view topic) const override {
+        return authorize_quietly(context_, access::kDescribeTopic, topic);
+    }
     /// Null when these are all topics.
     [[nodiscard]] const groups::TopicFilter* or_all() const {
         return context_.services.authorizer.allows_everything() ? nullptr : this;

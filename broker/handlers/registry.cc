@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "broker/handlers/access_audit.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_deletion.h"
@@ -16,7 +17,7 @@ using namespace access;
 
 constexpr std::array kServedApis = {
     ServedApi{ApiKey::produce, produce, {kWriteTransactionalId, kWriteTopic}},
-    ServedApi{ApiKey::fetch, fetch, {kReadTopic}},
+    ServedApi{ApiKey::fetch, fetch, {kReadTopic, kClusterAction}},
     ServedApi{ApiKey::list_offsets, list_offsets, {kDescribeTopic}},
     ServedApi{ApiKey::metadata, metadata, {kDescribeTopic, kCreateTopicOrInCluster, kDescribeCluster}},
     ServedApi{ApiKey::offset_commit, offset_commit, {kReadGroup, kReadTopic}},
@@ -109,6 +110,9 @@ void dispatch(runtime::RequestContext& context) {
         context.measure_time();
     }
     served->handler(context);
+    if (!context.services.authorizer.allows_everything()) {
+        write_access_audit(context);
+    }
 }
 
 }  // namespace partita::handlers

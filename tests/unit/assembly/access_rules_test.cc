@@ -243,6 +243,10 @@ void AccessRules::add_requests_of_records() {
     add(kTopicRefused, FetchRequest{.session_epoch = -1,
                                     .topics = one(FetchRequest::FetchTopic{.topic_id = topic_id_,
                                                                            .partitions = one(FetchRequest::FetchPartition{})})});
+    add(kTopicRefused, FetchRequest{.replica_state = {.replica_id = 7},
+                                    .session_epoch = -1,
+                                    .topics = one(FetchRequest::FetchTopic{.topic_id = topic_id_,
+                                                                           .partitions = one(FetchRequest::FetchPartition{})})});
     add(kTopicRefused,
         ListOffsetsRequest{.replica_id = -1,
                            .topics = one(ListOffsetsRequest::ListOffsetsTopic{

@@ -143,6 +143,21 @@ def acls_that_cannot_be(talk):
         talk.quietly("DeleteAcls", 3, Filters=[acl_filter(host=host)])
 
 
+@conversation
+def acls_are_for_administrators(talk):
+    host = guest(talk, "nobody")
+    guest(talk, "viewer", (CLUSTER, "kafka-cluster", DESCRIBE))
+    alterer = guest(talk, "alterer", (CLUSTER, "kafka-cluster", ALTER))
+    name = talk.named("t")
+    for on in ("nobody", "viewer", "alterer"):
+        for version in ends("DescribeAcls"):
+            talk.ask("DescribeAcls", version, on=on, error=None, **acl_filter(host=alterer))
+        for version in ends("CreateAcls"):
+            talk.ask("CreateAcls", version, on=on, error=None, Creations=[acl(TOPIC, name, READ, host)])
+        for version in ends("DeleteAcls"):
+            talk.ask("DeleteAcls", version, on=on, error=None, Filters=[acl_filter(TOPIC, name, host=host)])
+
+
 # -- records ----------------------------------------------------------------------------------------
 
 
@@ -154,6 +169,21 @@ def records_are_written(talk):
             for topic, which in ((name, topic_id), (talk.named("missing"), wire.NO_ID)):
                 talk.ask("Produce", version, on=on, error=None, TransactionalId=None, Acks=-1, TimeoutMs=5000, TopicData=[
                     {"Name": topic, "TopicId": which, "PartitionData": [partition(0, ONE), partition(7, ONE)]}])
+
+
+@conversation
+def records_are_read(talk):
+    name, topic_id = talk.topic()
+    other, other_id = talk.topic("other")
+    for on in three(talk):
+        for version in ends("Fetch"):
+            for topic, which in ((name, topic_id), (talk.named("missing"), wire.random_id())):
+                talk.ask("Fetch", version, on=on, error=None, ReplicaId=-1, MaxWaitMs=0, MinBytes=0, MaxBytes=1 << 20, SessionId=0,
+                         SessionEpoch=-1, IsolationLevel=0, ForgottenTopicsData=[],
+                         Topics=[wanted(topic, (0, 0), topic_id=which), wanted(other, (0, 0), topic_id=other_id)])
+    # A follower, who is a client like any other without CLUSTER_ACTION.
+    talk.ask("Fetch", 4, on="owner", error=None, ReplicaId=7, MaxWaitMs=0, MinBytes=0, MaxBytes=1 << 20,
+             Topics=[wanted(name, (0, 0))])
 
 
 @conversation
@@ -176,6 +206,30 @@ def offsets_of_logs_are_asked_for(talk):
 
 
 @conversation
+def metadata_shows_what_may_be_described(talk):
+    name, topic_id = talk.topic()
+    whom = three(talk)
+    for on in whom:
+        talk.ask("Metadata", 0, on=on, error=None, Topics=[{"Name": name, "TopicId": wire.NO_ID}, {"Name": "a b"}])
+        for version in (4, wire.newest("Metadata")):
+            talk.ask("Metadata", version, on=on, error=None, AllowAutoTopicCreation=False,
+                     Topics=[{"Name": name, "TopicId": wire.NO_ID}, {"Name": talk.named("missing"), "TopicId": wire.NO_ID},
+                             {"Name": "a b", "TopicId": wire.NO_ID}])
+    for on in whom:
+        for version in (8, 10, 13):
+            talk.ask("Metadata", version, on=on, error=None, AllowAutoTopicCreation=False,
+                     IncludeClusterAuthorizedOperations=version < 11, IncludeTopicAuthorizedOperations=True,
+                     Topics=[{"Name": name, "TopicId": wire.NO_ID}, {"Name": talk.named("missing"), "TopicId": wire.NO_ID}])
+        for which in (topic_id, wire.random_id()):
+            talk.ask("Metadata", 12, on=on, error=None, Topics=[{"Name": None, "TopicId": which}])
+        # Nobody but the owner's sees anything of this conversation; others are not shown by their names alone.
+        answer = talk.quietly("Metadata", 12, lambda answer: True, on=on, Topics=None)
+        mine = sorted(topic["Name"] for topic in answer["Topics"] if topic["Name"].startswith(talk.prefix))
+        strange = [topic["Name"] for topic in answer["Topics"] if not topic["Name"].startswith(talk.prefix)]
+        talk.note(f"{on} is shown {mine}, and {len(strange)} others")
+
+
+@conversation
 def metadata_creates_what_may_be_created(talk):
     guest(talk, "viewer", (TOPIC, talk.prefix, DESCRIBE))
     guest(talk, "creator", (TOPIC, talk.prefix, DESCRIBE), (TOPIC, talk.named("of-creator"), CREATE))
@@ -185,6 +239,99 @@ def metadata_creates_what_may_be_created(talk):
             talk.ask("Metadata", version, on=on, error=None, AllowAutoTopicCreation=True, Topics=[
                 {"Name": talk.named(f"of-{on}-{version}"), "TopicId": wire.NO_ID}] + [
                 {"Name": talk.named(f"other-of-{on}"), "TopicId": wire.NO_ID}] * (on != "maker"))
+
+
+@conversation
+def topics_are_described_in_pages(talk):
+    name, _ = talk.topic(partitions=2)
+    for on in three(talk):
+        # What may not be described comes last, in the order of a hash set.
+        asked = [name, talk.named("missing"), "a b"] if on != "nobody" else []
+        for names in (asked, [name], [talk.named("missing")]):
+            talk.ask("DescribeTopicPartitions", 0, on=on, error=None, ResponsePartitionLimit=100, Cursor=None,
+                     Topics=[{"Name": each} for each in names]) if names else None
+        answer = talk.quietly("DescribeTopicPartitions", 0, lambda answer: True, on=on, ResponsePartitionLimit=2000, Cursor=None,
+                              Topics=[])
+        mine = sorted(topic["Name"] for topic in answer["Topics"] if topic["Name"].startswith(talk.prefix))
+        talk.note(f"{on} is shown {mine}")
+
+
+@conversation
+def topics_are_created(talk):
+    whom = three(talk)
+    guest(talk, "creator", (TOPIC, talk.prefix, CREATE))
+    guest(talk, "maker", (CLUSTER, "kafka-cluster", CREATE))
+    for version in ends("CreateTopics"):
+        for on in (*whom, "creator", "maker"):
+            for validate in (True, False):
+                talk.ask("CreateTopics", version, on=on, error=None, TimeoutMs=30000, ValidateOnly=validate, Topics=[
+                    {"Name": talk.named(f"by-{on}-{version}"), "NumPartitions": 1, "ReplicationFactor": 1},
+                    {"Name": "a b", "NumPartitions": 1, "ReplicationFactor": 1}])
+    for on in (*whom, "maker"):
+        talk.ask("CreateTopics", 7, on=on, error=None, TimeoutMs=30000, Topics=[
+            {"Name": talk.named("by-owner-7"), "NumPartitions": 1, "ReplicationFactor": 1}])
+        twice = {"Name": talk.named("twice"), "NumPartitions": 1, "ReplicationFactor": 1}
+        talk.ask("CreateTopics", 7, on=on, error=None, TimeoutMs=30000, Topics=[twice, twice])
+
+
+@conversation
+def topics_are_deleted(talk):
+    whom = three(talk)
+    guest(talk, "deleter", (TOPIC, talk.prefix, DELETE))
+    guest(talk, "chief", (CLUSTER, "kafka-cluster", ALL))
+    for on in (*whom, "deleter", "chief"):
+        for version in ends("DeleteTopics"):
+            name, topic_id = talk.topic(f"by-{on}-{version}")
+            if version < 6:
+                talk.ask("DeleteTopics", version, on=on, error=None, TimeoutMs=30000,
+                         TopicNames=[name, talk.named("missing"), "a b"])
+                continue
+            talk.ask("DeleteTopics", version, on=on, error=None, TimeoutMs=30000, Topics=[
+                {"Name": name, "TopicId": wire.NO_ID}, {"Name": talk.named("missing"), "TopicId": wire.NO_ID}])
+            other, other_id = talk.topic(f"by-{on}-id")
+            talk.ask("DeleteTopics", version, on=on, error=None, TimeoutMs=30000, Topics=[{"Name": None, "TopicId": other_id}])
+            talk.ask("DeleteTopics", version, on=on, error=None, TimeoutMs=30000,
+                     Topics=[{"Name": None, "TopicId": wire.random_id()}])
+
+
+@conversation
+def partitions_are_added(talk):
+    name, _ = talk.topic()
+    whom = three(talk)
+    for version in ends("CreatePartitions"):
+        for on in whom:
+            talk.ask("CreatePartitions", version, on=on, error=None, TimeoutMs=30000, ValidateOnly=True, Topics=[
+                {"Name": name, "Count": 3, "Assignments": None}, {"Name": talk.named("missing"), "Count": 3, "Assignments": None}])
+
+
+@conversation
+def configs_are_described_and_altered(talk):
+    name, _ = talk.topic()
+    group = talk.named("g")
+    guest(talk, "nobody")
+    guest(talk, "viewer", (TOPIC, talk.prefix, DESCRIBE_CONFIGS), (GROUP, talk.prefix, DESCRIBE_CONFIGS),
+          (CLUSTER, "kafka-cluster", DESCRIBE_CONFIGS))
+    guest(talk, "alterer", (TOPIC, talk.prefix, ALTER_CONFIGS), (GROUP, talk.prefix, ALTER_CONFIGS))
+    # By type: topic, broker, its loggers, client metrics, group; and one that is none.
+    resources = ((2, name, "retention.ms"), (2, talk.named("missing"), "retention.ms"), (4, "1", "log.cleaner.threads"),
+                 (4, "", "log.cleaner.threads"), (8, "1", "no.such.logger"), (16, talk.named("metrics"), "interval.ms"),
+                 (32, group, "consumer.session.timeout.ms"))
+    for on in ("nobody", "viewer", "alterer"):
+        for version in ends("DescribeConfigs"):
+            for kind, resource, key in resources:
+                talk.ask("DescribeConfigs", version, on=on, error=None, IncludeSynonyms=False, Resources=[
+                    {"ResourceType": kind, "ResourceName": resource, "ConfigurationKeys": [key]}])
+        for version in ends("IncrementalAlterConfigs"):
+            for kind, resource, key in resources:
+                value = "WARN" if kind == 8 else "60000"
+                talk.ask("IncrementalAlterConfigs", version, on=on, error=None, ValidateOnly=True, Resources=[
+                    {"ResourceType": kind, "ResourceName": resource, "Configs": [
+                        {"Name": key, "ConfigOperation": 0, "Value": "2" if kind == 4 else value}]}])
+        for version in ends("AlterConfigs"):
+            for kind, resource, key in resources[:4]:
+                talk.ask("AlterConfigs", version, on=on, error=None, ValidateOnly=True, Resources=[
+                    {"ResourceType": kind, "ResourceName": resource, "Configs": [
+                        {"Name": key, "Value": "2" if kind == 4 else "60000"}]}])
 
 
 # -- groups -----------------------------------------------------------------------------------------
@@ -263,6 +410,23 @@ def offsets_are_committed_and_fetched(talk):
         talk.ask("OffsetDelete", 0, on=on, error=None, GroupId=group, Topics=[
             {"Name": talk.named("missing"), "Partitions": [{"PartitionIndex": 0}]},
             {"Name": name, "Partitions": [{"PartitionIndex": 7}]}])
+
+
+@conversation
+def consumer_groups_are_joined_and_described(talk):
+    name, _ = talk.topic()
+    group = talk.named("g")
+    enter_consumer(talk, 1, group, member_id(talk, "m"), name)
+    whom = three(talk)
+    guest(talk, "reader", (GROUP, talk.prefix, READ), (GROUP, talk.prefix, DESCRIBE))
+    for on in (*whom, "reader"):
+        for version in ends("ConsumerGroupHeartbeat"):
+            enter_consumer(talk, version, talk.named(f"g-{on}-{version}"), member_id(talk, f"{on}{version}"), name, on=on, error=None)
+        enter_consumer(talk, 1, talk.named(f"regex-{on}"), member_id(talk, f"regex{on}"), on=on, error=None,
+                       SubscribedTopicNames=None, SubscribedTopicRegex=talk.prefix + ".*")
+        for version in ends("ConsumerGroupDescribe"):
+            talk.ask("ConsumerGroupDescribe", version, on=on, error=None, GroupIds=[group, talk.named("missing")],
+                     IncludeAuthorizedOperations=True)
 
 
 # -- transactions -----------------------------------------------------------------------------------
@@ -344,3 +508,72 @@ def transactions_are_looked_at(talk):
             mine = [each["TransactionalId"] for each in answer["TransactionStates"]
                     if each["TransactionalId"].startswith(talk.prefix)]
             talk.note(f"{on} is shown {mine}")
+
+
+# -- the cluster ------------------------------------------------------------------------------------
+
+
+@conversation
+def the_cluster_is_described(talk):
+    guest(talk, "nobody")
+    guest(talk, "viewer", (CLUSTER, "kafka-cluster", DESCRIBE))
+    guest(talk, "configurer", (CLUSTER, "kafka-cluster", DESCRIBE_CONFIGS))
+    whom = ("nobody", "viewer", "configurer")
+    in_ends(talk, "DescribeCluster", whom, IncludeClusterAuthorizedOperations=True)
+    in_ends(talk, "DescribeQuorum", ("nobody", "configurer"), Topics=[
+        {"TopicName": "__cluster_metadata", "Partitions": [{"PartitionIndex": 0}]}])
+    in_ends(talk, "DescribeLogDirs", ("nobody", "configurer"), Topics=None)
+    in_ends(talk, "ListPartitionReassignments", whom, TimeoutMs=5000, Topics=None)
+    in_ends(talk, "DescribeClientQuotas", whom, Components=[], Strict=False)
+    in_ends(talk, "ListConfigResources", ("nobody", "viewer"), ResourceTypes=[])
+    # A real Kafka never answers this one to who may not: it is asked last, each on a connection of its own.
+    for on in whom:
+        talk.ask("DescribeUserScramCredentials", 0, on=on, error=None, seconds=4, Users=None)
+
+
+@conversation
+def the_cluster_is_altered(talk):
+    name, _ = talk.topic()
+    guest(talk, "nobody")
+    guest(talk, "viewer", (CLUSTER, "kafka-cluster", DESCRIBE), (CLUSTER, "kafka-cluster", DESCRIBE_CONFIGS))
+    whom = ("nobody", "viewer")
+    in_ends(talk, "AlterClientQuotas", whom, ValidateOnly=True, Entries=[
+        {"Entity": [{"EntityType": "user", "EntityName": talk.named("u")}],
+         "Ops": [{"Key": "producer_byte_rate", "Value": 1000.0, "Remove": False}]}])
+    in_ends(talk, "AlterUserScramCredentials", whom, Upsertions=[],
+            Deletions=[{"Name": talk.named("u"), "Mechanism": 1}, {"Name": talk.named("v"), "Mechanism": 1}])
+    in_ends(talk, "AlterReplicaLogDirs", whom, Dirs=[{"Path": "/nowhere", "Topics": [{"Name": name, "Partitions": [0]}]}])
+    in_ends(talk, "ElectLeaders", whom, ElectionType=0, TimeoutMs=5000, TopicPartitions=[{"Topic": name, "Partitions": [0]}])
+    in_ends(talk, "AlterPartitionReassignments", whom, TimeoutMs=5000, Topics=[
+        {"Name": name, "Partitions": [{"PartitionIndex": 0, "Replicas": [1]}]}])
+    in_ends(talk, "UpdateFeatures", whom, TimeoutMs=5000, ValidateOnly=True, FeatureUpdates=[])
+    in_ends(talk, "UnregisterBroker", whom, BrokerId=99)
+    in_ends(talk, "AddRaftVoter", whom, ClusterId=None, TimeoutMs=1000, VoterId=7, VoterDirectoryId=wire.random_id(), Listeners=[])
+    in_ends(talk, "RemoveRaftVoter", whom, ClusterId=None, VoterId=7, VoterDirectoryId=wire.random_id())
+    in_ends(talk, "CreateDelegationToken", whom, Renewers=[], MaxLifetimeMs=-1)
+    in_ends(talk, "DescribeDelegationToken", whom, Owners=None)
+
+
+# -- how rules are judged ---------------------------------------------------------------------------
+
+
+@conversation
+def a_rule_that_denies_wins(talk):
+    name, _ = talk.topic()
+    host = guest(talk, "guest", (TOPIC, talk.prefix, ALL))
+    asked = [{"Name": name, "TopicId": wire.NO_ID}]
+
+    def show():
+        talk.ask("Metadata", 12, on="guest", error=None, Topics=asked, AllowAutoTopicCreation=False,
+                 IncludeTopicAuthorizedOperations=True)
+
+    show()
+    for operation, pattern, which in ((WRITE, LITERAL, name), (ALTER_CONFIGS, PREFIXED, talk.prefix[:-3]), (ALTER, LITERAL, "*"),
+                                      (DESCRIBE, LITERAL, name), (ALL, LITERAL, name)):
+        settle_acls(talk, [acl(TOPIC, which, operation, host, pattern, DENY)])
+        talk.quietly("DescribeAcls", 3, lambda answer: bool(answer["Resources"]),
+                     **acl_filter(TOPIC, which, operation, host, pattern, DENY))
+        show()
+    talk.quietly("DeleteAcls", 3, Filters=[acl_filter(host=host)])
+    talk.quietly("DescribeAcls", 3, lambda answer: not answer["Resources"], **acl_filter(host=host))
+    show()
