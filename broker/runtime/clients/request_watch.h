@@ -99,7 +99,7 @@ class RequestWatch {
     std::atomic<std::int64_t> watched_until_ms_ = 0;
     std::atomic<std::int64_t> watched_since_ms_ = 0;
     /// Nobody who holds it takes another lock, nor has that of ClientThrottles: the two share a rank.
-    mutable Mutex mutex_{LockRank::client_throttles};
+    mutable Mutex mutex_{LockRank::request_watch};
     ErrorRing errors_ GUARDED_BY(mutex_);
     std::deque<Throttled> throttled_ GUARDED_BY(mutex_);
 };
