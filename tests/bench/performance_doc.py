@@ -144,11 +144,11 @@ def write(report, machine, command, path):
              f"Machine: {machine['model']}, {machine['processors']} processors, Linux {machine['kernel']}, TCP congestion control "
              f"{machine['congestion_control']}, load before the start {machine['load_before']:.2f}.", "",
              "A ratio is the geometric mean of one ratio per block, with its 95 % bootstrap interval where there are three blocks or "
-             "more. B is Partita, K Apache Kafka, R the limit program. A rival is ahead, or behind, where the whole interval says so.", "", *table(report), "", "### Bars", "", *bar_lines(report)]
+             "more. B is Partita, K Apache Kafka, R the limit program. A rival is ahead, or behind, where the whole interval says so.", "", *table(report), "", "## Bars", "", *bar_lines(report)]
     failures = failure_lines(report)
     if failures:
-        parts += ["", "### What could not be run", "", *failures]
-    parts += ["", "### Pictures", ""]
+        parts += ["", "## What could not be run", "", *failures]
+    parts += ["", "## Pictures", ""]
     parts += [f"![{title}]({PICTURES}/{file})" for file, title in drawn]
     parts += ["", END]
     text = path.read_text() if path.exists() else f"# Performance\n\n{BEGIN}\n{END}\n"
