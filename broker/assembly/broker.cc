@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "broker/assembly/first_users.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
@@ -259,6 +260,9 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     storage.flusher->sync_first(parts.catalog.own_log());
     parts.fences.load(clock.now().wall);
     if (auto done = parts.catalog.load_topics(place, clock.now()); !done) {
+        return done;
+    }
+    if (auto done = make_first_users(*options.config, parts.catalog, clock.now()); !done) {
         return done;
     }
     parts.fences.finish_load();

@@ -23,6 +23,9 @@ using Action = std::function<int()>;
 
 /// `serve`: runs the broker. It also runs when the line names no command, so its options are options of the application, too.
 void add_serve_command(CLI::App& application, Action& chosen);
+/// `dev-security`: makes a directory with certificates, users and settings, which `serve --security` takes.
+void add_dev_security_command(CLI::App& application, Action& chosen);
+
 /// `partitioner`: which partition a key goes to.
 void add_partitioner_command(CLI::App& application, Action& chosen);
 

@@ -7,6 +7,7 @@ namespace partita::cli {
 
 void add_commands(CLI::App& application, Action& chosen) {
     add_serve_command(application, chosen);
+    add_dev_security_command(application, chosen);
     add_partitioner_command(application, chosen);
     add_plan_command(application, chosen);
     add_control_command(application, chosen);

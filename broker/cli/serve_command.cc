@@ -2,16 +2,21 @@
 
 #include <charconv>
 #include <cstdint>
+#include <expected>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "broker/cli/command.h"
 #include "broker/config/broker_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/config/properties.h"
+#include "broker/dev_security/dev_security.h"
 #include "broker/serve.h"
 
 extern char** environ;
@@ -26,6 +31,7 @@ struct ServeArguments {
     std::string port;
     std::string http_port;
     std::string port_file;
+    std::string security_directory;
     std::string log_level = "info";
     bool ephemeral = false;
 };
@@ -38,6 +44,9 @@ void add_serve_options(CLI::App& app, ServeArguments& arguments) {
     app.add_option("-p,--port", arguments.port, "Kafka port on loopback; 0 lets the system choose (default 9092)");
     app.add_option("--http-port", arguments.http_port,
                    "HTTP port on loopback; 0 lets the system choose, 'off' for none (default 8092)");
+    app.add_option("--security", arguments.security_directory,
+                   "listen with TLS, logins and ACLs, as the directory says that partita dev-security made")
+        ->check(CLI::ExistingDirectory);
     app.add_option("--port-file", arguments.port_file, "write the Kafka port to this file when clients can connect");
     app.add_option("--log-level", arguments.log_level, "debug, info, warning, error or off (default info)");
 }
@@ -57,6 +66,35 @@ bool is_port(const std::string& text) {
     return error == std::errc() && end == text.data() + text.size();
 }
 
+std::optional<std::string> text_of_file(const std::string& path) {
+    std::ifstream file(path);
+    std::stringstream content;
+    content << file.rdbuf();
+    return file ? std::optional(content.str()) : std::nullopt;
+}
+
+/// What a directory of `partita dev-security` says, as overrides. The error is for the user.
+std::expected<std::vector<std::string>, std::string> security_overrides(const std::string& directory, const std::string& port) {
+    const std::string path = directory + "/" + std::string(dev_security::kBrokerFile);
+    const auto text = text_of_file(path);
+    if (!text) {
+        return std::unexpected("--security: cannot read " + path + "; partita dev-security " + directory + " makes it");
+    }
+    auto properties = config::parse_properties(*text);
+    if (!properties) {
+        return std::unexpected(path + ": " + properties.error().message);
+    }
+    auto settings = dev_security::broker_settings(directory, std::move(*properties), port);
+    if (!settings) {
+        return std::unexpected("--security: " + settings.error());
+    }
+    std::vector<std::string> overrides;
+    for (const auto& [name, value] : *settings) {
+        overrides.push_back(name + "=" + value);
+    }
+    return overrides;
+}
+
 int run(const ServeArguments& arguments) {
     if (!arguments.port.empty() && !is_port(arguments.port)) {
         return refuse("--port is " + arguments.port + "; it must be a number from 0, for any free port, to 65535");
@@ -67,21 +105,24 @@ int run(const ServeArguments& arguments) {
     }
     config::ConfigInputs inputs;
     if (!arguments.config_file.empty()) {
-        std::ifstream file(arguments.config_file);
-        std::stringstream content;
-        content << file.rdbuf();
-        if (!file) {
+        inputs.properties = text_of_file(arguments.config_file);
+        if (!inputs.properties) {
             return refuse("cannot read " + arguments.config_file);
         }
-        inputs.properties = content.str();
     }
     inputs.environment = process_environment();
-    inputs.overrides = arguments.overrides;
+    if (!arguments.security_directory.empty()) {
+        auto settings = security_overrides(arguments.security_directory, arguments.port);
+        if (!settings) {
+            return refuse(settings.error());
+        }
+        inputs.overrides = std::move(*settings);
+    } else if (!arguments.port.empty()) {
+        inputs.overrides.push_back("listeners=PLAINTEXT://localhost:" + arguments.port);
+    }
+    inputs.overrides.insert(inputs.overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
     if (!arguments.data_directory.empty()) {
         inputs.overrides.push_back("log.dirs=" + arguments.data_directory);
-    }
-    if (!arguments.port.empty()) {
-        inputs.overrides.push_back("listeners=PLAINTEXT://localhost:" + arguments.port);
     }
     auto loaded = config::load_broker_config(inputs);
     if (!loaded) {

@@ -112,6 +112,10 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
            "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
            "value switches it off."),
+    internal(
+        "partita.scram.users.file", ConfigType::string, "", kAny, kReadOnly,
+        "A file of users who are made at the start, or get their password again: lines as kafka-storage format --add-scram takes "
+        "them, SCRAM-SHA-512=[name=alice,password=alice-secret]."),
     internal("partita.start.message", ConfigType::string, "", kAny, kReadOnly,
              "Lines that are printed on standard output when clients are served, for starters that wait for a line of another "
              "broker's log."),

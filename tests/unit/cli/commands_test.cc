@@ -1,10 +1,12 @@
 // What a command line is taken for, and the exit codes that scripts rely on.
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -77,6 +79,10 @@ TEST_F(CommandLine, ALineThatLacksSomethingRunsNothing) {
              {"control", "unseed", "t"},
              {"partitioner", "java", "-n", "0"},
              {"watch", "--no-such-option"},
+             {"dev-security"},
+             {"dev-security", "d", "--port", "0"},
+             {"dev-security", "d", "--port", "65536"},
+             {"--security", "no-such-directory"},
              {"plan", "t", "--to", "4", "watch"},
          }) {
         CLI::App application{"Partita"};
@@ -101,6 +107,31 @@ TEST_F(CommandLine, OptionsAreSuggestedForTheCommandThatTheLineNames) {
 TEST_F(CommandLine, NothingIsSuggestedForWhatIsNearToNothing) {
     ASSERT_FALSE(parse({"frobnicate"}));
     EXPECT_EQ(suggestion(application_), std::nullopt);
+}
+
+TEST_F(CommandLine, ASecureDirectoryIsMadeOnceAndThenRefused) {
+    const std::string above = ::testing::TempDir() + "dev-security-command-" + std::to_string(::getpid());
+    const Ran made = run({"dev-security", above + "/sec", "--user", "billing", "--mtls"});
+    EXPECT_EQ(made.exit_code, kExitDone) << made.errors;
+    EXPECT_THAT(made.output, HasSubstr("  partita --security " + above + "/sec\n"));
+    for (const char* name : {"ca.pem", "server.pem", "broker.properties", "billing.properties", "billing.mtls.properties"}) {
+        EXPECT_TRUE(std::filesystem::exists(above + "/sec/" + name)) << name;
+    }
+    EXPECT_FALSE(std::filesystem::exists(above + "/sec/app.properties"));
+    const Ran again = run({"dev-security", above + "/sec"});
+    EXPECT_EQ(again.exit_code, kExitUsage);
+    EXPECT_THAT(again.errors, HasSubstr("--overwrite"));
+    EXPECT_EQ(again.output, "");
+    std::filesystem::remove_all(above);
+}
+
+TEST_F(CommandLine, ADirectoryWithoutSettingsStartsNoBroker) {
+    const std::string empty = ::testing::TempDir() + "no-security-" + std::to_string(::getpid());
+    std::filesystem::create_directory(empty);
+    const Ran ran = run({"--security", empty});
+    EXPECT_EQ(ran.exit_code, kExitUsage);
+    EXPECT_THAT(ran.errors, HasSubstr("partita dev-security " + empty + " makes it"));
+    std::filesystem::remove_all(empty);
 }
 
 TEST_F(CommandLine, AnAnswerOfTheBrokerIsPrintedAndTheCommandIsDone) {

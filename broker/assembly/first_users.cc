@@ -1,0 +1,90 @@
+#include "broker/assembly/first_users.h"
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "broker/authentication/crypto.h"
+#include "broker/authentication/scram_users.h"
+#include "broker/config/log_setup.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/topics/scram_credentials.h"
+#include "protocol/random_bytes.h"
+
+namespace partita::runtime {
+namespace {
+
+constexpr std::string_view kSetting = "partita.scram.users.file";
+
+std::expected<std::vector<authentication::ScramUser>, StartError> read_users(const std::string& path) {
+    const std::string place = std::string(kSetting) + ": " + path;
+    std::ifstream file(path, std::ios::binary);
+    std::string text(authentication::kScramUsersBytesMax + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file.eof() && file.fail()) return std::unexpected(StartError{place + " cannot be read"});
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    auto users = authentication::parse_scram_users(text);
+    authentication::wipe(text);
+    if (!users) return std::unexpected(StartError{place + ", " + users.error()});
+    return std::move(*users);
+}
+
+topics::ScramMechanism mechanism_of(const authentication::ScramUser& user) {
+    return user.hash == authentication::Hash::sha_256 ? topics::ScramMechanism::sha_256 : topics::ScramMechanism::sha_512;
+}
+
+bool has_password(const topics::CatalogSnapshot& catalog, const authentication::ScramUser& user) {
+    const auto found = catalog.all_scram_credentials().find(user.name);
+    if (found == catalog.all_scram_credentials().end()) return false;
+    const auto kept = found->second.find(topics::scram_mechanism_name(mechanism_of(user)));
+    return kept != found->second.end() && authentication::is_credential_of(user, kept->second);
+}
+
+topics::ScramUpsertion upsertion_of(const authentication::ScramUser& user) {
+    const auto salt = random_value<std::array<char, 24>>();
+    const authentication::ScramCredential made =
+        authentication::make_scram_credential(user.hash, user.password, {salt.data(), salt.size()}, user.iterations);
+    return {.user = user.name,
+            .mechanism = static_cast<std::int8_t>(mechanism_of(user)),
+            .iterations = made.iterations,
+            .credential = topics::ScramCredential{.salt = authentication::to_base64(made.salt),
+                                                  .stored_key = authentication::to_base64(made.stored_key),
+                                                  .server_key = authentication::to_base64(made.server_key),
+                                                  .iterations = made.iterations}};
+}
+
+}  // namespace
+
+std::expected<void, StartError> make_first_users(const config::BrokerConfig& config, Catalog& catalog, Now now) {
+    const std::string path = std::get<std::string>(config.value(kSetting));
+    if (path.empty()) return {};
+    auto users = read_users(path);
+    if (!users) return std::unexpected(std::move(users.error()));
+    std::size_t made = 0;
+    Catalog::Section section(catalog);
+    for (authentication::ScramUser& user : *users) {
+        if (!has_password(section.snapshot(), user)) {
+            // One at a time: a command alters a user once.
+            const topics::AlterScramCredentialsCommand command{.deletions = {}, .upsertions = {upsertion_of(user)}};
+            const auto decision = section.decide(now, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
+                return topics::alter_scram_credentials(core.snapshot(), command);
+            });
+            if (const topics::CatalogError& error = decision.reply.users.front().error; error.failed()) {
+                return std::unexpected(
+                    StartError{path + ": the user " + user.name + " cannot be made: " + error.message.value_or("")});
+            }
+            if (!section.write(decision.effects, now)) {
+                return std::unexpected(StartError{"the catalog cannot be written, so that users of " + path + " cannot be made"});
+            }
+            section.publish(decision.effects, now);
+            ++made;
+        }
+        authentication::wipe(user.password);
+    }
+    if (made > 0) log::info("access", "credentials of users were made", {{"file", path}, {"credentials", made}});
+    return {};
+}
+
+}  // namespace partita::runtime
