@@ -1,0 +1,77 @@
+#include <string>
+#include <vector>
+
+#include "broker/tls/jks.h"
+#include "broker/tls/pem.h"
+#include "broker/tls/pkcs12.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/pieces.h"
+#include "tests/unit/tls/stores.h"
+
+/// Key stores as they come from disks and configs.
+namespace {
+
+using namespace partita;
+using namespace partita::tls;
+
+enum class Input : std::uint8_t { jks, jks_without_password, pkcs12, pem_key, pem_certificates };
+constexpr std::uint8_t kInputs = 5;
+constexpr StorePasswords kPasswords{.store = "store-secret", .key = "key-secret"};
+
+void check(const std::expected<StoreContents, std::string>& contents, StoreUse use, std::size_t bytes) {
+    if (!contents) {
+        FUZZ_CHECK(!contents.error().empty() && contents.error().find("secret") == std::string::npos);
+        return;
+    }
+    // A certificate is larger than that.
+    FUZZ_CHECK(contents->trusted.size() <= bytes && contents->keys.size() <= bytes);
+    FUZZ_CHECK(use == StoreUse::keys || contents->keys.empty());
+    for (const KeyEntry& entry : contents->keys) FUZZ_CHECK(entry.key != nullptr && !entry.chain.empty());
+}
+
+std::vector<std::byte> seed(Input input, std::string_view content) {
+    std::vector<std::byte> bytes{static_cast<std::byte>(input)};
+    for (const char c : content) bytes.push_back(static_cast<std::byte>(c));
+    return bytes;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const Bytes input = std::as_bytes(std::span(data, size)).subspan(1);
+    switch (static_cast<Input>(data[0] % kInputs)) {
+        case Input::jks:
+            check(parse_jks(input, kPasswords, StoreUse::keys), StoreUse::keys, input.size());
+            break;
+        case Input::jks_without_password:
+            check(parse_jks(input, {.store = {}, .key = "key-secret"}, StoreUse::keys), StoreUse::keys, input.size());
+            check(parse_jks(input, {}, StoreUse::trust), StoreUse::trust, input.size());
+            break;
+        case Input::pkcs12:
+            // Without its password nothing is hashed, which takes time that a fuzzer need not spend.
+            check(parse_pkcs12(input, {}, StoreUse::trust), StoreUse::trust, input.size());
+            break;
+        case Input::pem_key:
+            if (const auto key = parse_pem_key(as_text(input), std::nullopt)) FUZZ_CHECK(*key != nullptr);
+            break;
+        case Input::pem_certificates:
+            if (const auto found = parse_pem_certificates(as_text(input))) FUZZ_CHECK(!found->empty());
+            break;
+    }
+    return 0;
+}
+
+std::vector<std::vector<std::byte>> fuzz_seeds() {
+    using partita::test::store_text;
+    return {
+        seed(Input::jks, store_text("server.jks")),
+        seed(Input::jks_without_password, store_text("server.jks")),
+        seed(Input::jks_without_password, store_text("trust.jks")),
+        seed(Input::pkcs12, store_text("keytool.p12")),
+        seed(Input::pkcs12, store_text("openssl-ca.p12")),
+        seed(Input::pem_key, store_text("server.key")),
+        seed(Input::pem_key, store_text("traditional.key")),
+        seed(Input::pem_certificates, store_text("chain.pem")),
+    };
+}
