@@ -8,7 +8,7 @@ namespace partita::groups {
 namespace {
 
 /// Says who has what to a history. Topics that the cluster does not know, and partitions that they do not have, are left out:
-/// leaders make assignments.
+/// leaders make assignments, and a log may hold records that no coordinator of ours has written.
 class Teller {
   public:
     Teller(GroupHistory& history, const ClusterView& cluster) : history_(history), cluster_(cluster) {}
@@ -21,7 +21,7 @@ class Teller {
                 continue;
             }
             for (const PartitionIndex partition : holdings_.partitions_of(held)) {
-                if (partition.value >= 0 && partition.value < topic->partition_count) {
+                if (has(*topic, partition.value)) {
                     history_.acquire(topic->name, topic->topic_id, partition.value, member_id, since);
                 }
             }
@@ -34,7 +34,9 @@ class Teller {
                 continue;
             }
             for (const OwnedPartition& partition : owned.partitions) {
-                history_.acquire(topic->name, topic->topic_id, partition.partition, member_id, since);
+                if (has(*topic, partition.partition)) {
+                    history_.acquire(topic->name, topic->topic_id, partition.partition, member_id, since);
+                }
             }
         }
     }
@@ -55,6 +57,10 @@ class Teller {
     }
 
   private:
+    [[nodiscard]] static bool has(const ClusterView::Topic& topic, std::int32_t partition) {
+        return partition >= 0 && partition < topic.partition_count;
+    }
+
     GroupHistory& history_;
     const ClusterView& cluster_;
     Holdings holdings_;

@@ -298,6 +298,29 @@ TEST_F(ClassicHistory, AnAssignmentOfPartitionsThatDoNotExistIsNotFollowed) {
     EXPECT_EQ(history().topics().at("topic").partitions.size(), 1U);
 }
 
+TEST_F(ClassicHistory, ARecordOfPartitionsThatDoNotExistIsNotFollowed) {
+    set_topic("t", 4);
+    join_and_follow(joining("m1"));
+    settle();
+    Record record;
+    for (const auto& written : log_) {
+        const auto* current = std::get_if<CurrentAssignmentRecord>(&written->view());
+        if (current != nullptr && current->member_id == "m1") record = *current;
+    }
+    const auto& assigned = std::get<CurrentAssignmentRecord>(record).progress.assigned;
+    ASSERT_EQ(assigned.size(), 1U);
+    ASSERT_EQ(assigned[0].partitions.size(), 4U);
+    auto& partitions = std::get<CurrentAssignmentRecord>(record).progress.assigned[0].partitions;
+    partitions[0].partition = -1;
+    partitions[3].partition = 2'000'000'000;
+    log_.push_back(std::make_unique<StoredRecord>(record));
+    crash_and_restart();
+    const GroupHistory known = history();
+    EXPECT_EQ(known.topics().at("t").partitions.size(), 3U);
+    EXPECT_NE(known.find("t", 2), nullptr);
+    EXPECT_EQ(known.find("t", 3), nullptr);
+}
+
 TEST_F(ClassicHistory, AFollowedPartitionOfKip848HasOneOwnerAfterTheOther) {
     set_topic("t", 4);
     join_and_follow(joining("m1"));
