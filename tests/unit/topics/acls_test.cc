@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "broker/access/acl_index.h"
 #include "tests/unit/topics/catalog_fixture.h"
 
