@@ -12,6 +12,8 @@ namespace partita::client {
 namespace {
 
 constexpr std::size_t kSizeBytes = sizeof(std::int32_t);
+/// How a record of TLS begins that says what is wrong: its type and the major version. No first reply is as long as that.
+constexpr std::int32_t kTlsAlertHead = 0x1503;
 /// What is read at a time.
 constexpr std::size_t kPieceBytes = 64 * 1024;
 
@@ -41,9 +43,13 @@ Result<std::unique_ptr<Connection>> Connection::open(Network& network, const End
                                                      Instant deadline) {
     const Instant setup_deadline = earlier(network.clock().now().monotonic, settings.connection_setup_timeout_ms, deadline);
     auto transport = network.connect(endpoint, setup_deadline);
+    if (transport && settings.tls) transport = settings.tls->secure(std::move(*transport), endpoint.host, setup_deadline);
     if (!transport) {
-        const bool is_interrupted = transport.error().kind == TransportFailure::Kind::interrupted;
-        return std::unexpected(Failure{.kind = is_interrupted ? Failure::Kind::interrupted : Failure::Kind::unreachable,
+        using Kind = TransportFailure::Kind;
+        const Kind kind = transport.error().kind;
+        return std::unexpected(Failure{.kind = kind == Kind::interrupted ? Failure::Kind::interrupted
+                                               : kind == Kind::untrusted ? Failure::Kind::untrusted
+                                                                         : Failure::Kind::unreachable,
                                        .message = to_string(endpoint) + ": " + transport.error().message});
     }
     std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, settings.client_id));
@@ -58,6 +64,7 @@ Failure Connection::failure_of(const TransportFailure& failure) const {
     using Kind = TransportFailure::Kind;
     return {.kind = failure.kind == Kind::timed_out     ? Failure::Kind::timed_out
                     : failure.kind == Kind::interrupted ? Failure::Kind::interrupted
+                    : failure.kind == Kind::untrusted   ? Failure::Kind::untrusted
                                                         : Failure::Kind::disconnected,
             .message = to_string(endpoint_) + ": " + failure.message};
 }
@@ -148,6 +155,10 @@ Result<ByteBuffer> Connection::receive_frame(Instant deadline) {
         }
         if (has_size) return frame;
         const auto size = load_big_endian<std::int32_t>(frame.data());
+        const bool is_first = next_correlation_id_ == 2;
+        if (is_first && size >> 16 == kTlsAlertHead) {
+            return malformed("it speaks TLS, which security.protocol=SSL or SASL_SSL asks for");
+        }
         if (size < static_cast<std::int32_t>(sizeof(std::int32_t)) || size > kReplyBytesMax) {
             return malformed("a reply of " + std::to_string(size) + " bytes");
         }

@@ -47,7 +47,7 @@ class Connection {
 
     /// Connects and asks for versions (ApiVersions, stepping down where a broker is older: KIP-511). `client_id` goes along with
     /// every request. Then logs in, if there is somebody to be. Failures: unreachable, timed_out, disconnected, malformed; those
-    /// of `log_in`.
+    /// of `log_in`; untrusted, with TLS.
     [[nodiscard]] static Result<std::unique_ptr<Connection>> open(Network& network, const Endpoint& endpoint,
                                                                   const Settings& settings, Instant deadline);
 

@@ -69,6 +69,8 @@ std::string exception_name(const Failure& failure) {
             return "DisconnectException";
         case Failure::Kind::malformed:
             return "SchemaException";
+        case Failure::Kind::untrusted:
+            return "SslAuthenticationException";
         case Failure::Kind::unsupported:
             return "UnsupportedVersionException";
         case Failure::Kind::interrupted:

@@ -10,8 +10,8 @@
 #include "protocol/types.h"
 #include "schedule/clock.h"
 
-/// What a client has of the world: connections, a clock, and patience. Tests have one of their own. TLS has its place
-/// here, too: a Transport that does it over another one.
+/// What a client has of the world: connections, a clock, and patience. Tests have one of their own. TLS is a
+/// Transport over another one (tls.h).
 namespace partita::client {
 
 struct TransportFailure {
@@ -21,6 +21,7 @@ struct TransportFailure {
         timed_out,     ///< The deadline passed.
         closed,        ///< The other side ended the connection.
         interrupted,   ///< Somebody wants no wait to go on: `Network::end_waits_by`.
+        untrusted,     ///< TLS: one side does not believe the other, or they agree on nothing. No other attempt will do better.
         broken,        ///< The system says something else.
     };
     Kind kind{};

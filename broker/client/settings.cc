@@ -44,20 +44,23 @@ Result<void> read_security(const std::map<std::string, std::string>& properties,
     if (protocol == properties.end()) return {};
     std::string name = protocol->second;
     std::ranges::transform(name, name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    if (name == "PLAINTEXT") return {};
-    if (name == "SASL_PLAINTEXT") {
-        auto login = login_of(properties);
-        if (!login) return std::unexpected(std::move(login.error()));
-        settings.login = std::move(*login);
-        return {};
-    }
-    constexpr const char* kOthers[] = {"SSL", "SASL_SSL"};
-    if (std::ranges::find(kOthers, name) == std::end(kOthers)) {
+    constexpr std::string_view kProtocols[] = {"PLAINTEXT", "SASL_PLAINTEXT", "SASL_SSL", "SSL"};
+    if (std::ranges::find(kProtocols, name) == std::end(kProtocols)) {
         return refuse_setting("Invalid value " + protocol->second +
                               " for configuration security.protocol: String must be one of (case insensitive): PLAINTEXT, "
                               "SASL_PLAINTEXT, SASL_SSL, SSL");
     }
-    return refuse_setting("security.protocol=" + protocol->second + " is not served yet: only PLAINTEXT and SASL_PLAINTEXT are");
+    if (name.ends_with("SSL")) {
+        auto tls = Tls::of(properties);
+        if (!tls) return std::unexpected(std::move(tls.error()));
+        settings.tls = std::move(*tls);
+    }
+    if (name.starts_with("SASL_")) {
+        auto login = login_of(properties);
+        if (!login) return std::unexpected(std::move(login.error()));
+        settings.login = std::move(*login);
+    }
+    return {};
 }
 
 }  // namespace

@@ -78,12 +78,20 @@ def test_nobody_there_is_said_when_the_time_is_over(tools, ours, tmp_path):
     assert theirs.code == mine.code == 1
 
 
-def test_a_protection_that_is_not_served_is_refused(ours, tmp_path):
+def test_a_login_that_is_not_served_is_refused(ours, tmp_path):
     config = tmp_path / "client.properties"
     config.write_text("security.protocol=SASL_SSL\n")
     result = ours("kafka-topics", "--list", "--command-config", config)
     assert (result.code, result.out) == (1, "")
-    assert result.err == "security.protocol=SASL_SSL is not served yet: only PLAINTEXT is\n"
+    assert result.err == "sasl.mechanism=GSSAPI is not served: only PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512 are\n"
+
+
+def test_a_store_of_keys_that_cannot_be_read_is_named(ours, tmp_path):
+    config = tmp_path / "client.properties"
+    config.write_text(f"security.protocol=SSL\nssl.truststore.location={tmp_path}/nowhere.jks\n")
+    result = ours("kafka-topics", "--list", "--command-config", config)
+    assert (result.code, result.out) == (1, "")
+    assert "ssl.truststore.location" in result.err and "nowhere.jks" in result.err and result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("address", ["nowhere", "host:port", "host:99999", ":9092", "<i>:1"])

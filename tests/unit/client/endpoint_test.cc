@@ -60,8 +60,6 @@ TEST(ClientSettings, WhatCannotBeUsedIsRefused) {
              {"retry.backoff.ms", "-1", "Invalid value -1 for configuration retry.backoff.ms: Value must be at least 0"},
              {"default.api.timeout.ms", "10",
               "The specified value of default.api.timeout.ms must be no smaller than the value of request.timeout.ms."},
-             {"security.protocol", "SASL_SSL",
-              "security.protocol=SASL_SSL is not served yet: only PLAINTEXT and SASL_PLAINTEXT are"},
              {"security.protocol", "TLS",
               "Invalid value TLS for configuration security.protocol: String must be one of (case insensitive): PLAINTEXT, "
               "SASL_PLAINTEXT, SASL_SSL, SSL"},

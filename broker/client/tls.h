@@ -1,0 +1,38 @@
+#pragma once
+
+#include <expected>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "broker/client/failure.h"
+#include "broker/client/network.h"
+#include "schedule/clock.h"
+
+namespace partita::client {
+
+/// TLS 1.2 and 1.3 as a client: whom it believes and who it is, by the settings of Kafka's clients. Immutable once made; all
+/// connections share it.
+class Tls {
+  public:
+    /// Reads `ssl.truststore.*`, `ssl.keystore.*`, `ssl.key.password` (PEM, PKCS12 and JKS: broker/tls), `ssl.enabled.protocols`
+    /// and `ssl.endpoint.identification.algorithm`; also librdkafka's `ssl.ca.location`. Without a trust store the authorities
+    /// that the machine trusts are believed. bad_setting: what cannot be read or used, with its name.
+    [[nodiscard]] static Result<std::shared_ptr<const Tls>> of(const std::map<std::string, std::string>& properties);
+    ~Tls();
+
+    /// A transport that encrypts what goes over `plain`, after a handshake. The server's certificate must be believed, and be one
+    /// for `host` unless the settings say that any will do. Failures: untrusted, when one side does not believe the other, or
+    /// they have no version or cipher in common; those of `plain`.
+    [[nodiscard]] std::expected<std::unique_ptr<Transport>, TransportFailure> secure(std::unique_ptr<Transport> plain,
+                                                                                     const std::string& host,
+                                                                                     Instant deadline) const;
+
+  private:
+    struct Parts;
+    explicit Tls(std::unique_ptr<Parts> parts);
+
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace partita::client
