@@ -166,7 +166,7 @@ void serve_ownership(const Surroundings& surroundings, const ExchangePointer& ex
         respond_error(*exchange, Status::bad_request, page.error());
         return;
     }
-    const auto look = [&surroundings, page = *page, exchange] {
+    const auto look = [surroundings, page = *page, exchange] {
         const auto history = history_of(surroundings, *exchange);
         if (history == nullptr) {
             return;

@@ -19,7 +19,8 @@ class EventFeed;
 class Jobs;
 class OwnRequests;
 
-/// What resources may use. Resources run on the first reactor and must not block it: work that takes long is a job.
+/// What resources may use. Resources run on the first reactor and must not block it: work that takes long is a job. A job takes a
+/// copy: the parts that it names outlive every job, it itself need not.
 struct Surroundings {
     /// Plans read whole logs. Looks take moments: a few of them find a place beside any number of plans.
     static constexpr std::size_t kPlansMax = 2;
