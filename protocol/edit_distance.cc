@@ -22,4 +22,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row[b.size()];
 }
 
+std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> candidates) {
+    std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+    std::optional<std::string_view> found;
+    for (const std::string_view candidate : candidates) {
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance > 0 && distance < least) {
+            least = distance;
+            found = candidate;
+        }
+    }
+    return found;
+}
+
 }  // namespace partita

@@ -1,6 +1,6 @@
 #include "broker/cli/suggestions.h"
 
-#include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "protocol/edit_distance.h"
@@ -30,16 +30,9 @@ std::optional<std::string> suggestion(const CLI::App& application) {
     if (wanted.size() > kWordBytesMax) return std::nullopt;
     std::vector<std::string> words;
     add_words(application, words);
-    std::size_t least = std::max<std::size_t>(1, wanted.size() / 3) + 1;
-    const std::string* nearest = nullptr;
-    for (const std::string& word : words) {
-        const std::size_t distance = edit_distance(wanted, word);
-        if (distance > 0 && distance < least) {
-            least = distance;
-            nearest = &word;
-        }
-    }
-    return nearest == nullptr ? std::nullopt : std::optional(wanted + ": did you mean " + *nearest + "?");
+    const std::vector<std::string_view> candidates(words.begin(), words.end());
+    const auto near = nearest(wanted, candidates);
+    return near ? std::optional(wanted + ": did you mean " + std::string(*near) + "?") : std::nullopt;
 }
 
 }  // namespace partita::cli

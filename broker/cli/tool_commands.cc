@@ -26,7 +26,8 @@ std::optional<int> run_named_tool(int argument_count, char** argument_values) {
 void add_tool_names(CLI::App& application) {
     for (const tools::Tool* tool : tools::all_tools()) {
         CLI::App* command = application.add_subcommand(std::string(tool->name), std::string(tool->purpose));
-        command->group("Kafka's tools")->prefix_command();
+        command->prefix_command();
+        if (!tool->kafka_name.empty()) command->group("Kafka's tools");
     }
 }
 

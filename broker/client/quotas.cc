@@ -64,7 +64,8 @@ std::string_view to_string(ScramMechanism mechanism) {
     return "UNKNOWN";
 }
 
-Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::vector<QuotaMatch>& matches) {
+Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::vector<QuotaMatch>& matches,
+                                                  QuotaEntities entities) {
     constexpr std::int8_t kExact = 0;
     constexpr std::int8_t kDefault = 1;
     constexpr std::int8_t kAny = 2;
@@ -76,7 +77,7 @@ Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::v
                                                           : kDefault,
                               .match = match.name ? view(*match.name) : std::nullopt});
     }
-    const DescribeClientQuotasRequest request{.components = components, .strict = true};
+    const DescribeClientQuotasRequest request{.components = components, .strict = entities == QuotaEntities::exact};
     auto reply = cluster.ask<DescribeClientQuotasResponse>(Route::any(), {.name = "describeClientQuotas"}, request);
     if (!reply) return std::unexpected(std::move(reply.error()));
     if ((*reply)->error_code != ErrorCode::none) {

@@ -19,13 +19,17 @@ struct EntityQuotas {
     std::vector<std::pair<std::string, double>> values;
 };
 
-/// Which entities: of exactly these types, each with a name, the default (an empty optional inside), or any (null outside).
+/// Which entities: of these types, each with a name, the default (an empty optional inside), or any (null outside).
 struct QuotaMatch {
     std::string type;
     std::optional<std::optional<std::string>> name;
 };
 
-[[nodiscard]] Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::vector<QuotaMatch>& matches);
+/// Whether an entity may have types that no match names.
+enum class QuotaEntities { exact, with_others };
+
+[[nodiscard]] Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::vector<QuotaMatch>& matches,
+                                                                QuotaEntities entities = QuotaEntities::exact);
 /// Sets values, and takes those away that are null.
 [[nodiscard]] Result<void> alter_quotas(Cluster& cluster, const QuotaEntity& entity,
                                         const std::vector<std::pair<std::string, std::optional<double>>>& values);

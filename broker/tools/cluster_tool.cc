@@ -107,6 +107,7 @@ const Tool kClusterTool{.name = "cluster",
                         .kafka_name = "kafka-cluster",
                         .purpose = "The Kafka cluster tool: cluster-id, list-endpoints, unregister.",
                         .options = kClusterOptions,
-                        .run = run_cluster};
+                        .run = run_cluster,
+                        .words = "cluster-id list-endpoints unregister"};
 
 }  // namespace partita::tools

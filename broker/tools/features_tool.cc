@@ -227,6 +227,7 @@ const Tool kFeaturesTool{.name = "features",
                              "This tool manages feature flags in Kafka: describe, upgrade, downgrade, disable, "
                              "version-mapping, feature-dependencies.",
                          .options = kFeaturesOptions,
-                         .run = run_features};
+                         .run = run_features,
+                         .words = "describe upgrade downgrade disable version-mapping feature-dependencies"};
 
 }  // namespace partita::tools

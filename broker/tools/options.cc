@@ -4,6 +4,8 @@
 #include <charconv>
 #include <limits>
 
+#include "protocol/edit_distance.h"
+
 namespace partita::tools {
 namespace {
 
@@ -14,6 +16,17 @@ const Option* find_option(std::span<const Option> table, std::string_view name) 
     const auto found =
         std::ranges::find_if(table, [&](const Option& option) { return option.name == name || option.alias == name; });
     return found == table.end() || name.empty() ? nullptr : &*found;
+}
+
+/// Longer words are compared with nothing.
+constexpr std::size_t kSuggestedBytesMax = 64;
+
+Options::Unread unknown(std::span<const Option> table, std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const Option& option : table) names.push_back(option.name);
+    const auto near = name.size() > kSuggestedBytesMax ? std::nullopt : nearest(name, names);
+    return {.message = std::string(name) + " is not a recognized option",
+            .suggestion = near ? "did you mean --" + std::string(*near) + "?" : ""};
 }
 
 std::string in_brackets(std::string_view name) { return "[" + std::string(name) + "]"; }
@@ -40,7 +53,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
     return number;
 }
 
-std::expected<Options, std::string> Options::parse(std::span<const Option> table, std::span<const std::string> words) {
+std::expected<Options, Options::Unread> Options::parse(std::span<const Option> table, std::span<const std::string> words) {
     Options options(table);
     options.words_.assign(words.begin(), words.end());
     for (std::size_t at = 0; at < words.size(); ++at) {
@@ -56,7 +69,7 @@ std::expected<Options, std::string> Options::parse(std::span<const Option> table
         const std::string_view body = word.substr(word.starts_with("--") ? 2 : 1);
         const std::size_t equals = std::min(body.find('='), body.size());
         const Option* option = find_option(table, body.substr(0, equals));
-        if (option == nullptr) return std::unexpected(std::string(body.substr(0, equals)) + " is not a recognized option");
+        if (option == nullptr) return std::unexpected(unknown(table, body.substr(0, equals)));
         options.order_.push_back(option->name);
         std::vector<std::string>& arguments = options.given_[option->name];
         if (option->argument.empty()) continue;
@@ -67,7 +80,7 @@ std::expected<Options, std::string> Options::parse(std::span<const Option> table
         } else if (at + 1 < words.size()) {
             arguments.push_back(words[++at]);
         } else {
-            return std::unexpected("Option " + std::string(option->name) + " requires an argument");
+            return std::unexpected(Unread{"Option " + std::string(option->name) + " requires an argument", {}});
         }
     }
     return options;

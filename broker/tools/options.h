@@ -52,9 +52,14 @@ struct Rule {
 /// A command line that was read.
 class Options {
   public:
-    /// The text of the error is Kafka's: "X is not a recognized option".
-    [[nodiscard]] static std::expected<Options, std::string> parse(std::span<const Option> table,
-                                                                   std::span<const std::string> words);
+    /// Why a line cannot be read.
+    struct Unread {
+        /// Kafka's text: "X is not a recognized option".
+        std::string message;
+        /// "did you mean --topic?"; empty when no option's name is close.
+        std::string suggestion;
+    };
+    [[nodiscard]] static std::expected<Options, Unread> parse(std::span<const Option> table, std::span<const std::string> words);
 
     /// Given on the line. By the name in the table, whichever name the line has.
     [[nodiscard]] bool has(std::string_view name) const { return given_.contains(name); }

@@ -114,6 +114,7 @@ const Tool kQuorumTool{.name = "quorum",
                        .kafka_name = "kafka-metadata-quorum",
                        .purpose = "This tool describes kraft metadata quorum status: describe --status or --replication.",
                        .options = kQuorumOptions,
-                       .run = run_quorum};
+                       .run = run_quorum,
+                       .words = "describe"};
 
 }  // namespace partita::tools

@@ -75,7 +75,7 @@ const Tool* tool_of_program(std::string_view path) {
     if (name.ends_with(".sh")) name.remove_suffix(3);
     const auto tools = all_tools();
     const auto found = std::ranges::find(tools, name, [](const Tool* tool) { return tool->kafka_name; });
-    return found == tools.end() ? nullptr : *found;
+    return name.empty() || found == tools.end() ? nullptr : *found;
 }
 
 int run_tool(const Tool& tool, std::span<const std::string> words, const Surroundings& surroundings) {
@@ -83,7 +83,11 @@ int run_tool(const Tool& tool, std::span<const std::string> words, const Surroun
         return show_usage(tool, std::string(tool.short_purpose.empty() ? tool.purpose : tool.short_purpose), surroundings);
     }
     const auto options = Options::parse(tool.options, words);
-    if (!options) return end(tool, {Ending::Kind::refused, options.error()}, surroundings);
+    if (!options) {
+        const int code = end(tool, {Ending::Kind::refused, options.error().message}, surroundings);
+        if (!options.error().suggestion.empty()) surroundings.complain(options.error().suggestion);
+        return code;
+    }
     if (options->has("help")) return show_usage(tool, std::string(tool.purpose), surroundings);
     if (options->has("version")) {
         surroundings.print(std::string(kKafkaVersion) + "\n");

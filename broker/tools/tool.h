@@ -57,7 +57,7 @@ using Outcome = std::expected<T, Ending>;
 struct Tool {
     /// `partita NAME`.
     std::string_view name;
-    /// What a link that points to the program is called, without ".sh".
+    /// What a link that points to the program is called, without ".sh". Empty when Kafka has no such tool.
     std::string_view kafka_name;
     /// What people read first when they ask for help.
     std::string_view purpose;
@@ -74,6 +74,8 @@ struct Tool {
     std::string_view refusal_prefix = {};
     /// Without any option it says so and does nothing.
     bool needs_options = true;
+    /// What may stand beside options, with blanks between: "list describe".
+    std::string_view words = {};
 };
 
 /// Every tool, by name.
@@ -101,6 +103,8 @@ struct Tool {
 [[nodiscard]] Outcome<std::string> read_file(const std::string& path);
 
 inline constexpr Option kBootstrapServer{"bootstrap-server", "HOST:PORT,...", "The brokers to ask first."};
+/// The same for commands that no tool of Kafka's is like.
+inline constexpr Option kOwnBootstrapServer{"bootstrap-server", "HOST:PORT,...", "The brokers to ask first.", "localhost:9092"};
 inline constexpr Option kCommandConfig{"command-config", "file", "Properties of the client that asks."};
 inline constexpr Option kHelp{"help", "", "Print this."};
 inline constexpr Option kVersion{"version", "", "Print the version of Kafka whose tools these are."};

@@ -18,6 +18,7 @@ extern const Tool kLogDirsTool;
 extern const Tool kOffsetsTool;
 extern const Tool kProduceTool;
 extern const Tool kQuorumTool;
+extern const Tool kQuotasTool;
 extern const Tool kRecordsTool;
 extern const Tool kTopicsTool;
 extern const Tool kTransactionsTool;

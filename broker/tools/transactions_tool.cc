@@ -347,6 +347,7 @@ const Tool kTransactionsTool{
         "This tool is used to analyze the transactional state of producers in the cluster: list, describe, "
         "describe-producers, abort, find-hanging, forceTerminateTransaction.",
     .options = kTransactionsOptions,
-    .run = run_transactions};
+    .run = run_transactions,
+    .words = "list describe describe-producers abort find-hanging forceTerminateTransaction"};
 
 }  // namespace partita::tools

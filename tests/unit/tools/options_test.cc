@@ -20,7 +20,9 @@ constexpr Option kTable[] = {
     {"new-name", "text", "A renamed one.", {}, "old-name"},
 };
 
-std::expected<Options, std::string> parse(const std::vector<std::string>& words) { return Options::parse(kTable, words); }
+std::expected<Options, std::string> parse(const std::vector<std::string>& words) {
+    return Options::parse(kTable, words).transform_error([](const Options::Unread& unread) { return unread.message; });
+}
 
 TEST(ToolOptions, OneDashIsAsGoodAsTwoAndAnEqualsSignAsASpace) {
     const auto options = parse({"-list", "--topic=a=b", "-topic", "c", "--old-name", "--x", "word", "--", "--list"});
@@ -41,6 +43,17 @@ TEST(ToolOptions, WhatCannotBeReadIsSaidInKafkasWords) {
     EXPECT_EQ(parse({"--count", "+5"})->integer("count"), 5);
     EXPECT_EQ(parse({})->integer("count"), 7);
     EXPECT_EQ(*parse({})->integer("topic"), std::nullopt);
+}
+
+TEST(ToolOptions, AnOptionThatIsNearlyOneOfTheTableIsSuggested) {
+    const auto suggestion = [](const std::vector<std::string>& words) {
+        return Options::parse(kTable, words).error().suggestion;
+    };
+    EXPECT_EQ(suggestion({"--topc", "t"}), "did you mean --topic?");
+    EXPECT_EQ(suggestion({"--new-nam=x"}), "did you mean --new-name?");
+    EXPECT_EQ(suggestion({"--frobnicate"}), "");
+    EXPECT_EQ(suggestion({"--topic"}), "") << "which lacks its argument";
+    EXPECT_EQ(suggestion({"--" + std::string(100'000, 'x')}), "");
 }
 
 TEST(ToolOptions, TheFirstBrokenRuleIsTold) {

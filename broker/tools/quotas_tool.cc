@@ -1,0 +1,278 @@
+// `partita quotas`: shows and changes what users, clients and addresses may use. A command of our own: the same quotas as
+// `kafka-configs` has, with units, with what counts for whom, and as JSON.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "broker/client/quotas.h"
+#include "broker/tools/quota_text.h"
+#include "broker/tools/text.h"
+#include "broker/tools/tools.h"
+#include "protocol/edit_distance.h"
+#include "protocol/printable.h"
+
+namespace partita::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr Option kQuotasOptions[] = {
+    kOwnBootstrapServer,
+    kCommandConfig,
+    kHelp,
+    {"list", "", "Show all quotas, or those of the entities that are named. This is done when nothing else is said."},
+    {"describe", "", "Show what holds for the user, client or address that is named, and where each quota comes from."},
+    {"set", "", "Set quotas: KIND=VALUE ..."},
+    {"remove", "", "Take quotas away: KIND ..., or all of the entity when none is named."},
+    {"user", "name", "The user."},
+    {"user-defaults", "", "Every user that has no quota of its own."},
+    {"client", "client id", "The client."},
+    {"client-defaults", "", "Every client that has no quota of its own."},
+    {"ip", "address", "The address."},
+    {"ip-defaults", "", "Every address that has no quota of its own."},
+    {"json", "", "With --list and --describe: a JSON object in each line."},
+};
+
+constexpr Rule kQuotasRules[] = {
+    {Requires::none_of, "list", {"describe", "set", "remove"}, "say one of --list, --describe, --set and --remove"},
+    {Requires::none_of, "describe", {"set", "remove"}, "say one of --list, --describe, --set and --remove"},
+    {Requires::none_of, "set", {"remove", "json"}},
+    {Requires::none_of, "remove", {"json"}},
+    {Requires::none_of, "user", {"user-defaults", "ip", "ip-defaults"}},
+    {Requires::none_of, "client", {"client-defaults", "ip", "ip-defaults"}},
+    {Requires::none_of, "user-defaults", {"ip", "ip-defaults"}},
+    {Requires::none_of, "client-defaults", {"ip", "ip-defaults"}},
+    {Requires::none_of, "ip", {"ip-defaults"}},
+    {Requires::none_of, "describe", {"user-defaults", "client-defaults", "ip-defaults"}},
+};
+
+/// Whom the line names.
+client::QuotaEntity entity_of(const Options& options) {
+    client::QuotaEntity entity;
+    for (const auto& [option, type] : {std::pair{"user", "user"}, {"client", "client-id"}, {"ip", "ip"}}) {
+        if (options.has(option)) entity.emplace_back(type, options.value(option));
+        if (options.has(std::string(option) + "-defaults")) entity.emplace_back(type, std::nullopt);
+    }
+    return entity;
+}
+
+std::string kinds_text() {
+    std::vector<std::string> names;
+    for (const QuotaKind& kind : quota_kinds()) names.emplace_back(kind.name);
+    return joined(names, ", ");
+}
+
+Outcome<const QuotaKind*> kind_of(const std::string& name) {
+    if (const QuotaKind* kind = find_quota_kind(name)) return kind;
+    std::vector<std::string_view> names;
+    for (const QuotaKind& kind : quota_kinds()) names.push_back(kind.name);
+    const auto near = nearest(name, names);
+    return refused("no quota is called '" + name + "'; " +
+                   (near ? "did you mean " + std::string(*near) + "?" : "there are " + kinds_text()));
+}
+
+class Quotas {
+  public:
+    Quotas(client::Cluster& cluster, const Options& options, const Surroundings& surroundings)
+        : cluster_(cluster), options_(options), surroundings_(surroundings), entity_(entity_of(options)) {}
+
+    [[nodiscard]] Outcome<int> list() const;
+    [[nodiscard]] Outcome<int> describe() const;
+    [[nodiscard]] Outcome<int> set() const;
+    [[nodiscard]] Outcome<int> remove() const;
+
+  private:
+    using Changes = std::vector<std::pair<std::string, std::optional<double>>>;
+
+    [[nodiscard]] Outcome<void> check_named(const QuotaKind& kind) const;
+    [[nodiscard]] Outcome<int> change(const Changes& changes) const;
+    /// All quotas of entities in which the named ones are.
+    [[nodiscard]] Outcome<std::vector<client::EntityQuotas>> found(const client::QuotaEntity& named) const;
+
+    client::Cluster& cluster_;
+    const Options& options_;
+    const Surroundings& surroundings_;
+    const client::QuotaEntity entity_;
+};
+
+ordered_json json_of(const client::QuotaEntity& entity) {
+    ordered_json json = ordered_json::object();
+    for (const auto& [type, name] : entity) json[type] = name ? ordered_json(*name) : ordered_json();
+    return json;
+}
+
+std::string line_of(const ordered_json& json) { return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n"; }
+
+std::string value_text(std::string_view key, double value) {
+    const QuotaKind* kind = find_quota_kind(key);
+    return kind == nullptr ? std::to_string(value) : quota_text(*kind, value);
+}
+
+/// Columns as wide as they have to be; the last one ends the line.
+std::string columns(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows) {
+        widths.resize(std::max(widths.size(), row.size()));
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text;
+    for (const auto& row : rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) text += i + 1 == row.size() ? row[i] : padded(row[i], widths[i] + 2);
+        text += "\n";
+    }
+    return text;
+}
+
+Outcome<std::vector<client::EntityQuotas>> Quotas::found(const client::QuotaEntity& named) const {
+    std::vector<client::QuotaMatch> matches;
+    for (const auto& [type, name] : named) matches.push_back({.type = type, .name = name});
+    auto all = client::describe_quotas(cluster_, matches, client::QuotaEntities::with_others);
+    if (!all) return failed(std::move(all.error()));
+    std::ranges::sort(*all, {}, [](const client::EntityQuotas& one) { return entity_text(one.entity); });
+    for (client::EntityQuotas& one : *all) std::ranges::sort(one.values);
+    return std::move(*all);
+}
+
+Outcome<int> Quotas::list() const {
+    const auto all = found(entity_);
+    if (!all) return std::unexpected(all.error());
+    std::vector<std::vector<std::string>> rows{{"FOR", "QUOTA", "VALUE"}};
+    for (const client::EntityQuotas& one : *all) {
+        ordered_json quotas = ordered_json::object();
+        for (const auto& [key, value] : one.values) {
+            rows.push_back({entity_text(one.entity), printable(key), value_text(key, value)});
+            quotas[key] = value;
+        }
+        if (options_.has("json")) surroundings_.print(line_of({{"entity", json_of(one.entity)}, {"quotas", quotas}}));
+    }
+    if (options_.has("json")) return 0;
+    if (rows.size() == 1) {
+        surroundings_.complain(entity_.empty() ? "nobody has a quota" : "there is no quota with " + entity_text(entity_));
+    } else {
+        surroundings_.print(columns(rows));
+    }
+    return 0;
+}
+
+Outcome<int> Quotas::describe() const {
+    if (entity_.empty()) return refused("whose quotas? Say --user, --client, both, or --ip");
+    Asker who;
+    for (const auto& [type, name] : entity_) (type == "user" ? who.user : type == "ip" ? who.ip : who.client) = name;
+    const auto all = found({});
+    if (!all) return std::unexpected(all.error());
+    const std::vector<QuotaInForce> in_force = quotas_in_force(*all, who);
+    std::vector<std::vector<std::string>> rows{{"QUOTA", "VALUE", "SET FOR"}};
+    for (const QuotaKind& kind : quota_kinds()) {
+        if (kind.is_of_addresses != who.ip.has_value()) continue;
+        const auto one = std::ranges::find(in_force, kind.name, &QuotaInForce::key);
+        const bool has = one != in_force.end();
+        rows.push_back(has ? std::vector{std::string(kind.name), quota_text(kind, one->value), entity_text(one->from)}
+                           : std::vector{std::string(kind.name), std::string("no limit")});
+        if (options_.has("json")) {
+            surroundings_.print(line_of({{"quota", kind.name},
+                                         {"value", has ? ordered_json(one->value) : ordered_json()},
+                                         {"set_for", has ? json_of(one->from) : ordered_json()}}));
+        }
+    }
+    if (!options_.has("json")) surroundings_.print(columns(rows));
+    return 0;
+}
+
+Outcome<void> Quotas::check_named(const QuotaKind& kind) const {
+    if (entity_.empty()) {
+        return refused("for whom? Say --user, --client or both, or --ip; or --user-defaults, --client-defaults, --ip-defaults");
+    }
+    const bool is_address = entity_.front().first == "ip";
+    if (kind.is_of_addresses == is_address) return {};
+    return refused(std::string(kind.name) + (is_address ? " is of users and clients, and not of addresses"
+                                                        : " is of addresses: say --ip or --ip-defaults"));
+}
+
+Outcome<int> Quotas::change(const Changes& changes) const {
+    const auto done = client::alter_quotas(cluster_, entity_, changes);
+    if (!done) return failed(done.error());
+    for (const auto& [key, value] : changes) {
+        surroundings_.print(entity_text(entity_) + ": " + key + (value ? " is " + value_text(key, *value) : " is removed") +
+                            "\n");
+    }
+    return 0;
+}
+
+Outcome<int> Quotas::set() const {
+    if (options_.rest().empty())
+        return refused("set what? Say KIND=VALUE, as producer_byte_rate=10MB; there are " + kinds_text());
+    Changes changes;
+    for (const std::string& word : options_.rest()) {
+        const std::size_t equals = word.find('=');
+        if (equals == std::string::npos) return refused("'" + word + "' has no value: say " + word + "=VALUE");
+        const auto kind = kind_of(word.substr(0, equals));
+        if (!kind) return std::unexpected(kind.error());
+        if (auto checked = check_named(**kind); !checked) return std::unexpected(std::move(checked.error()));
+        const auto value = parse_quota(**kind, std::string_view(word).substr(equals + 1));
+        if (!value) return refused(value.error());
+        changes.emplace_back((*kind)->name, *value);
+    }
+    return change(changes);
+}
+
+Outcome<int> Quotas::remove() const {
+    Changes changes;
+    for (const std::string& word : options_.rest()) {
+        const auto kind = kind_of(word);
+        if (!kind) return std::unexpected(kind.error());
+        if (auto checked = check_named(**kind); !checked) return std::unexpected(std::move(checked.error()));
+        changes.emplace_back((*kind)->name, std::nullopt);
+    }
+    // An entity that is not named has no quota to take away, and says so by the same words.
+    if (auto checked = check_named({.is_of_addresses = !entity_.empty() && entity_.front().first == "ip"}); !checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
+    const auto present = found(entity_);
+    if (!present) return std::unexpected(present.error());
+    std::set<std::string> keys;
+    for (const client::EntityQuotas& one : *present) {
+        if (one.entity.size() != entity_.size()) continue;
+        for (const auto& [key, value] : one.values) keys.insert(key);
+    }
+    for (const auto& [key, value] : changes) {
+        if (!keys.contains(key)) return failed(entity_text(entity_) + " has no " + key);
+    }
+    if (changes.empty()) {
+        for (const std::string& key : keys) changes.emplace_back(key, std::nullopt);
+    }
+    if (changes.empty()) return failed(entity_text(entity_) + " has no quota");
+    return change(changes);
+}
+
+Outcome<int> run_quotas(const Options& options, const Surroundings& surroundings) {
+    const bool takes_words = options.has("set") || options.has("remove");
+    if (!takes_words && !options.rest().empty()) {
+        return refused("'" + options.rest().front() + "' is no option; --set and --remove take such words");
+    }
+    auto cluster = open_cluster(options, surroundings);
+    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    const Quotas quotas(*cluster, options, surroundings);
+    if (options.has("set")) return quotas.set();
+    if (options.has("remove")) return quotas.remove();
+    return options.has("describe") ? quotas.describe() : quotas.list();
+}
+
+}  // namespace
+
+const Tool kQuotasTool{
+    .name = "quotas",
+    .kafka_name = "",
+    .purpose =
+        "Shows and changes what users, clients and addresses may use: partita quotas --set --user anna "
+        "producer_byte_rate=10MB",
+    .options = kQuotasOptions,
+    .rules = kQuotasRules,
+    .failure_prefix = "partita quotas: ",
+    .run = run_quotas,
+    .refusal_prefix = "partita quotas: ",
+    .needs_options = false,
+    .words = "producer_byte_rate consumer_byte_rate request_percentage controller_mutation_rate connection_creation_rate"};
+
+}  // namespace partita::tools
