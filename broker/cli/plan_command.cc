@@ -7,15 +7,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
+#include "broker/cli/terminal.h"
+#include "broker/expansion/plan_picture.h"
 #include "broker/expansion/plan_text.h"
 #include "broker/partitioners/clients.h"
 #include "schedule/executor.h"
@@ -31,6 +35,8 @@ struct Options {
     bool json = false;
     bool quiet = false;
     std::string fail_on = "warn";
+    std::string picture = "auto";
+    std::string svg;
 };
 
 /// Whether a script may go on. Without a verdict it may not, whatever it tolerates.
@@ -96,13 +102,31 @@ class ProgressBar {
     Instant last_{};
 };
 
+std::string picture_of(const nlohmann::ordered_json& plan, const std::string& when) {
+    const Terminal terminal = terminal_of(STDOUT_FILENO);
+    if (when == "never" || (when == "auto" && !terminal.is_terminal)) return {};
+    return expansion::plan_drawing(
+        plan, {.columns = terminal.columns, .has_unicode = terminal.has_unicode, .has_colour = terminal.has_colour});
+}
+
 /// Empty when the plan is not what a broker of this version says.
-std::string text_of_plan(const nlohmann::ordered_json& plan) {
+std::string text_of_plan(const nlohmann::ordered_json& plan, const std::string& picture_when) {
     try {
-        return expansion::plan_text(plan);
+        return expansion::plan_text(plan, picture_of(plan, picture_when));
     } catch (const nlohmann::ordered_json::exception&) {
         return {};
     }
+}
+
+/// False, and told, when it cannot be written.
+bool write_svg(const std::string& path, const nlohmann::ordered_json& plan) {
+    const std::string svg = expansion::plan_svg(plan);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
+    const bool is_written =
+        file && std::fwrite(svg.data(), 1, svg.size(), file.get()) == svg.size() && std::fflush(file.get()) == 0;
+    if (!is_written)
+        std::fprintf(stderr, "partita: cannot write %s: %s\n", path.c_str(), std::generic_category().message(errno).c_str());
+    return is_written;
 }
 
 bool print(std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) == text.size(); }
@@ -149,11 +173,12 @@ int plan(Options& options) {
     const auto json = nlohmann::ordered_json::parse(*answer, nullptr, false);
     // Whoever answered need not be a Partita, and an exit code of 0 lets a script go on.
     const bool is_plan = json.is_object() && !text_member(json, "verdict").empty() && !text_member(json, "topic").empty();
-    const std::string text = is_plan ? text_of_plan(json) : std::string();
+    const std::string text = is_plan ? text_of_plan(json, options.picture) : std::string();
     if (text.empty()) {
         std::fprintf(stderr, "partita: what answered is no plan\n");
         return kExitBroken;
     }
+    if (!options.svg.empty() && !write_svg(options.svg, json)) return kExitBroken;
     const bool is_printed = wish.lists_keys || print(options.json ? json.dump(2) + "\n" : text);
     if (!is_printed || std::fflush(stdout) != 0) {
         std::fprintf(stderr, "partita: cannot write the answer\n");
@@ -184,6 +209,9 @@ void add_plan_command(CLI::App& application, Action& chosen) {
                       "print every distinct key with its old and new partition, tab separated");
     command->add_flag("--hash-keys", options->plan.hashes_keys, "show hashes instead of keys");
     command->add_flag("--json", options->json, "print the plan as JSON");
+    command->add_option("--picture", options->picture, "draw where the keys go: auto (default: on a terminal), always or never")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
+    command->add_option("--svg", options->svg, "also write the picture into this file, as the console draws it");
     command->add_flag("--quiet", options->quiet, "no progress bar");
     command->add_option("--fail-on", options->fail_on, "the mildest finding for exit code 3: warn (default) or block")
         ->check(CLI::IsMember({"warn", "block"}));

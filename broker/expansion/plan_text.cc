@@ -1,60 +1,19 @@
 #include "broker/expansion/plan_text.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "broker/expansion/plan_findings.h"
+#include "broker/expansion/plan_members.h"
+#include "protocol/printable.h"
 
 namespace partita::expansion {
 namespace {
 
 using nlohmann::ordered_json;
 
-std::int64_t number(const ordered_json& object, const char* name) {
-    const auto found = object.find(name);
-    return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
-}
-
-double real(const ordered_json& object, const char* name) {
-    const auto found = object.find(name);
-    return found != object.end() && found->is_number() ? found->get<double>() : 0;
-}
-
-std::string text(const ordered_json& object, const char* name) {
-    const auto found = object.find(name);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-const ordered_json& list(const ordered_json& object, const char* name) {
-    static const ordered_json kNone = ordered_json::array();
-    const auto found = object.find(name);
-    return found != object.end() && found->is_array() ? *found : kNone;
-}
-
-/// "1,234,567".
-std::string grouped(std::int64_t value) {
-    std::string digits = std::to_string(value);
-    for (std::size_t position = digits.size(); position > 3 && digits[position - 4] != '-';) {
-        position -= 3;
-        digits.insert(position, ",");
-    }
-    return digits;
-}
-
-std::string size_text(std::int64_t bytes) {
-    constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-    auto value = static_cast<double>(bytes);
-    std::size_t unit = 0;
-    while (value >= 1024 && unit + 1 < kUnits.size()) {
-        value /= 1024;
-        ++unit;
-    }
-    std::string digits = std::to_string(value);
-    digits.resize(digits.find('.') + (unit == 0 ? 0 : 2));
-    return digits + " " + kUnits[unit];
-}
+std::string size_of(const ordered_json& object, const char* name) { return size_text(static_cast<double>(number(object, name))); }
 
 std::string right(std::string cell, std::size_t width) {
     return cell.size() < width ? std::string(width - cell.size(), ' ') + cell : cell;
@@ -62,10 +21,7 @@ std::string right(std::string cell, std::size_t width) {
 
 /// Keys of examples may hold anything that a terminal would obey.
 std::string shown(const ordered_json& example) {
-    std::string key = text(example, "key");
-    for (char& letter : key) {
-        if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
-    }
+    std::string key = printable(text(example, "key"));
     if (key.empty() && example.contains("key_hex")) key = "0x" + text(example, "key_hex");
     if (key.empty() && example.contains("key_hash")) key = "#" + text(example, "key_hash");
     if (key.empty()) key = "\"\"";
@@ -90,8 +46,8 @@ void write_head(const ordered_json& plan, std::string& out) {
     const ordered_json& scanned = plan.contains("scanned") ? plan["scanned"] : ordered_json();
     if (scanned.is_object()) {
         const double error = real(scanned, "keys_relative_error");
-        out += "  read         " + grouped(number(scanned, "records")) + " records, " + size_text(number(scanned, "bytes")) +
-               ", " + (error > 0 ? "about " : "") + grouped(number(scanned, "keys")) + " distinct keys" +
+        out += "  read         " + grouped(number(scanned, "records")) + " records, " + size_of(scanned, "bytes") + ", " +
+               (error > 0 ? "about " : "") + grouped(number(scanned, "keys")) + " distinct keys" +
                (error > 0 ? " (+- " + to_percent(error) + ")" : "") +
                (scanned.value("complete", false) ? "" : "; not the whole log") + "\n";
     }
@@ -102,7 +58,7 @@ void write_head(const ordered_json& plan, std::string& out) {
     if (moved.is_object()) {
         out += "  moved        " + grouped(number(moved, "keys")) + " keys (" + to_percent(real(moved, "key_share")) + "), " +
                grouped(number(moved, "records")) + " records (" + to_percent(real(moved, "record_share")) + "), " +
-               size_text(number(moved, "bytes")) + " (" + to_percent(real(moved, "byte_share")) + "); " +
+               size_of(moved, "bytes") + " (" + to_percent(real(moved, "byte_share")) + "); " +
                grouped(number(moved, "keys_among_old")) + " keys between old partitions\n";
     } else {
         out += "  moved        not known; " + to_percent(real(plan, "expected_key_share")) + " of evenly hashed keys would\n";
@@ -171,9 +127,10 @@ void write_findings(const ordered_json& plan, std::string& out) {
 
 }  // namespace
 
-std::string plan_text(const ordered_json& plan) {
+std::string plan_text(const ordered_json& plan, const std::string& picture) {
     std::string out;
     write_head(plan, out);
+    if (!picture.empty()) out += "\n" + picture;
     write_partitions(plan, out);
     write_findings(plan, out);
     return out;

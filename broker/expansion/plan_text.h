@@ -11,8 +11,8 @@ inline constexpr std::size_t kShownPartitionsMax = 48;
 /// Findings that are shown in full.
 inline constexpr std::size_t kShownFindingsMax = 30;
 
-/// Writes `plan`, which is in the form that `plan_json` gives. Ends with a newline. Skips members that are missing or
-/// of another type.
-[[nodiscard]] std::string plan_text(const nlohmann::ordered_json& plan);
+/// Writes `plan`, which is in the form that `plan_json` gives, with a picture of it (plan_picture.h) where one is given. Ends
+/// with a newline. Skips members that are missing or of another type.
+[[nodiscard]] std::string plan_text(const nlohmann::ordered_json& plan, const std::string& picture = {});
 
 }  // namespace partita::expansion

@@ -53,7 +53,7 @@ export function picture(plan) {
   const box = (x, y, tall, text, kind, anchor) => [svg("rect", { x, y, width: 8, height: tall, rx: 2, class: `node ${kind}` }),
     svg("text", { x: anchor === "end" ? x - 8 : x + 16, y: y + tall / 2, "text-anchor": anchor, "dominant-baseline": "central" }, text)];
   const held = new Map(plan.partitions.map((partition) => [partition.partition, partition.records]));
-  const label = `${plural(from, "partition")} become ${to}: ${percent(plan.expected_key_share)} of evenly spread keys move`;
+  const label = `${plural(from, "partition")} become${from === 1 ? "s" : ""} ${to}: ${percent(plan.expected_key_share)} of evenly spread keys move`;
   return h("figure", { class: "picture" }, svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label },
     svg("text", { x: left - 8, y: 12, "text-anchor": "end", class: "side" }, "before"), svg("text", { x: right + 8, y: 12, class: "side" }, "after"),
     // What moves lies above what stays.
