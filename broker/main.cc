@@ -7,8 +7,8 @@
 
 int main(int argument_count, char** argument_values) {
     if (const auto code = partita::cli::run_named_tool(argument_count, argument_values)) return *code;
+    if (const auto code = partita::cli::run_completion(argument_count, argument_values)) return *code;
     CLI::App application{"Partita: the local Kafka. Without a command it serves."};
-    application.set_version_flag("--version", "partita " PARTITA_VERSION);
     application.require_subcommand(0, 1);
     partita::cli::Action chosen;
     partita::cli::add_commands(application, chosen);

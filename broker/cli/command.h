@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <optional>
 #include <string>
 
 /// The subcommands of the program: one file each, <name>_command.cc, and one line each in commands.cc.
@@ -37,6 +38,15 @@ void add_plan_command(CLI::App& application, Action& chosen);
 
 /// `watch`: prints the findings of a running broker, and every change of them as it happens.
 void add_watch_command(CLI::App& application, Action& chosen);
+
+/// `top`: topics with their rates, groups with their lag, findings and clients of a running broker, drawn anew again and again.
+void add_top_command(CLI::App& application, Action& chosen);
+
+/// `completion`: what a shell needs to complete lines; `manual`: pages about commands.
+void add_completion_commands(CLI::App& application, Action& chosen);
+/// Answers a shell that asks what can follow, and returns the exit code; null when the line asks something else. It comes before
+/// any other parsing, for the line that it is about is not finished.
+[[nodiscard]] std::optional<int> run_completion(int argument_count, char** argument_values);
 
 /// Adds all commands.
 void add_commands(CLI::App& application, Action& chosen);

@@ -8,7 +8,6 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -24,7 +23,6 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 
 constexpr const char* kDefaultPort = "8092";
-constexpr std::chrono::seconds kAnswerTimeout{10};
 /// Of an answer that is not read by lines; a topic's protection with a thousand groups is far below.
 constexpr std::size_t kBodyBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kErrorTextMax = 200;
@@ -60,7 +58,10 @@ std::optional<Endpoint> parse_address(std::string_view address) {
 /// One connection, one request, one answer.
 class Request {
   public:
-    explicit Request(const std::string& address) : address_(address) { parser_.body_limit(boost::none); }
+    explicit Request(const std::string& address, std::chrono::milliseconds timeout = kHttpTimeout)
+        : address_(address), timeout_(timeout) {
+        parser_.body_limit(boost::none);
+    }
 
     /// Sends the request and reads the head of its answer. Without a timeout, the answer takes as long as it takes.
     [[nodiscard]] std::expected<void, HttpFailure> send(HttpMethod method, const std::string& target, bool has_timeout) {
@@ -123,7 +124,7 @@ class Request {
     template <class Begin>
     void wait_for(Begin begin, beast::error_code& error) {
         if (is_limited_) {
-            stream_.expires_after(kAnswerTimeout);
+            stream_.expires_after(timeout_);
         } else {
             stream_.expires_never();
         }
@@ -133,6 +134,7 @@ class Request {
     }
 
     const std::string& address_;
+    const std::chrono::milliseconds timeout_;
     asio::io_context context_;
     beast::tcp_stream stream_{context_};
     beast::flat_buffer buffer_;
@@ -197,8 +199,9 @@ std::string HttpAnswer::error() const {
     return body.substr(0, kErrorTextMax);
 }
 
-std::expected<HttpAnswer, HttpFailure> ask_http(const std::string& address, HttpMethod method, const std::string& target) {
-    Request request(address);
+std::expected<HttpAnswer, HttpFailure> ask_http(const std::string& address, HttpMethod method, const std::string& target,
+                                                std::chrono::milliseconds timeout) {
+    Request request(address, timeout);
     if (auto sent = request.send(method, target, true); !sent) return std::unexpected(std::move(sent.error()));
     HttpAnswer answer{.status = request.status()};
     const auto read = request.read_body([&](std::string_view piece) {

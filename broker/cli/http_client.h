@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstddef>
 #include <expected>
 #include <functional>
@@ -37,9 +38,12 @@ struct HttpFailure {
     std::string message;
 };
 
-/// Sends one request and reads the whole answer. Waits ten seconds at most for each step (connection, head, piece of the body).
+inline constexpr std::chrono::milliseconds kHttpTimeout{10'000};
+
+/// Sends one request and reads the whole answer. Waits so long at most for each step (connection, head, piece of the body).
 [[nodiscard]] std::expected<HttpAnswer, HttpFailure> ask_http(const std::string& address, HttpMethod method,
-                                                              const std::string& target);
+                                                              const std::string& target,
+                                                              std::chrono::milliseconds timeout = kHttpTimeout);
 
 /// Takes a line without its line end. Returns false when it wants no more lines.
 using LineTaker = std::function<bool(std::string_view line)>;

@@ -12,6 +12,7 @@ import os
 import pathlib
 import queue
 import random
+import re
 import shutil
 import signal
 import socket
@@ -245,6 +246,11 @@ class PartitaBroker(ProcessBroker):
     @property
     def port_file(self):
         return self.directory / "port"
+
+    @property
+    def http_address(self):
+        """Where the HTTP side of the last start listens."""
+        return re.findall(r"http listening address=(\S+)", self.log_path.read_text())[-1]
 
     def is_up(self):
         if not self.port_file.exists():

@@ -1,7 +1,6 @@
 """What Partita says of expansions over HTTP, and topics that a test makes and grows, for the tests of all of that."""
 
 import json
-import re
 import urllib.request
 
 import confluent_kafka.admin
@@ -11,7 +10,7 @@ import harness
 
 def address(broker):
     """Of the broker's HTTP side."""
-    return re.findall(r"http listening address=(\S+)", broker.log_path.read_text())[-1]
+    return broker.http_address
 
 
 def ask(broker, path, method="GET"):

@@ -133,6 +133,18 @@ class DebianPackage(InRoot):
         done = subprocess.run(["lintian", "--fail-on", "error,warning", "--allow-root", package("partita_*.deb")], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
 
+    def test_it_has_a_page_of_each_command_and_completions_for_three_shells(self):
+        with tempfile.TemporaryDirectory() as directory:
+            subprocess.run(["dpkg-deb", "--extract", package("partita_*.deb"), directory], check=True)
+            share = pathlib.Path(directory) / "usr/share"
+            pages = {page.name for page in (share / "man/man1").iterdir()}
+            programs = {program.name for program in (pathlib.Path(directory) / "usr/bin").iterdir()}
+            for name in {*programs, "partita-topics", "partita-plan", "partita-top", "partita-serve"}:
+                self.assertIn(f"{name}.1.gz", pages)
+            for file in ("bash-completion/completions", "fish/vendor_completions.d"):
+                self.assertEqual({completion.name.removesuffix(".fish") for completion in (share / file).iterdir()}, programs)
+            self.assertIn("#compdef partita ", (share / "zsh/vendor-completions/_partita").read_text())
+
     def newer(self, directory):
         """The same package with a version that is higher."""
         tree = pathlib.Path(directory) / "tree"

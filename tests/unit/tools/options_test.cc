@@ -21,7 +21,9 @@ constexpr Option kTable[] = {
 };
 
 std::expected<Options, std::string> parse(const std::vector<std::string>& words) {
-    return Options::parse(kTable, words).transform_error([](const Options::Unread& unread) { return unread.message; });
+    auto options = Options::parse(kTable, words);
+    if (!options) return std::unexpected(options.error().message);
+    return std::move(*options);
 }
 
 TEST(ToolOptions, OneDashIsAsGoodAsTwoAndAnEqualsSignAsASpace) {
@@ -101,8 +103,10 @@ TEST(TopicFilter, ListsOfExpressionsAreRead) {
 TEST(Tools, AreFoundByTheirCommandAndByTheNameOfALink) {
     for (const Tool* tool : all_tools()) {
         EXPECT_EQ(tool_of_command(tool->name), tool);
-        EXPECT_EQ(tool_of_program("/usr/bin/" + std::string(tool->kafka_name) + ".sh"), tool);
-        EXPECT_EQ(tool_of_program(tool->kafka_name), tool);
+        // One of our own is under no other name.
+        const Tool* linked = tool->kafka_name.empty() ? nullptr : tool;
+        EXPECT_EQ(tool_of_program("/usr/bin/" + std::string(tool->kafka_name) + ".sh"), linked);
+        EXPECT_EQ(tool_of_program(tool->kafka_name), linked);
         EXPECT_TRUE(tool->run != nullptr && !tool->purpose.empty());
     }
     EXPECT_EQ(tool_of_program("/usr/bin/partita"), nullptr);

@@ -1,0 +1,142 @@
+// `partita completion SHELL` prints what a shell needs, `partita complete` answers that, and `partita manual COMMAND` prints a
+// page: all three say what the tables of the commands say.
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "broker/cli/command.h"
+#include "broker/cli/completion.h"
+#include "broker/cli/http_client.h"
+#include "broker/cli/manual.h"
+#include "broker/client/groups.h"
+#include "broker/client/topics.h"
+#include "broker/tools/tool.h"
+
+namespace partita::cli {
+namespace {
+
+/// Who is typing waits.
+constexpr const char* kAnswerTimeoutMs = "1000";
+constexpr const char* kConnectTimeoutMs = "500";
+
+std::optional<Shell> shell_of(std::string_view name) {
+    return name == "bash"   ? std::optional(Shell::bash)
+           : name == "zsh"  ? std::optional(Shell::zsh)
+           : name == "fish" ? std::optional(Shell::fish)
+                            : std::nullopt;
+}
+
+/// Names over HTTP, as the commands ask that have --http.
+std::vector<std::string> names_over_http(NameKind kind, const std::string& http) {
+    const bool is_topic = kind == NameKind::topic;
+    const auto answer =
+        ask_http(http, HttpMethod::get, is_topic ? "/v1/topics?internal=0" : "/v1/groups", std::chrono::milliseconds(1000));
+    std::vector<std::string> names;
+    if (!answer || !answer->is_good()) return names;
+    const auto json = nlohmann::ordered_json::parse(answer->body, nullptr, false);
+    if (!json.is_object()) return names;
+    for (const auto& one : json.value(is_topic ? "topics" : "groups", nlohmann::ordered_json::array())) {
+        if (one.is_object()) names.push_back(one.value(is_topic ? "topic" : "group", ""));
+    }
+    return names;
+}
+
+/// A broker that does not answer, or refuses, offers nothing: there is nobody to tell.
+std::vector<std::string> known_names(NameKind kind, const WhomToAsk& whom) {
+    if (!whom.http.empty()) return names_over_http(kind, whom.http);
+    std::map<std::string, std::string> properties;
+    if (!whom.properties_file.empty()) {
+        auto read = tools::read_properties(whom.properties_file);
+        if (!read) return {};
+        properties = std::move(*read);
+    }
+    properties["bootstrap.servers"] = whom.bootstrap.empty() ? "localhost:9092" : whom.bootstrap;
+    properties["client.id"] = "partita-completion";
+    for (const char* timeout : {"default.api.timeout.ms", "request.timeout.ms"}) properties[timeout] = kAnswerTimeoutMs;
+    properties["socket.connection.setup.timeout.ms"] = kConnectTimeoutMs;
+    const auto settings = client::settings_of(properties);
+    if (!settings) return {};
+    client::TcpNetwork network;
+    client::Cluster cluster(network, *settings);
+    std::vector<std::string> names;
+    if (kind == NameKind::topic) {
+        const auto topics = client::list_topics(cluster);
+        if (!topics) return {};
+        for (const auto& topic : *topics) names.push_back(topic.name);
+    } else {
+        const auto groups = client::list_all_groups(cluster);
+        if (!groups) return {};
+        for (const auto& group : *groups) names.push_back(group.id);
+    }
+    return names;
+}
+
+CommandModel model() {
+    CLI::App application{"Partita: the local Kafka. Without a command it serves."};
+    Action ignored;
+    add_commands(application, ignored);
+    return program_model(application);
+}
+
+void answer(Shell shell, std::vector<std::string> words) {
+    std::size_t not_counted = 0;
+    if (shell == Shell::bash) {
+        JoinedWords joined = joined_at_breaks(words);
+        words = std::move(joined.words);
+        not_counted = joined.last_word_begins_at;
+    }
+    const Completion found = complete(model(), std::move(words), known_names);
+    for (const Candidate& one : found.candidates) {
+        std::printf("%s\t%s\n", one.word.substr(std::min(not_counted, one.word.size())).c_str(), one.help.c_str());
+    }
+    if (found.takes_files) std::printf(":files\n");
+}
+
+int print_manual(const std::string& name) {
+    const CommandModel program = model();
+    if (name.empty()) {
+        for (const CommandModel& command : program.subcommands) {
+            std::printf("%s %s\n", command.name.c_str(), command.kafka_name.c_str());
+        }
+        return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
+    }
+    const CommandModel* command = find_command(program, name);
+    if (command == nullptr) return refuse("there is no command " + name + "; `partita --help` lists them");
+    std::fputs(manual_page(*command, PARTITA_VERSION).c_str(), stdout);
+    return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
+}
+
+}  // namespace
+
+std::optional<int> run_completion(int argument_count, char** argument_values) {
+    const std::span<char*> words(argument_values, static_cast<std::size_t>(std::max(argument_count, 0)));
+    // partita complete SHELL -- WORD...
+    constexpr std::size_t kBeforeWords = 4;
+    if (words.size() < kBeforeWords || std::string_view(words[1]) != "complete" || std::string_view(words[3]) != "--")
+        return std::nullopt;
+    const auto shell = shell_of(words[2]);
+    if (!shell) return refuse(std::string("no completion for the shell ") + words[2]);
+    answer(*shell, {words.begin() + kBeforeWords, words.end()});
+    return kExitDone;
+}
+
+void add_completion_commands(CLI::App& application, Action& chosen) {
+    auto shell = std::make_shared<std::string>();
+    CLI::App* completion =
+        application.add_subcommand("completion", "print what a shell needs to complete commands, options and names");
+    completion->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    completion->callback([shell, &chosen] {
+        chosen = [shell] {
+            std::fputs(completion_script(*shell_of(*shell), model()).c_str(), stdout);
+            return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
+        };
+    });
+    auto name = std::make_shared<std::string>();
+    CLI::App* manual = application.add_subcommand("manual", "print the manual page of a command, for man -l -");
+    manual->add_option("COMMAND", *name, "the command; without one: all commands, each with the name of Kafka's tool that it is");
+    manual->callback([name, &chosen] { chosen = [name] { return print_manual(*name); }; });
+}
+
+}  // namespace partita::cli

@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Commands that no tool of Kafka's is like: quotas, the picture of a plan, top, completions. Needs neither a JVM nor a client."""
+
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+import unittest
+import xml.etree.ElementTree
+
+import commands
+import harness
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class OwnCommands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.broker = harness.PartitaBroker({}).__enter__()
+        cls.addClassCleanup(cls.broker.__exit__, None)
+        cls.ours = commands.Commands(cls.broker.bootstrap)
+        cls.addClassCleanup(cls.ours.close)
+
+    def partita(self, *words, environment=None):
+        done = subprocess.run([self.ours.binary, *map(str, words)], capture_output=True, text=True, timeout=harness.TOOL_DEADLINE_S,
+                              env={**os.environ, **(environment or {})})
+        return harness.ToolResult(" ".join(map(str, words)), done.returncode, done.stdout, done.stderr)
+
+    def said(self, result, code, out, error=""):
+        self.assertEqual((result.code, result.out, result.err), (code, out, error))
+
+
+class Quotas(OwnCommands):
+    def quotas(self, *words):
+        return self.ours.by_command("quotas", *words)
+
+    def tearDown(self):
+        for line in self.quotas("--list", "--json").succeeded().lines:
+            options = []
+            for kind, name in json.loads(line)["entity"].items():
+                option = {"client-id": "client"}.get(kind, kind)
+                options += [f"--{option}-defaults"] if name is None else [f"--{option}", name]
+            self.quotas("--remove", *options).succeeded()
+
+    def test_what_was_set_is_listed_and_can_be_removed(self):
+        self.said(self.quotas("--set", "--user", "anna", "producer_byte_rate=1MiB", "request_percentage=50%"), 0,
+                  "user anna: producer_byte_rate is 1048576 (1.0 MiB/s)\nuser anna: request_percentage is 50 (50 % of a thread)\n")
+        self.quotas("--set", "--client-defaults", "consumer_byte_rate=2MB").succeeded()
+        self.quotas("--set", "--ip", "127.0.0.7", "connection_creation_rate=5").succeeded()
+        listed = ("FOR               QUOTA                     VALUE\n"
+                  "any other client  consumer_byte_rate        2000000 (1.9 MiB/s)\n"
+                  "ip 127.0.0.7      connection_creation_rate  5 (5 a second)\n"
+                  "user anna         producer_byte_rate        1048576 (1.0 MiB/s)\n"
+                  "user anna         request_percentage        50 (50 % of a thread)\n")
+        self.said(self.quotas(), 0, listed)
+        self.said(self.quotas("--list"), 0, listed)
+        self.said(self.quotas("--remove", "--user", "anna", "producer_byte_rate"), 0, "user anna: producer_byte_rate is removed\n")
+        self.said(self.quotas("--list", "--user", "anna", "--json"), 0,
+                  '{"entity":{"user":"anna"},"quotas":{"request_percentage":50.0}}\n')
+        self.said(self.quotas("--remove", "--user", "anna"), 0, "user anna: request_percentage is removed\n")
+        self.said(self.quotas("--list", "--user", "anna"), 0, "", "there is no quota with user anna\n")
+
+    def test_what_holds_for_somebody_is_described_with_where_it_comes_from(self):
+        self.quotas("--set", "--user", "anna", "--client-defaults", "producer_byte_rate=1000").succeeded()
+        self.quotas("--set", "--user-defaults", "producer_byte_rate=5", "consumer_byte_rate=7").succeeded()
+        self.said(self.quotas("--describe", "--user", "anna", "--client", "app"), 0,
+                  "QUOTA                     VALUE            SET FOR\n"
+                  "producer_byte_rate        1000 (1000 B/s)  user anna, any other client\n"
+                  "consumer_byte_rate        7 (7 B/s)        any other user\n"
+                  "request_percentage        no limit\n"
+                  "controller_mutation_rate  no limit\n")
+        one = [json.loads(line) for line in self.quotas("--describe", "--user", "bob", "--json").succeeded().lines][0]
+        self.assertEqual(one, {"quota": "producer_byte_rate", "value": 5, "set_for": {"user": None}})
+
+    def test_kafkas_tool_shows_what_ours_has_set(self):
+        self.quotas("--set", "--user", "anna", "--client", "app", "producer_byte_rate=1.5MB").succeeded()
+        self.assertEqual(self.ours("kafka-configs", "--describe", "--user", "anna", "--client", "app").succeeded().out,
+                         "Quota configs for user-principal 'anna', client-id 'app' are producer_byte_rate=1500000.0\n")
+
+    def test_a_line_that_makes_no_sense_says_what_would(self):
+        for words, error in (
+                (["--set", "--user", "a", "producer_byte_rte=5"], "no quota is called 'producer_byte_rte'; did you mean producer_byte_rate?"),
+                (["--set", "--user", "a", "producer_byte_rate"], "'producer_byte_rate' has no value: say producer_byte_rate=VALUE"),
+                (["--set", "--user", "a", "producer_byte_rate=x"],
+                 "producer_byte_rate is 'x'; say bytes a second, as 1048576, 10MB or 1.5MiB"),
+                (["--set", "producer_byte_rate=5"], "for whom? Say --user, --client or both, or --ip; or --user-defaults, "
+                 "--client-defaults, --ip-defaults"),
+                (["--set", "--ip", "::1", "producer_byte_rate=5"], "producer_byte_rate is of users and clients, and not of addresses"),
+                (["--set", "--user", "a", "connection_creation_rate=5"], "connection_creation_rate is of addresses: say --ip or --ip-defaults"),
+                (["--remove", "--user", "nobody"], "user nobody has no quota"),
+                (["--remove", "--user", "nobody", "request_percentage"], "user nobody has no request_percentage"),
+                (["--describe"], "whose quotas? Say --user, --client, both, or --ip"),
+                (["--list", "words"], "'words' is no option; --set and --remove take such words")):
+            with self.subTest(" ".join(words)):
+                self.said(self.quotas(*words), 1, "", f"partita quotas: {error}\n")
+        self.assertEqual(self.quotas("--lst").err, "partita quotas: lst is not a recognized option\ndid you mean --list?\n")
+
+    def test_names_are_text(self):
+        name = "<b>\x1b[31m"
+        self.quotas("--set", "--user", name, "producer_byte_rate=5").succeeded()
+        self.assertIn("user <b>?[31m  producer_byte_rate", self.quotas().out)
+        self.assertEqual(json.loads(self.quotas("--json").out)["entity"], {"user": name})
+
+
+class PlanPicture(OwnCommands):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.ours("kafka-topics", "--create", "--topic", "orders", "--partitions", 4).succeeded()
+        cls.ours("kafka-console-producer", "--topic", "orders", "--reader-property", "parse.key=true",
+                 input="".join(f"k{n}\tv\n" for n in range(500))).succeeded()
+
+    def plan(self, *words, environment=None):
+        return self.partita("plan", "orders", "--quiet", "--bootstrap", self.broker.bootstrap, *words,
+                            environment={"LC_ALL": "C.UTF-8", **(environment or {})})
+
+    def test_in_a_pipe_the_picture_is_there_when_it_is_asked_for(self):
+        self.assertNotIn(" before  ", self.plan("--to", 8).out)
+        drawn = self.plan("--to", 8, "--picture", "always").out
+        self.assertIn(" before  ", drawn)
+        self.assertIn("░", drawn)
+        self.assertNotIn("\x1b", drawn)
+        ascii_only = self.plan("--to", 8, "--picture", "always", environment={"LC_ALL": "C"}).out
+        self.assertIn("50 % move to a new partition", ascii_only)
+        self.assertTrue(ascii_only.isascii())
+
+    def test_the_svg_is_a_document_with_a_path_for_each_way(self):
+        with tempfile.TemporaryDirectory() as directory:
+            for to, ways in ((6, 12), (8, 8), (49, 0)):
+                file = pathlib.Path(directory) / "picture.svg"
+                self.assertIn(self.plan("--to", to, "--svg", file).code, (0, 3))
+                root = xml.etree.ElementTree.parse(file).getroot()
+                self.assertEqual(root.tag, f"{SVG}svg")
+                self.assertEqual(len(root.findall(f".//{SVG}path")), ways)
+            refused = self.plan("--to", 8, "--svg", f"{directory}/no/such/directory.svg")
+            self.assertEqual(refused.code, 1)
+            self.assertIn("cannot write", refused.err)
+
+
+class Completions(OwnCommands):
+    """What the shells themselves make of the files for them."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for topic in ("orders", "orders.retry", "payments"):
+            cls.ours("kafka-topics", "--create", "--topic", topic).succeeded()
+        cls.files = tempfile.TemporaryDirectory(prefix="partita-completions-")
+        cls.addClassCleanup(cls.files.cleanup)
+        cls.programs = pathlib.Path(cls.files.name) / "bin"
+        cls.programs.mkdir()
+        (cls.programs / "partita").symlink_to(os.path.realpath(cls.ours.binary))
+        for shell in ("bash", "zsh", "fish"):
+            script = subprocess.run([cls.ours.binary, "completion", shell], capture_output=True, text=True, timeout=30, check=True).stdout
+            (pathlib.Path(cls.files.name) / shell).write_text(script)
+
+    def offered(self, shell, script, *words):
+        done = subprocess.run([shell, *(["--no-rcs"] if shell == "zsh" else []), "-c", script, *(["shell"] if shell != "fish" else []), *words],
+                              capture_output=True, text=True, timeout=60, cwd=self.files.name,
+                              env={**os.environ, "PATH": f"{self.programs}:{os.environ['PATH']}", "HOME": self.files.name})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split("\n")[:-1]
+
+    def bash(self, *words):
+        return self.offered("bash", f'source {self.files.name}/bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() {{ COMPREPLY+=("$*"); }}; '
+                            '_partita; printf "%s\\n" "${COMPREPLY[@]}"', *words)
+
+    def test_bash(self):
+        at = ["--bootstrap-server", *re.split("(:)", self.broker.bootstrap)]
+        self.assertEqual(self.bash("partita", "topi"), ["topics"])
+        self.assertEqual(self.bash("kafka-topics.sh", "--under-m"), ["--under-min-isr-partitions"])
+        self.assertEqual(self.bash("partita", "topics", *at, "--topic", "ord"), ["orders", "orders.retry"])
+        self.assertEqual(self.bash("partita", "topics", *at, "--topic", "=", "pay"), ["payments"])
+        self.assertEqual(self.bash("partita", "topics", "--command-config", ""), ["-o default"])
+
+    @unittest.skipUnless(shutil.which("fish"), "needs fish (Debian package)")
+    def test_fish(self):
+        def offered(line):
+            return [one.split("\t")[0] for one in self.offered("fish", f"source {self.files.name}/fish; complete -C $argv[1]", line)]
+        self.assertEqual(offered("partita topi"), ["topics"])
+        self.assertEqual(offered("kafka-topics --under-m"), ["--under-min-isr-partitions"])
+        self.assertEqual(offered(f"partita topics --bootstrap-server {self.broker.bootstrap} --topic ord"), ["orders", "orders.retry"])
+        self.assertIn("bash", offered("partita topics --command-config "))
+
+    @unittest.skipUnless(shutil.which("zsh"), "needs zsh (Debian package)")
+    def test_zsh(self):
+        def offered(*words):
+            # What zsh's own functions are given: they only work where somebody types.
+            script = (f'compdef() {{ :; }}; _files() {{ echo files; }}; _describe() {{ print -rl -- ${{(P)2}}; }}; source {self.files.name}/zsh; '
+                      'words=("$@"); CURRENT=$#words; _partita')
+            return [one.split(":")[0] for one in self.offered("zsh", script, *words)]
+        self.assertEqual(offered("partita", "topi"), ["topics"])
+        self.assertEqual(offered("kafka-topics.sh", "--under-m"), ["--under-min-isr-partitions"])
+        self.assertEqual(offered("partita", "topics", "--bootstrap-server", self.broker.bootstrap, "--topic", "ord"), ["orders", "orders.retry"])
+        self.assertEqual(offered("partita", "topics", "--command-config", ""), ["files"])
+
+    def test_a_broker_that_does_not_answer_is_not_waited_for(self):
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            begin = time.monotonic()
+            port = str(silent.getsockname()[1])
+            self.assertEqual(self.bash("partita", "topics", "--bootstrap-server", "127.0.0.1", ":", port, "--topic", ""), [""])
+            self.assertLess(time.monotonic() - begin, 10)
+
+    def test_every_command_has_a_manual_page(self):
+        for command in ("topics", "plan", "top", "control", "quotas"):
+            page = self.partita("manual", command).succeeded().out
+            self.assertTrue(page.startswith(f".TH PARTITA-{command.upper()} 1 "))
+        refused = self.partita("manual", "nothing")
+        self.assertEqual((refused.code, refused.out), (2, ""))
+
+    def test_words_of_tools_are_words_that_they_take(self):
+        for tool, words in (("transactions", "list describe describe-producers abort find-hanging forceTerminateTransaction"),
+                            ("features", "describe upgrade downgrade disable version-mapping feature-dependencies"), ("quorum", "describe"),
+                            ("cluster", "cluster-id list-endpoints unregister")):
+            offered = self.bash("partita", tool, "")
+            self.assertEqual(offered, words.split())
+            for word in offered:
+                self.assertNotIn("say one of", self.partita(tool, word).err)
+
+
+class Top(OwnCommands):
+    """What goes on in a broker, drawn in a terminal of our own."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.ours("kafka-topics", "--create", "--topic", "orders", "--partitions", 4).succeeded()
+        cls.ours("kafka-console-producer", "--topic", "orders", input="a\nb\nc\n").succeeded()
+        cls.ours("kafka-consumer-groups", "--reset-offsets", "--group", "billing", "--topic", "orders", "--to-earliest", "--execute").succeeded()
+        cls.http = cls.broker.http_address
+
+    def top(self, *words, **more):
+        return self.partita("top", "--http", self.http, "--interval", "0.1", *words, **more)
+
+    def test_without_a_terminal_it_is_one_snapshot(self):
+        text = self.top().succeeded().out
+        self.assertRegex(text, r"(?m)^TOPICS 1 +PARTITIONS +SIZE +RECORDS +A SECOND\norders +4 +\d+ B +3 +0$")
+        self.assertRegex(text, r"(?m)^billing +Empty +0 +3$")
+        self.assertNotIn("\x1b", text)
+
+    def test_for_machines_it_is_a_line_for_each_look(self):
+        look = json.loads(self.top("--once", "--json").succeeded().out)
+        self.assertEqual((look["topics"][0]["topic"], look["topics"][0]["records_per_second"]), ("orders", 0))
+        self.assertEqual(look["groups"], [{"group": "billing", "state": "Empty", "type": "classic", "members": 0, "lag": 3}])
+        process = subprocess.Popen([self.ours.binary, "top", "--http", self.http, "--interval", "0.1", "--json"], stdout=subprocess.PIPE, text=True)
+        self.assertEqual([json.loads(process.stdout.readline())["schema"] for _ in range(3)], [1, 1, 1])
+        process.stdout.close()
+        self.assertEqual(process.wait(harness.TOOL_DEADLINE_S), 0)
+
+    def test_nobody_there_is_said_at_once(self):
+        result = self.partita("top", "--http", f"127.0.0.1:{harness.free_port()}")
+        self.assertEqual((result.code, result.out), (1, ""))
+        self.assertIn("start one, or name its address with --http or in $PARTITA_HTTP", result.err)
+        self.assertEqual(self.partita("top", "--interval", "0").code, 2)
+
+    def drawn(self, lines, columns, **environment):
+        """The program in a terminal of this size; what it writes is collected."""
+        screen = Screen([self.ours.binary, "top", "--http", self.http, "--interval", "0.2"], lines, columns,
+                        {"TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
+        self.addCleanup(screen.close)
+        return screen
+
+    def test_a_terminal_is_drawn_anew_and_left_as_it_was(self):
+        screen = self.drawn(30, 100)
+        before = termios.tcgetattr(screen.terminal)
+        screen.wait(lambda text: text.count("\x1b[H") >= 3 and "billing" in text)
+        self.assertTrue(screen.text.startswith("\x1b[?1049h"))
+        self.assertNotEqual(termios.tcgetattr(screen.terminal), before)
+        screen.resize(8, 40)
+        screen.wait(lambda text: all(len(ESCAPES.sub("", line)) <= 40 for line in text.replace("\r", "").split("\x1b[H")[-1].split("\n")))
+        screen.press("2")
+        screen.wait(lambda text: "TOPICS" not in text.split("\x1b[H")[-1] and "GROUPS" in text.split("\x1b[H")[-1])
+        screen.press("q")
+        self.assertEqual(screen.process.wait(harness.TOOL_DEADLINE_S), 0)
+        screen.wait(lambda text: text.endswith("\x1b[?25h\x1b[?1049l"))
+        self.assertEqual(termios.tcgetattr(screen.terminal), before)
+
+    def test_a_signal_leaves_the_terminal_as_it_was(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            screen = self.drawn(24, 80)
+            before = termios.tcgetattr(screen.terminal)
+            screen.wait(lambda text: "TOPICS" in text)
+            screen.process.send_signal(number)
+            self.assertEqual(screen.process.wait(harness.TOOL_DEADLINE_S), 0)
+            screen.wait(lambda text: text.endswith("\x1b[?1049l"))
+            self.assertEqual(termios.tcgetattr(screen.terminal), before)
+
+    def test_no_color_has_none_and_a_dumb_terminal_gets_the_snapshot(self):
+        screen = self.drawn(24, 80, NO_COLOR="1")
+        screen.wait(lambda text: "TOPICS" in text)
+        self.assertEqual(re.findall(r"\x1b\[[0-9;]*m", screen.text), [])
+        dumb = self.drawn(24, 80, TERM="dumb")
+        self.assertEqual(dumb.process.wait(harness.TOOL_DEADLINE_S), 0)
+        dumb.wait(lambda text: "CLIENTS" in text)
+        self.assertNotIn("\x1b", dumb.text)
+
+    def test_a_broker_that_goes_away_is_waited_for(self):
+        with harness.PartitaBroker({}) as other:
+            screen = Screen([self.ours.binary, "top", "--http", other.http_address, "--interval", "0.2"], 24, 100,
+                            {"TERM": "xterm", "LC_ALL": "C.UTF-8"})
+            self.addCleanup(screen.close)
+            screen.wait(lambda text: "TOPICS" in text)
+            other.kill()
+            screen.wait(lambda text: "no broker's HTTP side answers" in text.split("\x1b[H")[-1])
+            self.assertIsNone(screen.process.poll())
+
+
+ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Screen:
+    """A program in a terminal; `text` is all that it wrote."""
+
+    def __init__(self, command, lines, columns, environment):
+        self.ours, self.terminal = pty.openpty()
+        self.resize(lines, columns)
+        kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+        self.process = subprocess.Popen(command, stdin=self.terminal, stdout=self.terminal, stderr=subprocess.DEVNULL,
+                                        env={**kept, **environment}, start_new_session=True)
+        self.text = ""
+
+    def resize(self, lines, columns):
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+        if hasattr(self, "process"):
+            self.process.send_signal(signal.SIGWINCH)
+
+    def press(self, key):
+        os.write(self.ours, key.encode())
+
+    def wait(self, condition):
+        end = time.monotonic() + harness.TOOL_DEADLINE_S
+        while not condition(self.text):
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.ours], [], [], left)[0]:
+                raise harness.Deadline(f"the screen shows {self.text[-3000:]!r}")
+            self.text += os.read(self.ours, 1 << 16).decode(errors="replace")
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
+        os.close(self.terminal)
+
+
+if __name__ == "__main__":
+    unittest.main()
