@@ -9,6 +9,7 @@
 
 #include "broker/tools/interruption.h"
 #include "broker/tools/java_order.h"
+#include "broker/tools/progress.h"
 #include "broker/tools/record_source.h"
 #include "broker/tools/record_text.h"
 #include "broker/tools/text.h"
@@ -19,16 +20,16 @@ namespace partita::tools {
 namespace {
 
 constexpr Option kConsumeOptions[] = {
-    kBootstrapServer,
+    {kBootstrapServer.name, kBootstrapServer.argument, kBootstrapServer.help, {}, "b"},
     kCommandConfig,
     kHelp,
     kVersion,
-    {"topic", "topic", "The topic."},
+    {"topic", "topic", "The topic.", {}, "t"},
     {"include", "regex", "Topics whose whole names match. Those that come later are read by groups only."},
-    {"partition", "partition", "Only this partition, from its end unless --offset says otherwise."},
+    {"partition", "partition", "Only this partition, from its end unless --offset says otherwise.", {}, "p"},
     {"offset", "offset", "With --partition: an offset, earliest or latest.", "latest"},
     {"from-beginning", "", "From the first record on."},
-    {"max-messages", "count", "End after so many records."},
+    {"max-messages", "count", "End after so many records.", {}, "c"},
     {"timeout-ms", "milliseconds", "End when nothing came for so long."},
     {"isolation-level", "level", "read_committed leaves out records of transactions that are open or aborted.",
      "read_uncommitted"},
@@ -47,14 +48,17 @@ constexpr Option kConsumeOptions[] = {
     {"consumer.config", "file", "The old name of --command-config."},
     {"skip-message-on-error", "", "Nothing: a record that cannot be shown is shown in hexadecimal."},
     {"enable-systest-events", "", "Print `shutdown_complete` at the end."},
-    {"format", "format",
+    {"format",
+     "format",
      R"(How a record is shown: %t %p %o %T %k %s %K %S %h for topic, partition, offset, time, key, value, their sizes, )"
-     R"(headers; \n, \t. "%k\t%s\n")"},
-    {"json", "", "A JSON object in each line."},
+     R"(headers; \n, \t, \x1f. "%k\t%s\n")",
+     {},
+     "f"},
+    {"json", "", "A JSON object in each line.", {}, "J"},
     {"hex", "", "With --format: keys and values in hexadecimal."},
     {"tail", "count", "The last records of each partition, and what comes."},
     {"from-time", "time", "Since a time: milliseconds since 1970, 2026-11-21T10:00:00.000, or so long ago: PT15M."},
-    {"exit", "", "End where the partitions ended when this began."},
+    {"exit", "", "End where the partitions ended when this began.", {}, "e"},
 };
 
 constexpr Rule kConsumeRules[] = {
@@ -182,7 +186,11 @@ class Consumption {
   public:
     Consumption(RecordSource& source, const Surroundings& surroundings, const RecordWriter& writer,
                 const Interruption& interruption)
-        : source_(source), surroundings_(surroundings), writer_(writer), interruption_(interruption) {}
+        : source_(source),
+          surroundings_(surroundings),
+          writer_(writer),
+          interruption_(interruption),
+          progress_(surroundings, surroundings.out) {}
 
     [[nodiscard]] Outcome<void> run(std::int64_t count_max, std::int64_t timeout_ms);
     [[nodiscard]] std::int64_t count() const { return count_; }
@@ -191,8 +199,16 @@ class Consumption {
     RecordSource& source_;
     const Surroundings& surroundings_;
     const RecordWriter& writer_;
+    /// Counts what it writes.
+    void print(const std::string& text) {
+        bytes_ += text.size();
+        surroundings_.print(text);
+    }
+
     const Interruption& interruption_;
+    Progress progress_;
     std::int64_t count_ = 0;
+    std::uint64_t bytes_ = 0;
 };
 
 Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) {
@@ -208,11 +224,12 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
         const auto taken = source_.poll(
             [&](const client::FetchedRecord& record) {
                 writer_.write(record, text);
-                if (text.size() >= kTextBytes) surroundings_.print(std::exchange(text, {}));
+                if (text.size() >= kTextBytes) print(std::exchange(text, {}));
                 return ++count_ != count_max && !interruption_.is_asked();
             },
             std::max<std::int64_t>(0, timeout_ms - (clock.now().monotonic - last)));
-        surroundings_.print(text);
+        print(text);
+        progress_.show(count_, bytes_);
         if (std::fflush(surroundings_.out) != 0) {
             surroundings_.complain("Unable to write to standard out, closing consumer.");
             return {};

@@ -154,7 +154,7 @@ std::string help_of(std::span<const Option> table) {
     std::string text;
     for (const Option* option : sorted) {
         std::string left = "  --" + std::string(option->name);
-        if (!option->alias.empty()) left += ", --" + std::string(option->alias);
+        if (!option->alias.empty()) left += (option->alias.size() == 1 ? ", -" : ", --") + std::string(option->alias);
         if (!option->argument.empty())
             left += (option->argument_may_lack ? " [" : " <") + std::string(option->argument) +
                     (option->argument_may_lack ? "]" : ">");

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "broker/client/produce.h"
+#include "broker/tools/progress.h"
 #include "broker/tools/record_text.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
@@ -19,11 +20,11 @@ namespace partita::tools {
 namespace {
 
 constexpr Option kProduceOptions[] = {
-    kBootstrapServer,
+    {kBootstrapServer.name, kBootstrapServer.argument, kBootstrapServer.help, {}, "b"},
     kCommandConfig,
     kHelp,
     kVersion,
-    {"topic", "topic", "The topic."},
+    {"topic", "topic", "The topic.", {}, "t"},
     {"sync", "", "Send each record by itself and wait until it is acknowledged."},
     {"compression-codec", "codec", "none, gzip, snappy, lz4 or zstd; gzip when nothing follows.", {}, {}, true},
     {"batch-size", "bytes", "How large a batch of a partition becomes before it is sent.", "16384", "max-partition-memory-bytes"},
@@ -47,9 +48,9 @@ constexpr Option kProduceOptions[] = {
     {"command-property", "key=value", "A property of the client.", {}, "producer-property"},
     {"producer.config", "file", "The old name of --command-config."},
     {"json", "", "Each line is a JSON object with key, value, headers, partition, timestamp, as `consume --json` writes it."},
-    {"key", "key", "The key of all records."},
-    {"header", "name=value", "A header of all records. As often as there are headers."},
-    {"partition", "partition", "The partition of all records."},
+    {"key", "key", "The key of all records.", {}, "k"},
+    {"header", "name=value", "A header of all records. As often as there are headers.", {}, "H"},
+    {"partition", "partition", "The partition of all records.", {}, "p"},
 };
 
 constexpr Rule kProduceRules[] = {{Requires::all_of, "", {"topic"}}};
@@ -246,9 +247,12 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
     LineSource lines(::fileno(surroundings.in));
     const bool is_prompting = ::isatty(::fileno(surroundings.in)) == 1;
     bool has_lost = false;
+    Progress progress(surroundings, surroundings.in);
+    std::uint64_t bytes = 0;
     const auto note = [&](const client::Result<void>& sent) {
         if (sent) return;
         has_lost = true;
+        progress.clear();
         tell_lost(surroundings, topic, sent.error());
     };
     std::string line;
@@ -271,6 +275,8 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
             return failed("org.apache.kafka.common.KafkaException: " + record.error());
         }
         common->apply(*record);
+        bytes += line.size();
+        progress.show(number, bytes);
         if (!is_open) {
             if (auto opened = producer.open(); !opened) {
                 if (plan->is_sync) return failed(java_text(opened.error()));

@@ -422,6 +422,13 @@ std::expected<std::unique_ptr<RecordWriter>, std::string> format_writer(std::str
         if (format[i - 1] == '\\') {
             constexpr std::string_view kEscapes = "ntr0\\%";
             constexpr std::string_view kStandFor{"\n\t\r\0\\%", 6};
+            if (letter == 'x') {
+                const auto byte = bytes_of_hex(std::string(format.substr(i + 1, 2)));
+                if (!byte || byte->empty()) return std::unexpected("the format has \\x without two hexadecimal digits");
+                text += *byte;
+                i += 2;
+                continue;
+            }
             const std::size_t at = kEscapes.find(letter);
             if (at == std::string_view::npos) return std::unexpected("the format has \\" + std::string(1, letter));
             text += kStandFor[at];

@@ -27,8 +27,8 @@ class RecordWriter {
 [[nodiscard]] std::expected<std::unique_ptr<RecordWriter>, std::string> default_writer(const Properties& properties);
 /// By a format: %t topic, %p partition, %o offset, %T timestamp, %k key, %s value, %K and %S their sizes (-1 for null), %h
 /// headers,
-/// %% a percent sign; \n, \t, \r, \0, \\ as usual. `is_hex`: keys and values in hexadecimal. The error names what it does not
-/// know.
+/// %% a percent sign; \n, \t, \r, \0, \x1f, \\ as usual. `is_hex`: keys and values in hexadecimal. The error names what it does
+/// not know.
 [[nodiscard]] std::expected<std::unique_ptr<RecordWriter>, std::string> format_writer(std::string_view format, bool is_hex);
 /// A JSON object in a line: topic, partition, offset, timestamp, headers, key, value. What is no UTF-8 is in hexadecimal, in
 /// key_hex and value_hex.

@@ -114,6 +114,21 @@ class Quotas(OwnCommands):
         self.assertEqual(json.loads(self.quotas("--json").out)["entity"], {"user": name})
 
 
+class Letters(OwnCommands):
+    """What fingers know from kcat."""
+
+    def test_records_go_there_and_back(self):
+        self.ours("kafka-topics", "--create", "--topic", "letters").succeeded()
+        at = ["-b", self.broker.bootstrap, "-t", "letters", "-p", "0"]
+        done = subprocess.run([self.ours.binary, "produce", *at, "-k", "anna", "-H", "trace=7"], input="one\ntwo\nthree\n", text=True,
+                              capture_output=True, timeout=harness.TOOL_DEADLINE_S)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.said(self.partita("consume", *at, "--from-beginning", "-e", "-c", "2", "-f", r"%t %p %o %k %s %h\x0a"), 0,
+                  "letters 0 0 anna one trace=7\nletters 0 1 anna two trace=7\n")
+        self.assertEqual([json.loads(line)["value"] for line in self.partita("consume", *at, "--tail", "2", "-e", "-J").succeeded().lines],
+                         ["two", "three"])
+
+
 class PlanPicture(OwnCommands):
     @classmethod
     def setUpClass(cls):

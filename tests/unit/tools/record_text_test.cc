@@ -77,6 +77,10 @@ TEST(RecordText, FormatsShowWhatTheyName) {
     EXPECT_EQ(format_writer("%x", false).error(), "the format has %x; say %t %p %o %T %k %s %K %S %h");
     EXPECT_EQ(format_writer("a%", false).error(), "the format ends with %");
     EXPECT_EQ(format_writer("\\q", false).error(), "the format has \\q");
+    EXPECT_EQ(record.shown(**format_writer(R"(%k\x1f%s\x0A)", false)), "k\x1fv\n");
+    for (const char* cut : {"\\x", "\\x1", "\\xzz"}) {
+        EXPECT_EQ(format_writer(cut, false).error(), "the format has \\x without two hexadecimal digits");
+    }
 }
 
 TEST(RecordText, JsonIsReadAsItIsWritten) {
