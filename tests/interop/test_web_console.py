@@ -5,10 +5,12 @@ import json
 import math
 import os
 import pathlib
+import subprocess
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import xml.etree.ElementTree
 
 import pytest
 
@@ -326,6 +328,23 @@ def test_a_growth_is_previewed_drawn_and_done_and_its_findings_come_by_themselve
     agent.call("member_stop", name="m")
     agent.close()
     assert browser.take_problems() == []
+
+
+def test_the_svg_of_the_command_is_the_picture_of_the_console(browser, site, world, tmp_path):
+    browser.size(1600, 1000)
+    for to in (7, 8, 12, 48):
+        browser.go(f"{site}#/topics/orders/expansion?to={to}")
+        browser.wait(f"document.querySelector('.verdict') && document.querySelector('.verdict').textContent.includes('→ {to}') "
+                     "&& document.querySelector('.picture')", "the picture", 60)
+        drawn = browser.run("[...document.querySelectorAll('.picture .way')].map(one => "
+                            "[one.getAttribute('d'), one.getAttribute('class'), one.textContent])")
+        file = tmp_path / "picture.svg"
+        binary = os.environ.get("PARTITA_BINARY") or harness.HERE.parents[1] / "build/release/partita"
+        subprocess.run([binary, "plan", "orders", "--to", str(to), "--quiet", "--http", urllib.parse.urlsplit(site).netloc, "--svg", file],
+                       capture_output=True, timeout=60)
+        paths = xml.etree.ElementTree.parse(file).getroot().findall(".//{http://www.w3.org/2000/svg}path")
+        assert [[path.get("d"), path.get("class"), "".join(path.itertext())] for path in paths] == drawn
+        assert len(drawn) >= 12
 
 
 def test_a_growth_is_on_a_line_of_time_with_what_it_caused(browser, site, world):
