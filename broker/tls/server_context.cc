@@ -1,0 +1,270 @@
+#include "broker/tls/server_context.h"
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "broker/tls/distinguished_name.h"
+
+namespace partita::tls {
+
+struct ServerContext::Parts {
+    KeyMaterial material;
+    ServerSettings settings;
+    /// The chains without their first certificates, in the order of the keys.
+    std::vector<std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)>> issuers;
+    ContextPointer context;
+
+    /// OpenSSL asks for the certificate of a connection when the client's first message was read.
+    static int choose_certificate(SSL* connection, void* argument);
+};
+
+namespace {
+
+using Verdict = std::expected<void, std::string>;
+using Failure = std::unexpected<std::string>;
+
+void free_stack(STACK_OF(X509) * stack) { sk_X509_free(stack); }
+
+/// The limits of what is enabled: there are two versions, so there is nothing between.
+Verdict set_versions(SSL_CTX& context, const std::vector<std::string>& protocols) {
+    constexpr std::array<std::string_view, 4> kDisabled{"SSLv2Hello", "SSLv3", "TLSv1", "TLSv1.1"};
+    bool has_12 = protocols.empty();
+    bool has_13 = protocols.empty();
+    for (const std::string& name : protocols) {
+        if (name == "TLSv1.2") {
+            has_12 = true;
+        } else if (name == "TLSv1.3") {
+            has_13 = true;
+        } else if (std::ranges::find(kDisabled, name) == kDisabled.end()) {
+            return Failure("ssl.enabled.protocols: there is no " + printable(name) + "; TLSv1.2 and TLSv1.3 are served");
+        }
+    }
+    if (!has_12 && !has_13) return Failure("ssl.enabled.protocols: none of these is served; TLSv1.2 and TLSv1.3 are");
+    SSL_CTX_set_min_proto_version(&context, has_12 ? TLS1_2_VERSION : TLS1_3_VERSION);
+    SSL_CTX_set_max_proto_version(&context, has_13 ? TLS1_3_VERSION : TLS1_2_VERSION);
+    return {};
+}
+
+Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suites) {
+    if (suites.empty()) return {};
+    constexpr std::array<std::string_view, 5> kOfTls13{"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384",
+                                                       "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_CCM_SHA256",
+                                                       "TLS_AES_128_CCM_8_SHA256"};
+    std::string of_13;
+    std::string of_12;
+    for (const std::string& name : suites) {
+        if (name == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") continue;  // A signal, and no suite.
+        const bool is_13 = std::ranges::find(kOfTls13, name) != kOfTls13.end();
+        // The oldest ones have another prefix in Java.
+        const std::string standard = name.starts_with("SSL_") ? "TLS_" + name.substr(4) : name;
+        const std::string known = is_13 ? name : OPENSSL_cipher_name(standard.c_str());
+        if (known == "(NONE)") return Failure("ssl.cipher.suites: there is no " + printable(name));
+        std::string& list = is_13 ? of_13 : of_12;
+        list += (list.empty() ? "" : ":") + known;
+    }
+    if (SSL_CTX_set_ciphersuites(&context, of_13.c_str()) != 1) {
+        return Failure("ssl.cipher.suites: " + of_13 + " cannot be used: " + take_openssl_reason());
+    }
+    if (!of_12.empty() && SSL_CTX_set_cipher_list(&context, of_12.c_str()) != 1) {
+        return Failure("ssl.cipher.suites: " + of_12 + " cannot be used: " + take_openssl_reason());
+    }
+    // A version without a cipher is none that could be agreed on.
+    if (of_12.empty()) SSL_CTX_set_min_proto_version(&context, TLS1_3_VERSION);
+    if (of_13.empty()) SSL_CTX_set_max_proto_version(&context, TLS1_2_VERSION);
+    if (SSL_CTX_get_max_proto_version(&context) < SSL_CTX_get_min_proto_version(&context)) {
+        return Failure("ssl.cipher.suites has none for the versions of ssl.enabled.protocols");
+    }
+    return {};
+}
+
+Verdict set_trust(SSL_CTX& context, const KeyMaterial& material, ClientAuth client_auth) {
+    if (client_auth == ClientAuth::none) {
+        SSL_CTX_set_verify(&context, SSL_VERIFY_NONE, nullptr);
+        return {};
+    }
+    const int mode = SSL_VERIFY_PEER | (client_auth == ClientAuth::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0);
+    SSL_CTX_set_verify(&context, mode, nullptr);
+    if (!material.trusted) {
+        if (SSL_CTX_set_default_verify_paths(&context) != 1)
+            return Failure("the certificates of the machine: " + take_openssl_reason());
+        return {};
+    }
+    X509_STORE* const store = SSL_CTX_get_cert_store(&context);
+    // Whoever is in the store is trusted, also who has an issuer of his own.
+    X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+    for (const Certificate& each : *material.trusted) {
+        if (X509_STORE_add_cert(store, each.get()) != 1 || SSL_CTX_add_client_CA(&context, each.get()) != 1) {
+            return Failure("a trusted certificate cannot be used: " + take_openssl_reason());
+        }
+    }
+    return {};
+}
+
+bool is_for(const KeyEntry& entry, const char* name) {
+    return X509_check_host(entry.chain.front().get(), name, 0, 0, nullptr) == 1;
+}
+
+/// Uses the keys for which `is_chosen`, the first of each kind. False when OpenSSL refuses one.
+template <class Use>
+bool use_keys(const std::vector<KeyEntry>& keys, const std::vector<bool>& is_chosen, const Use& use) {
+    std::set<int> kinds;
+    for (std::size_t index = 0; index < keys.size(); ++index) {
+        if (is_chosen[index] && kinds.insert(EVP_PKEY_get_base_id(keys[index].key.get())).second && !use(index)) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+int ServerContext::Parts::choose_certificate(SSL* connection, void* argument) {
+    const auto& [material, settings, issuers, context] = *static_cast<const Parts*>(argument);
+    const char* const name = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
+    if (name == nullptr) return 1;
+    std::vector<bool> fits;
+    for (const KeyEntry& entry : material.keys) fits.push_back(is_for(entry, name));
+    if (std::ranges::find(fits, true) == fits.end()) return 1;
+    SSL_certs_clear(connection);
+    return use_keys(material.keys, fits, [&](std::size_t index) {
+        const KeyEntry& entry = material.keys[index];
+        return SSL_use_cert_and_key(connection, entry.chain.front().get(), entry.key.get(), issuers[index].get(), 1) == 1;
+    });
+}
+
+ServerContext::ServerContext(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+ServerContext::~ServerContext() = default;
+
+std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::make(KeyMaterial material,
+                                                                                     ServerSettings settings) {
+    if (material.keys.empty()) {
+        return Failure(
+            "there is no key store: set ssl.keystore.location and ssl.keystore.password, or, with "
+            "ssl.keystore.type=PEM, ssl.keystore.key and ssl.keystore.certificate.chain");
+    }
+    if (material.keys.size() > kKeysMax) return Failure("the key store has more than " + std::to_string(kKeysMax) + " keys");
+    auto parts = std::make_unique<Parts>(
+        Parts{.material = std::move(material), .settings = std::move(settings), .issuers = {}, .context = nullptr});
+    parts->context.reset(SSL_CTX_new(TLS_server_method()));
+    if (parts->context == nullptr) return Failure("TLS cannot be used: " + take_openssl_reason());
+    SSL_CTX& context = *parts->context;
+    SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                                      SSL_OP_ENABLE_KTLS | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_mode(&context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_sess_set_cache_size(&context, kSessionsMax);
+    constexpr std::string_view kSessions = "partita";
+    SSL_CTX_set_session_id_context(&context, reinterpret_cast<const unsigned char*>(kSessions.data()), kSessions.size());
+    if (auto set = set_versions(context, parts->settings.protocols); !set) return Failure(std::move(set.error()));
+    if (auto set = set_cipher_suites(context, parts->settings.cipher_suites); !set) return Failure(std::move(set.error()));
+    if (auto set = set_trust(context, parts->material, parts->settings.client_auth); !set) return Failure(std::move(set.error()));
+    for (const KeyEntry& entry : parts->material.keys) {
+        auto& issuers = parts->issuers.emplace_back(sk_X509_new_null(), free_stack);
+        for (std::size_t at = 1; at < entry.chain.size(); ++at) sk_X509_push(issuers.get(), entry.chain[at].get());
+    }
+    std::string alias;
+    const std::vector<bool> all(parts->material.keys.size(), true);
+    const bool is_used = use_keys(parts->material.keys, all, [&](std::size_t index) {
+        const KeyEntry& entry = parts->material.keys[index];
+        alias = entry.alias;
+        return SSL_CTX_use_cert_and_key(&context, entry.chain.front().get(), entry.key.get(), parts->issuers[index].get(), 1) ==
+               1;
+    });
+    if (!is_used) return Failure("the key \"" + alias + "\" of the key store cannot be used: " + take_openssl_reason());
+    if (parts->material.keys.size() > 1) SSL_CTX_set_cert_cb(&context, Parts::choose_certificate, parts.get());
+    return std::shared_ptr<const ServerContext>(new ServerContext(std::move(parts)));
+}
+
+ConnectionPointer ServerContext::connect(int descriptor) const {
+    ConnectionPointer connection(SSL_new(parts_->context.get()));
+    if (connection == nullptr || SSL_set_fd(connection.get(), descriptor) != 1) {
+        ERR_clear_error();
+        return nullptr;
+    }
+    SSL_set_accept_state(connection.get());
+    return connection;
+}
+
+std::expected<std::optional<std::string>, std::string> ServerContext::client_of(const SSL& connection) const {
+    const X509* const shown = SSL_get0_peer_certificate(&connection);
+    if (shown == nullptr) return std::nullopt;
+    // A session that is resumed checks no certificate, and may outlive it.
+    if (X509_cmp_current_time(X509_get0_notAfter(shown)) < 0) return Failure("the client's certificate has expired");
+    const std::string name = distinguished_name(*X509_get_subject_name(shown));
+    auto mapped = parts_->settings.rules.name_of(name);
+    if (!mapped) return Failure("no rule of ssl.principal.mapping.rules fits the client's name " + printable(name));
+    return mapped;
+}
+
+namespace {
+
+/// What somebody may do about it; empty when the reason says enough.
+std::string advice_for(unsigned long error, long verified) {
+    if (ERR_GET_LIB(error) != ERR_LIB_SSL) return {};
+    switch (ERR_GET_REASON(error)) {
+        case SSL_R_CERTIFICATE_VERIFY_FAILED:
+            return std::string(": ") + X509_verify_cert_error_string(verified) +
+                   " (ssl.truststore says whom the broker believes)";
+        case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
+            return " (ssl.client.auth=required, and the client has no certificate that the broker believes)";
+        case SSL_R_TLSV1_ALERT_UNKNOWN_CA:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN:
+        case SSL_R_SSLV3_ALERT_BAD_CERTIFICATE:
+        case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
+            return " (the client does not believe the broker's certificate)";
+        case SSL_R_UNSUPPORTED_PROTOCOL:
+        case SSL_R_VERSION_TOO_LOW:
+        case SSL_R_WRONG_VERSION_NUMBER:
+            return " (the client offers no version of ssl.enabled.protocols)";
+        case SSL_R_NO_SHARED_CIPHER:
+            return " (client and broker have no cipher suite in common; ssl.cipher.suites)";
+        default:
+            return {};
+    }
+}
+
+}  // namespace
+
+HandshakeStep shake_hands(SSL& connection) {
+    using Status = HandshakeStep::Status;
+    ERR_clear_error();
+    const int result = SSL_do_handshake(&connection);
+    if (result == 1) return {};
+    switch (SSL_get_error(&connection, result)) {
+        case SSL_ERROR_WANT_READ:
+            return {Status::wants_to_receive, {}};
+        case SSL_ERROR_WANT_WRITE:
+            return {Status::wants_to_send, {}};
+        case SSL_ERROR_SSL:
+            break;
+        default:
+            ERR_clear_error();
+            return {Status::gone, {}};
+    }
+    const unsigned long error = ERR_peek_error();
+    const std::string advice = advice_for(error, SSL_get_verify_result(&connection));
+    return {Status::failed, take_openssl_reason() + advice};
+}
+
+std::optional<std::string> why_no_handshake(std::string_view first_bytes) {
+    constexpr std::string_view kHandshake("\x16\x03", 2);
+    if (first_bytes.empty() || kHandshake.starts_with(first_bytes.substr(0, 2)) || first_bytes.starts_with(kHandshake)) {
+        return std::nullopt;
+    }
+    for (const std::string_view method : {"GET ", "POST ", "HEAD ", "PUT ", "OPTIONS ", "DELETE ", "PRI "}) {
+        if (first_bytes.starts_with(method.substr(0, first_bytes.size())))
+            return "an HTTP request without TLS came to the Kafka port";
+    }
+    // A Kafka request begins with its size, of which the first bytes are zero for all that a client sends first.
+    if (first_bytes.front() == '\0') {
+        return "the client speaks without TLS (its security.protocol is PLAINTEXT or SASL_PLAINTEXT, the listener's is not)";
+    }
+    return "what came is no handshake of TLS";
+}
+
+}  // namespace partita::tls
