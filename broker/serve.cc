@@ -200,7 +200,7 @@ int serve(const ServeOptions& options) {
                {"cluster", services.cluster_id},
                {"data_directory", services.log_directory},
                {"memory_only", options.ephemeral ? "yes" : "no"}});
-    net::Server server(services);
+    net::Server server(services, schedule);
     // What was there is as it was, so the next start need not recover.
     const auto refuse_cleanly = [&broker](const std::string& message) {
         // If it fails, the next start does recover; why this one ended is the message.

@@ -119,9 +119,9 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     internal("partita.start.message", ConfigType::string, "", kAny, kReadOnly,
              "Lines that are printed on standard output when clients are served, for starters that wait for a line of another "
              "broker's log."),
-    kept(define("principal.builder.class", ConfigType::class_name,
-                "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder", kAny, kPerBroker,
-                "Class that turns a connection into a principal.")),
+    at_next_start(define("principal.builder.class", ConfigType::class_name,
+                         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder", kAny, kPerBroker,
+                         "Class that turns a connection into a principal.")),
     kept(required("process.roles", ConfigType::list, "broker,controller", list_of(kProcessRoles, false, false), kReadOnly,
                   "Roles of this node. It is always broker and controller in one.")),
     internal("producer.id.expiration.check.interval.ms", ConfigType::int32, "600000", range(1), kReadOnly,

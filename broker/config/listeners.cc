@@ -338,12 +338,6 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
         if (Verdict verdict = check_listener_overrides(given, endpoint.listener_name); !verdict) {
             return std::unexpected(verdict.error());
         }
-        if (uses_tls(endpoint.protocol)) {
-            return invalid_config(
-                "Listener " + to_string(endpoint) + " uses " + std::string(security_protocol_name(endpoint.protocol)) +
-                ", which this build does not serve yet: use PLAINTEXT or SASL_PLAINTEXT, or map the name to it in "
-                "listener.security.protocol.map");
-        }
         settings.listeners.push_back(listener_of(endpoint));
     }
     return settings;

@@ -79,8 +79,8 @@ struct ListenerSettings {
 /// `inter.broker.listener.name`, `security.inter.broker.protocol`, `controller.listener.names` of
 /// `given` (keys that are absent take their defaults; without `listeners` it is "PLAINTEXT://localhost:9092",
 /// loopback only, where Kafka listens on every interface: an open broker on a laptop lets strangers in).
-/// Errors: Kafka's texts for Kafka's rules; SSL and SASL listeners are valid names but refused with a
-/// line that says that this build does not serve them.
+/// Errors: Kafka's texts for Kafka's rules. Whether a listener can be served with its other configs (key
+/// stores, logins) is not looked at here.
 [[nodiscard]] std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& given);
 
 /// The address that a client of `listener_name` is told.

@@ -97,6 +97,10 @@ void Connection::wait_readable() {
         return;
     }
     waits_for_bytes_ = true;
+    if (transport().holds_bytes()) {
+        owner_.reactor().request_read(id_);
+        return;
+    }
     socket_.async_wait(tcp::socket::wait_read, [self = owner_.share(*this)](const boost::system::error_code& error) {
         self->waits_for_bytes_ = false;
         if (!error && !self->conversation_.is_over()) {

@@ -29,13 +29,24 @@ void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr
     limits_ = limits;
 }
 
-void NetReactor::adopt(Socket socket, runtime::ClientConnection client, std::unique_ptr<authentication::LoginExchange> login) {
-    const PlainTransport transport(socket.native_handle());
-    adopt({.socket = std::move(socket),
+void NetReactor::adopt(Newcomer newcomer) {
+    if (newcomer.tls != nullptr) {
+        handshakes_.begin(std::move(newcomer), turn_.now().monotonic);
+        return;
+    }
+    const PlainTransport transport(newcomer.socket.native_handle());
+    adopt({.socket = std::move(newcomer.socket),
            .transport = transport,
-           .client = std::move(client),
-           .login = std::move(login),
+           .client = std::move(newcomer.client),
+           .login = std::move(newcomer.login),
            .buffer = nullptr});
+}
+
+void NetReactor::end_newcomer(const runtime::ClientConnection& client, std::string_view reason) {
+    if (!reason.empty()) {
+        log_closed(client, reason);
+    }
+    observer_.connection_closed(client);
 }
 
 void NetReactor::adopt(Connection::Belongings belongings) {
@@ -66,6 +77,7 @@ void NetReactor::end_turn(Now now) {
         }
     }
     close_idle(now);
+    handshakes_.end_overdue(now.monotonic);
     if (loads_ != nullptr && now.monotonic - window_began_ >= placement::kWindowMs) {
         measure_load(now.monotonic);
     }
@@ -81,6 +93,9 @@ std::optional<Instant> NetReactor::next_deadline() {
     if (idle_ms_max_ > 0 && !connections_.empty()) {
         const Instant idle = connections_.front()->last_active() + idle_ms_max_;
         next = next ? std::min(*next, idle) : idle;
+    }
+    if (const auto overdue = handshakes_.next_deadline()) {
+        next = next ? std::min(*next, *overdue) : overdue;
     }
     if (resume_starved_at_) {
         next = next ? std::min(*next, *resume_starved_at_) : resume_starved_at_;
@@ -121,6 +136,7 @@ void NetReactor::close_idle(Now now) {
 }
 
 void NetReactor::close_all() {
+    handshakes_.end_all();
     while (!connections_.empty()) {
         connections_.front()->close("");
     }

@@ -13,6 +13,7 @@
 #include "broker/net/connection.h"
 #include "broker/net/idle_processors.h"
 #include "broker/net/placement.h"
+#include "broker/net/tls_handshakes.h"
 #include "broker/runtime/partitions/turn.h"
 
 namespace partita::net {
@@ -43,9 +44,9 @@ class NetReactor final : public runtime::TurnParticipant {
     /// `peers` live as long as the reactors.
     void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers, const placement::Limits& limits);
 
-    /// Takes over a connected socket without encryption. `login`: how the client has to log in; null when it need not.
-    void adopt(Socket socket, runtime::ClientConnection client, std::unique_ptr<authentication::LoginExchange> login = nullptr);
-    /// Takes over a connection that another reactor gave up.
+    /// Takes over a connected socket: at once, or when the TLS handshake that its listener asks for is complete.
+    void adopt(Newcomer newcomer);
+    /// Takes over a connection that another reactor gave up, or whose handshake is complete.
     void adopt(Connection::Belongings belongings);
 
     void end_turn(Now now) override;
@@ -79,6 +80,8 @@ class NetReactor final : public runtime::TurnParticipant {
     void hand_over(Connection& connection, Connection::Belongings belongings, NetReactor& target);
     void finish_turn_if_full();
     void log_closed(const runtime::ClientConnection& client, std::string_view reason);
+    /// A client is not let in. With a reason there is a log line; without one it went away itself.
+    void end_newcomer(const runtime::ClientConnection& client, std::string_view reason);
     void count_received(std::size_t bytes) { received_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
     void count_sent(std::size_t bytes) { sent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
 
@@ -108,6 +111,7 @@ class NetReactor final : public runtime::TurnParticipant {
     const std::int32_t frame_bytes_max_;
     const std::int64_t idle_ms_max_;
     Connections connections_;
+    TlsHandshakes handshakes_{*this};
     std::vector<std::byte> scratch_;
     std::vector<std::weak_ptr<Connection>> starved_;
     std::optional<Instant> resume_starved_at_;

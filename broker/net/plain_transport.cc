@@ -59,9 +59,11 @@ bool PlainTransport::is_over() {
     return count == 0 || (count < 0 && !is_passing(errno));
 }
 
-std::size_t PlainTransport::bytes_on_the_way() {
+std::size_t PlainTransport::bytes_on_the_way() { return unsent_bytes(descriptor_); }
+
+std::size_t unsent_bytes(int descriptor) {
     int unsent = 0;
-    return ::ioctl(descriptor_, SIOCOUTQ, &unsent) == 0 ? static_cast<std::size_t>(unsent) : 0;
+    return ::ioctl(descriptor, SIOCOUTQ, &unsent) == 0 ? static_cast<std::size_t>(unsent) : 0;
 }
 
 }  // namespace partita::net

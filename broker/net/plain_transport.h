@@ -4,6 +4,9 @@
 
 namespace partita::net {
 
+/// How many bytes the kernel has for the peer and the peer has not taken; 0 when that is not known.
+[[nodiscard]] std::size_t unsent_bytes(int descriptor);
+
 /// Sends and receives bytes as they are, over a connected stream socket.
 class PlainTransport final : public Transport {
   public:
@@ -17,6 +20,7 @@ class PlainTransport final : public Transport {
     [[nodiscard]] Moved send(std::span<const Bytes> parts, bool more_follows) override;
     [[nodiscard]] bool can_send(const File& file) const override { return file.descriptor() >= 0; }
     [[nodiscard]] Moved send_file(File& file, std::uint64_t position, std::size_t bytes) override;
+    [[nodiscard]] bool holds_bytes() const override { return false; }
     [[nodiscard]] bool is_over() override;
     [[nodiscard]] std::size_t bytes_on_the_way() override;
     /// Nothing to say: TCP tells the peer when the socket is closed.

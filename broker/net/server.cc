@@ -18,6 +18,7 @@
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/services.h"
 #include "broker/net/listener_login.h"
+#include "broker/net/listener_tls.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/numeric_address.h"
@@ -172,6 +173,8 @@ struct Server::Acceptor {
     std::uint16_t port = 0;
     /// Null without SASL.
     std::shared_ptr<const authentication::LoginSettings> login;
+    /// Null without TLS.
+    std::shared_ptr<const tls::ServerContext> tls;
     /// Of the newest connection: the next one mostly sees the same.
     std::shared_ptr<const runtime::ListenerView> view;
     /// The system's, for connections from elsewhere. Empty when that is what connections inherit.
@@ -181,14 +184,18 @@ struct Server::Acceptor {
     std::size_t held_for_reactor = 0;
 };
 
-Server::Server(runtime::Services& services, const placement::Limits& limits)
+Server::Server(runtime::Services& services, const Schedule& schedule, const placement::Limits& limits)
     : services_(services),
       quota_(services.config.get(), descriptors_for_connections(services.open_files.limit())),
       memory_(services.config->queued_max_request_bytes > 0 ? services.config->queued_max_request_bytes : kRequestMemoryBytes),
       loads_(services.turns.reactors().size()),
       limits_(limits),
       gathers_(services.config->connections_gather),
-      refused_(services.turns.first_reactor()) {
+      refused_(services.turns.first_reactor()),
+      tls_reload_(schedule, services.config,
+                  [this](const std::string& listener, std::shared_ptr<const tls::ServerContext> context) {
+                      take_tls(listener, std::move(context));
+                  }) {
     const auto config = services.config.get();
     for (std::size_t index = 0; index < services.turns.reactors().size(); ++index) {
         runtime::Turn& turn = services.turns.of(index);
@@ -219,6 +226,13 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
     const auto login = login_of_listener(*services_.config.get(), listener.endpoint);
     if (!login) {
         return std::unexpected(login.error());
+    }
+    if (config::uses_tls(listener.endpoint.protocol)) {
+        tls_reload_.watch(listener.endpoint);
+    }
+    const auto tls = tls_of_listener(*services_.config.get(), listener.endpoint);
+    if (!tls) {
+        return std::unexpected(tls.error());
     }
     std::uint16_t port = listener.endpoint.port;
     bool any_bound = false;
@@ -275,6 +289,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         acceptor->protocol = listener.endpoint.protocol;
         acceptor->port = port;
         acceptor->login = *login;
+        acceptor->tls = *tls;
         bound.push_back({listener.endpoint.listener_name, host, port});
         acceptors_.push_back(std::move(acceptor));
     }
@@ -284,7 +299,18 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
     return {};
 }
 
+void Server::take_tls(const std::string& listener, std::shared_ptr<const tls::ServerContext> context) {
+    reactors_.front()->reactor().post([this, listener, context = std::move(context)] {
+        for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
+            if (acceptor->listener_name == listener) {
+                acceptor->tls = context;
+            }
+        }
+    });
+}
+
 void Server::start() {
+    tls_reload_.start();
     for (const std::unique_ptr<Acceptor>& acceptor : acceptors_) {
         accept(*acceptor);
     }
@@ -417,21 +443,15 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
         set_congestion_control(descriptor, acceptor.usual_congestion_control);
     }
     auto login = acceptor.login == nullptr ? nullptr : std::make_unique<authentication::LoginExchange>(acceptor.login);
+    Newcomer newcomer{.socket = std::move(socket), .client = std::move(client), .login = std::move(login), .tls = acceptor.tls};
     NetReactor& target = *reactors_[reactor];
     if (reactor == 0) {
-        target.adopt(std::move(socket), std::move(client), std::move(login));
+        target.adopt(std::move(newcomer));
         return;
     }
-    // What is posted can be copied; these can only be moved.
-    struct HandedOver {
-        Socket socket;
-        runtime::ClientConnection client;
-        std::unique_ptr<authentication::LoginExchange> login;
-    };
-    auto handed_over = std::make_shared<HandedOver>(std::move(socket), std::move(client), std::move(login));
-    target.reactor().post([&target, handed_over] {
-        target.adopt(std::move(handed_over->socket), std::move(handed_over->client), std::move(handed_over->login));
-    });
+    // What is posted can be copied; this can only be moved.
+    auto handed_over = std::make_shared<Newcomer>(std::move(newcomer));
+    target.reactor().post([&target, handed_over] { target.adopt(std::move(*handed_over)); });
 }
 
 void Server::connection_closed(const runtime::ClientConnection& client) {

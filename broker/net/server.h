@@ -10,9 +10,11 @@
 #include "broker/config/broker_config.h"
 #include "broker/net/net_reactor.h"
 #include "broker/net/refused_connections.h"
+#include "broker/net/tls_reload.h"
 #include "broker/runtime/loop/network_statistics.h"
 #include "broker/topics/client_rates.h"
 #include "protocol/mutex.h"
+#include "schedule/executor.h"
 
 namespace partita::net {
 
@@ -60,7 +62,7 @@ struct BoundListener {
 /// The Kafka listeners of the broker. It opens them, accepts connections, and places these on the reactors (see placement.h).
 class Server final : public ConnectionObserver, public runtime::NetworkStatistics {
   public:
-    explicit Server(runtime::Services& services, const placement::Limits& limits = {});
+    explicit Server(runtime::Services& services, const Schedule& schedule, const placement::Limits& limits = {});
     ~Server() override;
 
     /// Binds and listens, but accepts nothing yet. The error is one line that says what to do (port taken, address not ours, no
@@ -90,6 +92,8 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     [[nodiscard]] std::shared_ptr<const runtime::ListenerView> view_of(Acceptor& acceptor,
                                                                        const boost::asio::ip::tcp::endpoint& local) const;
     void pause(Acceptor& acceptor, std::int64_t duration_ms);
+    /// New connections of the listener are encrypted so. From any thread.
+    void take_tls(const std::string& listener, std::shared_ptr<const tls::ServerContext> context);
     [[nodiscard]] std::size_t reactor_for_new_connection() const;
 
     runtime::Services& services_;
@@ -102,6 +106,8 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     std::vector<std::unique_ptr<Acceptor>> acceptors_;
     RefusedConnections refused_;
     bool stopping_ = false;
+    // The last: it gives to the others.
+    TlsReload tls_reload_;
 };
 
 }  // namespace partita::net

@@ -41,6 +41,8 @@ class Transport {
     /// Sends (the beginning of) `bytes` bytes from `position` without copying them. Only for a file that it `can_send`.
     [[nodiscard]] virtual Moved send_file(File& file, std::uint64_t position, std::size_t bytes) = 0;
 
+    /// True when something may be received although the socket has nothing to read: the transport has taken it already.
+    [[nodiscard]] virtual bool holds_bytes() const = 0;
     /// True when the peer went away. Leaves what the peer sent unread.
     [[nodiscard]] virtual bool is_over() = 0;
     /// How many sent bytes the peer has not taken yet; 0 when that is not known.

@@ -10,6 +10,7 @@
 #include "broker/handlers/services.h"
 #include "broker/net/server.h"
 #include "broker/runtime/partitions/turns.h"
+#include "schedule/executor.h"
 #include "storage/file_system.h"
 
 namespace partita::test {
@@ -26,6 +27,12 @@ class InProcessBroker {
         std::string listeners = "PLAINTEXT://127.0.0.1:0";
         net::placement::Limits placement = {};
         const access::Rules* access_rules = nullptr;
+        /// In place of the system's.
+        Clock* clock = nullptr;
+
+        [[nodiscard]] Schedule schedule() const {
+            return clock == nullptr ? real_schedule() : Schedule{*clock, real_schedule().executor};
+        }
     };
 
     /// Null when it does not start: the reason is on standard error.
@@ -45,7 +52,7 @@ class InProcessBroker {
     static constexpr std::size_t kReactors = 2;
 
     explicit InProcessBroker(std::unique_ptr<runtime::Broker> broker);
-    [[nodiscard]] bool run(const net::placement::Limits& placement);
+    [[nodiscard]] bool run(const Options& options);
     void end_threads();
 
     std::unique_ptr<runtime::Broker> broker_;
@@ -70,6 +77,7 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
         runtime::Broker::open({.config = std::make_shared<const config::BrokerConfig>(std::move(loaded->config)),
                                .reactor_count = kReactors,
                                .storage = {.file_system = options.file_system, .metadata_store = options.metadata_store},
+                               .schedule = options.schedule(),
                                .access_rules = options.access_rules,
                                .watches_directory = false});
     if (!opened) {
@@ -77,11 +85,11 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
         return nullptr;
     }
     std::unique_ptr<InProcessBroker> process(new InProcessBroker(std::move(*opened)));
-    return process->run(options.placement) ? std::move(process) : nullptr;
+    return process->run(options) ? std::move(process) : nullptr;
 }
 
-inline bool InProcessBroker::run(const net::placement::Limits& placement) {
-    server_ = std::make_unique<net::Server>(services(), placement);
+inline bool InProcessBroker::run(const Options& options) {
+    server_ = std::make_unique<net::Server>(services(), options.schedule(), options.placement);
     const auto listeners = server_->open();
     if (!listeners) {
         std::fprintf(stderr, "%s\n", listeners.error().c_str());

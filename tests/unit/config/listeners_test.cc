@@ -72,12 +72,14 @@ TEST(Listeners, EmptyHostIsEveryInterface) {
     EXPECT_THAT(settings.listeners[0].bind_hosts, ElementsAre("::", "0.0.0.0"));
 }
 
-TEST(Listeners, SecureProtocolsAreKnownAndRefusedInOneLine) {
-    const auto settings = parse_listeners({{"listeners", "PLAINTEXT://:9092,EXTERNAL://:9094"},
-                                           {"listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,EXTERNAL:SASL_SSL"}});
-    ASSERT_FALSE(settings.has_value());
-    EXPECT_THAT(settings.error().message, HasSubstr("EXTERNAL://:9094 uses SASL_SSL, which this build does not serve"));
-    EXPECT_EQ(settings.error().message.find('\n'), std::string::npos);
+TEST(Listeners, NamesAreMappedToSecureProtocols) {
+    const ListenerSettings settings =
+        parsed({{"listeners", "PLAINTEXT://:9092,SSL://:9093,EXTERNAL://:9094"},
+                {"listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,SSL:SSL,EXTERNAL:SASL_SSL"}});
+    ASSERT_EQ(settings.listeners.size(), 3u);
+    EXPECT_FALSE(uses_tls(settings.listeners[0].endpoint.protocol));
+    EXPECT_EQ(settings.listeners[1].endpoint.protocol, SecurityProtocol::ssl);
+    EXPECT_EQ(settings.listeners[2].endpoint.protocol, SecurityProtocol::sasl_ssl);
 }
 
 TEST(Listeners, TheDockerExampleOfTwoListenersWorks) {

@@ -144,6 +144,7 @@ class Opaque final : public Transport {
         ADD_FAILURE() << "it cannot";
         return {.status = Status::ended};
     }
+    [[nodiscard]] bool holds_bytes() const override { return false; }
     [[nodiscard]] bool is_over() override { return false; }
     [[nodiscard]] std::size_t bytes_on_the_way() override { return 0; }
     void shut_down() override {}

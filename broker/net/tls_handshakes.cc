@@ -1,0 +1,145 @@
+#include "broker/net/tls_handshakes.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "broker/access/session.h"
+#include "broker/net/net_reactor.h"
+#include "broker/net/tls_transport.h"
+
+namespace partita::net {
+namespace {
+
+/// Enough to tell what it is.
+constexpr std::size_t kFirstBytes = 8;
+
+/// As from Kafka, who speaks without TLS is answered by it: some clients know what that means. Fatal, unexpected message.
+constexpr std::array<unsigned char, 7> kAlert{0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a};
+
+}  // namespace
+
+struct TlsHandshakes::Handshake {
+    Newcomer newcomer;
+    tls::ConnectionPointer connection;
+    Instant began;
+    /// Whether the first bytes were seen and may be a handshake.
+    bool is_tls = false;
+    bool is_over = false;
+    Waiting::iterator place;
+
+    /// What is wrong with what came first; null while nothing is.
+    std::optional<std::string> look_at_first_bytes() {
+        std::array<char, kFirstBytes> bytes;
+        const ssize_t count = ::recv(newcomer.socket.native_handle(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
+        if (count <= 0) return std::nullopt;
+        is_tls = true;
+        return tls::why_no_handshake({bytes.data(), static_cast<std::size_t>(count)});
+    }
+};
+
+TlsHandshakes::~TlsHandshakes() {
+    // Handlers that wait for the sockets may live longer; they find them over.
+    for (const std::shared_ptr<Handshake>& each : waiting_) each->is_over = true;
+}
+
+void TlsHandshakes::begin(Newcomer newcomer, Instant now) {
+    if (waiting_.size() == kWaitingMax) {
+        end(waiting_.front(), "too many TLS handshakes are under way, and this one began first");
+    }
+    boost::system::error_code ignored;
+    newcomer.socket.non_blocking(true, ignored);
+    auto handshake = std::make_shared<Handshake>(Handshake{.newcomer = std::move(newcomer), .connection = nullptr, .began = now});
+    handshake->place = waiting_.insert(waiting_.end(), handshake);
+    handshake->connection = handshake->newcomer.tls->connect(handshake->newcomer.socket.native_handle());
+    if (handshake->connection == nullptr) {
+        end(handshake, "there is no memory for TLS");
+        return;
+    }
+    go_on(handshake);
+}
+
+void TlsHandshakes::go_on(const std::shared_ptr<Handshake>& handshake) {
+    if (!handshake->is_tls) {
+        if (const auto reason = handshake->look_at_first_bytes()) {
+            // Whether it arrives or not, the connection is over.
+            (void)::send(handshake->newcomer.socket.native_handle(), kAlert.data(), kAlert.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+            end(handshake, *reason);
+            return;
+        }
+    }
+    const tls::HandshakeStep step = tls::shake_hands(*handshake->connection);
+    switch (step.status) {
+        case tls::HandshakeStep::Status::complete:
+            complete(handshake);
+            break;
+        case tls::HandshakeStep::Status::wants_to_receive:
+            wait(handshake, Socket::wait_read);
+            break;
+        case tls::HandshakeStep::Status::wants_to_send:
+            wait(handshake, Socket::wait_write);
+            break;
+        case tls::HandshakeStep::Status::gone:
+            end(handshake, "");
+            break;
+        case tls::HandshakeStep::Status::failed:
+            end(handshake, "TLS handshake failed: " + step.reason);
+            break;
+    }
+}
+
+void TlsHandshakes::wait(const std::shared_ptr<Handshake>& handshake, Socket::wait_type what) {
+    handshake->newcomer.socket.async_wait(what, [this, handshake](const boost::system::error_code& error) {
+        if (handshake->is_over) return;
+        owner_.reactor().refresh_now();
+        error ? end(handshake, "") : go_on(handshake);
+    });
+}
+
+void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
+    Newcomer& newcomer = handshake->newcomer;
+    auto client = newcomer.tls->client_of(*handshake->connection);
+    if (!client) {
+        end(handshake, client.error());
+        return;
+    }
+    // Where clients log in by SASL it says who they are, as in Kafka.
+    if (*client && newcomer.login == nullptr) {
+        newcomer.client.session.principal = std::make_shared<const access::Principal>("User", std::move(**client));
+    }
+    handshake->is_over = true;
+    waiting_.erase(handshake->place);
+    owner_.adopt({.socket = std::move(newcomer.socket),
+                  .transport = TlsTransport(std::move(handshake->connection)),
+                  .client = std::move(newcomer.client),
+                  .login = std::move(newcomer.login),
+                  .buffer = nullptr});
+}
+
+void TlsHandshakes::end(const std::shared_ptr<Handshake>& handshake, std::string_view reason) {
+    // The list may hold the caller's argument.
+    const std::shared_ptr<Handshake> ended = handshake;
+    ended->is_over = true;
+    waiting_.erase(ended->place);
+    boost::system::error_code ignored;
+    ended->newcomer.socket.close(ignored);
+    owner_.end_newcomer(ended->newcomer.client, reason);
+}
+
+void TlsHandshakes::end_overdue(Instant now) {
+    while (!waiting_.empty() && now - waiting_.front()->began >= kDurationMsMax) {
+        end(waiting_.front(), "the TLS handshake took longer than " + std::to_string(kDurationMsMax / 1000) + " s");
+    }
+}
+
+std::optional<Instant> TlsHandshakes::next_deadline() const {
+    return waiting_.empty() ? std::nullopt : std::optional(waiting_.front()->began + kDurationMsMax);
+}
+
+void TlsHandshakes::end_all() {
+    while (!waiting_.empty()) end(waiting_.front(), "");
+}
+
+}  // namespace partita::net

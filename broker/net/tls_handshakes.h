@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "broker/authentication/login_exchange.h"
+#include "broker/net/connection.h"
+#include "broker/net/socket.h"
+#include "broker/runtime/clients/client_connection.h"
+#include "broker/tls/server_context.h"
+#include "protocol/types.h"
+
+namespace partita::net {
+
+class NetReactor;
+
+/// A connection that was accepted, and what its listener asks of the client before its first request.
+struct Newcomer {
+    Socket socket;
+    runtime::ClientConnection client;
+    /// How it has to log in; null when it need not.
+    std::unique_ptr<authentication::LoginExchange> login;
+    /// Null without TLS.
+    std::shared_ptr<const tls::ServerContext> tls;
+};
+
+/// Clients of one reactor whose TLS handshake is under way. They have no Connection yet: no frame is read of whom it is not
+/// known, and connections without TLS are no larger for those with it. A handshake that is complete gives its reactor a
+/// connection; of the others the reactor hears why they ended.
+///
+/// Only the reactor's thread calls it.
+class TlsHandshakes {
+  public:
+    /// When one more comes, the one that began first is ended: whoever means it is done by then.
+    static constexpr std::size_t kWaitingMax = 1024;
+    /// From the first byte to the last.
+    static constexpr std::int64_t kDurationMsMax = 30'000;
+
+    explicit TlsHandshakes(NetReactor& owner) : owner_(owner) {}
+    ~TlsHandshakes();
+    TlsHandshakes(const TlsHandshakes&) = delete;
+    TlsHandshakes& operator=(const TlsHandshakes&) = delete;
+
+    /// `newcomer.tls` is not null.
+    void begin(Newcomer newcomer, Instant now);
+    void end_overdue(Instant now);
+    [[nodiscard]] std::optional<Instant> next_deadline() const;
+    void end_all();
+
+    [[nodiscard]] std::size_t count() const { return waiting_.size(); }
+
+  private:
+    struct Handshake;
+    using Waiting = std::list<std::shared_ptr<Handshake>>;
+
+    void go_on(const std::shared_ptr<Handshake>& handshake);
+    void wait(const std::shared_ptr<Handshake>& handshake, Socket::wait_type what);
+    void complete(const std::shared_ptr<Handshake>& handshake);
+    /// An empty reason: the client went away.
+    void end(const std::shared_ptr<Handshake>& handshake, std::string_view reason);
+
+    NetReactor& owner_;
+    // In the order in which they began.
+    Waiting waiting_;
+};
+
+}  // namespace partita::net

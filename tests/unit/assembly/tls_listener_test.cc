@@ -1,0 +1,267 @@
+// Listeners of SSL and SASL_SSL, in the process of the test.
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/net/tls_handshakes.h"
+#include "broker/runtime/clients/request_watch.h"
+#include "broker/runtime/loop/counters.h"
+#include "tests/support/broker_process.h"
+#include "tests/support/in_process_broker.h"
+#include "tests/support/plain_client.h"
+#include "tests/unit/tls/stores.h"
+#include "tests/unit/tls/tls_client.h"
+
+namespace partita::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// ApiVersions v0 of no client id, and how its reply begins.
+constexpr std::string_view kRequest("\0\0\0\x0a\0\x12\0\0\0\0\0\x07\xff\xff", 14);
+constexpr std::string_view kReplyBegins("\0\0\0\x07\0\0", 6);
+
+/// A clock that somebody sets forward.
+class ShiftedClock final : public Clock {
+  public:
+    Now now() override {
+        Now now = system_.now();
+        now.monotonic = now.monotonic + shift_ms.load();
+        return now;
+    }
+    std::int64_t stopwatch_ns() override { return system_.stopwatch_ns(); }
+    std::int64_t thread_processor_ns() override { return system_.thread_processor_ns(); }
+    std::int64_t process_processor_ns() override { return system_.process_processor_ns(); }
+
+    std::atomic<std::int64_t> shift_ms = 0;
+
+  private:
+    SystemClock system_;
+};
+
+class TlsListener : public ::testing::Test {
+  protected:
+    // As the program does: OpenSSL writes to sockets whose peer may be gone.
+    void SetUp() override { ::signal(SIGPIPE, SIG_IGN); }
+
+    void start(const std::string& protocol, std::vector<std::string> overrides = {}) {
+        const std::string prefix = "listener.name." + std::string(protocol == "SSL" ? "ssl" : "sasl_ssl") + ".";
+        overrides.push_back("inter.broker.listener.name=" + protocol);
+        overrides.push_back(prefix + "ssl.keystore.location=" + store_path("server.jks"));
+        overrides.push_back(prefix + "ssl.keystore.password=store-secret");
+        overrides.push_back(prefix + "ssl.key.password=key-secret");
+        overrides.push_back(prefix + "ssl.truststore.location=" + store_path("trust.jks"));
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data",
+                                          .overrides = std::move(overrides),
+                                          .listeners = protocol + "://127.0.0.1:0",
+                                          .clock = &clock_});
+        ASSERT_NE(broker_, nullptr);
+    }
+
+    /// Waits until the descriptor has something to read, or 10 s.
+    static bool wait_readable(int descriptor) {
+        pollfd wanted{.fd = descriptor, .events = POLLIN, .revents = 0};
+        return ::poll(&wanted, 1, 10'000) == 1;
+    }
+    /// False when it has failed.
+    static bool shake_hands(TlsClient& client, int descriptor) {
+        int result = 0;
+        while ((result = client.go_on()) == 0 && wait_readable(descriptor)) {
+        }
+        return result == 1;
+    }
+    /// At least so many bytes; less when the connection is over.
+    static std::string receive(TlsClient& client, int descriptor, std::size_t bytes) {
+        std::string all;
+        while (all.size() < bytes) {
+            const std::string some = client.receive();
+            if (some.empty() && (SSL_get_shutdown(&client.connection()) != 0 || !wait_readable(descriptor))) break;
+            all += some;
+        }
+        return all;
+    }
+    /// What comes until the broker has closed it.
+    static std::string receive_to_end(int descriptor) {
+        std::string all;
+        char byte = 0;
+        while (wait_readable(descriptor) && ::recv(descriptor, &byte, 1, 0) == 1) all += byte;
+        return all;
+    }
+    [[nodiscard]] int connect() { return connect_nonblocking(broker_->port()); }
+
+    static int connect_nonblocking(std::uint16_t port) {
+        const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        EXPECT_EQ(::fcntl(descriptor, F_SETFL, O_NONBLOCK), 0);
+        return descriptor;
+    }
+    [[nodiscard]] std::uint64_t refused() const { return broker_->services().counters.closed_for_bad_input.load(); }
+
+    TemporaryDirectory directory_;
+    ShiftedClock clock_;
+    std::unique_ptr<InProcessBroker> broker_;
+};
+
+TEST_F(TlsListener, ServesRequestsAfterTheHandshake) {
+    start("SSL");
+    const int socket = connect();
+    TlsClient client(socket, {});
+    ASSERT_TRUE(shake_hands(client, socket));
+    // Several in one record, and one cut in two.
+    std::string requests;
+    for (int each = 0; each < 50; ++each) requests += kRequest;
+    ASSERT_TRUE(client.send(requests.substr(0, 700 - 5)));
+    ASSERT_TRUE(client.send(requests.substr(700 - 5)));
+    const std::string first = receive(client, socket, 4);
+    ASSERT_GE(first.size(), 10u);
+    EXPECT_EQ(first.substr(4, 6), kReplyBegins);
+    const std::size_t reply_bytes = 4 + static_cast<unsigned char>(first[2]) * 256u + static_cast<unsigned char>(first[3]);
+    const std::string rest = receive(client, socket, 50 * reply_bytes - first.size());
+    EXPECT_EQ(first.size() + rest.size(), 50 * reply_bytes);
+    ::close(socket);
+}
+
+TEST_F(TlsListener, ARequestInManyRecordsAndAReplyBeyondTheSocketsBuffersPass) {
+    start("SSL");
+    const int socket = connect();
+    TlsClient client(socket, {});
+    ASSERT_TRUE(shake_hands(client, socket));
+    // A header with a client id of 30,000 bytes, byte for byte in records of its own at first.
+    std::string request("\0\0\0\0\0\x12\0\0\0\0\0\x07", 12);
+    const std::string id(30'000, 'x');
+    request += static_cast<char>(id.size() >> 8u);
+    request += static_cast<char>(id.size() & 0xffu);
+    request += id;
+    const std::size_t size = request.size() - 4;
+    request[2] = static_cast<char>(size >> 8u);
+    request[3] = static_cast<char>(size & 0xffu);
+    for (int each = 0; each < 20; ++each) ASSERT_TRUE(client.send(request.substr(static_cast<std::size_t>(each), 1)));
+    ASSERT_TRUE(client.send(request.substr(20, 10'000)));
+    ASSERT_TRUE(client.send(request.substr(10'020, 10'000)));
+    ASSERT_TRUE(client.send(request.substr(20'020)));
+    EXPECT_EQ(receive(client, socket, 10).substr(4, 6), kReplyBegins);
+    ::close(socket);
+}
+
+TEST_F(TlsListener, WhoHasToLogInIsServedNothingBefore) {
+    start("SASL_SSL", {"sasl.enabled.mechanisms=PLAIN", "sasl.mechanism.inter.broker.protocol=PLAIN",
+                       "listener.name.sasl_ssl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule "
+                       "required user_a=\"b\";"});
+    const int socket = connect();
+    TlsClient client(socket, {});
+    ASSERT_TRUE(shake_hands(client, socket));
+    ASSERT_TRUE(client.send(kRequest));
+    EXPECT_EQ(receive(client, socket, 10).substr(4, 6), kReplyBegins);
+    // Metadata.
+    ASSERT_TRUE(client.send(std::string_view("\0\0\0\x0e\0\x03\0\x01\0\0\0\x08\xff\xff\xff\xff\xff\xff", 18)));
+    while (SSL_get_shutdown(&client.connection()) == 0 && wait_readable(socket)) EXPECT_EQ(client.receive(), "");
+    EXPECT_NE(SSL_get_shutdown(&client.connection()), 0);
+    ::close(socket);
+}
+
+TEST_F(TlsListener, ClientsWithoutTlsAreToldAndClosed) {
+    start("SSL");
+    const int socket = connect();
+    ASSERT_EQ(::send(socket, kRequest.data(), kRequest.size(), 0), static_cast<ssize_t>(kRequest.size()));
+    EXPECT_EQ(receive_to_end(socket), std::string_view("\x15\x03\x03\0\2\2\x0a", 7)) << "a fatal alert";
+    EXPECT_EQ(refused(), 1u);
+    ::close(socket);
+    const int http = connect();
+    ASSERT_EQ(::send(http, "GET / HTTP/1.1\r\n\r\n", 18, 0), 18);
+    EXPECT_EQ(receive_to_end(http).size(), 7u);
+    EXPECT_EQ(refused(), 2u);
+    ::close(http);
+}
+
+TEST_F(TlsListener, OldVersionsAndMissingCertificatesAreRefused) {
+    start("SSL", {"ssl.client.auth=required"});
+    int socket = connect();
+    TlsClient old(socket, {.version_min = TLS1_1_VERSION, .version_max = TLS1_1_VERSION});
+    EXPECT_FALSE(shake_hands(old, socket));
+    EXPECT_EQ(refused(), 1u);
+    ::close(socket);
+    socket = connect();
+    TlsClient nobody(socket, {.version_max = TLS1_2_VERSION});
+    EXPECT_FALSE(shake_hands(nobody, socket));
+    ::close(socket);
+    const auto material = tls::load_key_material(configs_of({{"ssl.keystore.type", "PEM"},
+                                                             {"ssl.keystore.key", store_text("server.key")},
+                                                             {"ssl.keystore.certificate.chain", store_text("chain.pem")}}));
+    socket = connect();
+    TlsClient known(socket, {.key = &material->keys[0]});
+    ASSERT_TRUE(shake_hands(known, socket));
+    ASSERT_TRUE(known.send(kRequest));
+    EXPECT_EQ(receive(known, socket, 10).substr(4, 6), kReplyBegins);
+    ::close(socket);
+}
+
+TEST_F(TlsListener, AHandshakeThatStallsIsEndedInTime) {
+    start("SSL");
+    const int silent = connect();
+    const int half = connect();
+    ASSERT_EQ(::send(half, "\x16\x03\x01", 3, 0), 3);
+    // Both have begun when a later client was served.
+    const int other = connect();
+    TlsClient client(other, {});
+    ASSERT_TRUE(shake_hands(client, other));
+    clock_.shift_ms = net::TlsHandshakes::kDurationMsMax;
+    const int later = connect();  // What happens next lets the broker look at its clock.
+    EXPECT_EQ(receive_to_end(silent), "");
+    EXPECT_EQ(receive_to_end(half), "");
+    EXPECT_EQ(refused(), 2u);
+    ASSERT_TRUE(client.send(kRequest));
+    EXPECT_EQ(receive(client, other, 10).substr(4, 6), kReplyBegins);
+    for (const int each : {silent, half, other, later}) ::close(each);
+}
+
+TEST_F(TlsListener, TheOldestOfTooManyHandshakesIsEnded) {
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+    constexpr rlim_t kDescriptors = 8 * net::TlsHandshakes::kWaitingMax;
+    if (limit.rlim_max < kDescriptors) GTEST_SKIP() << "the process may not open so many files";
+    const rlimit wanted{.rlim_cur = std::max(limit.rlim_cur, kDescriptors), .rlim_max = limit.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &wanted), 0);
+    start("SSL", {"socket.listen.backlog.size=4096"});
+    std::vector<int> stalled;
+    // As nobody is busy, the first reactor has all of them.
+    for (std::size_t each = 0; each <= net::TlsHandshakes::kWaitingMax; ++each) stalled.push_back(connect());
+    ASSERT_TRUE(wait_readable(stalled.front()));
+    EXPECT_EQ(receive_to_end(stalled.front()), "");
+    EXPECT_GE(refused(), 1u);
+    const int socket = connect();
+    TlsClient client(socket, {});
+    EXPECT_TRUE(shake_hands(client, socket)) << "whoever means it is served";
+    ::close(socket);
+    for (const int each : stalled) ::close(each);
+    broker_.reset();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+TEST_F(TlsListener, AListenerWithoutAKeyIsRefusedAtTheStartInOneLine) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(InProcessBroker::start({.data_directory = directory_ / "other",
+                                      .overrides = {"inter.broker.listener.name=SSL"},
+                                      .listeners = "SSL://127.0.0.1:0"}),
+              nullptr);
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                HasSubstr("listener SSL: there is no key store: set ssl.keystore.location"));
+}
+
+}  // namespace
+}  // namespace partita::test
