@@ -52,6 +52,12 @@ void TokenBucket::take(std::int64_t amount) {
     }
 }
 
+void TokenBucket::give_back(std::int64_t amount) {
+    // Nobody took more than passes in the longest wait, so more would only fill the bucket.
+    const std::int64_t most = per_second_ / kThousandths * kTimeMax + kTimeMax;
+    held_ = std::min(depth(), held_ + std::min(amount, most) * kThousandths);
+}
+
 void CapacityMeter::advance(Instant now) {
     const std::int64_t elapsed_ms = now - advanced_;
     if (elapsed_ms < 0 && elapsed_ms > -kClockStepMsMax) {
@@ -81,6 +87,16 @@ CapacityMeter::Admission CapacityMeter::admit(Load load, std::int64_t wait_ms_ma
     bytes_.take(asked.bytes);
     events_.take(asked.events);
     return {.wait_ms = wait_ms};
+}
+
+std::int64_t CapacityMeter::owed_ms(Instant now) {
+    advance(now);
+    return std::max(bytes_.wait_ms(0), events_.wait_ms(0));
+}
+
+void CapacityMeter::give_back(Load load) {
+    bytes_.give_back(std::max<std::int64_t>(0, load.bytes));
+    events_.give_back(std::max<std::int64_t>(0, load.events));
 }
 
 }  // namespace partita::capacity

@@ -40,6 +40,8 @@ class TokenBucket {
     [[nodiscard]] std::int64_t wait_ms(std::int64_t amount) const;
     /// Only for an amount that need not wait longer than kLongestWaitMs.
     void take(std::int64_t amount);
+    /// Undoes a `take` of `amount`, as far as the bucket has not been filled since. Not below 0.
+    void give_back(std::int64_t amount);
 
   private:
     [[nodiscard]] std::int64_t depth() const { return per_second_ * kDepthMs; }
@@ -71,6 +73,10 @@ class CapacityMeter {
     /// Takes `load` unless that means to wait for more than `wait_ms_max`, or for more than kLongestWaitMs. Negative loads count
     /// as none.
     [[nodiscard]] Admission admit(Load load, std::int64_t wait_ms_max, Instant now);
+    /// How long somebody would wait who takes next to nothing: until what others have taken is paid for.
+    [[nodiscard]] std::int64_t owed_ms(Instant now);
+    /// Gives back what was taken and then not used.
+    void give_back(Load load);
 
   private:
     void advance(Instant now);

@@ -239,5 +239,23 @@ TEST(CapacityMeter, AClockThatWasSetFarAheadFillsTheBucketOnce) {
     EXPECT_EQ(meter.admit({.bytes = 1'100'000}, kAlways, far).wait_ms, 1'000);
 }
 
+TEST(CapacityMeter, WhatIsGivenBackMayPassAgain) {
+    CapacityMeter meter;
+    meter.set_rate({.bytes = 1'000, .events = 10}, Instant{0});
+    EXPECT_EQ(meter.admit({.bytes = 1'100, .events = 11}, 5'000, Instant{0}).wait_ms, 1'000);
+    EXPECT_EQ(meter.owed_ms(Instant{0}), 1'000);
+    meter.give_back({.bytes = 1'000, .events = 10});
+    EXPECT_EQ(meter.owed_ms(Instant{0}), 0);
+    EXPECT_EQ(meter.admit({.bytes = 0, .events = 1}, 5'000, Instant{0}).wait_ms, 100);
+}
+
+TEST(CapacityMeter, MoreThanWasTakenFillsABucketAndNoMore) {
+    CapacityMeter meter;
+    meter.set_rate({.bytes = 1'000, .events = 0}, Instant{0});
+    meter.give_back({.bytes = std::numeric_limits<std::int64_t>::max(), .events = -7});
+    EXPECT_EQ(meter.admit({.bytes = 100}, 5'000, Instant{0}).wait_ms, 0);
+    EXPECT_EQ(meter.admit({.bytes = 1}, 5'000, Instant{0}).wait_ms, 1);
+}
+
 }  // namespace
 }  // namespace partita::capacity
