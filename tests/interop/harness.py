@@ -226,16 +226,27 @@ class ProcessBroker(Broker):
         return found[0]
 
 
+def partita_binary():
+    binary = os.environ.get("PARTITA_BINARY") or str(HERE.parents[1] / "build" / "release" / "partita")
+    assert os.access(binary, os.X_OK), f"no broker binary at {binary}; set PARTITA_BINARY"
+    return binary
+
+
+def run_partita(*arguments, **more):
+    """One of our commands, without what would configure it from outside."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PARTITA_", "KAFKA_"))}
+    done = subprocess.run([partita_binary(), *map(str, arguments)], capture_output=True, text=True, timeout=TOOL_DEADLINE_S, env=environment, **more)
+    return ToolResult(" ".join(map(str, arguments)), done.returncode, done.stdout, done.stderr)
+
+
 class PartitaBroker(ProcessBroker):
     kind = "partita"
     clean_exit_codes = (0,)
 
     def command(self):
-        binary = os.environ.get("PARTITA_BINARY") or str(HERE.parents[1] / "build" / "release" / "partita")
-        assert os.access(binary, os.X_OK), f"no broker binary at {binary}; set PARTITA_BINARY"
         # The port file is the event that says the listener is open, so an old one must not be mistaken for it.
         self.port_file.unlink(missing_ok=True)
-        command = [binary, "serve", "--data-dir", str(self.data_directory), "--port-file", str(self.port_file), "--http-port", "0"]
+        command = [partita_binary(), "serve", "--data-dir", str(self.data_directory), "--port-file", str(self.port_file), "--http-port", "0"]
         # Properties that say where to listen name {port} first.
         if "listeners" not in self.properties:
             command += ["--port", str(self.port)]
