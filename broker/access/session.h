@@ -41,6 +41,11 @@ class Principal {
 struct Session {
     /// Never null.
     PrincipalPointer principal = Principal::anonymous();
+    /// True when the client logged in by a delegation token: it may do what the token's owner may, but not with tokens.
+    bool is_by_token = false;
+
+    /// False for a client that was not asked who it is. (A user may have that name, too.)
+    [[nodiscard]] bool is_known() const { return principal.get() != Principal::anonymous().get(); }
 };
 
 }  // namespace partita::access

@@ -11,6 +11,7 @@
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
+#include "broker/runtime/catalog/token_sweep.h"
 #include "broker/runtime/clients/acl_rules.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
@@ -77,6 +78,7 @@ struct Broker::Upkeep {
     BackgroundSync background_sync;
     StoreFolds folds;
     Retention retention;
+    TokenSweep token_sweep;
     Maintenance worker;
 };
 
@@ -221,7 +223,8 @@ Broker::Upkeep::Upkeep(Parts& parts)
       background_sync(parts.config, *parts.storage->logs, *parts.storage->flusher, parts.upkeep),
       folds(*parts.storage->logs, *parts.keyed_logs, parts.upkeep),
       retention(parts.config, parts.topics, *parts.keyed_logs, parts.turns, parts.upkeep),
-      worker({&rebuilds, &short_flushes, &background_sync, &folds, &parts.fence_upkeep, &retention}, parts.upkeep,
+      token_sweep(parts.config, parts.topics, parts.own_changes),
+      worker({&rebuilds, &short_flushes, &background_sync, &folds, &parts.fence_upkeep, &retention, &token_sweep}, parts.upkeep,
              parts.schedule) {}
 
 Broker::Broker(const Options& options, std::unique_ptr<Storage> storage)

@@ -275,6 +275,7 @@ std::expected<LoginSettings, std::string> make_login_settings(const LoginConfigs
         configs.number<std::int32_t>(nullptr, "connection.failed.authentication.delay.ms", 0, settings.failure_delay_ms);
     if (!failure_delay_ms) return std::unexpected(failure_delay_ms.error());
     settings.failure_delay_ms = *failure_delay_ms;
+    settings.token_secret = source.value("delegation.token.secret.key").value_or("");
     const std::vector<std::string> names =
         in_told_order(items_of(configs.of_listener("sasl.enabled.mechanisms").value_or(""), ','));
     if (names.empty()) return std::unexpected("No SASL mechanisms are enabled (sasl.enabled.mechanisms)");

@@ -35,6 +35,8 @@ struct LoginSettings {
     std::variant<std::monostate, UnsecuredTokens, SignedTokens> tokens;
     /// sasl.server.max.receive.size: of a request before the client is known.
     std::int32_t receive_bytes_max = 524288;
+    /// delegation.token.secret.key: clients log in by SCRAM with the tokens that it makes. Empty: there are none.
+    std::string token_secret;
     /// connection.failed.authentication.delay.ms: how long whoever failed waits for the answer and the end.
     std::int32_t failure_delay_ms = 100;
 

@@ -39,6 +39,9 @@ const std::vector<ConfigBinding<BrokerConfig>>& bindings() {
         bind<BrokerConfig, &BrokerConfig::delete_topic_enable>(),
         bind<BrokerConfig, &BrokerConfig::num_partitions>(),
         bind<BrokerConfig, &BrokerConfig::default_replication_factor>(),
+        bind<BrokerConfig, &BrokerConfig::delegation_token_expiry_check_interval_ms>(),
+        bind<BrokerConfig, &BrokerConfig::delegation_token_expiry_time_ms>(),
+        bind<BrokerConfig, &BrokerConfig::delegation_token_max_lifetime_ms>(),
         bind<BrokerConfig, &BrokerConfig::log_retention_check_interval_ms>(),
         bind<BrokerConfig, &BrokerConfig::log_flush_offset_checkpoint_interval_ms>(),
         bind<BrokerConfig, &BrokerConfig::log_initial_task_delay_ms>(),
@@ -106,6 +109,7 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
     }
     config.node_id = BrokerId{std::get<std::int32_t>(broker_value(effective, "node.id"))};
     config.broker_rack = config_value_text(broker_value(effective, "broker.rack"));
+    config.delegation_token_secret_key = config_value_text(broker_value(effective, "delegation.token.secret.key")).value_or("");
     const ConfigValue directories = broker_value(effective, "log.dirs");
     config.log_dirs = std::get<std::vector<std::string>>(
         std::holds_alternative<std::monostate>(directories) ? broker_value(effective, "log.dir") : directories);

@@ -81,6 +81,13 @@ struct BrokerConfig {
     /// refuse a user's topic as a Kafka with one broker does.
     std::int32_t default_replication_factor{};
 
+    // Delegation tokens.
+    std::int64_t delegation_token_expiry_check_interval_ms{};
+    std::int64_t delegation_token_expiry_time_ms{};
+    std::int64_t delegation_token_max_lifetime_ms{};
+    /// Empty: there are no tokens.
+    std::string delegation_token_secret_key;
+
     // Logs; everything that a topic config can override is in TopicConfig.
     std::int64_t log_retention_check_interval_ms{};
     std::int32_t log_flush_offset_checkpoint_interval_ms{};

@@ -2,31 +2,115 @@
 //
 //   v2: flexible; v3: owner and requester (KIP-373).
 //
-// Kafka gives no tokens over plain text connections.
+// Clients that nobody has asked who they are get no token, and bearers of tokens get no further ones. In this order Kafka looks
+// at the request: who asks, for whom, the renewers, whether there are tokens at all. Of an owner that is no user it makes a token
+// by which the user of the same name logs in; here such an owner is refused as such a renewer is. An owner without a type is a
+// mistake over which Kafka trips.
 
 #include "protocol/messages/38_create_delegation_token.h"
+
+#include "broker/authentication/delegation_token.h"
+#include "broker/handlers/authorize.h"
+#include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
+namespace {
+
+using Reply = topics::CreateDelegationTokenReply;
+using Response = CreateDelegationTokenResponse;
+
+topics::CreateDelegationTokenCommand command_of(const runtime::RequestContext& context,
+                                                const CreateDelegationTokenRequest& request) {
+    const auto requester = access::PrincipalName::of(context.principal());
+    topics::CreateDelegationTokenCommand command{
+        .owner = requester, .requester = requester, .renewers = {}, .lifetime_ms = request.max_lifetime_ms};
+    if (const std::string_view owner = request.owner_principal_name.value_or(""); !owner.empty()) {
+        command.owner = {.type = std::string(request.owner_principal_type.value_or("")), .name = std::string(owner)};
+    }
+    for (const auto& renewer : request.renewers) {
+        command.renewers.push_back({.type = std::string(renewer.principal_type), .name = std::string(renewer.principal_name)});
+    }
+    return command;
+}
+
+/// What can be said without a look at the catalog.
+ErrorCode refusal_of(const runtime::RequestContext& context, const topics::CreateDelegationTokenCommand& command) {
+    if (!may_ask_about_tokens(context)) {
+        return ErrorCode::delegation_token_request_not_allowed;
+    }
+    if (command.owner != command.requester && !authorize(context, access::kCreateTokensOfUser, command.owner.text())) {
+        return ErrorCode::delegation_token_authorization_failed;
+    }
+    return topics::names_only_users(command) ? ErrorCode::none : ErrorCode::invalid_principal_type;
+}
+
+Reply created(runtime::RequestContext& context, const topics::CreateDelegationTokenCommand& command) {
+    const auto reply = context.services.catalog.change<Reply>(
+        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& now) {
+            return topics::create_delegation_token(core.snapshot(), command, token_lifetimes(context), now);
+        });
+    return reply.value_or(Reply{.error = ErrorCode::kafka_storage_error, .token = {}});
+}
+
+Response response_to(const runtime::RequestContext& context, const access::PrincipalName& owner,
+                     const access::PrincipalName& requester, ErrorCode error) {
+    Response response;
+    response.error_code = error;
+    response.principal_type = owner.type;
+    response.principal_name = owner.name;
+    if (context.version() >= 3) {
+        response.token_requester_principal_type = requester.type;
+        response.token_requester_principal_name = requester.name;
+    }
+    return response;
+}
+
+/// Refuses it before anything was looked up.
+void refuse(runtime::RequestContext& context, const access::PrincipalName& owner, const access::PrincipalName& requester,
+            ErrorCode error) {
+    Response response = response_to(context, owner, requester, error);
+    response.issue_timestamp_ms = kNoTokenTime;
+    response.expiry_timestamp_ms = kNoTokenTime;
+    response.max_timestamp_ms = kNoTokenTime;
+    context.reply(response);
+}
+
+}  // namespace
 
 void create_delegation_token(runtime::RequestContext& context) {
     const CreateDelegationTokenRequest* request = context.decode<CreateDelegationTokenRequest>();
     if (request == nullptr) {
         return;
     }
-    CreateDelegationTokenResponse response;
-    response.error_code = ErrorCode::delegation_token_request_not_allowed;
-    if (context.version() >= 3) {
-        response.token_requester_principal_type = context.principal().type();
-        response.token_requester_principal_name = context.principal().name();
+    if (!request->owner_principal_name.value_or("").empty() && !request->owner_principal_type) {
+        const auto nobody = access::PrincipalName::of(*access::Principal::anonymous());
+        return refuse(context, nobody, nobody, ErrorCode::unknown_server_error);
     }
-    const std::string_view owner = request->owner_principal_name.value_or("");
-    response.principal_type = owner.empty() ? context.principal().type() : request->owner_principal_type.value_or("");
-    response.principal_name = owner.empty() ? context.principal().name() : owner;
-    response.issue_timestamp_ms = -1;
-    response.expiry_timestamp_ms = -1;
-    response.max_timestamp_ms = -1;
+    const topics::CreateDelegationTokenCommand command = command_of(context, *request);
+    if (const ErrorCode error = refusal_of(context, command); error != ErrorCode::none) {
+        return refuse(context, command.owner, command.requester, error);
+    }
+    const std::string secret = token_secret(context);
+    if (secret.empty()) {
+        context.reply(response_to(context, command.owner, command.requester, ErrorCode::delegation_token_auth_disabled));
+        return;
+    }
+    const Reply reply = created(context, command);
+    Response response = response_to(context, command.owner, command.requester, reply.error);
+    std::string hmac;
+    if (reply.error == ErrorCode::none) {
+        hmac = authentication::token_hmac(secret, reply.token.id);
+        response.issue_timestamp_ms = reply.token.issued.value;
+        response.expiry_timestamp_ms = reply.token.expires.value;
+        response.max_timestamp_ms = reply.token.latest.value;
+        response.token_id = reply.token.id;
+        response.hmac = as_bytes(hmac);
+    }
     context.reply(response);
+    authentication::wipe(hmac);
 }
 
 }  // namespace partita::handlers

@@ -1,17 +1,22 @@
-// RenewDelegationToken: v1-2, flexible from 2. Kafka refuses it over plain text connections.
+// RenewDelegationToken: v1-2, flexible from 2.
 
 #include "protocol/messages/39_renew_delegation_token.h"
+
+#include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
 
 namespace partita::handlers {
 
 void renew_delegation_token(runtime::RequestContext& context) {
-    if (context.decode<RenewDelegationTokenRequest>() == nullptr) {
+    const RenewDelegationTokenRequest* request = context.decode<RenewDelegationTokenRequest>();
+    if (request == nullptr) {
         return;
     }
+    const topics::MoveExpiryReply reply =
+        move_token_expiry(context, request->hmac, request->renew_period_ms, topics::renew_delegation_token);
     RenewDelegationTokenResponse response;
-    response.error_code = ErrorCode::delegation_token_request_not_allowed;
-    response.expiry_timestamp_ms = -1;
+    response.error_code = reply.error;
+    response.expiry_timestamp_ms = reply.expires_ms;
     context.reply(response);
 }
 

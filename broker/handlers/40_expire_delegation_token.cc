@@ -1,17 +1,22 @@
-// ExpireDelegationToken: v1-2, flexible from 2. Kafka refuses it over plain text connections.
+// ExpireDelegationToken: v1-2, flexible from 2. A negative period removes the token.
 
 #include "protocol/messages/40_expire_delegation_token.h"
+
+#include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
 
 namespace partita::handlers {
 
 void expire_delegation_token(runtime::RequestContext& context) {
-    if (context.decode<ExpireDelegationTokenRequest>() == nullptr) {
+    const ExpireDelegationTokenRequest* request = context.decode<ExpireDelegationTokenRequest>();
+    if (request == nullptr) {
         return;
     }
+    const topics::MoveExpiryReply reply =
+        move_token_expiry(context, request->hmac, request->expiry_time_period_ms, topics::expire_delegation_token);
     ExpireDelegationTokenResponse response;
-    response.error_code = ErrorCode::delegation_token_request_not_allowed;
-    response.expiry_timestamp_ms = -1;
+    response.error_code = reply.error;
+    response.expiry_timestamp_ms = reply.expires_ms;
     context.reply(response);
 }
 

@@ -2,19 +2,91 @@
 //
 //   v2: flexible; v3: who asked for the token.
 //
-// Kafka refuses it over plain text connections.
+// A client is told of the tokens that it owns, asked for or may renew, and of those that ACLs let it describe. An empty list of
+// owners means none; null means all. A token is told with its HMAC.
 
 #include "protocol/messages/41_describe_delegation_token.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "broker/authentication/delegation_token.h"
+#include "broker/handlers/access_audit.h"
+#include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
+#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
+namespace {
+
+using Response = DescribeDelegationTokenResponse;
+
+std::vector<const access::DelegationToken*> visible_tokens(const runtime::RequestContext& context,
+                                                           const DescribeDelegationTokenRequest& request) {
+    std::vector<access::PrincipalName> owners;
+    for (const auto& owner : request.owners) {
+        owners.push_back({.type = std::string(owner.principal_type), .name = std::string(owner.principal_name)});
+    }
+    const auto requester = access::PrincipalName::of(context.principal());
+    const auto may_see = [&](const access::DelegationToken& token) {
+        return token.concerns(requester) || authorize_quietly(context, access::kDescribeToken, token.id) ||
+               authorize_quietly(context, access::kDescribeTokensOfUser, token.owner.text());
+    };
+    const auto is_asked_for = [&](const access::DelegationToken& token) {
+        return request.owners.is_null() ||
+               std::ranges::any_of(owners, [&](const access::PrincipalName& owner) { return token.concerns(owner); });
+    };
+    std::vector<const access::DelegationToken*> visible;
+    for (const access::DelegationTokenPointer& token : context.turn.topics().catalog->delegation_tokens()) {
+        if (is_asked_for(*token) && may_see(*token)) visible.push_back(token.get());
+    }
+    return visible;
+}
+
+/// Texts are those of the catalog, which the turn keeps.
+Response::DescribedDelegationToken described(Arena& arena, const access::DelegationToken& token, std::string_view secret,
+                                             std::int16_t version) {
+    Response::DescribedDelegationToken told;
+    told.principal_type = token.owner.type;
+    told.principal_name = token.owner.name;
+    if (version >= 3) {
+        told.token_requester_principal_type = token.requester.type;
+        told.token_requester_principal_name = token.requester.name;
+    }
+    told.issue_timestamp = token.issued.value;
+    told.expiry_timestamp = token.expires.value;
+    told.max_timestamp = token.latest.value;
+    told.token_id = token.id;
+    told.hmac = as_bytes(arena.copy(authentication::token_hmac(secret, token.id)));
+    ArenaVector<Response::DescribedDelegationTokenRenewer> renewers(arena, token.renewers.size());
+    for (const access::PrincipalName& renewer : token.renewers) {
+        renewers.push_back({.principal_type = renewer.type, .principal_name = renewer.name});
+    }
+    told.renewers = renewers;
+    return told;
+}
+
+}  // namespace
 
 void describe_delegation_token(runtime::RequestContext& context) {
-    if (context.decode<DescribeDelegationTokenRequest>() == nullptr) {
+    const DescribeDelegationTokenRequest* request = context.decode<DescribeDelegationTokenRequest>();
+    if (request == nullptr) {
         return;
     }
-    DescribeDelegationTokenResponse response;
-    response.error_code = ErrorCode::delegation_token_request_not_allowed;
+    Response response;
+    const std::string secret = token_secret(context);
+    if (!may_ask_about_tokens(context)) {
+        response.error_code = ErrorCode::delegation_token_request_not_allowed;
+    } else if (secret.empty()) {
+        response.error_code = ErrorCode::delegation_token_auth_disabled;
+    } else {
+        const std::vector<const access::DelegationToken*> visible = visible_tokens(context, *request);
+        ArenaVector<Response::DescribedDelegationToken> tokens(context.arena(), visible.size());
+        for (const access::DelegationToken* token : visible) {
+            tokens.push_back(described(context.arena(), *token, secret, context.version()));
+        }
+        response.tokens = tokens;
+    }
     context.reply(response);
 }
 

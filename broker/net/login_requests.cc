@@ -2,9 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 
+#include "broker/authentication/delegation_token.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/catalog.h"
 #include "protocol/big_endian.h"
@@ -20,27 +22,6 @@ using authentication::Hash;
 using authentication::LoginExchange;
 using authentication::Mechanism;
 
-/// What the catalog has.
-class CatalogCredentials final : public CredentialStore {
-  public:
-    explicit CatalogCredentials(const topics::CatalogSnapshot& catalog) : catalog_(catalog) {}
-
-    std::optional<authentication::ScramCredential> of_user(Hash hash, std::string_view user) const override {
-        const auto found = catalog_.all_scram_credentials().find(user);
-        if (found == catalog_.all_scram_credentials().end()) {
-            return std::nullopt;
-        }
-        const Mechanism mechanism = hash == Hash::sha_512 ? Mechanism::scram_sha_512 : Mechanism::scram_sha_256;
-        const auto credential = found->second.find(authentication::mechanism_name(mechanism));
-        return credential == found->second.end() ? std::nullopt : authentication::parse_scram_credential(credential->second);
-    }
-    /// There are no delegation tokens.
-    std::optional<TokenCredential> of_token(Hash, std::string_view) const override { return std::nullopt; }
-
-  private:
-    const topics::CatalogSnapshot& catalog_;
-};
-
 /// 160 bits as text.
 std::string fresh_nonce() {
     constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
@@ -52,14 +33,63 @@ std::string fresh_nonce() {
     return nonce;
 }
 
+/// What SCRAM goes by for the token with this HMAC. Making it takes milliseconds, so each thread keeps some: it follows from hash
+/// and HMAC but for its salt, which may be any.
+authentication::ScramCredential credential_of_token(Hash hash, std::string hmac) {
+    constexpr std::size_t kKeptMax = 256;
+    thread_local std::map<std::pair<Hash, std::string>, authentication::ScramCredential> kept;
+    std::pair key(hash, std::move(hmac));
+    if (const auto found = kept.find(key); found != kept.end()) {
+        return found->second;
+    }
+    if (kept.size() >= kKeptMax) {
+        kept.clear();
+    }
+    auto credential = authentication::token_credential(hash, key.second, fresh_nonce());
+    kept.emplace(std::move(key), credential);
+    return credential;
+}
+
+/// What the catalog has.
+class CatalogCredentials final : public CredentialStore {
+  public:
+    CatalogCredentials(const topics::CatalogSnapshot& catalog, std::string_view token_secret, TimestampMs now)
+        : catalog_(catalog), token_secret_(token_secret), now_(now) {}
+
+    std::optional<authentication::ScramCredential> of_user(Hash hash, std::string_view user) const override {
+        const auto found = catalog_.all_scram_credentials().find(user);
+        if (found == catalog_.all_scram_credentials().end()) {
+            return std::nullopt;
+        }
+        const Mechanism mechanism = hash == Hash::sha_512 ? Mechanism::scram_sha_512 : Mechanism::scram_sha_256;
+        const auto credential = found->second.find(authentication::mechanism_name(mechanism));
+        return credential == found->second.end() ? std::nullopt : authentication::parse_scram_credential(credential->second);
+    }
+    /// A token that has expired is as good as removed, which happens a while later.
+    std::optional<TokenCredential> of_token(Hash hash, std::string_view id) const override {
+        const access::DelegationToken* const token = catalog_.find_delegation_token(id);
+        if (token_secret_.empty() || token == nullptr || token->is_expired(now_)) {
+            return std::nullopt;
+        }
+        return TokenCredential{.credential = credential_of_token(hash, authentication::token_hmac(token_secret_, id)),
+                               .owner = token->owner.name,
+                               .expires = token->expires};
+    }
+
+  private:
+    const topics::CatalogSnapshot& catalog_;
+    const std::string_view token_secret_;
+    const TimestampMs now_;
+};
+
 /// A client that is known by the token has its name in its session from now on.
 LoginExchange::Answer take_token(runtime::Turn& turn, runtime::ClientConnection& client, LoginExchange& login,
                                  std::string_view token) {
-    const CatalogCredentials credentials(*turn.topics().catalog);
+    const CatalogCredentials credentials(*turn.topics().catalog, login.settings().token_secret, turn.now().wall);
     const std::string nonce = fresh_nonce();
     auto answer = login.token(token, {.now = turn.now(), .nonce = nonce, .credentials = credentials});
     if (login.is_complete()) {
-        client.session.principal = login.principal();
+        client.session = {.principal = login.principal(), .is_by_token = login.is_by_token()};
     }
     return answer;
 }

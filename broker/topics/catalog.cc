@@ -1,5 +1,6 @@
 #include "broker/topics/catalog.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "broker/topics/snapshot_editor.h"
@@ -25,7 +26,8 @@ CatalogSnapshot::CatalogSnapshot()
       client_metrics_(empty_shared<ConfigsByName>()),
       client_quotas_(empty_shared<ConfigsByName>()),
       scram_credentials_(empty_shared<ConfigsByName>()),
-      acls_(empty_shared<access::AclIndex>()) {}
+      acls_(empty_shared<access::AclIndex>()),
+      delegation_tokens_(empty_shared<DelegationTokens>()) {}
 
 const ConfigMap& CatalogSnapshot::broker_configs(BrokerId broker) const {
     return configs_of(std::to_string(broker.value), brokers_);
@@ -34,6 +36,11 @@ const ConfigMap& CatalogSnapshot::broker_configs(BrokerId broker) const {
 const ConfigMap& CatalogSnapshot::configs_of(std::string_view name, const SharedConfigs& configs) {
     const auto found = configs->find(name);
     return found == configs->end() ? kNoConfigs : found->second;
+}
+
+const access::DelegationToken* CatalogSnapshot::find_delegation_token(std::string_view id) const {
+    const auto found = std::ranges::lower_bound(*delegation_tokens_, id, {}, &access::DelegationToken::id);
+    return found == delegation_tokens_->end() || (*found)->id != id ? nullptr : found->get();
 }
 
 const Topic* CatalogSnapshot::find_colliding_topic(std::string_view name) const { return topics_.find_colliding(name).get(); }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker/access/acl_index.h"
+#include "broker/access/delegation_token.h"
 #include "broker/topics/topic_index.h"
 #include "protocol/types.h"
 
@@ -210,6 +211,12 @@ class CatalogSnapshot {
     [[nodiscard]] const access::AclIndexPointer& share_acls() const { return acls_; }
     [[nodiscard]] const access::AclIndex& acls() const { return *acls_; }
 
+    /// Ascending by id.
+    using DelegationTokens = std::vector<access::DelegationTokenPointer>;
+    [[nodiscard]] const DelegationTokens& delegation_tokens() const { return *delegation_tokens_; }
+    /// Null when there is none. It lives as long as this snapshot.
+    [[nodiscard]] const access::DelegationToken* find_delegation_token(std::string_view id) const;
+
     /// An existing topic whose name differs from `name` only in '.' against '_', or null. The first by
     /// name when there are several. (Metric names cannot tell such topics apart.)
     [[nodiscard]] const Topic* find_colliding_topic(std::string_view name) const;
@@ -236,6 +243,7 @@ class CatalogSnapshot {
     SharedConfigs client_quotas_;
     SharedConfigs scram_credentials_;
     access::AclIndexPointer acls_;
+    std::shared_ptr<const DelegationTokens> delegation_tokens_;
 };
 
 using CatalogPointer = std::shared_ptr<const CatalogSnapshot>;

@@ -147,6 +147,7 @@ struct CatalogChange {
         topic_reconfigured,
         configs_changed,
         acls_changed,
+        delegation_tokens_changed,
         identity_changed,
     };
     Kind kind = Kind::topic_created;

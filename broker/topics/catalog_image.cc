@@ -79,6 +79,17 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         acls_.insert(of_acl->acl);
         return {};
     }
+    if (const auto* token = std::get_if<DelegationTokenKey>(&*key)) {
+        if (!value) {
+            if (const auto found = delegation_tokens_.find(token->id); found != delegation_tokens_.end()) {
+                delegation_tokens_.erase(found);
+            }
+            return {};
+        }
+        return keep(decode_delegation_token(*token, *value), [&](access::DelegationToken decoded) {
+            delegation_tokens_.insert_or_assign(std::string(token->id), std::move(decoded));
+        });
+    }
     if (!value) return corrupt_image("the catalog's state and identity are never removed");
     if (std::holds_alternative<StateKey>(*key)) {
         return keep(decode_state(*value), [&](CatalogState decoded) { state_ = decoded; });
@@ -159,6 +170,12 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
         for (const access::Acl& acl : acls_) acls.push_back(std::make_shared<const access::Acl>(acl));
         editor.set_acls(std::move(acls));
     }
+    CatalogSnapshot::DelegationTokens tokens;
+    tokens.reserve(delegation_tokens_.size());
+    for (auto& [id, token] : delegation_tokens_) {
+        tokens.push_back(std::make_shared<const access::DelegationToken>(std::move(token)));
+    }
+    if (!tokens.empty()) editor.set_delegation_tokens(std::move(tokens));
     editor.set_identity(std::move(identity_.cluster_id), std::move(identity_.features));
     editor.set_next_producer_id(state_.next_producer_id);
     editor.set_sequence(state_.sequence);

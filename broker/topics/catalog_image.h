@@ -40,6 +40,7 @@ class CatalogImage {
     std::unordered_map<TopicId, ProducerSwitches> producer_switches_;
     std::map<ConfigResourceType, CatalogSnapshot::ConfigsByName> configs_;
     std::set<access::Acl> acls_;
+    std::map<std::string, access::DelegationToken, std::less<>> delegation_tokens_;
     CatalogState state_;
     CatalogIdentity identity_;
 };

@@ -73,6 +73,18 @@ PARTITA_STRUCT(CatalogFeatureEntry,
     FIELD(name, "Name"),
     FIELD(level, "Level"))
 
+PARTITA_STRUCT(CatalogPrincipalName,
+    FIELD(type, "Type"),
+    FIELD(name, "Name"))
+
+PARTITA_MESSAGE(CatalogTokenRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
+    FIELD(owner, "Owner"),
+    FIELD(requester, "Requester"),
+    FIELD(renewers, "Renewers"),
+    FIELD(issued_ms, "IssuedMs"),
+    FIELD(expires_ms, "ExpiresMs"),
+    FIELD(latest_ms, "LatestMs"))
+
 PARTITA_MESSAGE(CatalogIdentityRecord, versions(0, kCatalogRecordVersion), flexible_since(0),
     FIELD(cluster_id, "ClusterId"),
     FIELD(features, "Features"))
@@ -90,7 +102,8 @@ enum class RecordType : std::int16_t {
     state = 4,
     identity = 5,
     producer_switch = 6,
-    acl = 7
+    acl = 7,
+    delegation_token = 8
 };
 
 /// Topics keep their configs in their own record.
@@ -249,6 +262,11 @@ std::string encode_key(const CatalogKey& key) {
             bytes.append(as_bytes(acl.name));
             return bytes;
         }
+        ByteBuffer operator()(const DelegationTokenKey& token) const {
+            ByteBuffer bytes = start_key(RecordType::delegation_token);
+            bytes.append(as_bytes(token.id));
+            return bytes;
+        }
     };
     return to_string(std::visit(Encoder{}, key));
 }
@@ -295,6 +313,9 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
         }
         case RecordType::acl:
             return decode_acl_key(identity);
+        case RecordType::delegation_token:
+            if (identity.empty()) return wrong_length();
+            return DelegationTokenKey{as_text(identity)};
     }
     return std::unexpected(newer("catalog records of type " + std::to_string(type) + " are not known"));
 }
@@ -369,6 +390,20 @@ std::expected<void, CatalogReplayError> check_acl(Bytes value) {
         return std::unexpected(newer("an ACL record has a version that is not known"));
     }
     return {};
+}
+
+CatalogRecord delegation_token_record(const access::DelegationToken& token) {
+    const auto named = [](const access::PrincipalName& principal) {
+        return CatalogPrincipalName{.type = principal.type, .name = principal.name};
+    };
+    std::vector<CatalogPrincipalName> renewers;
+    for (const access::PrincipalName& renewer : token.renewers) renewers.push_back(named(renewer));
+    return {encode_key(DelegationTokenKey{token.id}), encode_value(CatalogTokenRecord{.owner = named(token.owner),
+                                                                                      .requester = named(token.requester),
+                                                                                      .renewers = renewers,
+                                                                                      .issued_ms = token.issued.value,
+                                                                                      .expires_ms = token.expires.value,
+                                                                                      .latest_ms = token.latest.value})};
 }
 
 CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id) {
@@ -451,6 +486,24 @@ std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value) {
     const auto record = decode_value<CatalogConfigsRecord>(value, "configs", arena);
     if (!record) return std::unexpected(record.error());
     return config_map(record->configs);
+}
+
+std::expected<access::DelegationToken, CatalogReplayError> decode_delegation_token(const DelegationTokenKey& key, Bytes value) {
+    Arena arena;
+    const auto record = decode_value<CatalogTokenRecord>(value, "delegation token", arena);
+    if (!record) return std::unexpected(record.error());
+    const auto principal = [](const CatalogPrincipalName& named) {
+        return access::PrincipalName{.type = std::string(named.type), .name = std::string(named.name)};
+    };
+    access::DelegationToken token{.id = std::string(key.id),
+                                  .owner = principal(record->owner),
+                                  .requester = principal(record->requester),
+                                  .renewers = {},
+                                  .issued = {record->issued_ms},
+                                  .expires = {record->expires_ms},
+                                  .latest = {record->latest_ms}};
+    for (const CatalogPrincipalName& renewer : record->renewers) token.renewers.push_back(principal(renewer));
+    return token;
 }
 
 std::expected<CatalogState, CatalogReplayError> decode_state(Bytes value) {

@@ -29,6 +29,7 @@
 /// |      | operation, permission, int8 each; |                          |
 /// |      | lengths of principal and host,    |                          |
 /// |      | int16; principal; host; name, rest |                         |
+/// | 8    | token id, rest                    | CatalogTokenRecord       |
 ///
 /// All records of one change are one atomic group (one batch). Every change writes a record of type 4.
 namespace partita::topics {
@@ -122,6 +123,25 @@ struct CatalogIdentityRecord {
     static const Schema schema;
 };
 
+struct CatalogPrincipalName {
+    std::string_view type;
+    std::string_view name;
+
+    static const Schema schema;
+};
+
+/// A delegation token, without what makes it a secret.
+struct CatalogTokenRecord {
+    CatalogPrincipalName owner;
+    CatalogPrincipalName requester;
+    Array<CatalogPrincipalName> renewers;
+    std::int64_t issued_ms = 0;
+    std::int64_t expires_ms = 0;
+    std::int64_t latest_ms = 0;
+
+    static const Schema schema;
+};
+
 /// The version of all records but expansions.
 inline constexpr std::int16_t kCatalogRecordVersion = 0;
 inline constexpr std::int16_t kExpansionRecordVersion = 1;
@@ -150,7 +170,11 @@ struct ProducerSwitchKey {
 struct AclKey {
     access::Acl acl;
 };
-using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, IdentityKey, ProducerSwitchKey, AclKey>;
+struct DelegationTokenKey {
+    std::string_view id;
+};
+using CatalogKey =
+    std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, IdentityKey, ProducerSwitchKey, AclKey, DelegationTokenKey>;
 
 [[nodiscard]] std::string encode_key(const CatalogKey& key);
 /// Texts of the key are views into `bytes`. A type that is not in the table comes from a newer version.
@@ -165,6 +189,7 @@ using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, Id
 [[nodiscard]] CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id);
 [[nodiscard]] CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& features);
 [[nodiscard]] CatalogRecord acl_record(const access::Acl& acl);
+[[nodiscard]] CatalogRecord delegation_token_record(const access::DelegationToken& token);
 [[nodiscard]] inline CatalogRecord tombstone(const CatalogKey& key) { return {encode_key(key), std::nullopt}; }
 
 /// The topic without its expansions.
@@ -175,6 +200,8 @@ using CatalogKey = std::variant<TopicKey, ExpansionKey, ConfigsKey, StateKey, Id
 [[nodiscard]] std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value);
 /// An ACL is in its key; the value says only how to read it.
 [[nodiscard]] std::expected<void, CatalogReplayError> check_acl(Bytes value);
+[[nodiscard]] std::expected<access::DelegationToken, CatalogReplayError> decode_delegation_token(const DelegationTokenKey& key,
+                                                                                                 Bytes value);
 struct CatalogState {
     std::int64_t sequence = 0;
     ProducerId next_producer_id{0};

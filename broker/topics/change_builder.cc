@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,28 @@ void ChangeBuilder::change_acls(std::span<const access::AclPointer> added, std::
     for (const access::AclPointer& acl : removed) effects_.records.push_back(tombstone(AclKey{*acl}));
     editor().set_acls(std::move(acls));
     effects_.changes.push_back({.kind = CatalogChange::Kind::acls_changed});
+}
+
+void ChangeBuilder::put_delegation_token(access::DelegationTokenPointer token) {
+    effects_.records.push_back(delegation_token_record(*token));
+    CatalogSnapshot::DelegationTokens tokens = draft().delegation_tokens();
+    const auto place = std::ranges::lower_bound(tokens, token->id, {}, &access::DelegationToken::id);
+    if (place != tokens.end() && (*place)->id == token->id) {
+        *place = std::move(token);
+    } else {
+        tokens.insert(place, std::move(token));
+    }
+    editor().set_delegation_tokens(std::move(tokens));
+    effects_.changes.push_back({.kind = CatalogChange::Kind::delegation_tokens_changed});
+}
+
+void ChangeBuilder::remove_delegation_tokens(std::span<const std::string> ids) {
+    CatalogSnapshot::DelegationTokens tokens = draft().delegation_tokens();
+    const std::set<std::string_view> removed(ids.begin(), ids.end());
+    std::erase_if(tokens, [&](const access::DelegationTokenPointer& token) { return removed.contains(token->id); });
+    for (const std::string& id : ids) effects_.records.push_back(tombstone(DelegationTokenKey{id}));
+    editor().set_delegation_tokens(std::move(tokens));
+    effects_.changes.push_back({.kind = CatalogChange::Kind::delegation_tokens_changed});
 }
 
 void ChangeBuilder::set_next_producer_id(ProducerId id) { editor().set_next_producer_id(id); }

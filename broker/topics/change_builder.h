@@ -36,6 +36,10 @@ class ChangeBuilder {
     void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
     /// The `added` ones are not there yet, the `removed` ones are. Both ascending, each named once.
     void change_acls(std::span<const access::AclPointer> added, std::span<const access::AclPointer> removed);
+    /// A new one, or one that is there and has changed.
+    void put_delegation_token(access::DelegationTokenPointer token);
+    /// They are there; each named once.
+    void remove_delegation_tokens(std::span<const std::string> ids);
     void set_next_producer_id(ProducerId id);
     void set_identity(std::string_view cluster_id, const FeatureLevels& features);
 

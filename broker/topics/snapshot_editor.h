@@ -30,6 +30,10 @@ class SnapshotEditor {
     void set_acls(std::vector<access::AclPointer> acls) {
         draft_->acls_ = std::make_shared<const access::AclIndex>(std::move(acls));
     }
+    /// Ascending by id.
+    void set_delegation_tokens(CatalogSnapshot::DelegationTokens tokens) {
+        draft_->delegation_tokens_ = std::make_shared<const CatalogSnapshot::DelegationTokens>(std::move(tokens));
+    }
     void set_next_producer_id(ProducerId id) { draft_->next_producer_id_ = id; }
     void set_identity(std::string cluster_id, FeatureLevels features);
     void set_sequence(std::int64_t sequence) { draft_->sequence_ = sequence; }

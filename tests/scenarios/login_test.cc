@@ -11,7 +11,6 @@
 
 #include "broker/authentication/crypto.h"
 #include "broker/authentication/plain.h"
-#include "broker/authentication/scram.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/16_list_groups.h"
 #include "protocol/messages/17_sasl_handshake.h"
@@ -19,6 +18,7 @@
 #include "protocol/messages/36_sasl_authenticate.h"
 #include "protocol/messages/51_alter_user_scram_credentials.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/sasl_client.h"
 #include "tests/support/wire_client.h"
 
 namespace partita::test {
@@ -27,46 +27,8 @@ namespace {
 using namespace std::chrono_literals;
 using authentication::Hash;
 using authentication::plain_token;
-using authentication::ScramClient;
 using std::chrono::steady_clock;
 using ::testing::ElementsAre;
-
-constexpr std::string_view kPackage = "org.apache.kafka.common.security.";
-
-/// A broker with one listener that wants a login, by PLAIN or SCRAM.
-std::unique_ptr<BrokerProcess> start_with_logins(std::vector<std::string> more = {}) {
-    const std::string prefix = "listener.name.sasl_plaintext.";
-    BrokerProcess::Options options{.choose_port = false};
-    options.overrides = {
-        "listeners=SASL_PLAINTEXT://127.0.0.1:0",
-        "inter.broker.listener.name=SASL_PLAINTEXT",
-        "sasl.mechanism.inter.broker.protocol=PLAIN",
-        "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
-        prefix + "plain.sasl.jaas.config=" + std::string(kPackage) +
-            "plain.PlainLoginModule required user_admin=\"admin-secret\" user_alice=\"alice-secret\";",
-        prefix + "scram-sha-256.sasl.jaas.config=" + std::string(kPackage) + "scram.ScramLoginModule required;",
-        prefix + "scram-sha-512.sasl.jaas.config=" + std::string(kPackage) + "scram.ScramLoginModule required;",
-    };
-    options.overrides.insert(options.overrides.end(), more.begin(), more.end());
-    return BrokerProcess::start(options);
-}
-
-const SaslHandshakeResponse* shake_hands(WireClient& client, std::string_view mechanism, std::int16_t version = 1) {
-    return client.call<SaslHandshakeResponse>(version, SaslHandshakeRequest{.mechanism = mechanism});
-}
-
-const SaslAuthenticateResponse* say(WireClient& client, std::string_view token, std::int16_t version = 2) {
-    return client.call<SaslAuthenticateResponse>(version, SaslAuthenticateRequest{.auth_bytes = as_bytes(token)});
-}
-
-/// What the broker answers to a password.
-const SaslAuthenticateResponse* plain_login(WireClient& client, std::string_view user, std::string_view password) {
-    const SaslHandshakeResponse* const hands = shake_hands(client, "PLAIN");
-    EXPECT_TRUE(hands != nullptr && hands->error_code == ErrorCode::none) << client.failure();
-    return hands == nullptr ? nullptr : say(client, plain_token(user, password));
-}
-
-bool is_served(WireClient& client) { return client.call<ListGroupsResponse>(4, ListGroupsRequest{}) != nullptr; }
 
 std::string scram_bytes(std::string_view password) {
     return authentication::salted_password(Hash::sha_256, password, "salt", 4096);
@@ -194,18 +156,9 @@ TEST(Login, AnOldClientSendsItsTokenBare) {
 TEST(Login, ACredentialThatAnAdministratorMadeLogsInAtOnceAndNoLongerThanItExists) {
     const auto broker = start_with_logins();
     ASSERT_NE(broker, nullptr);
-    const auto scram_login = [&](std::string_view password) -> std::string {
+    const auto scram_login = [&](std::string_view password) {
         WireClient client(broker->port());
-        ScramClient scram(Hash::sha_256, "bob", std::string(password), "nonce");
-        if (shake_hands(client, "SCRAM-SHA-256") == nullptr) return "no handshake";
-        const SaslAuthenticateResponse* first = say(client, scram.first_message());
-        if (first == nullptr || first->error_code != ErrorCode::none)
-            return std::string(first ? *first->error_message : "closed");
-        const auto proof = scram.answer(as_text(first->auth_bytes));
-        const SaslAuthenticateResponse* last = proof ? say(client, *proof) : nullptr;
-        if (last == nullptr || last->error_code != ErrorCode::none) return std::string(last ? *last->error_message : "closed");
-        EXPECT_TRUE(scram.check(as_text(last->auth_bytes)));
-        return is_served(client) ? "served" : client.failure();
+        return test::scram_login(client, Hash::sha_256, "bob", password).said;
     };
     constexpr std::string_view kRefused =
         "Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256";

@@ -134,6 +134,7 @@ void Catalog::apply_change(TopicTable& table, const topics::CatalogChange& chang
             apply_config_change(change, table, now);
             return;
         case Kind::acls_changed:
+        case Kind::delegation_tokens_changed:
         case Kind::identity_changed:
             return;
     }

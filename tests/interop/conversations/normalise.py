@@ -18,6 +18,7 @@ RULES = {
     "id": "uuids: topic ids and what else a broker draws at random",
     "member": "member ids that a broker makes: CLIENT_ID-UUID, or a uuid in groups of KIP-848",
     "producer": "producer ids: they only have to be new",
+    "token": "ids of delegation tokens, and their HMACs",
     "session": "fetch session ids",
     "epoch": "the epoch of finalized features: how often anything of the metadata changed",
     "throttle": "for how long exactly a client is asked to wait; conversations say it with a tolerance",
@@ -67,6 +68,7 @@ UNORDERED = {
     ("MetadataResponse", "Partitions"): "PartitionIndex",
     ("IncrementalAlterConfigsResponse", "Responses"): "ResourceName",
     ("AlterConfigsResponse", "Responses"): "ResourceName",
+    ("DescribeDelegationTokenResponse", "Tokens"): "TokenId",
     ("DescribeUserScramCredentialsResponse", "Results"): "User",
     ("DescribeUserScramCredentialsResponse", "CredentialInfos"): "Mechanism",
     ("AlterReplicaLogDirsResponse", "Results"): "TopicName",
@@ -151,9 +153,15 @@ class Normaliser:
             return "none" if value == wire.NO_ID else self.label("id", value)
         if kind == "records":
             return self.batches(value)
+        if kind == "bytes" and name == "Hmac" and value and message.endswith("TokenResponse"):
+            return self.label("hmac", value if isinstance(value, str) else value.hex())
+        if kind == "bytes" and not isinstance(value, str) and ("hmac", value.hex()) in self.labels:
+            return self.labels["hmac", value.hex()]
         if kind == "bytes":
             return value if isinstance(value, str) else value.hex() if len(value) <= 200 else f"{len(value)} bytes"
         if kind == "string":
+            if name == "TokenId" and value and message.endswith("TokenResponse"):
+                return self.label("token", value)
             if name == "Host" and value == self.host:
                 return "<host>"
             if name == "MemberId" and message.endswith("Request"):

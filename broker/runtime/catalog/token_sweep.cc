@@ -1,0 +1,57 @@
+#include "broker/runtime/catalog/token_sweep.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "broker/config/current_config.h"
+#include "broker/config/log_setup.h"
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/catalog/own_changes.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/topics/delegation_tokens.h"
+#include "schedule/executor.h"
+
+namespace partita::runtime {
+namespace {
+
+std::int64_t interval_ms(const config::BrokerConfig& config) {
+    // Nobody waits for longer, and sums with it stay in range.
+    constexpr std::int64_t kIntervalMsMax = std::int64_t{365} * 24 * 3'600'000;
+    return config.delegation_token_secret_key.empty()
+               ? 0
+               : std::min(config.delegation_token_expiry_check_interval_ms, kIntervalMsMax);
+}
+
+bool remove_expired(Turn& turn, Catalog& catalog) {
+    using Removed = std::vector<std::string>;
+    const auto removed =
+        catalog.change<Removed>(turn, [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            return topics::remove_expired_tokens(core.snapshot(), context.now.wall);
+        });
+    for (const std::string& id : removed.value_or(Removed())) {
+        log::info("catalog", "delegation token expired", {{"token", id}});
+    }
+    return removed.has_value();
+}
+
+}  // namespace
+
+TokenSweep::TokenSweep(const config::CurrentConfig& config, const PublishedTopics& topics, OwnChanges& changes)
+    : interval_ms_(interval_ms(*config.get())), topics_(topics), changes_(changes) {}
+
+void TokenSweep::begin(Instant now) { due_ = now + interval_ms_; }
+
+Instant TokenSweep::next_due() const { return interval_ms_ == 0 ? kNever : due_; }
+
+void TokenSweep::run_due(Now now) {
+    if (now.monotonic < next_due()) {
+        return;
+    }
+    due_ = now.monotonic + interval_ms_;
+    if (topics::has_expired_tokens(*topics_.table()->catalog, now.wall)) {
+        changes_.post("expired delegation tokens were not removed", remove_expired);
+    }
+}
+
+}  // namespace partita::runtime
