@@ -1,8 +1,12 @@
 #include "broker/topics/adopt_topics.h"
 
+#include <memory>
+#include <span>
 #include <utility>
 
+#include "broker/access/acl_index.h"
 #include "broker/topics/change_builder.h"
+#include "broker/topics/delegation_tokens.h"
 #include "broker/topics/internal_topics.h"
 
 namespace partita::topics {
@@ -44,6 +48,35 @@ ConfigMap valid_configs(const AdoptTopicsCommand::Topic& topic, const ConfigRule
     return valid;
 }
 
+/// Returns how many there was no room for.
+std::size_t adopt_acls(std::span<const access::Acl> acls, ChangeBuilder& change) {
+    std::vector<access::AclPointer> added;
+    std::size_t left_out = 0;
+    for (const access::Acl& acl : acls) {
+        if (change.draft().acls().contains(acl)) continue;
+        if (change.draft().acls().size() + added.size() < access::AclIndex::kAclsMax) {
+            added.push_back(std::make_shared<const access::Acl>(acl));
+        } else {
+            ++left_out;
+        }
+    }
+    if (!added.empty()) change.change_acls(added, {});
+    return left_out;
+}
+
+std::size_t adopt_tokens(std::span<const access::DelegationToken> tokens, ChangeBuilder& change) {
+    std::size_t left_out = 0;
+    for (const access::DelegationToken& token : tokens) {
+        if (change.draft().find_delegation_token(token.id) != nullptr) continue;
+        if (change.draft().delegation_tokens().size() < kDelegationTokensMax) {
+            change.put_delegation_token(std::make_shared<const access::DelegationToken>(token));
+        } else {
+            ++left_out;
+        }
+    }
+    return left_out;
+}
+
 }  // namespace
 
 Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const AdoptTopicsCommand& command,
@@ -69,6 +102,8 @@ Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const Ado
         if (user.empty() || catalog->all_scram_credentials().contains(user)) continue;
         change.set_configs(ConfigResourceType::scram_credential, user, credentials);
     }
+    reply.left_out_acls = adopt_acls(command.acls, change);
+    reply.left_out_tokens = adopt_tokens(command.delegation_tokens, change);
     if (command.next_producer_id > catalog->next_producer_id()) change.set_next_producer_id(command.next_producer_id);
     return {std::move(reply), change.finish()};
 }

@@ -5,13 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "broker/access/acl.h"
+#include "broker/access/delegation_token.h"
 #include "broker/topics/catalog.h"
 #include "broker/topics/catalog_commands.h"
 #include "protocol/types.h"
 
 namespace partita::topics {
 
-/// Topics whose logs are there already, in a directory that a real Kafka left, and users that could log in to it.
+/// Topics whose logs are there already, in a directory that a real Kafka left, users that could log in to it, and what they might
+/// do.
 struct AdoptTopicsCommand {
     struct Topic {
         std::string name;
@@ -25,6 +28,9 @@ struct AdoptTopicsCommand {
     ProducerId next_producer_id{0};
     /// Credentials by user. A user that the catalog has keeps its own.
     std::map<std::string, ConfigMap> scram_credentials;
+    /// Ascending, each once.
+    std::vector<access::Acl> acls;
+    std::vector<access::DelegationToken> delegation_tokens;
 };
 
 struct AdoptTopicsReply {
@@ -36,6 +42,9 @@ struct AdoptTopicsReply {
     };
     /// In the order of the command.
     std::vector<Topic> topics;
+    /// What is beyond the numbers that a catalog keeps.
+    std::size_t left_out_acls = 0;
+    std::size_t left_out_tokens = 0;
 };
 
 /// Takes the topics into the catalog, under the ids that they have. Judges them one by one. Since no client asks for

@@ -1,10 +1,9 @@
 #include "broker/topics/kafka_metadata.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "broker/topics/catalog_commands.h"
-#include "broker/topics/scram_credentials.h"
+#include "broker/topics/kafka_record_fields.h"
 #include "protocol/cursor.h"
 
 namespace partita::topics {
@@ -18,55 +17,8 @@ enum class RecordKind : std::uint32_t {
     partition = 3,
     config = 4,
     remove_topic = 9,
-    scram_credential = 11,
     producer_ids = 15,
-    remove_scram_credential = 22,
 };
-
-bool read_id(Cursor& cursor, TopicId& out) {
-    Bytes bytes;
-    if (!cursor.read_bytes(out.bytes.size(), bytes)) {
-        return false;
-    }
-    std::memcpy(out.bytes.data(), bytes.data(), bytes.size());
-    return true;
-}
-
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    std::uint32_t pending = 0;
-    int pending_bits = 0;
-    for (const char byte : bytes) {
-        pending = pending << 8 | static_cast<unsigned char>(byte);
-        for (pending_bits += 8; pending_bits >= 6; pending_bits -= 6) {
-            text.push_back(kAlphabet[pending >> (pending_bits - 6) & 0x3f]);
-        }
-    }
-    if (pending_bits > 0) {
-        text.push_back(kAlphabet[pending << (6 - pending_bits) & 0x3f]);
-    }
-    text.resize((text.size() + 3) / 4 * 4, '=');
-    return text;
-}
-
-/// Null when the length is 0.
-bool read_compact_text(Cursor& cursor, std::optional<std::string>& out) {
-    std::uint32_t length_and_one = 0;
-    Bytes bytes;
-    out.reset();
-    if (!cursor.read_unsigned_varint(length_and_one)) {
-        return false;
-    }
-    if (length_and_one == 0) {
-        return true;
-    }
-    if (!cursor.read_bytes(length_and_one - 1, bytes)) {
-        return false;
-    }
-    out = as_text(bytes);
-    return true;
-}
 
 }  // namespace
 
@@ -89,14 +41,10 @@ bool KafkaMetadata::apply(Bytes record) {
             return apply_config(cursor);
         case RecordKind::remove_topic:
             return apply_removal(cursor);
-        case RecordKind::scram_credential:
-            return apply_credential(cursor);
         case RecordKind::producer_ids:
             return apply_producer_ids(cursor);
-        case RecordKind::remove_scram_credential:
-            return apply_credential_removal(cursor);
     }
-    return true;
+    return access_.apply(kind, cursor).value_or(true);
 }
 
 bool KafkaMetadata::apply_topic(Cursor& cursor) {
@@ -160,42 +108,6 @@ bool KafkaMetadata::apply_producer_ids(Cursor& cursor) {
         return false;
     }
     next_producer_id_ = std::max(next_producer_id_, ProducerId{end});
-    return true;
-}
-
-bool KafkaMetadata::apply_credential(Cursor& cursor) {
-    std::optional<std::string> user;
-    std::int8_t mechanism = 0;
-    std::optional<std::string> salt;
-    std::optional<std::string> stored_key;
-    std::optional<std::string> server_key;
-    ScramCredential credential;
-    if (!read_compact_text(cursor, user) || !user || !cursor.read(mechanism) || !read_compact_text(cursor, salt) || !salt ||
-        !read_compact_text(cursor, stored_key) || !stored_key || !read_compact_text(cursor, server_key) || !server_key ||
-        !cursor.read(credential.iterations)) {
-        return false;
-    }
-    credential.salt = base64(*salt);
-    credential.stored_key = base64(*stored_key);
-    credential.server_key = base64(*server_key);
-    if (const std::string_view name = scram_mechanism_name(static_cast<ScramMechanism>(mechanism)); !name.empty()) {
-        scram_credentials_[*user].insert_or_assign(std::string(name), scram_credential_text(credential));
-    }
-    return true;
-}
-
-bool KafkaMetadata::apply_credential_removal(Cursor& cursor) {
-    std::optional<std::string> user;
-    std::int8_t mechanism = 0;
-    if (!read_compact_text(cursor, user) || !user || !cursor.read(mechanism)) {
-        return false;
-    }
-    if (const auto found = scram_credentials_.find(*user); found != scram_credentials_.end()) {
-        found->second.erase(std::string(scram_mechanism_name(static_cast<ScramMechanism>(mechanism))));
-        if (found->second.empty()) {
-            scram_credentials_.erase(found);
-        }
-    }
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "broker/topics/catalog.h"
+#include "broker/topics/kafka_access.h"
 #include "protocol/types.h"
 
 namespace partita {
@@ -18,8 +19,8 @@ namespace partita::topics {
 /// Puts together, record by record, what a Kafka wrote about its topics into the log `__cluster_metadata`, so that a
 /// directory that it left can be served with the settings that its topics had.
 ///
-/// It takes topics, their configs, producer ids, and the SCRAM credentials of users, with which clients log in: the rest
-/// (brokers, quotas, ACLs) says nothing about the data in the directory.
+/// It takes topics, their configs, producer ids, and who could log in and what they might do (kafka_access.h); brokers and quotas
+/// are passed over.
 class KafkaMetadata {
   public:
     struct Topic {
@@ -42,8 +43,7 @@ class KafkaMetadata {
     [[nodiscard]] std::vector<Topic> topics() const;
     /// No id at or above this one was given to a producer.
     [[nodiscard]] ProducerId next_producer_id() const { return next_producer_id_; }
-    /// Credentials by user, as the catalog keeps them (see scram_credentials.h): texts by mechanism.
-    [[nodiscard]] const std::map<std::string, ConfigMap>& scram_credentials() const { return scram_credentials_; }
+    [[nodiscard]] const KafkaAccess& access() const { return access_; }
 
   private:
     struct Known {
@@ -56,14 +56,12 @@ class KafkaMetadata {
     [[nodiscard]] bool apply_config(Cursor& cursor);
     [[nodiscard]] bool apply_removal(Cursor& cursor);
     [[nodiscard]] bool apply_producer_ids(Cursor& cursor);
-    [[nodiscard]] bool apply_credential(Cursor& cursor);
-    [[nodiscard]] bool apply_credential_removal(Cursor& cursor);
 
     std::map<TopicId, Known> topics_;
     /// By the topic's name. A topic's configs may come before the topic.
     std::map<std::string, ConfigMap> configs_;
     ProducerId next_producer_id_{0};
-    std::map<std::string, ConfigMap> scram_credentials_;
+    KafkaAccess access_;
     bool has_begun_ = false;
 };
 

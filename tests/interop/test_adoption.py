@@ -7,6 +7,7 @@ import pytest
 
 import clients
 import harness
+import test_delegation_tokens as secured
 
 pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="needs the broker's files")
 
@@ -93,6 +94,60 @@ def test_a_kafkas_directory_is_served(kafka_directory, metadata):
         assert values(agent, "orders", 150) == sorted(expected + [f"more-{n}" for n in range(30)])
         assert broker.log_text().count("topics of a Kafka were adopted") == 1
         agent.close()
+        tools.close()
+
+
+def rules_of(tools):
+    """What kafka-acls lists, in no order."""
+    return sorted(line.strip() for line in tools("kafka-acls", "--list").succeeded().lines if line.strip())
+
+
+def test_who_may_do_what_on_a_kafka_may_do_it_here(tmp_path):
+    def tokens(broker, tools, *arguments):
+        return tools("kafka-delegation-tokens", "--bootstrap-server", f"127.0.0.1:{broker.second_port}", "--command-config",
+                     secured.properties_file(tmp_path, secured.ALICE.java()), *arguments).succeeded().out
+
+    def topics_of(broker, tools, user):
+        return secured.list_topics(tools, f"127.0.0.1:{broker.second_port}", tmp_path, user)
+
+    bob, gone = (secured.User("SCRAM-SHA-512", name, f"{name}-secret") for name in ("bob", "gone"))
+    directory = tmp_path / "data"
+    with harness.KafkaBroker(secured.BROKER_PROPERTIES) as kafka:
+        tools = harness.Tools(kafka.bootstrap)
+        for topic in ("orders", "payments", "others"):
+            tools("kafka-topics", "--create", "--topic", topic).succeeded()
+        for user in (bob, gone):
+            tools("kafka-configs", "--alter", "--entity-type", "users", "--entity-name", user.name, "--add-config",
+                  f"SCRAM-SHA-512=[password={user.password}]").succeeded()
+        tools("kafka-configs", "--alter", "--entity-type", "users", "--entity-name", "gone", "--delete-config", "SCRAM-SHA-512").succeeded()
+        describe = ("--operation", "Describe")
+        tools("kafka-acls", "--add", "--allow-principal", "User:bob", *describe, "--topic", "orders").succeeded()
+        tools("kafka-acls", "--add", "--allow-principal", "User:alice", *describe, "--topic", "pay", "--resource-pattern-type", "prefixed").succeeded()
+        tools("kafka-acls", "--add", "--deny-principal", "User:bob", "--deny-host", "10.1.2.3", "--operation", "All", "--group", "*").succeeded()
+        tools("kafka-acls", "--add", "--allow-principal", "User:bob", *describe, "--topic", "others").succeeded()
+        tools("kafka-acls", "--remove", "--force", "--allow-principal", "User:bob", *describe, "--topic", "others").succeeded()
+        out = tokens(kafka, tools, "--create", "--max-life-time-period", "-1", "--renewer-principal", "User:bob")
+        (row,) = secured.words(out)
+        known = rules_of(tools)
+        tools.close()
+        kafka.stop()
+        shutil.copytree(kafka.data_directory, directory)
+    broker = harness.PartitaBroker(secured.BROKER_PROPERTIES)
+    shutil.copytree(directory, broker.data_directory)
+    with broker:
+        tools = harness.Tools(broker.bootstrap)
+        for _ in range(2):
+            assert rules_of(tools) == known and len(known) > 3, known
+            assert topics_of(broker, tools, bob).lines == ["orders"]
+            assert topics_of(broker, tools, gone).code != 0
+            assert topics_of(broker, tools, secured.Bearer("SCRAM-SHA-256", row[0], row[1])).lines == ["payments"]
+            (described,) = secured.words(tokens(broker, tools, "--describe", "--owner-principal", "User:alice"))
+            assert described[:5] == row[:5]
+            # And so it is after a kill, which finds a directory of ours.
+            broker.kill()
+            broker.restart()
+        log = broker.log_text(lines=100_000)
+        assert "ACLs of a Kafka were adopted" in log and row[1] not in log
         tools.close()
 
 

@@ -115,6 +115,8 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
         const topics::Topic* known = snapshot->find_topic(topic.name);
         return known != nullptr && (known->id == topic.id || topic.id.is_zero());
     });
+    std::size_t left_out_acls = found->unknown_acls;
+    std::size_t left_out_tokens = 0;
     const auto adopt = [&](const topics::AdoptTopicsCommand& command) REQUIRES(mutex_) {
         const auto decide = [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
             return topics::adopt_topics(core.snapshot(), command, *rules_, context);
@@ -130,6 +132,8 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
                              {{"topic", topic.name}, {"config", name}});
             }
         }
+        left_out_acls += decision.reply.left_out_acls;
+        left_out_tokens += decision.reply.left_out_tokens;
         return decision.effects.empty() || apply(nullptr, decision.effects, now);
     };
     bool is_written = adopt(found->command);
@@ -160,6 +164,16 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     if (!found->command.scram_credentials.empty()) {
         log::info("recovery", "users of a Kafka were adopted, with their SCRAM credentials",
                   {{"users", found->command.scram_credentials.size()}});
+    }
+    if (!found->command.acls.empty()) {
+        log::info("recovery", "ACLs of a Kafka were adopted", {{"acls", found->command.acls.size()}});
+    }
+    if (!found->command.delegation_tokens.empty()) {
+        log::info("recovery", "delegation tokens of a Kafka were adopted", {{"tokens", found->command.delegation_tokens.size()}});
+    }
+    if (left_out_acls + left_out_tokens > 0) {
+        log::warning("recovery", "what a Kafka knew of who may do what was not adopted as a whole",
+                     {{"left_out_acls", left_out_acls}, {"left_out_tokens", left_out_tokens}});
     }
     return {};
 }

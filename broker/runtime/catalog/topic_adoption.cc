@@ -110,7 +110,7 @@ StorageResult<std::map<std::string, topics::ConfigMap>> read_formatted_users(Fil
             return std::unexpected(read.error());
         }
     }
-    return metadata.scram_credentials();
+    return metadata.access().scram_credentials();
 }
 
 /// What a topic of unknown settings gets.
@@ -216,7 +216,11 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
     found.has_settings = true;
     found.command.next_producer_id = (*metadata)->next_producer_id();
     if ((*metadata)->has_begun()) {
-        found.command.scram_credentials = (*metadata)->scram_credentials();
+        const topics::KafkaAccess& access = (*metadata)->access();
+        found.command.scram_credentials = access.scram_credentials();
+        found.command.acls = access.acls();
+        found.command.delegation_tokens = access.delegation_tokens();
+        found.unknown_acls = access.unknown_acls();
     }
     for (topics::KafkaMetadata::Topic& topic : (*metadata)->topics()) {
         // A topic without any directory is on another disk or broker: serving it empty would be a lie.

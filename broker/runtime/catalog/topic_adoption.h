@@ -21,6 +21,8 @@ struct FoundTopics {
     bool has_settings = false;
     /// "<topic>-<partition>": their topics have them and the directory does not.
     std::vector<std::string> missing;
+    /// ACLs about what nobody here knows: they are not in the command.
+    std::size_t unknown_acls = 0;
 };
 
 /// Looks at what nobody has claimed yet, and (`with_metadata`) at the `__cluster_metadata` of the Kafka that wrote it, if

@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "broker/access/acl_index.h"
+#include "broker/topics/delegation_tokens.h"
 #include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::topics {
@@ -45,6 +49,50 @@ TEST_F(AdoptTopics, UsersCanLogInAndKeepWhatTheyHave) {
     const auto& known = catalog_.core().snapshot()->all_scram_credentials();
     EXPECT_EQ(known.at("alice"), first);
     EXPECT_EQ(known.at("bob"), second);
+}
+
+TEST_F(AdoptTopics, AclsAndDelegationTokensComeWithThemAndThoseThatAreThereStay) {
+    const access::Acl acl{.resource = access::ResourceType::topic,
+                          .pattern = access::PatternType::literal,
+                          .name = "orders",
+                          .principal = "User:alice",
+                          .host = "*",
+                          .operation = access::Operation::read,
+                          .effect = access::AclEffect::allow};
+    access::Acl other = acl;
+    other.principal = "User:bob";
+    const access::DelegationToken token{.id = "one", .owner = {"User", "alice"}, .requester = {"User", "alice"}, .expires = {5}};
+    access::DelegationToken renewed = token;
+    renewed.expires = {9};
+    (void)adopt({.acls = {acl}, .delegation_tokens = {token}});
+    (void)adopt({.acls = {acl, other}, .delegation_tokens = {renewed}});
+    catalog_.restart();
+    const auto& catalog = *catalog_.core().snapshot();
+    EXPECT_EQ(catalog.acls().size(), 2u);
+    EXPECT_TRUE(catalog.acls().contains(acl) && catalog.acls().contains(other));
+    EXPECT_EQ(*catalog.find_delegation_token("one"), token);
+}
+
+TEST_F(AdoptTopics, WhatACatalogHasNoRoomForIsLeftOutAndCounted) {
+    AdoptTopicsCommand command;
+    for (std::size_t number = 0; number < access::AclIndex::kAclsMax + 2; ++number) {
+        command.acls.push_back({.resource = access::ResourceType::topic,
+                                .pattern = access::PatternType::literal,
+                                .name = std::to_string(number),
+                                .principal = "User:a",
+                                .host = "*",
+                                .operation = access::Operation::read,
+                                .effect = access::AclEffect::allow});
+    }
+    for (std::size_t number = 0; number < kDelegationTokensMax + 3; ++number) {
+        command.delegation_tokens.push_back({.id = std::to_string(number)});
+    }
+    std::ranges::sort(command.acls);
+    const AdoptTopicsReply reply = adopt(command);
+    EXPECT_EQ(reply.left_out_acls, 2u);
+    EXPECT_EQ(reply.left_out_tokens, 3u);
+    EXPECT_EQ(catalog_.core().snapshot()->acls().size(), access::AclIndex::kAclsMax);
+    EXPECT_EQ(catalog_.core().snapshot()->delegation_tokens().size(), kDelegationTokensMax);
 }
 
 TEST_F(AdoptTopics, OfKafkaItselfAreInternal) {

@@ -23,6 +23,11 @@ class Record {
         bytes_ += text;
         return *this;
     }
+    /// Of an array.
+    Record& count(int count) {
+        bytes_ += static_cast<char>(count + 1);
+        return *this;
+    }
     Record& no_text() {
         bytes_ += '\0';
         return *this;
@@ -109,9 +114,70 @@ TEST(KafkaMetadata, UsersHaveTheCredentialsThatWereNotRemoved) {
         return "salt=" + salt + ",stored_key=c3RvcmVk,server_key=c2VydmVy,iterations=4096";
     };
     EXPECT_THAT(
-        metadata.scram_credentials(),
+        metadata.access().scram_credentials(),
         ElementsAre(Pair("alice", ElementsAre(Pair("SCRAM-SHA-256", text("c2FsdA==")), Pair("SCRAM-SHA-512", text("c2Fs")))),
                     Pair("dave", ElementsAre(Pair("SCRAM-SHA-256", text(""))))));
+}
+
+Record acl(const Uuid& id, std::int8_t operation, std::string_view principal = "User:alice", std::int8_t resource = 2) {
+    return Record(18)
+        .id(id)
+        .number(resource)
+        .text("orders")
+        .number(std::int8_t{4})
+        .text(principal)
+        .text("*")
+        .number(operation)
+        .number(std::int8_t{3})
+        .more();
+}
+
+TEST(KafkaMetadata, AclsAreThoseThatWereNotRemoved) {
+    KafkaMetadata metadata;
+    constexpr Uuid kUnknown{{9}};
+    constexpr Uuid kAgain{{8}};
+    for (const Record& record :
+         {acl(kOrders, 3), acl(kPayments, 4), acl(kAgain, 3), acl(kUnknown, 99), acl(Uuid{{7}}, 3, "User:b", 99),
+          acl(Uuid{{6}}, 1), Record(19).id(kPayments).more(), Record(19).id(Uuid{{5}}).more()}) {
+        ASSERT_TRUE(metadata.apply(record.bytes()));
+    }
+    const auto acls = metadata.access().acls();
+    ASSERT_EQ(acls.size(), 1u);
+    EXPECT_EQ(to_text(acls[0]), "(principal=User:alice, host=*, operation=READ, permissionType=ALLOW) on PREFIXED TOPIC orders");
+    EXPECT_EQ(metadata.access().unknown_acls(), 3u);
+    ASSERT_TRUE(metadata.apply(Record(19).id(kUnknown).bytes()));
+    EXPECT_EQ(metadata.access().unknown_acls(), 2u);
+}
+
+Record token(std::string_view id, std::int64_t expires) {
+    return Record(10)
+        .text("User:alice")
+        .text("User:a:b")
+        .count(2)
+        .text("User:bob")
+        .text("nobody")
+        .number(std::int64_t{1})
+        .number(std::int64_t{3})
+        .number(expires)
+        .text(id)
+        .more();
+}
+
+TEST(KafkaMetadata, DelegationTokensAreThoseThatWereNotRemovedAsTheyWereRenewed) {
+    KafkaMetadata metadata;
+    for (const Record& record :
+         {token("one", 2), token("two", 2), token("one", 3), Record(26).text("two"), Record(26).text("three"), token("", 2)}) {
+        ASSERT_TRUE(metadata.apply(record.bytes()));
+    }
+    const auto tokens = metadata.access().delegation_tokens();
+    ASSERT_EQ(tokens.size(), 1u);
+    EXPECT_EQ(tokens[0], (access::DelegationToken{.id = "one",
+                                                  .owner = {"User", "alice"},
+                                                  .requester = {"User", "a:b"},
+                                                  .renewers = {{"User", "bob"}, {"", "nobody"}},
+                                                  .issued = {1},
+                                                  .expires = {3},
+                                                  .latest = {3}}));
 }
 
 TEST(KafkaMetadata, OtherKindsArePassedOver) {
@@ -128,7 +194,25 @@ TEST(KafkaMetadata, RecordsThatEndEarlyOrHaveAnotherFrameAreRefused) {
                                 Record(4).number(std::int8_t{2}).text("orders").text("retention.ms").text("5"),
                                 Record(15).number(1).number(std::int64_t{7}).number(std::int64_t{1000}),
                                 Record(11).text("alice").number(std::int8_t{1}).text("salt").text("key").text("key").number(4096),
-                                Record(22).text("alice").number(std::int8_t{1})}) {
+                                Record(22).text("alice").number(std::int8_t{1}), Record(19).id(kOrders), Record(26).text("one"),
+                                Record(10)
+                                    .text("User:a")
+                                    .text("User:a")
+                                    .count(1)
+                                    .text("User:b")
+                                    .number(std::int64_t{1})
+                                    .number(std::int64_t{1})
+                                    .number(std::int64_t{1})
+                                    .text("one"),
+                                Record(18)
+                                    .id(kOrders)
+                                    .number(std::int8_t{2})
+                                    .text("orders")
+                                    .number(std::int8_t{3})
+                                    .text("User:a")
+                                    .text("*")
+                                    .number(std::int8_t{3})
+                                    .number(std::int8_t{3})}) {
         for (std::size_t size = 0; size < whole.bytes().size(); ++size) {
             KafkaMetadata metadata;
             EXPECT_FALSE(metadata.apply(whole.bytes().first(size))) << size;
