@@ -9,6 +9,7 @@
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/runtime/capture/capture.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
 #include "broker/runtime/catalog/token_sweep.h"
@@ -128,6 +129,7 @@ struct Broker::Parts {
     FindingsTopic findings_topic;
     Expansions expansions;
     ExpansionWorker expansion_worker;
+    Capture capture;
 
     /// Once the catalog has its log.
     std::optional<KeyedLogs> keyed_logs;
@@ -170,6 +172,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       findings_topic(config, topics, findings, own_changes),
       expansions(plan_sources, catalog, fences, readers),
       expansion_worker(turns, schedule.executor, expansions),
+      capture(config, topics, storage->file_system, counters.capture, schedule),
       services{.node_id = options.config->node_id,
                .cluster_id = catalog.cluster_id(),
                .log_directory = storage->absolute_directory,
@@ -209,8 +212,9 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     groups.set_transaction_commit_listener(readers.reports());
     connections.set_listener(fence_wakes);
     // In this order: whoever coordinates is told last, when all others know what there is.
-    for (TopicsListener* listener : std::initializer_list<TopicsListener*>{
-             &throttles, &readers, &group_updates, &transaction_updates, &turns, &fences, &fence_wakes, &coordinators}) {
+    for (TopicsListener* listener :
+         std::initializer_list<TopicsListener*>{&throttles, &readers, &group_updates, &transaction_updates, &turns, &fences,
+                                                &fence_wakes, &capture, &coordinators}) {
         topics.add_listener(*listener);
     }
     turns.first_reactor().add_participant(coordinator_timers);
@@ -308,6 +312,7 @@ void Broker::start() {
     parts_->keys.start();
     parts_->readers.start();
     parts_->compactor->start();
+    parts_->capture.start();
     if (parts_->directory_watch) {
         parts_->directory_watch->start();
     }
@@ -323,6 +328,7 @@ void Broker::answer_waiting_requests() {
 void Broker::stop_workers() {
     Parts& parts = *parts_;
     parts.expansion_worker.stop();
+    parts.capture.stop();
     parts.connections.stop();
     parts.readers.stop();
     parts.keys.stop();

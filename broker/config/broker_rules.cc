@@ -4,8 +4,10 @@
 #include <limits>
 #include <ranges>
 
+#include "broker/capture/name_format.h"
 #include "broker/config/broker_config.h"
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/capture_config.h"
 #include "broker/config/java_text.h"
 #include "broker/config/mode_patterns.h"
 
@@ -127,6 +129,19 @@ Verdict check_group_rules(const ConfigMap& effective) {
     return {};
 }
 
+Verdict check_capture(const ConfigMap& effective) {
+    const auto text_of = [&](std::string_view name) { return std::get<std::string>(broker_value(effective, name)); };
+    if (std::get<bool>(broker_value(effective, "partita.default.capture.enable")) &&
+        text_of("partita.capture.directory").empty()) {
+        return refuse("partita.default.capture.enable needs partita.capture.directory");
+    }
+    if (const std::string name_space = text_of("partita.capture.namespace"); !capture::is_namespace(name_space)) {
+        return refuse("Invalid value " + name_space +
+                      " for configuration partita.capture.namespace: letters, digits, '.', '_' and '-', and no '.' in front");
+    }
+    return check_name_format("partita.default.capture.name.format", text_of("partita.default.capture.name.format"));
+}
+
 Verdict check_places(const ConfigMap& effective) {
     ConfigValue directories = broker_value(effective, "log.dirs");
     if (std::holds_alternative<std::monostate>(directories)) {
@@ -157,7 +172,7 @@ Verdict check_places(const ConfigMap& effective) {
     if (auto parsed = parse_mode_patterns(patterns); !parsed) {
         return std::unexpected(std::move(parsed.error()));
     }
-    return {};
+    return check_capture(effective);
 }
 
 constexpr std::string_view kAuthorizerClass = "authorizer.class.name";

@@ -36,6 +36,10 @@ inline constexpr Validator kThrottledReplicas{.kind = ValidatorKind::throttled_r
 inline constexpr Validator kQuorumVoters{.kind = ValidatorKind::quorum_voters};
 inline constexpr Validator kQuorumBootstrapServers{.kind = ValidatorKind::quorum_bootstrap_servers};
 
+/// Windows of capture: seconds are for tests; what the managed service allows ends at the same maxima.
+inline constexpr Validator kCaptureInterval{.kind = ValidatorKind::range, .minimum = 1000, .maximum = 900'000};
+inline constexpr Validator kCaptureSize{.kind = ValidatorKind::range, .minimum = 1024, .maximum = 524'288'000};
+
 constexpr Validator range(double minimum) { return {.kind = ValidatorKind::range, .minimum = minimum}; }
 constexpr Validator range(double minimum, double maximum) {
     return {.kind = ValidatorKind::range, .minimum = minimum, .maximum = maximum};

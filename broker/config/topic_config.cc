@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/capture_config.h"
 #include "broker/config/config_binding.h"
 #include "broker/config/definition_helpers.h"
 #include "protocol/assert.h"
@@ -118,7 +119,7 @@ Verdict check_names(const ConfigMap& overrides) {
     return {};
 }
 
-Verdict check_together(const TopicValues& values) {
+Verdict check_together(const TopicValues& values, const BrokerConfig& broker) {
     const std::int64_t minimum = std::get<std::int64_t>(values.at("min.compaction.lag.ms"));
     const std::int64_t maximum = std::get<std::int64_t>(values.at("max.compaction.lag.ms"));
     if (minimum > maximum) {
@@ -132,7 +133,10 @@ Verdict check_together(const TopicValues& values) {
             ConfigError{.message = "Tiered Storage functionality is disabled in the broker. Topic cannot be configured "
                                    "with remote log storage."});
     }
-    return {};
+    if (std::get<bool>(values.at("partita.capture.enable")) && capture_directory(broker).empty()) {
+        return std::unexpected(ConfigError{.message = "partita.capture.enable needs the broker's partita.capture.directory"});
+    }
+    return check_name_format("partita.capture.name.format", std::get<std::string>(values.at("partita.capture.name.format")));
 }
 
 }  // namespace
@@ -162,7 +166,7 @@ std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrid
     if (!values) {
         return std::unexpected(values.error());
     }
-    return check_together(*values);
+    return check_together(*values, broker);
 }
 
 }  // namespace partita::config

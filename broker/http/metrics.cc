@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <map>
 
+#include "broker/config/capture_config.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/coordinators/group_shards.h"
@@ -50,6 +52,21 @@ std::map<std::string, std::uint64_t> findings_by_hazard(const runtime::FindingsH
                  std::string(expansion::to_string(open.finding.severity)) + "\""];
     }
     return counts;
+}
+
+void add_capture(Text& text, const runtime::CaptureCounters& counters) {
+    const auto load = [](const std::atomic<std::uint64_t>& counter) { return counter.load(std::memory_order_relaxed); };
+    text.counter("partita_captured_messages_total", "Records that capture wrote to files.", load(counters.messages));
+    text.counter("partita_captured_bytes_total", "Bytes of the files that capture wrote.", load(counters.bytes));
+    text.counter("partita_captured_files_total", "Files that capture wrote.", load(counters.files));
+    text.counter("partita_capture_lost_messages_total", "Offsets that were removed before they were captured.",
+                 load(counters.lost_messages));
+    text.counter("partita_capture_failures_total", "Attempts of capture that failed and are made again.",
+                 load(counters.failures));
+    text.gauge("partita_capture_backlog_messages", "Offsets that are in no file of capture yet.",
+               load(counters.backlog_messages));
+    text.gauge("partita_capture_failing_partitions", "Partitions of which the last attempt of capture failed.",
+               load(counters.failing_partitions));
 }
 
 }  // namespace
@@ -102,6 +119,9 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
                static_cast<std::uint64_t>(services.fences.count()));
     text.counter("partita_expansion_fence_timeouts_total", "Fences that let a group pass without its having caught up.",
                  services.fences.timeouts());
+    if (!config::capture_directory(*services.config.get()).empty()) {
+        add_capture(text, counters.capture);
+    }
     text.gauge("process_resident_memory_bytes", "Resident memory of the broker.", resident_bytes());
     return text.take();
 }

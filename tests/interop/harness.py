@@ -148,7 +148,8 @@ class ProcessBroker(Broker):
     """A broker that this harness starts on a directory of its own; it can be killed and started again there."""
 
     def __init__(self, properties=None):
-        """Properties may name ports: {port} is the broker's, {second_port} another free one, {third_port} one more."""
+        """Properties may name ports: {port} is the broker's, {second_port} another free one, {third_port} one more. {directory} is
+        where the broker has all that is its own."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="partita-interop-"))
         self.data_directory = self.directory / "data"
         self.log_path = self.directory / "broker.log"
@@ -158,7 +159,7 @@ class ProcessBroker(Broker):
         self.process = None
 
     def with_ports(self, text):
-        for name in ("port", "second_port", "third_port"):
+        for name in ("port", "second_port", "third_port", "directory"):
             text = str(text).replace("{%s}" % name, str(getattr(self, name)))
         return text
 

@@ -211,6 +211,10 @@ void MemoryFileSystem::change_names(Node& directory, NameChange change) {
     directory.unsynced_names.push_back(std::move(change));
 }
 
+void MemoryFileSystem::settle(const NameChange& removal) {
+    if (removal.taker != nullptr) removal.taker->durable_names[removal.taken_as] = removal.node;
+}
+
 MemoryFileSystem::Names MemoryFileSystem::copy(const Names& names, Copies& copies) {
     Names copied;
     for (const auto& [name, node] : names) copied.emplace(name, copy(node, copies));
@@ -225,7 +229,10 @@ MemoryFileSystem::NodePointer MemoryFileSystem::copy(const NodePointer& node, Co
     const NodePointer copied = known = std::make_shared<Node>(*node);
     copied->names = copy(node->names, copies);
     copied->durable_names = copy(node->durable_names, copies);
-    for (NameChange& change : copied->unsynced_names) change.node = copy(change.node, copies);
+    for (NameChange& change : copied->unsynced_names) {
+        change.node = copy(change.node, copies);
+        change.taker = copy(change.taker, copies);
+    }
     return copied;
 }
 
@@ -296,8 +303,14 @@ StorageResult<void> MemoryFileSystem::rename(const std::string& from, const std:
     const NodePointer node = find_locked(from);
     auto [parent, old_name] = parent_locked(from);
     auto [target, new_name] = parent_locked(to);
-    if (node == nullptr || target != parent) return std::unexpected(io_error("rename", from, ENOENT));
-    change_names(*parent, {.removed = old_name, .added = new_name, .node = node});
+    if (node == nullptr || target == nullptr) return std::unexpected(io_error("rename", from, ENOENT));
+    if (target == parent) {
+        change_names(*parent, {.removed = old_name, .added = new_name, .node = node});
+        return {};
+    }
+    if (!target->is_directory) return std::unexpected(io_error("rename", from, ENOTDIR));
+    change_names(*target, {.removed = {}, .added = new_name, .node = node});
+    change_names(*parent, {.removed = old_name, .added = {}, .node = node, .taker = target, .taken_as = new_name});
     return {};
 }
 
@@ -325,6 +338,7 @@ StorageResult<void> MemoryFileSystem::sync_directory(const std::string& path) {
     if (node == nullptr) return std::unexpected(io_error("open", path, ENOENT));
     ++single_syncs_;
     node->durable_names = node->names;
+    for (const NameChange& change : node->unsynced_names) settle(change);
     node->unsynced_names.clear();
     return {};
 }
@@ -394,7 +408,16 @@ void MemoryFileSystem::crash_node(Node& node, std::mt19937_64& random) {
     if (node.is_directory) {
         auto names = node.durable_names;
         const std::size_t survive = random() % (node.unsynced_names.size() + 1);
-        for (std::size_t i = 0; i < survive; ++i) apply(names, node.unsynced_names[i]);
+        for (std::size_t i = 0; i < survive; ++i) {
+            const NameChange& change = node.unsynced_names[i];
+            apply(names, change);
+            settle(change);
+            // Its directory may have been visited before.
+            if (change.taker != nullptr) {
+                change.taker->names[change.taken_as] = change.node;
+                crash_node(*change.node, random);
+            }
+        }
         node.names = names;
         node.durable_names = std::move(names);
         node.unsynced_names.clear();

@@ -21,7 +21,8 @@ namespace partita::test {
 /// `crash_power(seed)`: of each file the bytes of the last sync survive, and of the writes since then a
 /// random choice, the last of them possibly torn at a 512-byte border; a grown file shows zeros where a
 /// write was lost. Of the names created, renamed and removed since the last sync of their directory a
-/// random prefix survives. A killed process (`crash_process`) loses nothing that was written.
+/// random prefix survives. A rename from one directory to another is one step, as in a journal: a file that has lost the one name
+/// has the other. A killed process (`crash_process`) loses nothing that was written.
 /// Handles of the life before keep working on nothing.
 class MemoryFileSystem final : public FileSystem {
   public:
@@ -90,6 +91,9 @@ class MemoryFileSystem final : public FileSystem {
         std::string removed;
         std::string added;
         NodePointer node;
+        /// Set: what lost its name here has this one there.
+        NodePointer taker = nullptr;
+        std::string taken_as = {};
     };
     struct Node {
         bool is_directory = false;
@@ -111,6 +115,8 @@ class MemoryFileSystem final : public FileSystem {
     static void make_durable(Node& node);
     static void apply(Names& names, const NameChange& change);
     static void change_names(Node& directory, NameChange change);
+    /// A removal is durable: so is the name for which it was one half.
+    static void settle(const NameChange& removal);
     using Copies = std::map<const Node*, NodePointer>;
     static NodePointer copy(const NodePointer& node, Copies& copies);
     static Names copy(const Names& names, Copies& copies);

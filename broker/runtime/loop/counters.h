@@ -5,6 +5,21 @@
 
 namespace partita::runtime {
 
+/// What capture tells of itself. Its worker alone writes; anybody may read.
+struct CaptureCounters {
+    // Since the start.
+    std::atomic<std::uint64_t> messages = 0;
+    std::atomic<std::uint64_t> bytes = 0;
+    std::atomic<std::uint64_t> files = 0;
+    /// Offsets that were gone before they were in a file.
+    std::atomic<std::uint64_t> lost_messages = 0;
+    std::atomic<std::uint64_t> failures = 0;
+    // Now.
+    std::atomic<std::uint64_t> backlog_messages = 0;
+    /// Partitions whose last attempt failed.
+    std::atomic<std::uint64_t> failing_partitions = 0;
+};
+
 /// What /metrics counts about requests, beside their number (RequestWatch). Whoever serves a request adds to the counters, from
 /// any thread.
 struct Counters {
@@ -14,6 +29,7 @@ struct Counters {
     std::atomic<std::uint64_t> failed_produces = 0;
     std::atomic<std::uint64_t> failed_fetches = 0;
     std::atomic<std::uint64_t> closed_for_bad_input = 0;
+    CaptureCounters capture;
 };
 
 }  // namespace partita::runtime

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <vector>
 
+#include "broker/runtime/partitions/aborted_transactions.h"
 #include "protocol/record_batch.h"
 #include "storage/log_markers.h"
 
@@ -12,40 +12,6 @@ namespace partita::runtime {
 namespace {
 
 constexpr std::uint32_t kReadBytes = 16 * 1024;
-
-/// Which transactions are aborted, as a consumer with read_committed follows them through the log.
-class AbortedTransactions {
-  public:
-    /// Those of the batches in `[from, to)`, which come next. False when they cannot be read.
-    bool look_up(const PartitionLog& log, Offset from, Offset to) {
-        auto found = log.aborted_transactions(from, to);
-        if (!found) {
-            return false;
-        }
-        std::erase_if(*found, [this](const AbortedTransactionSummary& one) { return one.first_offset < known_until_; });
-        known_until_ = to;
-        ahead_.insert(ahead_.end(), found->begin(), found->end());
-        std::ranges::sort(ahead_, std::ranges::greater(), &AbortedTransactionSummary::first_offset);
-        return true;
-    }
-    /// Batches come in the order of the log.
-    bool covers(const BatchHeader& batch) {
-        while (!ahead_.empty() && ahead_.back().first_offset <= batch.last_offset()) {
-            open_.insert(ahead_.back().producer_id);
-            ahead_.pop_back();
-        }
-        if (batch.attributes.is_control()) {
-            open_.erase(batch.producer_id);
-            return false;
-        }
-        return batch.attributes.is_transactional() && open_.contains(batch.producer_id);
-    }
-
-  private:
-    std::vector<AbortedTransactionSummary> ahead_;
-    std::set<ProducerId> open_;
-    Offset known_until_{0};
-};
 
 /// Where the last of the batches ends that begin in `bytes`.
 Offset end_of_batches(Bytes bytes) {
