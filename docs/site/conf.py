@@ -1,5 +1,5 @@
 """What Sphinx makes of the project's Markdown: `scripts/site` runs it with the top of the checkout as its sources, so that a link leads to the same
-file on the site and in the repository. README.md is the first page. A page that is missing in `NAVIGATION` is a warning, and so an error."""
+file on the site and in the repository. README.md is the first page. Pages of docs that `NAVIGATION` does not name come last in the menu."""
 
 import pathlib
 import re
@@ -16,6 +16,10 @@ NAVIGATION = [
     ("Beside Kafka", ["docs/differences", "docs/apis", "docs/clients", "docs/kafka-suites", "docs/performance"]),
     ("How it is made", ["ARCHITECTURE", "HACKING", "docs/dependencies", "tests/interop/README", "tests/interop/conversations/README"]),
 ]
+NAMED = {page for _, pages in NAVIGATION for page in pages}
+OTHERS = sorted({str(path.relative_to(ROOT).with_suffix("")) for path in (ROOT / "docs").rglob("*.md")} - NAMED)
+if OTHERS:
+    NAVIGATION.append(("More", OTHERS))
 
 project = "Partita"
 author = "the authors of Partita"
