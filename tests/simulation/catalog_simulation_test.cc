@@ -232,6 +232,9 @@ class Simulation {
             case CatalogChange::Kind::acls_changed:
                 ++coverage_["acls changed"];
                 break;
+            case CatalogChange::Kind::delegation_tokens_changed:
+                ++coverage_["delegation tokens changed"];
+                break;
             case CatalogChange::Kind::identity_changed:
                 ++coverage_["identity changed"];
                 break;
