@@ -33,15 +33,17 @@ class TlsReload {
     /// After the last `watch`.
     void start();
 
-  private:
     /// What a context is made of: values of configs, and what tells whether a file is another one.
     using State = std::map<std::string, std::string, std::less<>>;
+    /// Another one than before means that the listener needs another context.
+    [[nodiscard]] static State state_of(const config::BrokerConfig& config, const config::Endpoint& listener);
+
+  private:
     struct Watched {
         config::Endpoint listener;
         State state;
     };
 
-    [[nodiscard]] static State state_of(const config::BrokerConfig& config, const config::Endpoint& listener);
     [[nodiscard]] Instant look();
 
     const Schedule schedule_;

@@ -49,10 +49,8 @@ struct ClientConnection {
     TimestampMs born = kNoTimestamp;
     /// Never null.
     std::shared_ptr<const ListenerView> listener;
-    /// Who the client is, as far as that was checked.
-    access::Session session;
-    /// The client's address as Kafka prints it in group descriptions: "/127.0.0.1".
-    std::string host;
+    /// Who the client is, as far as that was checked. The small members behind it stand in its last bytes.
+    [[no_unique_address]] access::Session session;
     std::uint16_t port = 0;
     /// Whether the client is on this machine: then both ends of the connection name its socket to the kernel.
     bool from_this_machine = false;
@@ -60,6 +58,8 @@ struct ClientConnection {
     /// knows every connection with one of these.
     bool noted_producer = false;
     bool noted_consumer = false;
+    /// The client's address as Kafka prints it in group descriptions: "/127.0.0.1".
+    std::string host;
     /// A hash of the group member for which the connection spoke last; 0 when there is none.
     std::uint64_t noted_member = 0;
     /// From ApiVersions v3 on; null before. See `Connections::software`.

@@ -12,6 +12,7 @@
 
 #include "broker/config/current_config.h"
 #include "broker/config/group_config.h"
+#include "broker/net/tls_reload.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/18_api_versions.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
@@ -174,6 +175,22 @@ class DynamicConfigs : public ::testing::Test {
     }
     static constexpr std::chrono::milliseconds kMoment{200};
 
+    /// A listener of TLS takes its settings and stores anew. (test_tls.py sees it serve with another certificate then.)
+    void change_tls(std::string_view name) {
+        static const std::map<std::string_view, std::string> kValues{{"ssl.client.auth", "required"},
+                                                                     {"ssl.enabled.protocols", "TLSv1.3"},
+                                                                     {"ssl.keystore.type", "PEM"},
+                                                                     {"ssl.truststore.type", "PEM"}};
+        const auto value = kValues.find(name);
+        const config::Endpoint listener{.listener_name = "PLAINTEXT"};
+        const std::string config = "listener.name.plaintext." + std::string(name);
+        const auto before = net::TlsReload::state_of(*settings(), listener);
+        EXPECT_EQ(alter(Resource::broker, own_id(), config, value == kValues.end() ? "x" : value->second), ErrorCode::none);
+        EXPECT_NE(net::TlsReload::state_of(*settings(), listener), before) << "no listener takes notice";
+        EXPECT_EQ(alter(Resource::broker, own_id(), config, std::nullopt), ErrorCode::none);
+        EXPECT_EQ(net::TlsReload::state_of(*settings(), listener), before);
+    }
+
   protected:
     const TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
@@ -220,6 +237,8 @@ TEST_F(DynamicConfigs, EachThatIsDeclaredToActAtOnceIsSeenToAct) {
             EXPECT_EQ(topic(), before);
         } else if (const auto one = own.find(name); one != own.end()) {
             (this->*one->second)();
+        } else if (name.starts_with("ssl.")) {
+            change_tls(name);
         } else {
             const auto change = changes().find(name);
             ASSERT_NE(change, changes().end()) << "it is declared to act when it is changed, and nobody says how one sees that";
