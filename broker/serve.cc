@@ -153,8 +153,9 @@ std::string client_address(const config::BrokerConfig& config, const std::vector
     return config::to_string(advertised.value_or(config::AdvertisedAddress{first.address, first.port}));
 }
 
-/// Where clients find the HTTP side. One that listens on every interface is found where Kafka's protocol is.
-std::string advertised_http(const std::string& bound, const std::string& kafka) {
+/// Where clients find the HTTP side, with https:// before it where there is TLS. One that listens on every interface is found
+/// where Kafka's protocol is.
+std::string advertised_http(const std::string& bound, const std::string& kafka, bool has_tls) {
     if (bound.empty()) {
         return "off";
     }
@@ -163,7 +164,7 @@ std::string advertised_http(const std::string& bound, const std::string& kafka) 
     if (http && clients && (http->host == "0.0.0.0" || http->host == "::")) {
         http->host = clients->host;
     }
-    return http ? config::to_string(*http) : bound;
+    return (has_tls ? "https://" : "") + (http ? config::to_string(*http) : bound);
 }
 
 /// The first one on this thread. Returns when all of them have ended.
@@ -184,6 +185,10 @@ int serve(const ServeOptions& options) {
     // A client that is gone is an error of the write to it, and no reason to end.
     ::signal(SIGPIPE, SIG_IGN);
     const Schedule schedule = real_schedule();
+    auto http_security = http::load_http_security(*options.config);
+    if (!http_security && options.http_port != "off") {
+        return refuse(http_security.error());
+    }
     auto opened = runtime::Broker::open({.config = options.config,
                                          .reactor_count = reactor_count(),
                                          .storage = {.ephemeral = options.ephemeral},
@@ -211,10 +216,11 @@ int serve(const ServeOptions& options) {
     if (!listeners) {
         return refuse_cleanly(listeners.error());
     }
-    http::HttpServer http(services, server, schedule.executor);
+    const bool has_tls = http_security && http_security->tls != nullptr;
+    http::HttpServer http(services, server, schedule.executor, http_security ? std::move(*http_security) : http::HttpSecurity());
     const std::string kafka_address = client_address(*options.config, *listeners);
     const std::string http_address = http.open(options.http_port, kafka_address);
-    broker->announce_places(advertised_http(http_address, kafka_address));
+    broker->announce_places(advertised_http(http_address, kafka_address, has_tls));
 
     boost::asio::signal_set signals(first_reactor.context(), SIGTERM, SIGINT);
     Shutdown shutdown(*broker, server, http);

@@ -12,7 +12,7 @@ namespace partita::cli {
 namespace {
 
 struct ControlArguments {
-    std::string http;
+    HttpPlace http;
     std::string topic;
     std::string producers;
     std::string consumers;
@@ -41,8 +41,8 @@ void add_control_command(CLI::App& application, Action& chosen) {
         CLI::App* action = command->add_subcommand(name, text);
         action->add_option("TOPIC", arguments->topic, "The topic")->required();
         // The environment is read for every action, also for those that the line does not name.
-        auto http = std::make_shared<std::string>();
-        add_http_option(*action, *http);
+        auto http = std::make_shared<HttpPlace>();
+        add_http_options(*action, *http);
         action->final_callback([&chosen, arguments, http, run = std::move(run)] {
             arguments->http = *http;
             chosen = run;

@@ -5,16 +5,20 @@
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "broker/cli/command.h"
+#include "broker/http/http_stream.h"
 
 namespace partita::cli {
 namespace {
@@ -27,13 +31,22 @@ constexpr const char* kDefaultPort = "8092";
 constexpr std::size_t kBodyBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kErrorTextMax = 200;
 
+constexpr std::string_view kPlain = "http://";
+constexpr std::string_view kSecured = "https://";
+constexpr const char* kTokenVariable = "PARTITA_HTTP_TOKEN";
+
 struct Endpoint {
     std::string host;
     std::string port = kDefaultPort;
+    bool has_tls = false;
 };
 
 std::optional<Endpoint> parse_address(std::string_view address) {
     Endpoint endpoint;
+    endpoint.has_tls = address.starts_with(kSecured);
+    if (endpoint.has_tls || address.starts_with(kPlain)) {
+        address.remove_prefix(endpoint.has_tls ? kSecured.size() : kPlain.size());
+    }
     std::string_view rest;
     if (address.starts_with('[')) {
         const std::size_t close = address.find(']');
@@ -55,11 +68,26 @@ std::optional<Endpoint> parse_address(std::string_view address) {
     return endpoint.host.empty() ? std::nullopt : std::optional(endpoint);
 }
 
+/// Empty when there is none. The error names the file.
+std::expected<std::string, std::string> token_of(const HttpPlace& place) {
+    if (place.token_file.empty()) {
+        const char* const token = std::getenv(kTokenVariable);
+        return token == nullptr ? std::string() : std::string(token);
+    }
+    std::ifstream file(place.token_file);
+    std::string token;
+    if (!std::getline(file, token) || token.empty()) {
+        return std::unexpected("--http-token-file: there is no token in the first line of " + place.token_file);
+    }
+    if (token.ends_with('\r')) token.pop_back();
+    return token;
+}
+
 /// One connection, one request, one answer.
 class Request {
   public:
-    explicit Request(const std::string& address, std::chrono::milliseconds timeout = kHttpTimeout)
-        : address_(address), timeout_(timeout) {
+    explicit Request(const HttpPlace& place, std::chrono::milliseconds timeout = kHttpTimeout)
+        : place_(place), address_(place.address), timeout_(timeout) {
         parser_.body_limit(boost::none);
     }
 
@@ -67,29 +95,35 @@ class Request {
     [[nodiscard]] std::expected<void, HttpFailure> send(HttpMethod method, const std::string& target, bool has_timeout) {
         const std::optional<Endpoint> endpoint = parse_address(address_);
         if (!endpoint) {
-            return std::unexpected(
-                HttpFailure{true, "--http is " + address_ + "; say HOST or HOST:PORT, such as localhost:8092"});
+            return std::unexpected(HttpFailure{
+                true, "--http is " + address_ + "; say HOST or HOST:PORT, such as localhost:8092, or https:// before it"});
         }
+        const auto token = token_of(place_);
+        if (!token) return std::unexpected(HttpFailure{true, token.error()});
+        if (auto opened = open_stream(*endpoint); !opened) return std::unexpected(std::move(opened.error()));
         beast::error_code error;
         asio::ip::tcp::resolver resolver(context_);
         const auto addresses = resolver.resolve(endpoint->host, endpoint->port, error);
-        if (!error) wait_for([&](auto done) { stream_.async_connect(addresses, std::move(done)); }, error);
+        if (!error) wait_for([&](auto done) { stream_->transport().async_connect(addresses, std::move(done)); }, error);
         if (error) {
             return failure("no broker's HTTP side answers at " + address_ + " (" + error.message() +
                            "): start one, or name its address with --http or in $PARTITA_HTTP");
         }
+        if (auto secured = shake_hands(); !secured) return secured;
         using beast::http::verb;
         beast::http::request<beast::http::empty_body> request(method == HttpMethod::get    ? verb::get
                                                               : method == HttpMethod::post ? verb::post
                                                                                            : verb::delete_,
                                                               target, 11);
-        request.set(beast::http::field::host, address_);
+        request.set(beast::http::field::host,
+                    (endpoint->host.contains(':') ? "[" + endpoint->host + "]" : endpoint->host) + ":" + endpoint->port);
+        if (!token->empty()) request.set(beast::http::field::authorization, "Bearer " + *token);
         request.set(beast::http::field::user_agent, "partita");
         request.keep_alive(false);
         request.prepare_payload();
-        wait_for([&](auto done) { beast::http::async_write(stream_, request, std::move(done)); }, error);
+        wait_for([&](auto done) { beast::http::async_write(*stream_, request, std::move(done)); }, error);
         if (!error)
-            wait_for([&](auto done) { beast::http::async_read_header(stream_, buffer_, parser_, std::move(done)); }, error);
+            wait_for([&](auto done) { beast::http::async_read_header(*stream_, buffer_, parser_, std::move(done)); }, error);
         if (error) return failure("what listens at " + address_ + " does not answer as a broker does: " + error.message());
         is_limited_ = has_timeout;
         return {};
@@ -107,7 +141,7 @@ class Request {
             parser_.get().body().data = piece.data();
             parser_.get().body().size = piece.size();
             beast::error_code error;
-            wait_for([&](auto done) { beast::http::async_read_some(stream_, buffer_, parser_, std::move(done)); }, error);
+            wait_for([&](auto done) { beast::http::async_read_some(*stream_, buffer_, parser_, std::move(done)); }, error);
             if (error == beast::http::error::need_buffer) error = {};
             if (error) return failure("the broker at " + address_ + " ended before its answer did: " + error.message());
             if (!take(std::string_view(piece.data(), piece.size() - parser_.get().body().size))) return {};
@@ -120,23 +154,62 @@ class Request {
     }
 
   private:
+    [[nodiscard]] std::expected<void, HttpFailure> open_stream(const Endpoint& endpoint) {
+        asio::ip::tcp::socket socket(context_);
+        if (!endpoint.has_tls) {
+            stream_.emplace(std::move(socket));
+            return {};
+        }
+        beast::error_code error;
+        tls_.emplace(asio::ssl::context::tls_client);
+        tls_->set_verify_mode(asio::ssl::verify_peer);
+        if (place_.ca_file.empty()) {
+            tls_->set_default_verify_paths(error);
+        } else {
+            tls_->load_verify_file(place_.ca_file, error);
+        }
+        if (error) return std::unexpected(HttpFailure{true, "--http-ca: " + place_.ca_file + ": " + error.message()});
+        stream_.emplace(std::move(socket), &*tls_);
+        stream_->secured()->set_verify_callback(asio::ssl::host_name_verification(endpoint.host));
+        asio::ip::make_address(endpoint.host, error);
+        // A name is told to the server; an address is not (RFC 6066).
+        if (error && SSL_set_tlsext_host_name(stream_->secured()->native_handle(), endpoint.host.c_str()) != 1) {
+            return failure("TLS cannot begin with " + address_);
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::expected<void, HttpFailure> shake_hands() {
+        if (stream_->secured() == nullptr) return {};
+        beast::error_code error;
+        wait_for([&](auto done) { stream_->secured()->async_handshake(asio::ssl::stream_base::client, std::move(done)); }, error);
+        if (error) {
+            return failure("no trusted connection to the broker at " + address_ + " (" + error.message() +
+                           "): --http-ca names the authority of its certificate");
+        }
+        return {};
+    }
+
     /// Timeouts of a Beast stream hold for asynchronous operations alone.
     template <class Begin>
     void wait_for(Begin begin, beast::error_code& error) {
         if (is_limited_) {
-            stream_.expires_after(timeout_);
+            stream_->transport().expires_after(timeout_);
         } else {
-            stream_.expires_never();
+            stream_->transport().expires_never();
         }
         begin([&](const beast::error_code& result, const auto&...) { error = result; });
         context_.restart();
         context_.run();
     }
 
+    const HttpPlace& place_;
     const std::string& address_;
     const std::chrono::milliseconds timeout_;
     asio::io_context context_;
-    beast::tcp_stream stream_{context_};
+    std::optional<asio::ssl::context> tls_;
+    /// Once it is known where to.
+    std::optional<http::HttpStream> stream_;
     beast::flat_buffer buffer_;
     beast::http::response_parser<beast::http::buffer_body> parser_;
     /// Until the head is there, nobody waits without end.
@@ -169,11 +242,15 @@ class LineSplitter {
 
 }  // namespace
 
-void add_http_option(CLI::App& command, std::string& address) {
-    address = std::string("localhost:") + kDefaultPort;
-    command.add_option("--http", address, "the broker's HTTP side, HOST or HOST:PORT")
+void add_http_options(CLI::App& command, HttpPlace& place) {
+    place.address = std::string("localhost:") + kDefaultPort;
+    command.add_option("--http", place.address, "the broker's HTTP side, HOST or HOST:PORT, behind https:// where it has TLS")
         ->envname("PARTITA_HTTP")
         ->capture_default_str();
+    command.add_option("--http-token-file", place.token_file,
+                       "a file with the broker's token; else $PARTITA_HTTP_TOKEN is the token");
+    command.add_option("--http-ca", place.ca_file, "who vouches for the broker's certificate, as PEM")
+        ->envname("PARTITA_HTTP_CA");
 }
 
 std::string percent_encoded(std::string_view text) {
@@ -199,9 +276,9 @@ std::string HttpAnswer::error() const {
     return body.substr(0, kErrorTextMax);
 }
 
-std::expected<HttpAnswer, HttpFailure> ask_http(const std::string& address, HttpMethod method, const std::string& target,
+std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMethod method, const std::string& target,
                                                 std::chrono::milliseconds timeout) {
-    Request request(address, timeout);
+    Request request(place, timeout);
     if (auto sent = request.send(method, target, true); !sent) return std::unexpected(std::move(sent.error()));
     HttpAnswer answer{.status = request.status()};
     const auto read = request.read_body([&](std::string_view piece) {
@@ -209,14 +286,14 @@ std::expected<HttpAnswer, HttpFailure> ask_http(const std::string& address, Http
         return answer.body.size() <= kBodyBytesMax;
     });
     if (!read) return std::unexpected(read.error());
-    if (answer.body.size() > kBodyBytesMax) return request.failure("the answer from " + address + " is too long");
+    if (answer.body.size() > kBodyBytesMax) return request.failure("the answer from " + place.address + " is too long");
     return answer;
 }
 
-std::expected<HttpAnswer, HttpFailure> read_http_lines(const std::string& address, const std::string& target,
+std::expected<HttpAnswer, HttpFailure> read_http_lines(const HttpPlace& place, const std::string& target,
                                                        std::size_t line_bytes_max, const LineTaker& take,
                                                        const BrokerTaker& named) {
-    Request request(address);
+    Request request(place);
     if (auto sent = request.send(HttpMethod::get, target, false); !sent) return std::unexpected(std::move(sent.error()));
     HttpAnswer answer{.status = request.status()};
     if (answer.is_good() && named && !request.broker().empty()) named(request.broker());
@@ -232,7 +309,7 @@ std::expected<HttpAnswer, HttpFailure> read_http_lines(const std::string& addres
     });
     if (!read) return std::unexpected(read.error());
     if (outcome == LineSplitter::Outcome::too_long)
-        return request.failure("a line of the answer from " + address + " is too long");
+        return request.failure("a line of the answer from " + place.address + " is too long");
     return answer;
 }
 

@@ -7,13 +7,26 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 /// How commands ask the HTTP side of a running broker. One request at a time, each over a connection of its own.
 namespace partita::cli {
 
-/// Adds the option `--http`, the same for every command that asks a broker: HOST or HOST:PORT, with `[...]` around an IPv6
-/// address. Without the option $PARTITA_HTTP counts, and without that localhost:8092.
-void add_http_option(CLI::App& command, std::string& address);
+/// Which broker is asked, and how.
+struct HttpPlace {
+    HttpPlace(std::string its_address = {}) : address(std::move(its_address)) {}
+
+    /// HOST or HOST:PORT, with `[...]` around an IPv6 address; behind https:// TLS is spoken.
+    std::string address;
+    /// A file with the broker's token in its first line. Empty: $PARTITA_HTTP_TOKEN is the token, if there is such a variable.
+    std::string token_file;
+    /// Certificates of authorities that are believed, as PEM. Empty: those that the machine trusts.
+    std::string ca_file;
+};
+
+/// Adds the options `--http`, `--http-token-file` and `--http-ca`, the same for every command that asks a broker. Without the
+/// first $PARTITA_HTTP counts, and without that localhost:8092; the third has $PARTITA_HTTP_CA beside it.
+void add_http_options(CLI::App& command, HttpPlace& place);
 
 /// Encodes a part of a path or a value of a query: everything but ASCII letters, digits and "-._~" becomes %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view text);
@@ -32,7 +45,7 @@ struct HttpAnswer {
 };
 
 struct HttpFailure {
-    /// True when the address is malformed, which is a mistake on the command line.
+    /// True when the address is malformed or a file cannot be read, which is a mistake on the command line.
     bool is_usage = false;
     /// A sentence for the user, with the address in it.
     std::string message;
@@ -41,7 +54,7 @@ struct HttpFailure {
 inline constexpr std::chrono::milliseconds kHttpTimeout{10'000};
 
 /// Sends one request and reads the whole answer. Waits so long at most for each step (connection, head, piece of the body).
-[[nodiscard]] std::expected<HttpAnswer, HttpFailure> ask_http(const std::string& address, HttpMethod method,
+[[nodiscard]] std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMethod method,
                                                               const std::string& target,
                                                               std::chrono::milliseconds timeout = kHttpTimeout);
 
@@ -55,7 +68,7 @@ using BrokerTaker = std::function<void(std::string_view broker)>;
 /// empty. It returns when the answer ends or `take` wants no more. A line longer than `line_bytes_max` is a failure, and so is
 /// an answer that ends before it is complete. `named` is told before the first line which broker gives a good answer, where the
 /// broker says so.
-[[nodiscard]] std::expected<HttpAnswer, HttpFailure> read_http_lines(const std::string& address, const std::string& target,
+[[nodiscard]] std::expected<HttpAnswer, HttpFailure> read_http_lines(const HttpPlace& place, const std::string& target,
                                                                      std::size_t line_bytes_max, const LineTaker& take,
                                                                      const BrokerTaker& named = {});
 

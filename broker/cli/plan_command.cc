@@ -196,7 +196,7 @@ void add_plan_command(CLI::App& application, Action& chosen) {
         application.add_subcommand("plan", "what adding partitions to a topic would do (exit code 0 safe, 3 findings)");
     command->add_option("TOPIC", options->plan.topic, "the topic")->required();
     command->add_option("--to", options->plan.to, "the new partition count")->required();
-    add_http_option(*command, options->plan.http);
+    add_http_options(*command, options->plan.http);
     command->add_option("--bootstrap", options->plan.bootstrap,
                         "the Kafka address of a Partita, or of any cluster, which is read then: HOST:PORT[,HOST:PORT...]");
     command->add_option("-X", options->plan.client_settings, "with --bootstrap: a librdkafka setting, KEY=VALUE")->take_all();

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "broker/cli/command.h"
+#include "broker/cli/http_client.h"
 
 /// Internals of `partita plan`: the interface of its two sources of plans, a running Partita and any other Kafka.
 namespace partita::cli {
@@ -19,8 +20,8 @@ namespace partita::cli {
 struct PlanArguments {
     std::string topic;
     std::int64_t to = 0;
-    /// The HTTP side of a running Partita, "host:port".
-    std::string http;
+    /// The HTTP side of a running Partita.
+    HttpPlace http;
     /// Bootstrap servers of any Kafka; empty to ask Partita's HTTP side.
     std::string bootstrap;
     /// librdkafka settings, "key=value".

@@ -490,7 +490,7 @@ std::optional<PlanArguments> partita_behind(const Cluster& cluster, const PlanAr
     const auto directory = settings->find("partita.data.directory");
     if (http == settings->end() || directory == settings->end()) return std::nullopt;
     PlanArguments asked = arguments;
-    asked.http = http->second;
+    asked.http.address = http->second;
     asked.data_directory = directory->second;
     asked.cluster_id = cluster.cluster_id();
     return asked;
@@ -505,13 +505,13 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
     if (auto opened = cluster.open(arguments); !opened) return std::unexpected(opened.error());
     const auto partita = arguments.reads_over_kafka ? std::nullopt : partita_behind(cluster, arguments);
     std::optional<std::string> unasked;
-    if (partita && partita->http == "off") {
+    if (partita && partita->http.address == "off") {
         unasked = "what only a Partita knows: the HTTP side of this one is off";
     } else if (partita) {
         auto plan = plan_over_http(*partita, listener);
         if (plan || !plan.error().is_elsewhere) return plan;
-        unasked = "what only a Partita knows: the HTTP side of this one, " + partita->http + ", cannot be asked from here (" +
-                  plan.error().message + ")";
+        unasked = "what only a Partita knows: the HTTP side of this one, " + partita->http.address +
+                  ", cannot be asked from here (" + plan.error().message + ")";
     }
     auto topic = facts(cluster, arguments);
     if (!topic) return std::unexpected(topic.error());

@@ -30,7 +30,7 @@ constexpr double kIntervalMinSeconds = 0.1;
 constexpr double kIntervalMaxSeconds = 3'600;
 
 struct TopArguments {
-    std::string http;
+    HttpPlace http;
     double interval_seconds = 2;
     bool is_once = false;
     bool as_json = false;
@@ -41,19 +41,19 @@ struct TopArguments {
 std::int64_t now_ms() { return real_schedule().clock.now().monotonic.value; }
 
 /// The answer to one question. A group that has gone meanwhile is no failure: it has no answer.
-std::expected<ordered_json, HttpFailure> ask(const std::string& http, const std::string& target) {
+std::expected<ordered_json, HttpFailure> ask(const HttpPlace& http, const std::string& target) {
     const auto answer = ask_http(http, HttpMethod::get, target, kStepTimeout);
     if (!answer) return std::unexpected(answer.error());
     constexpr int kNotFound = 404;
     if (answer->status == kNotFound && target.starts_with("/v1/groups/")) return ordered_json();
     if (!answer->is_good()) {
         return std::unexpected(
-            HttpFailure{false, "the broker at " + http + " does not answer " + target + ": " + answer->error()});
+            HttpFailure{false, "the broker at " + http.address + " does not answer " + target + ": " + answer->error()});
     }
     return ordered_json::parse(answer->body, nullptr, false);
 }
 
-std::expected<TopSample, HttpFailure> look(const std::string& http) {
+std::expected<TopSample, HttpFailure> look(const HttpPlace& http) {
     TopSample sample;
     struct Question {
         const char* target;
@@ -67,7 +67,7 @@ std::expected<TopSample, HttpFailure> look(const std::string& http) {
         const auto answer = ask(http, question.target);
         if (!answer) return std::unexpected(answer.error());
         if (!question.take(*answer, sample)) {
-            return std::unexpected(HttpFailure{false, "what answers at " + http + " is no Partita of this version"});
+            return std::unexpected(HttpFailure{false, "what answers at " + http.address + " is no Partita of this version"});
         }
     }
     for (std::size_t i = 0; i < std::min(sample.groups.size(), kTopGroupsAskedMax); ++i) {
@@ -137,7 +137,7 @@ std::optional<TopSection> section_of(char key, TopSection shown) {
 /// Two samples, the second of which is shown.
 class Looks {
   public:
-    explicit Looks(const std::string& http) : http_(http) {}
+    explicit Looks(const HttpPlace& http) : http_(http) {}
 
     void look_again() {
         auto found = look(http_);
@@ -155,7 +155,7 @@ class Looks {
     }
 
   private:
-    const std::string& http_;
+    const HttpPlace& http_;
     std::optional<TopSample> now_;
     std::optional<TopSample> earlier_;
     std::string problem_;
@@ -197,7 +197,7 @@ void add_top_command(CLI::App& application, Action& chosen) {
     auto arguments = std::make_shared<TopArguments>();
     CLI::App* command =
         application.add_subcommand("top", "show topics, groups, findings and clients of a running broker, again and again");
-    add_http_option(*command, arguments->http);
+    add_http_options(*command, arguments->http);
     command->add_option("--interval", arguments->interval_seconds, "seconds between two looks; 2 by default")
         ->check(CLI::Range(kIntervalMinSeconds, kIntervalMaxSeconds));
     command->add_flag("--once", arguments->is_once, "one snapshot, after one interval, because rates need two looks");

@@ -21,7 +21,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t kEventLineBytesMax = 1 << 20;
 
 struct WatchArguments {
-    std::string http;
+    HttpPlace http;
     std::string topic;
     bool as_json = false;
 };
@@ -76,7 +76,7 @@ int watch(const WatchArguments& arguments) {
     const auto answer = read_http_lines(arguments.http, "/v1/events", kEventLineBytesMax, take, tell_broker);
     if (!answer) return report(answer.error());
     if (!answer->is_good())
-        return report({.message = "the broker at " + arguments.http + " gives no events: " + answer->error()});
+        return report({.message = "the broker at " + arguments.http.address + " gives no events: " + answer->error()});
     if (!is_read) return kExitDone;
     return report({.message = "the broker ends the events, because it stops, has too many readers, or this one was too slow"});
 }
@@ -86,7 +86,7 @@ int watch(const WatchArguments& arguments) {
 void add_watch_command(CLI::App& application, Action& chosen) {
     auto arguments = std::make_shared<WatchArguments>();
     CLI::App* command = application.add_subcommand("watch", "show findings about expansions of a running broker as they happen");
-    add_http_option(*command, arguments->http);
+    add_http_options(*command, arguments->http);
     command->add_option("--topic", arguments->topic, "only findings about this topic");
     command->add_flag("--json", arguments->as_json, "one JSON object for each event, as on /v1/events");
     command->callback([arguments, &chosen] { chosen = [arguments] { return watch(*arguments); }; });

@@ -92,14 +92,20 @@ RebalanceProtocols rebalance_protocols(const ConfigMap& effective) {
     return protocols;
 }
 
-std::optional<AdvertisedAddress> http_listener(const ConfigMap& effective) {
+void fill_http(BrokerConfig& config, const ConfigMap& effective) {
+    const std::string open = std::get<std::string>(broker_value(effective, "partita.http.open"));
+    config.http_without_token = open == "all"      ? HttpWithoutToken::all
+                                : open == "health" ? HttpWithoutToken::health
+                                                   : HttpWithoutToken::unsaid;
+    config.http_listener.reset();
     const std::string text = std::get<std::string>(broker_value(effective, "partita.http.listener"));
     if (text.empty()) {
-        return std::nullopt;
+        return;
     }
-    const auto address = parse_host_and_port(text);
-    PARTITA_ASSERT(address.has_value(), "the rules of the broker's configs were checked first");
-    return address;
+    const auto listener = parse_http_listener(text);
+    PARTITA_ASSERT(listener.has_value(), "the rules of the broker's configs were checked first");
+    config.http_listener = listener->address;
+    config.http_has_tls = listener->has_tls;
 }
 
 // Everything typed, from values that were checked.
@@ -126,7 +132,7 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
         return std::unexpected(connections.error());
     }
     config.max_connections_per_ip_overrides = std::move(*connections);
-    config.http_listener = http_listener(effective);
+    fill_http(config, effective);
     auto listeners = parse_listeners(given);
     if (!listeners) {
         return std::unexpected(listeners.error());
@@ -285,6 +291,9 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
     // Kafka accepts these as configs, and ends when it makes its authorizer of them.
     if (auto authorizer = authorizer_settings(config->given()); !authorizer) {
         return std::unexpected(std::move(authorizer.error()));
+    }
+    if (auto http = check_http(*config); !http) {
+        return std::unexpected(std::move(http.error()));
     }
     loaded.config = std::move(*config);
     return loaded;

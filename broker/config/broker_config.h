@@ -33,6 +33,13 @@ struct RebalanceProtocols {
     friend bool operator==(const RebalanceProtocols&, const RebalanceProtocols&) = default;
 };
 
+/// What the HTTP side of a broker without a token serves: `partita.http.open`.
+enum class HttpWithoutToken : std::uint8_t {
+    unsaid,  ///< Everything, to this machine; a broker that listens beyond it does not start so.
+    health,  ///< Health and metrics, to everybody.
+    all,     ///< Everything, to everybody.
+};
+
 /// The settings of a broker, typed and checked. A BrokerConfig is immutable once made: threads share it as
 /// `std::shared_ptr<const BrokerConfig>`, and it is replaced whole when a dynamic config changes.
 ///
@@ -140,6 +147,8 @@ struct BrokerConfig {
     // Ours.
     /// Host and port of the HTTP side. An empty host stands for every interface; without a value the HTTP side is off.
     std::optional<AdvertisedAddress> http_listener;
+    bool http_has_tls = false;
+    HttpWithoutToken http_without_token{};
 
     /// The value of any broker config: this broker's dynamic value, else the cluster's, else the static
     /// one, else the default. Null value (monostate) when it has none or the name is unknown.

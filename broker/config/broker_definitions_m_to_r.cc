@@ -126,7 +126,20 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
         "says what was given."),
     define("partita.http.listener", ConfigType::string, "localhost:8092", kAny, kReadOnly,
            "Where the HTTP side listens, as host:port; an empty host is every interface, an empty "
-           "value switches it off."),
+           "value switches it off. With https:// before it, it speaks TLS with the key of ssl.keystore.location or "
+           "listener.name.http.ssl.keystore.location."),
+    internal("partita.http.open", ConfigType::string, "", one_of(kHttpOpen), kReadOnly,
+             "What the HTTP side serves beyond this machine to clients without a token, when the broker has none: health (and "
+             "metrics), or all. Without a value a broker that listens there needs a token."),
+    internal("partita.http.plaintext", ConfigType::boolean, "false", kAny, kReadOnly,
+             "Whether the token may be sent beyond this machine without TLS: somebody else sees to that, or the network is the "
+             "machine's own."),
+    internal("partita.http.principal", ConfigType::string, "User:http", kAny, kReadOnly,
+             "Who the bearer of the token is, for super.users and ACLs, as type:name."),
+    internal("partita.http.token", ConfigType::password, kNone, kAny, kReadOnly,
+             "What clients of the HTTP side have to send (Authorization: Bearer). Health and the console's files need none."),
+    internal("partita.http.token.file", ConfigType::string, "", kAny, kReadOnly,
+             "A file that holds the token in its first line."),
     internal(
         "partita.scram.users.file", ConfigType::string, "", kAny, kReadOnly,
         "A file of users who are made at the start, or get their password again: lines as kafka-storage format --add-scram takes "

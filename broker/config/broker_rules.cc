@@ -164,9 +164,15 @@ Verdict check_places(const ConfigMap& effective) {
             java::join(missing, ","));
     }
     const std::string http = std::get<std::string>(broker_value(effective, "partita.http.listener"));
-    if (!http.empty() && !parse_host_and_port(http)) {
-        return refuse("Invalid value " + http +
-                      " for configuration partita.http.listener: it must be host:port, or empty for no HTTP");
+    if (!http.empty() && !parse_http_listener(http)) {
+        return refuse(
+            "Invalid value " + http +
+            " for configuration partita.http.listener: it must be host:port, with or without http:// or https:// before "
+            "it, or empty for no HTTP");
+    }
+    const std::string principal = std::get<std::string>(broker_value(effective, "partita.http.principal"));
+    if (const std::size_t colon = principal.find(':'); colon == 0 || colon >= principal.size() - 1) {
+        return refuse("Invalid value " + principal + " for configuration partita.http.principal: it must be type:name");
     }
     const std::string patterns = std::get<std::string>(broker_value(effective, "partita.default.expansion.mode.patterns"));
     if (auto parsed = parse_mode_patterns(patterns); !parsed) {
@@ -284,6 +290,51 @@ std::optional<AdvertisedAddress> parse_host_and_port(std::string_view text) {
         return std::nullopt;
     }
     return AdvertisedAddress{std::string(host), static_cast<std::uint16_t>(*port)};
+}
+
+std::optional<HttpListener> parse_http_listener(std::string_view text) {
+    constexpr std::string_view kPlain = "http://";
+    constexpr std::string_view kSecured = "https://";
+    text = java::trim(text);
+    const bool has_tls = text.starts_with(kSecured);
+    if (has_tls || text.starts_with(kPlain)) {
+        text.remove_prefix(has_tls ? kSecured.size() : kPlain.size());
+    }
+    auto address = parse_host_and_port(text);
+    if (!address) {
+        return std::nullopt;
+    }
+    return HttpListener{std::move(*address), has_tls};
+}
+
+std::expected<void, ConfigError> check_http(const BrokerConfig& config) {
+    if (!config.http_listener) {
+        return {};
+    }
+    const std::string& host = config.http_listener->host;
+    const bool is_of_this_machine = host == "localhost" || host == "::1" || host.starts_with("127.");
+    if (is_of_this_machine) {
+        return {};
+    }
+    const auto is_set = [&config](std::string_view name) {
+        const auto text = config_value_text(config.value(name));
+        return text && !text->empty();
+    };
+    const std::string begin = "partita.http.listener=" + to_string(*config.http_listener) + " is open to other machines: ";
+    if (!is_set("partita.http.token") && !is_set("partita.http.token.file")) {
+        if (config.http_without_token != HttpWithoutToken::unsaid) {
+            return {};
+        }
+        return refuse(begin +
+                      "give a token with partita.http.token.file and TLS with https:// and ssl.keystore.location, or say "
+                      "partita.http.open=health to serve health and metrics alone");
+    }
+    if (!config.http_has_tls && !std::get<bool>(config.value("partita.http.plaintext"))) {
+        return refuse(begin +
+                      "give TLS with https:// and ssl.keystore.location, or say partita.http.plaintext=true to have the token "
+                      "sent as it is");
+    }
+    return {};
 }
 
 std::string_view consumer_assignor_name(std::string_view given) {

@@ -30,6 +30,17 @@ struct BrokerConfig;
 /// Parses "host:port", "[v6]:port" or ":port". Empty for anything else.
 [[nodiscard]] std::optional<AdvertisedAddress> parse_host_and_port(std::string_view text);
 
+/// Where the HTTP side listens.
+struct HttpListener {
+    AdvertisedAddress address;
+    bool has_tls = false;
+};
+/// Parses "host:port" with or without "http://" or "https://" before it. Empty for anything else.
+[[nodiscard]] std::optional<HttpListener> parse_http_listener(std::string_view text);
+/// Whether the HTTP side may listen where it is to: beyond this machine it needs a token and TLS, unless settings say otherwise.
+/// The error says which would do. A start checks this (load_broker_config).
+[[nodiscard]] std::expected<void, ConfigError> check_http(const BrokerConfig& config);
+
 /// True when a log directory (written as in the config) takes no new partitions: `cordoned.log.dirs` (KIP-1066).
 [[nodiscard]] bool is_cordoned(const BrokerConfig& config, std::string_view directory);
 

@@ -8,8 +8,8 @@ namespace partita::dev_security {
 namespace {
 
 /// Settings that name a file of the directory.
-constexpr std::array<std::string_view, 3> kFileSettings{"ssl.keystore.location", "ssl.truststore.location",
-                                                        "partita.scram.users.file"};
+constexpr std::array<std::string_view, 4> kFileSettings{"ssl.keystore.location", "ssl.truststore.location",
+                                                        "partita.scram.users.file", "partita.http.token.file"};
 
 /// "SASL_SSL://localhost:9092,SSL://localhost:9093" on `port` and those behind it. Null for what is no such text.
 std::expected<std::string, std::string> with_ports(std::string_view listeners, std::uint32_t port) {
@@ -61,7 +61,8 @@ std::string told(const Wishes& wishes) {
                        "  broker.properties        of the broker, with server.pem and scram-users\n"
                        "  USER.properties          Java clients and Kafka's tools\n"
                        "  USER.librdkafka.conf     librdkafka and kcat\n"
-                       "  USER.pem                 the user's key and certificate\n";
+                       "  USER.pem                 the user's key and certificate\n"
+                       "  http-token               what the console and the JSON API want, on port 8092\n";
     if (wishes.has_mutual_tls) text += "  USER.mtls.*              the same users by certificate instead of password\n";
     text += "Users: admin, who may everything";
     for (const std::string& other : wishes.users) text += ", " + other;

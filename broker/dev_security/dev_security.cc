@@ -149,7 +149,9 @@ std::string broker_file(const Wishes& wishes, const std::vector<User>& users) {
                        line("listener.name.sasl_ssl.scram-sha-512.sasl.jaas.config", std::string(kScramModule) + ";") +
                        line("partita.scram.users.file", in_directory(wishes, "scram-users")) +
                        line("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer") +
-                       line("super.users", "User:" + std::string(kAdministrator));
+                       line("super.users", "User:" + std::string(kAdministrator)) +
+                       line("partita.http.token.file", in_directory(wishes, "http-token")) +
+                       line("partita.http.principal", "User:" + std::string(kAdministrator));
     if (wishes.has_mutual_tls) {
         text += java_trust(wishes) + line("listener.name.ssl.ssl.client.auth", "required") +
                 line("ssl.principal.mapping.rules", "RULE:^CN=([^,]+)$/$1/,DEFAULT");
@@ -171,6 +173,7 @@ std::vector<MadeFile> files_of(const Wishes& wishes, const std::vector<User>& us
                                const std::string& authority) {
     std::vector<MadeFile> files{{"ca.pem", authority},
                                 {"server.pem", server.key + server.certificate + authority},
+                                {"http-token", fresh_password() + "\n"},
                                 {"scram-users", scram_users_file(users)}};
     for (const User& user : users) {
         files.push_back({user.name + ".pem", user.identity.key + user.identity.certificate});

@@ -6,6 +6,8 @@
 #include <deque>
 #include <string>
 
+#include "broker/http/gate.h"
+
 namespace partita::http {
 namespace {
 
@@ -19,13 +21,20 @@ class EventSocket final : public EventSink, public std::enable_shared_from_this<
     /// What a client may send in one message.
     static constexpr std::size_t kMessageBytesMax = 4096;
 
-    EventSocket(asio::ip::tcp::socket socket, UpgradeRequest request, Caller caller)
-        : stream_(std::move(socket)), request_(std::move(request)), caller_(std::move(caller)) {}
+    EventSocket(HttpStream stream, UpgradeRequest request, Caller caller)
+        : stream_(std::move(stream)), request_(std::move(request)), caller_(std::move(caller)) {}
 
     void open(const std::shared_ptr<EventFeed>& feed) {
         // Pings find a client that is gone without a word.
         stream_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
         stream_.read_message_max(kMessageBytesMax);
+        // A browser that offers protocols wants one of them.
+        if (const auto offered = request_[beast::http::field::sec_websocket_protocol]; !offered.empty()) {
+            stream_.set_option(websocket::stream_base::decorator([](websocket::response_type& response) {
+                response.set(beast::http::field::sec_websocket_protocol,
+                             beast::string_view(kWebSocketProtocol.data(), kWebSocketProtocol.size()));
+            }));
+        }
         stream_.async_accept(request_, [self = shared_from_this(), feed](const boost::system::error_code& error) {
             if (error) {
                 self->is_gone_ = true;
@@ -85,10 +94,10 @@ class EventSocket final : public EventSink, public std::enable_shared_from_this<
         if (is_gone_.exchange(true)) {
             return;
         }
-        beast::get_lowest_layer(stream_).close();
+        stream_.next_layer().transport().close();
     }
 
-    websocket::stream<beast::tcp_stream> stream_;
+    websocket::stream<HttpStream> stream_;
     UpgradeRequest request_;
     const Caller caller_;
     beast::flat_buffer buffer_;
@@ -101,9 +110,8 @@ class EventSocket final : public EventSink, public std::enable_shared_from_this<
 
 bool wants_upgrade(const UpgradeRequest& request) { return websocket::is_upgrade(request); }
 
-void open_event_socket(asio::ip::tcp::socket socket, UpgradeRequest request, Caller caller,
-                       const std::shared_ptr<EventFeed>& feed) {
-    std::make_shared<EventSocket>(std::move(socket), std::move(request), std::move(caller))->open(feed);
+void open_event_socket(HttpStream stream, UpgradeRequest request, Caller caller, const std::shared_ptr<EventFeed>& feed) {
+    std::make_shared<EventSocket>(std::move(stream), std::move(request), std::move(caller))->open(feed);
 }
 
 }  // namespace partita::http

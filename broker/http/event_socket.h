@@ -1,11 +1,11 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <memory>
 
 #include "broker/http/event_feed.h"
+#include "broker/http/http_stream.h"
 
 namespace partita::http {
 
@@ -15,9 +15,9 @@ using UpgradeRequest = boost::beast::http::request<boost::beast::http::string_bo
 [[nodiscard]] bool wants_upgrade(const UpgradeRequest& request);
 
 /// Makes the connection a WebSocket (RFC 6455) and adds it to the feed: one text message per event. What the client sends is
-/// read and ignored. The socket lives as long as the feed or one of its own operations refers to it. Call it on the
-/// connection's reactor.
-void open_event_socket(boost::asio::ip::tcp::socket socket, UpgradeRequest request, Caller caller,
-                       const std::shared_ptr<EventFeed>& feed);
+/// read and ignored. A client that
+/// offers the protocol `kWebSocketProtocol` gets it. The stream lives as long as the feed or one of its own operations refers to
+/// it. Call it on the connection's reactor.
+void open_event_socket(HttpStream stream, UpgradeRequest request, Caller caller, const std::shared_ptr<EventFeed>& feed);
 
 }  // namespace partita::http

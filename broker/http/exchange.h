@@ -20,6 +20,7 @@ enum class Status {
     ok = 200,
     not_modified = 304,
     bad_request = 400,
+    unauthorized = 401,
     forbidden = 403,
     not_found = 404,
     method_not_allowed = 405,
@@ -52,9 +53,9 @@ struct Request {
     }
 };
 
-/// Who sent a request: what was established about the client of a connection, from accept on.
+/// Who sent a request.
 struct Caller {
-    /// Nobody is asked who he is.
+    /// Nobody, or the bearer of the broker's token (gate.h).
     access::Session session = {};
     /// The client's address as a number ("10.0.0.1").
     std::string address;
@@ -92,7 +93,7 @@ class Exchange {
     virtual ~Exchange() = default;
 
     [[nodiscard]] virtual const Request& request() const = 0;
-    /// The same for all requests of a connection.
+    /// Lives as long as this.
     [[nodiscard]] virtual const Caller& caller() const = 0;
     void respond(Status status, std::string_view content_type, std::string body) {
         respond(status, content_type, std::move(body), {});

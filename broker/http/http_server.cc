@@ -52,8 +52,10 @@ std::vector<std::string> own_names(const config::ListenerSettings& settings) {
 
 class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Listener> {
   public:
-    Listener(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor, const std::string& kafka)
+    Listener(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor,
+             const HttpSecurity& security, const std::string& kafka)
         : services_(services),
+          security_(security),
           plans_(executor, Surroundings::kPlansMax),
           looks_(executor, Surroundings::kLooksMax),
           identity_(services, kafka),
@@ -96,14 +98,15 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             // Beyond the bound the socket is simply let go.
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(
-                    std::move(socket), self->own_names_, self->identity_.header(),
+                    HttpStream(std::move(socket), self->security_.tls.get()),
+                    Session::Surroundings{self->own_names_, self->identity_.header(), self->security_.gate},
                     [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
-                    [self](tcp::socket upgraded, UpgradeRequest request, Caller caller) {
+                    [self](HttpStream upgraded, UpgradeRequest request, Caller caller) {
                         open_event_socket(std::move(upgraded), std::move(request), std::move(caller), self->events_);
                     },
                     [self](const std::shared_ptr<Session>& closed) { self->sessions_.erase(closed); });
                 self->sessions_.insert(session);
-                session->read();
+                session->start();
             }
             self->accept();
         });
@@ -131,6 +134,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     }
 
     runtime::Services& services_;
+    const HttpSecurity security_;
     Jobs plans_;
     Jobs looks_;
     const BrokerIdentity identity_;
@@ -145,8 +149,9 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     bool stopping_ = false;
 };
 
-HttpServer::HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor)
-    : services_(services), network_(network), executor_(executor) {}
+HttpServer::HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor,
+                       HttpSecurity security)
+    : services_(services), network_(network), executor_(executor), security_(std::move(security)) {}
 
 HttpServer::~HttpServer() = default;
 
@@ -156,7 +161,7 @@ boost::system::error_code HttpServer::listen(const config::AdvertisedAddress& ad
                                    : address.host == "localhost" ? asio::ip::address(asio::ip::address_v4::loopback())
                                                                  : asio::ip::make_address(address.host, error);
     if (!error) {
-        listener_ = std::make_shared<Listener>(services_, network_, executor_, kafka);
+        listener_ = std::make_shared<Listener>(services_, network_, executor_, security_, kafka);
         error = listener_->open({host, address.port});
     }
     if (error) {

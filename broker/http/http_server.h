@@ -5,6 +5,7 @@
 #include <string>
 
 #include "broker/config/listeners.h"
+#include "broker/http/http_security.h"
 #include "schedule/executor.h"
 
 namespace partita::runtime {
@@ -28,7 +29,7 @@ class HttpServer {
   public:
     static constexpr std::size_t kConnectionsMax = 64;
 
-    HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor);
+    HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor, HttpSecurity security);
     ~HttpServer();
 
     /// Binds and listens. `port` comes from the command line: empty for the configured address, "off" for none, otherwise a
@@ -47,6 +48,7 @@ class HttpServer {
     runtime::Services& services_;
     const runtime::NetworkStatistics& network_;
     Executor& executor_;
+    const HttpSecurity security_;
     std::shared_ptr<Listener> listener_;
 };
 

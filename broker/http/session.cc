@@ -34,7 +34,8 @@ std::string_view text_of(beast::string_view text) { return {text.data(), text.si
 /// What a request's answer goes through. Calls come from any thread and are carried to the session's.
 class Session::Answer final : public Exchange {
   public:
-    Answer(std::shared_ptr<Session> session, Request request) : session_(std::move(session)), request_(std::move(request)) {}
+    Answer(std::shared_ptr<Session> session, Request request, Caller caller)
+        : session_(std::move(session)), request_(std::move(request)), caller_(std::move(caller)) {}
     ~Answer() override {
         if (!is_given_) {
             asio::post(session_->stream_.get_executor(), [session = session_] { session->answer_dropped(); });
@@ -42,7 +43,7 @@ class Session::Answer final : public Exchange {
     }
 
     const Request& request() const override { return request_; }
-    const Caller& caller() const override { return session_->caller_; }
+    const Caller& caller() const override { return caller_; }
 
     void respond(Status status, std::string_view type, std::string body, Headers headers) override {
         is_given_ = true;
@@ -115,7 +116,8 @@ class Session::Answer final : public Exchange {
     }
 
     std::shared_ptr<Session> session_;
-    Request request_;
+    const Request request_;
+    const Caller caller_;
     std::atomic<bool> is_given_ = false;
     mutable Mutex mutex_{LockRank::http_exchange};
     Condition room_;
@@ -123,17 +125,33 @@ class Session::Answer final : public Exchange {
     bool is_gone_ GUARDED_BY(mutex_) = false;
 };
 
-std::string Session::address_of(const asio::ip::tcp::socket& socket) {
+std::string Session::address_of(HttpStream& stream) {
     boost::system::error_code error;
-    const asio::ip::tcp::endpoint remote = socket.remote_endpoint(error);
+    const asio::ip::tcp::endpoint remote = stream.transport().socket().remote_endpoint(error);
     return error ? std::string() : runtime::numeric_address(remote.address());
+}
+
+void Session::start() {
+    if (stream_.secured() == nullptr) {
+        read();
+        return;
+    }
+    stream_.transport().expires_after(std::chrono::seconds(kTimeoutSeconds));
+    stream_.secured()->async_handshake(asio::ssl::stream_base::server,
+                                       [self = shared_from_this()](const boost::system::error_code& error) {
+                                           if (error) {
+                                               self->finish();
+                                           } else if (!self->is_closed_) {
+                                               self->read();
+                                           }
+                                       });
 }
 
 void Session::read() {
     parser_.emplace();
     parser_->header_limit(kRequestBytesMax);
     parser_->body_limit(kBodyBytesMax);
-    stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
+    stream_.transport().expires_after(std::chrono::seconds(kTimeoutSeconds));
     beast::http::async_read(stream_, buffer_, *parser_,
                             [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
                                 if (error == beast::http::error::body_limit) {
@@ -169,17 +187,24 @@ void Session::on_request() {
         send_whole(Status::forbidden, kPlainText, std::string(reason));
         return;
     }
+    const auto principal = surroundings_.gate.admit(*request, text_of(message[beast::http::field::authorization]),
+                                                    text_of(message[beast::http::field::sec_websocket_protocol]));
+    if (!principal) {
+        refuse_stranger(principal.error());
+        return;
+    }
+    Caller caller{.session = {.principal = *principal}, .address = address_};
     if (wants_upgrade(message) && request->path == std::vector<std::string>{"v1", "events"}) {
-        hand_over();
+        hand_over(std::move(caller));
         return;
     }
     request->method = method_of(message.method());
     request->body = message.body();
     request->content_type = text_of(message[beast::http::field::content_type]);
     request->if_none_match = text_of(message[beast::http::field::if_none_match]);
-    auto answer = std::make_shared<Answer>(shared_from_this(), std::move(*request));
+    auto answer = std::make_shared<Answer>(shared_from_this(), std::move(*request), std::move(caller));
     answer_ = answer;
-    stream_.expires_never();
+    stream_.transport().expires_never();
     serve_(answer);
     if (is_answering_ && !is_writing_ && !is_closed_) {
         watch_for_close();
@@ -195,7 +220,8 @@ std::string_view Session::refusal(const Request& request) const {
     }
     // Health and metrics show no data and are asked for by whatever name a cluster gives the machine.
     const bool is_of_anybody = !request.path.empty() && (request.path.front() == "health" || request.path.front() == "metrics");
-    if (!is_of_anybody && !is_own_host(host, own_names_)) {
+    // Who has a token to show does so by a page of this broker, or by none: pages of other sites do not know it.
+    if (!is_of_anybody && !surroundings_.gate.has_token() && !is_own_host(host, surroundings_.own_names)) {
         return "the Host header is no name of this broker: use an IP address, a name without a dot, this machine's name or one "
                "of "
                "advertised.listeners\n";
@@ -203,21 +229,30 @@ std::string_view Session::refusal(const Request& request) const {
     return {};
 }
 
-void Session::hand_over() {
+void Session::refuse_stranger(const Gate::Refusal& refusal) {
+    if (refusal.challenge.empty()) {
+        send_whole(Status::forbidden, kJson, "{\"error\": \"" + std::string(refusal.reason) + "\"}\n");
+        return;
+    }
+    send_whole(Status::unauthorized, kJson, "{\"error\": \"" + std::string(refusal.reason) + "\"}\n",
+               {{"WWW-Authenticate", std::string(refusal.challenge)}});
+}
+
+void Session::hand_over(Caller caller) {
     is_closed_ = true;
-    stream_.expires_never();
-    upgrade_(stream_.release_socket(), parser_->release(), caller_);
+    stream_.transport().expires_never();
+    upgrade_(std::move(stream_), parser_->release(), std::move(caller));
     closed_(shared_from_this());
 }
 
 void Session::watch_for_close() {
-    stream_.socket().async_wait(
+    stream_.transport().socket().async_wait(
         asio::ip::tcp::socket::wait_read, [self = shared_from_this(), served = served_](const boost::system::error_code& error) {
             if (error || self->is_closed_ || served != self->served_ || !self->is_answering_) {
                 return;
             }
             char byte = 0;
-            const auto seen = ::recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+            const auto seen = ::recv(self->stream_.transport().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
             // Bytes of a next request wait their turn.
             if (seen <= 0) {
                 self->close();
@@ -232,7 +267,7 @@ void Session::send_whole(Status status, std::string_view type, std::string body,
     const auto& request = parser_->get();
     response_ = {static_cast<beast::http::status>(status), request.version()};
     response_.set(beast::http::field::server, "partita");
-    response_.set("Partita-Broker", identity_);
+    response_.set("Partita-Broker", surroundings_.identity);
     response_.set(beast::http::field::content_type, type);
     for (const Header& header : headers) {
         response_.set(header.name, header.value);
@@ -247,7 +282,7 @@ void Session::send_whole(Status status, std::string_view type, std::string body,
         response_.body().clear();
     }
     is_writing_ = true;
-    stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
+    stream_.transport().expires_after(std::chrono::seconds(kTimeoutSeconds));
     beast::http::async_write(stream_, response_,
                              [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
                                  self->is_writing_ = false;
@@ -266,13 +301,13 @@ void Session::send_header(Status status, std::string_view type) {
     const auto& request = parser_->get();
     header_ = {static_cast<beast::http::status>(status), request.version()};
     header_.set(beast::http::field::server, "partita");
-    header_.set("Partita-Broker", identity_);
+    header_.set("Partita-Broker", surroundings_.identity);
     header_.set(beast::http::field::content_type, type);
     header_.keep_alive(request.keep_alive());
     header_.chunked(true);
     serializer_.emplace(header_);
     is_writing_ = true;
-    stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
+    stream_.transport().expires_after(std::chrono::seconds(kTimeoutSeconds));
     beast::http::async_write_header(stream_, *serializer_,
                                     [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
                                         self->is_writing_ = false;
@@ -296,11 +331,11 @@ void Session::send_piece(Piece piece) {
 
 void Session::write_next() {
     if (pieces_.empty()) {
-        stream_.expires_never();
+        stream_.transport().expires_never();
         return;
     }
     is_writing_ = true;
-    stream_.expires_after(std::chrono::seconds(kTimeoutSeconds));
+    stream_.transport().expires_after(std::chrono::seconds(kTimeoutSeconds));
     if (pieces_.front().is_last) {
         asio::async_write(stream_, beast::http::make_chunk_last(),
                           [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
@@ -350,13 +385,13 @@ void Session::close() {
     if (const auto answer = answer_.lock()) {
         answer->on_gone();
     }
-    stream_.close();
+    stream_.transport().close();
     closed_(shared_from_this());
 }
 
 void Session::finish() {
     boost::system::error_code ignored;
-    stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+    stream_.transport().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
     close();
 }
 

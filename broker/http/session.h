@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <deque>
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include "broker/http/exchange.h"
+#include "broker/http/gate.h"
+#include "broker/http/http_stream.h"
 
 namespace partita::http {
 
@@ -30,22 +31,28 @@ class Session : public std::enable_shared_from_this<Session> {
 
     using Serve = std::function<void(const ExchangePointer&)>;
     /// Takes over a connection that becomes a WebSocket.
-    using Upgrade =
-        std::function<void(boost::asio::ip::tcp::socket, boost::beast::http::request<boost::beast::http::string_body>, Caller)>;
+    using Upgrade = std::function<void(HttpStream, boost::beast::http::request<boost::beast::http::string_body>, Caller)>;
     using Closed = std::function<void(const std::shared_ptr<Session>&)>;
 
-    /// `own_names` (see `is_own_host`) and `identity`, the header Partita-Broker of every answer, outlive the session.
-    Session(boost::asio::ip::tcp::socket socket, const std::vector<std::string>& own_names, const std::string& identity,
-            Serve serve, Upgrade upgrade, Closed closed)
-        : caller_{.address = address_of(socket)},
-          stream_(std::move(socket)),
-          own_names_(own_names),
-          identity_(identity),
+    /// What all sessions of a server share; it outlives them.
+    struct Surroundings {
+        /// See `is_own_host`.
+        const std::vector<std::string>& own_names;
+        /// The header Partita-Broker of every answer.
+        const std::string& identity;
+        const Gate& gate;
+    };
+
+    Session(HttpStream stream, const Surroundings& surroundings, Serve serve, Upgrade upgrade, Closed closed)
+        : address_(address_of(stream)),
+          stream_(std::move(stream)),
+          surroundings_(surroundings),
           serve_(std::move(serve)),
           upgrade_(std::move(upgrade)),
           closed_(std::move(closed)) {}
 
-    void read();
+    /// Shakes hands where there is TLS, and reads the first request.
+    void start();
     void close();
 
   private:
@@ -55,12 +62,14 @@ class Session : public std::enable_shared_from_this<Session> {
         bool is_last = false;
     };
 
-    [[nodiscard]] static std::string address_of(const boost::asio::ip::tcp::socket& socket);
+    [[nodiscard]] static std::string address_of(HttpStream& stream);
+    void read();
     void on_request();
     /// Why the request is not served, whatever it asks for; empty when it is served. Any page can make a browser send requests
     /// here.
     [[nodiscard]] std::string_view refusal(const Request& request) const;
-    void hand_over();
+    void refuse_stranger(const Gate::Refusal& refusal);
+    void hand_over(Caller caller);
     void watch_for_close();
     // On the reactor's thread, for the current answer.
     void send_whole(Status status, std::string_view type, std::string body, const Headers& headers = {});
@@ -72,11 +81,10 @@ class Session : public std::enable_shared_from_this<Session> {
     void finish_answer();
     void finish();
 
-    /// For its answers any thread reads it.
-    const Caller caller_;
-    boost::beast::tcp_stream stream_;
-    const std::vector<std::string>& own_names_;
-    const std::string& identity_;
+    /// The client's, as a number.
+    const std::string address_;
+    HttpStream stream_;
+    const Surroundings surroundings_;
     Serve serve_;
     Upgrade upgrade_;
     Closed closed_;

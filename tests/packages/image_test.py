@@ -22,6 +22,9 @@ def wait_until(condition, what):
         time.sleep(0.02)
 
 
+TOKEN = "0123456789abcdef0123456789abcdef"
+
+
 class Layout(unittest.TestCase):
     def test_every_blob_is_what_its_name_says(self):
         for blob in IMAGE.blobs():
@@ -102,9 +105,19 @@ class Run(unittest.TestCase):
         self.assertEqual(container.run("wget", "-q", "-O", "-", "http://127.0.0.1:18092/health/ready").stdout, "ready\n")
 
     def test_the_cluster_has_the_identity_that_is_given(self):
-        self.run_container("CLUSTER_ID=4L6g3nShT-eMCtK--X86sw")
-        told = json.loads(subprocess.run(["wget", "-q", "-O", "-", "http://127.0.0.1:8092/v1/topics"], capture_output=True, check=True).stdout)
+        self.run_container("CLUSTER_ID=4L6g3nShT-eMCtK--X86sw", f"KAFKA_PARTITA_HTTP_TOKEN={TOKEN}")
+        told = json.loads(self.wget("v1/topics", f"--header=Authorization: Bearer {TOKEN}").stdout)
         self.assertEqual(told["broker"]["cluster_id"], "4L6g3nShT-eMCtK--X86sw")
+        self.assertIn("401", self.wget("v1/topics").stderr)
+
+    def test_without_a_token_it_serves_health_and_metrics_alone(self):
+        self.run_container()
+        self.assertEqual(self.wget("health/ready").stdout, "ready\n")
+        self.assertIn("# TYPE", self.wget("metrics").stdout)
+        self.assertIn("403", self.wget("v1/topics").stderr)
+
+    def wget(self, path, *options):
+        return subprocess.run(["wget", "-nv", "-O", "-", *options, f"http://127.0.0.1:8092/{path}"], capture_output=True, text=True)
 
     def test_the_paths_of_confluents_image_start_it_too(self):
         container = self.run_container("KAFKA_LISTENERS=PLAINTEXT://0.0.0.0:29092", command=["/etc/confluent/docker/run"])

@@ -1,5 +1,7 @@
 // Asks the broker. Everything that the console shows or changes goes through here, to the JSON API.
 
+import { headers, logIn, protocols } from "./login.js";
+
 /** What the broker takes: broker/http/session.h. */
 const kBodyBytesMax = 1 << 20;
 
@@ -16,6 +18,7 @@ async function answer(response) {
   } catch {
     object = { error: text.trim() };
   }
+  if (response.status === 401) logIn(object.error);
   if (!response.ok) throw new Error(object.error || `the broker answered ${response.status}`);
   return object;
 }
@@ -23,7 +26,7 @@ async function answer(response) {
 async function ask(where, how) {
   let response;
   try {
-    response = await fetch(where, { cache: "no-store", ...how });
+    response = await fetch(where, { cache: "no-store", ...how, headers: { ...how.headers, ...headers() } });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Error("the broker does not answer");
@@ -58,7 +61,7 @@ export const live = {
   attempts: 0,
 
   start() {
-    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/v1/events`);
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/v1/events`, protocols());
     socket.onopen = () => {
       this.attempts = 0;
       this.connected = true;

@@ -32,7 +32,7 @@ Lines read_lines(const std::string& bytes, std::size_t wanted = 1000) {
 }
 
 TEST(HttpClient, WhatIsNoAddressIsAMistakeOnTheCommandLine) {
-    for (const char* address : {"", ":8092", "host:", "host:0", "host:65536", "host:80x", "[::1", "[::1]8092", "a:b:c"}) {
+    for (const std::string address : {"", ":8092", "host:", "host:0", "host:65536", "host:80x", "[::1", "[::1]8092", "a:b:c"}) {
         const auto answer = ask_http(address, HttpMethod::get, "/");
         ASSERT_FALSE(answer.has_value()) << address;
         EXPECT_TRUE(answer.error().is_usage) << address << ": " << answer.error().message;

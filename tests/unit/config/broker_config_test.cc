@@ -107,6 +107,49 @@ TEST(BrokerConfig, EmptyHttpListenerSwitchesItOffAndABadOneIsRefused) {
     EXPECT_FALSE(load_broker_config({.properties = {}, .environment = {}, .overrides = {"partita.http.listener=x"}}));
 }
 
+TEST(BrokerConfig, TheHttpListenerSaysWhetherItHasTls) {
+    const auto at = [](const std::string& listener) {
+        return loaded({.properties = {}, .environment = {}, .overrides = {"partita.http.listener=" + listener}}).config;
+    };
+    EXPECT_FALSE(at("localhost:1").http_has_tls);
+    EXPECT_FALSE(at("http://localhost:1").http_has_tls);
+    EXPECT_TRUE(at("https://[::1]:1").http_has_tls);
+    EXPECT_EQ(at("https://[::1]:1").http_listener, (AdvertisedAddress{"::1", 1}));
+    for (const char* wrong : {"ftp://localhost:1", "https://", "https://localhost", "https://localhost:1/x"}) {
+        EXPECT_FALSE(load_broker_config(
+            {.properties = {}, .environment = {}, .overrides = {"partita.http.listener=" + std::string(wrong)}}))
+            << wrong;
+    }
+}
+
+TEST(BrokerConfig, BeyondThisMachineTheHttpSideNeedsTokenAndTls) {
+    const auto refusal = [](std::vector<std::string> overrides) {
+        const auto made = load_broker_config({.properties = {}, .environment = {}, .overrides = std::move(overrides)});
+        return made ? std::string() : made.error().message;
+    };
+    for (const char* own : {"localhost:1", "127.0.0.1:1", "127.1.2.3:1", "[::1]:1"}) {
+        EXPECT_EQ(refusal({"partita.http.listener=" + std::string(own)}), "") << own;
+    }
+    for (const char* open : {"0.0.0.0:1", ":1", "[::]:1", "10.1.2.3:1", "https://0.0.0.0:1"}) {
+        const std::string listener = "partita.http.listener=" + std::string(open);
+        EXPECT_NE(refusal({listener}).find("partita.http.token.file"), std::string::npos) << open;
+        EXPECT_NE(refusal({listener}).find("partita.http.open=health"), std::string::npos) << open;
+        EXPECT_EQ(refusal({listener, "partita.http.open=health"}), "") << open;
+        EXPECT_EQ(refusal({listener, "partita.http.open=all"}), "") << open;
+    }
+    const std::string token = "partita.http.token=0123456789abcdef";
+    EXPECT_NE(refusal({"partita.http.listener=0.0.0.0:1", token}).find("partita.http.plaintext=true"), std::string::npos);
+    EXPECT_EQ(refusal({"partita.http.listener=0.0.0.0:1", token}).find("0123456789abcdef"), std::string::npos);
+    EXPECT_NE(refusal({"partita.http.listener=0.0.0.0:1", token, "partita.http.open=health"}), "") << "the token would be sent";
+    EXPECT_EQ(refusal({"partita.http.listener=0.0.0.0:1", token, "partita.http.plaintext=true"}), "");
+    EXPECT_EQ(refusal({"partita.http.listener=https://0.0.0.0:1", token}), "");
+    EXPECT_EQ(refusal({"partita.http.listener=https://0.0.0.0:1", "partita.http.token.file=/some/file"}), "");
+    EXPECT_NE(refusal({"partita.http.open=everything"}), "");
+    for (const char* principal : {"User:", ":a", "admin", ""}) {
+        EXPECT_NE(refusal({"partita.http.principal=" + std::string(principal)}), "") << principal;
+    }
+}
+
 TEST(BrokerConfig, AStarCordonsEveryDirectory) {
     const auto cordoned = [](const std::string& value) {
         return is_cordoned(BrokerConfig::from({{"log.dirs", "/a,/b"}, {"cordoned.log.dirs", value}}).value(), "/a");

@@ -152,6 +152,14 @@ TEST(DevSecurity, PasswordsAreLongAndNeverTheSame) {
     EXPECT_THAT(content(one, "broker.properties"), HasSubstr("user_app=\"" + password_of(one, "app") + "\""));
 }
 
+TEST(DevSecurity, TheTokenOfTheHttpSideIsTheAdministrators) {
+    const auto files = made({.directory = "/d"});
+    EXPECT_EQ(content(files, "http-token").size(), 27u) << "a password and the end of its line";
+    EXPECT_NE(content(files, "http-token"), content(made({.directory = "/d"}), "http-token"));
+    EXPECT_THAT(content(files, "broker.properties"), HasSubstr("partita.http.token.file=/d/http-token\n"));
+    EXPECT_THAT(content(files, "broker.properties"), HasSubstr("partita.http.principal=User:admin\n"));
+}
+
 TEST(DevSecurity, ASecondListenerIsForCertificatesWhenItIsAskedFor) {
     const auto plain = made({.directory = "/d", .port = 7000});
     EXPECT_THAT(content(plain, "broker.properties"), HasSubstr("listeners=SASL_SSL://localhost:7000\n"));
@@ -262,11 +270,13 @@ TEST(BrokerSettings, NameTheFilesWhereTheDirectoryIsNow) {
     const Settings settings{{"listeners", "SASL_SSL://localhost:9092,SSL://localhost:9093"},
                             {"ssl.keystore.location", "/old/place/server.pem"},
                             {"partita.scram.users.file", "/old/place/scram-users"},
+                            {"partita.http.token.file", "/old/place/http-token"},
                             {"super.users", "User:admin"}};
     const auto moved = broker_settings("/new", settings, "");
     ASSERT_TRUE(moved.has_value()) << moved.error();
     EXPECT_EQ(moved->at("ssl.keystore.location"), "/new/server.pem");
     EXPECT_EQ(moved->at("partita.scram.users.file"), "/new/scram-users");
+    EXPECT_EQ(moved->at("partita.http.token.file"), "/new/http-token");
     EXPECT_EQ(moved->at("super.users"), "User:admin");
     EXPECT_EQ(moved->at("listeners"), settings.at("listeners"));
     EXPECT_EQ(broker_settings("/new", settings, "7000")->at("listeners"), "SASL_SSL://localhost:7000,SSL://localhost:7001");

@@ -47,7 +47,7 @@ class EventSockets : public testing::Test {
             UpgradeRequest request;
             beast::http::read(socket, buffer, request);
             EXPECT_TRUE(wants_upgrade(request));
-            open_event_socket(std::move(socket), std::move(request), Caller(), feed_);
+            open_event_socket(HttpStream(std::move(socket)), std::move(request), Caller(), feed_);
         });
         auto client = std::make_unique<websocket::stream<tcp::socket>>(client_context_);
         client->next_layer().connect(acceptor_.local_endpoint());

@@ -1,0 +1,47 @@
+// The broker's token, where it wants one: asked for once, kept until the tab is closed, and sent with every request. It is in no cookie,
+// because other programs of the machine would get that too: cookies do not tell ports apart.
+
+import { h } from "./dom.js";
+
+const kKey = "partita-token";
+
+const bytes = (token) => [...new TextEncoder().encode(token)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+export const token = () => sessionStorage.getItem(kKey) || "";
+export const headers = () => (token() ? { Authorization: `Bearer ${token()}` } : {});
+/** A page can set no header of a WebSocket but the protocols that it offers. */
+export const protocols = () => (token() ? ["partita", `partita.token.${bytes(token())}`] : []);
+
+let dialog = null;
+
+/** Asks for the token; `reason` says why. The page begins anew with it. */
+export function logIn(reason) {
+  if (dialog) return;
+  sessionStorage.removeItem(kKey);
+  const problem = h("p", { class: "problem", role: "alert" });
+  const input = h("input", { type: "password", name: "token", autocomplete: "off", required: true, spellcheck: "false", "aria-label": "Token" });
+  const check = async (event) => {
+    event.preventDefault();
+    const given = input.value.trim();
+    let answer;
+    try {
+      answer = await fetch("/health/ready", { cache: "no-store", headers: { Authorization: `Bearer ${given}` } });
+    } catch {
+      problem.textContent = "the broker does not answer, or the token has characters that no token has";
+      return;
+    }
+    if (answer.status === 401) {
+      problem.textContent = "this is not the broker's token";
+      input.select();
+      return;
+    }
+    sessionStorage.setItem(kKey, given);
+    location.reload();
+  };
+  dialog = h("dialog", { id: "login", "aria-labelledby": "login-title", oncancel: (event) => event.preventDefault() },
+    h("form", { onsubmit: check }, h("h2", { id: "login-title" }, "This broker wants its token"), h("p", {}, reason),
+      h("label", {}, "Token", input), problem,
+      h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Open the console"))));
+  document.body.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,98 @@
+#include "broker/http/gate.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "broker/authentication/crypto.h"
+
+namespace partita::http {
+namespace {
+
+using authentication::Hash;
+
+constexpr Gate::Refusal kMissing{"this needs the broker's token: Authorization: Bearer TOKEN", "Bearer realm=\"partita\""};
+constexpr Gate::Refusal kWrong{"this is not the broker's token", "Bearer realm=\"partita\", error=\"invalid_token\""};
+constexpr Gate::Refusal kClosed{
+    "only /health and /metrics are served here, because the broker has no token: partita.http.token.file gives it one", ""};
+
+bool is_for_everybody(const Request& request) {
+    if (request.path.empty()) return true;
+    const std::string& first = request.path.front();
+    return first == "health" || first == "metrics" || first == "console";
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+/// The name of the scheme is in letters of either case (RFC 9110, section 11.1).
+std::optional<std::string_view> bearer_token(std::string_view authorization) {
+    constexpr std::string_view kScheme = "bearer ";
+    if (authorization.size() < kScheme.size() ||
+        !std::ranges::equal(authorization.substr(0, kScheme.size()), kScheme, {}, lower)) {
+        return std::nullopt;
+    }
+    authorization.remove_prefix(kScheme.size());
+    while (authorization.starts_with(' ')) authorization.remove_prefix(1);
+    return authorization;
+}
+
+int hex_value(char digit) {
+    if (digit >= '0' && digit <= '9') return digit - '0';
+    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
+    return -1;
+}
+
+/// Null without such a protocol; what is no hexadecimal is no token.
+std::optional<std::string> web_socket_token(std::string_view protocols) {
+    while (!protocols.empty()) {
+        std::string_view one = protocols.substr(0, protocols.find(','));
+        protocols.remove_prefix(std::min(protocols.size(), one.size() + 1));
+        while (one.starts_with(' ')) one.remove_prefix(1);
+        while (one.ends_with(' ')) one.remove_suffix(1);
+        if (!one.starts_with(kWebSocketTokenPrefix)) continue;
+        one.remove_prefix(kWebSocketTokenPrefix.size());
+        std::string token;
+        for (; one.size() >= 2; one.remove_prefix(2)) {
+            const int high = hex_value(one[0]);
+            const int low = hex_value(one[1]);
+            if (high < 0 || low < 0) return std::string();
+            token += static_cast<char>(high * 16 + low);
+        }
+        return one.empty() ? token : std::string();
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Gate::Gate(Settings settings)
+    : token_digest_(settings.token.empty() ? "" : authentication::digest(Hash::sha_256, settings.token)),
+      bearer_(std::move(settings.bearer)),
+      is_open_(settings.is_open) {
+    authentication::wipe(settings.token);
+}
+
+bool Gate::is_token(std::string_view given) const {
+    // Digests have one length, whatever was given.
+    return given.size() <= kTokenBytesMax &&
+           authentication::equal_in_constant_time(authentication::digest(Hash::sha_256, given), token_digest_);
+}
+
+std::expected<access::PrincipalPointer, Gate::Refusal> Gate::admit(const Request& request, std::string_view authorization,
+                                                                   std::string_view protocols) const {
+    if (token_digest_.empty()) {
+        if (is_open_ || is_for_everybody(request)) return access::Principal::anonymous();
+        return std::unexpected(kClosed);
+    }
+    if (const auto given = bearer_token(authorization)) {
+        if (is_token(*given)) return bearer_;
+        return std::unexpected(kWrong);
+    }
+    if (const auto given = web_socket_token(protocols)) {
+        if (is_token(*given)) return bearer_;
+        return std::unexpected(kWrong);
+    }
+    if (is_for_everybody(request)) return access::Principal::anonymous();
+    return std::unexpected(kMissing);
+}
+
+}  // namespace partita::http

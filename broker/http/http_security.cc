@@ -1,0 +1,125 @@
+#include "broker/http/http_security.h"
+
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <boost/asio/ssl/context.hpp>
+#include <optional>
+#include <utility>
+
+#include "broker/authentication/crypto.h"
+#include "broker/tls/key_material.h"
+#include "broker/tls/openssl.h"
+
+namespace partita::http {
+namespace {
+
+using Token = std::expected<std::string, std::string>;
+
+constexpr std::string_view kToken = "partita.http.token";
+constexpr std::string_view kTokenFile = "partita.http.token.file";
+constexpr std::string_view kPrefix = "listener.name.http.";
+
+std::string text_of(const config::BrokerConfig& config, std::string_view name) {
+    const config::ConfigValue value = config.value(name);
+    const auto* const text = std::get_if<std::string>(&value);
+    return text == nullptr ? std::string() : *text;
+}
+
+/// Every character of it can stand in a header.
+bool can_be_sent(std::string_view token) {
+    return std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+Token token_of(const config::BrokerConfig& config) {
+    std::string token = text_of(config, kToken);
+    std::string place(kToken);
+    if (const std::string path = text_of(config, kTokenFile); !path.empty()) {
+        if (!token.empty()) return std::unexpected("there are partita.http.token and partita.http.token.file: one is enough");
+        auto content = tls::read_store_file(path);
+        place = std::string(kTokenFile) + ": " + path;
+        if (!content) return std::unexpected(place + " cannot be read: " + content.error());
+        token = content->substr(0, content->find_first_of("\r\n"));
+        authentication::wipe(*content);
+        if (token.empty()) return std::unexpected(place + " has no token in its first line");
+    }
+    if (token.empty()) return token;
+    if (token.size() < Gate::kTokenBytesMin || token.size() > Gate::kTokenBytesMax || !can_be_sent(token)) {
+        authentication::wipe(token);
+        return std::unexpected(place + ": a token has " + std::to_string(Gate::kTokenBytesMin) + " to " +
+                               std::to_string(Gate::kTokenBytesMax) +
+                               " letters, digits and signs, such as: openssl rand -hex 32");
+    }
+    return token;
+}
+
+access::PrincipalPointer principal_of(const config::BrokerConfig& config) {
+    const std::string text = text_of(config, "partita.http.principal");
+    const std::size_t colon = text.find(':');
+    return std::make_shared<access::Principal>(text.substr(0, colon), text.substr(colon + 1));
+}
+
+tls::StoreConfigs stores_of(const config::BrokerConfig& config) {
+    const auto own_name = [&config](std::string_view key) {
+        const std::string own = std::string(kPrefix) + std::string(key);
+        return config.given().contains(own) ? own : std::string(key);
+    };
+    return {.value = [&config, own_name](std::string_view key) -> std::optional<std::string> {
+                // Whom clients of Kafka's port must be is no matter here.
+                if (key.starts_with("ssl.truststore.")) return std::nullopt;
+                const auto found = config.given().find(own_name(key));
+                return found == config.given().end() ? std::nullopt : std::optional(found->second);
+            },
+            .name_of = own_name,
+            .read_file = tls::read_store_file};
+}
+
+bool use_keys(SSL_CTX& context, const std::vector<tls::KeyEntry>& entries) {
+    const tls::KeyEntry& entry = entries.front();
+    if (SSL_CTX_use_certificate(&context, entry.chain.front().get()) != 1 ||
+        SSL_CTX_use_PrivateKey(&context, entry.key.get()) != 1) {
+        return false;
+    }
+    for (std::size_t above = 1; above < entry.chain.size(); ++above) {
+        if (SSL_CTX_add1_chain_cert(&context, entry.chain[above].get()) != 1) return false;
+    }
+    return SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION) == 1;
+}
+
+std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(const config::BrokerConfig& config) {
+    const auto material = tls::load_key_material(stores_of(config));
+    if (!material) return std::unexpected(material.error());
+    if (material->keys.empty()) {
+        return std::unexpected(
+            "partita.http.listener begins with https://, and there is no key for it: give ssl.keystore.location or "
+            "listener.name.http.ssl.keystore.location");
+    }
+    auto context = std::make_shared<boost::asio::ssl::context>(boost::asio::ssl::context::tls_server);
+    SSL_CTX* const native = context->native_handle();
+    if (!use_keys(*native, material->keys)) {
+        return std::unexpected("the key of the HTTP side cannot be used: " + tls::take_openssl_reason());
+    }
+    SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    // Idle connections of a console cost little.
+    SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
+    return context;
+}
+
+}  // namespace
+
+std::expected<HttpSecurity, std::string> load_http_security(const config::BrokerConfig& config) {
+    auto token = token_of(config);
+    if (!token) return std::unexpected(std::move(token.error()));
+    HttpSecurity security{.gate = Gate({.token = std::move(*token),
+                                        .bearer = principal_of(config),
+                                        .is_open = config.http_without_token != config::HttpWithoutToken::health}),
+                          .tls = nullptr};
+    if (config.http_has_tls) {
+        auto context = tls_of(config);
+        if (!context) return std::unexpected(std::move(context.error()));
+        security.tls = std::move(*context);
+    }
+    return security;
+}
+
+}  // namespace partita::http
