@@ -1,4 +1,3 @@
-// GET    /v1/groups               all groups that the caller may describe; search, skip and limit as for topics
 // GET    /v1/groups/G             one of them: its members, what each holds, and how far it has read
 // DELETE /v1/groups/G
 // POST   /v1/groups/G/offsets     {"topic": T, "partitions": [0, 1], "to": "earliest" | "latest" | "offset" | "time", "offset":
@@ -15,9 +14,9 @@
 #include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
+#include "broker/http/group_lag.h"
 #include "broker/http/json_body.h"
 #include "broker/http/own_requests.h"
-#include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
@@ -26,7 +25,6 @@
 #include "protocol/messages/08_offset_commit.h"
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/15_describe_groups.h"
-#include "protocol/messages/16_list_groups.h"
 #include "protocol/messages/42_delete_groups.h"
 #include "protocol/messages/69_consumer_group_describe.h"
 #include "protocol/messages/consumer_protocol.h"
@@ -36,8 +34,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The last versions that name topics instead of giving their ids.
-constexpr std::int16_t kOffsetFetchWithNames = 9;
+// The last version that names topics instead of giving their ids.
 constexpr std::int16_t kOffsetCommitWithNames = 9;
 
 std::string shown(std::string_view text) { return expansion::name_text(std::string(text)); }
@@ -206,8 +203,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
                 const runtime::LogBounds bounds = runtime::log_bounds(*state->partition(index)->log);
                 told["end"] = bounds.end.value;
                 if (offset) {
-                    const std::int64_t behind =
-                        std::max<std::int64_t>(0, bounds.end.value - std::max(*offset, bounds.start.value));
+                    const std::int64_t behind = records_behind(bounds, *offset);
                     told["lag"] = behind;
                     lag += behind;
                 }
@@ -395,41 +391,6 @@ std::optional<OffsetReset::To> parse_to(std::string_view text) {
 }
 
 }  // namespace
-
-void serve_all_groups(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    const auto page = parse_page(exchange->request());
-    if (!page) {
-        respond_error(*exchange, Status::bad_request, page.error());
-        return;
-    }
-    surroundings.own_requests.ask<ListGroupsResponse>(
-        exchange, ListGroupsRequest{},
-        [exchange, page = *page, &identity = surroundings.identity](const ListGroupsResponse& reply) {
-            if (reply.error_code != ErrorCode::none) {
-                respond_kafka_error(*exchange, reply.error_code, "");
-                return;
-            }
-            std::map<std::string_view, const ListGroupsResponse::ListedGroup*> wanted;
-            for (const auto& group : reply.groups) {
-                if (page.wants(group.group_id)) {
-                    wanted.emplace(group.group_id, &group);
-                }
-            }
-            ordered_json object = identity.begin_answer();
-            object["total"] = wanted.size();
-            object["groups"] = ordered_json::array();
-            std::size_t index = 0;
-            for (const auto& [name, group] : wanted) {
-                if (page.has_place(index++)) {
-                    object["groups"].push_back({{"group", shown(name)},
-                                                {"state", group->group_state},
-                                                {"type", group->group_type},
-                                                {"protocol_type", shown(group->protocol_type)}});
-                }
-            }
-            respond_json(*exchange, object);
-        });
-}
 
 void serve_group(const Surroundings& surroundings, const ExchangePointer& exchange) {
     std::make_shared<GroupLook>(surroundings, exchange)->begin();

@@ -262,6 +262,20 @@ def test_new_records_of_all_partitions_show_by_themselves(browser, site, world):
     assert browser.take_problems() == []
 
 
+def test_groups_are_listed_with_how_far_they_are_behind(browser, site, world):
+    assert ask(site, "groups/far-behind/offsets", {"topic": "orders", "to": "earliest"})[0] == 200
+    written = ask(site, "topics/orders")[1]["offsets"]
+    browser.go(f"{site}#/groups")
+    browser.put("[data-search]", "far-behind")
+    browser.wait(f"document.querySelector('tbody td[data-title=Behind]').textContent === '{written:,}'", "its lag")
+    assert browser.run("document.querySelector('tbody td[data-title=Members]').textContent") == "0"
+    browser.go(f"{site}#/groups/far-behind")
+    browser.wait("document.querySelector('svg.line')", "its lag over time")
+    assert f"{written:,} at most" in browser.run("document.querySelector('svg.line').getAttribute('aria-label')")
+    assert browser.take_problems() == []
+    assert ask(site, "groups/far-behind", method="DELETE")[0] == 200
+
+
 def test_offsets_are_reset_after_a_preview(browser, site, world):
     browser.go(f"{site}#/groups/billing")
     browser.click("button", "Reset offsets")
@@ -480,7 +494,7 @@ def test_ten_thousand_partitions_answer_in_pages(browser, site, world):
     browser.wait("document.querySelectorAll('tbody tr').length === 10", "ten of them")
     browser.go(f"{site}#/groups/many")
     browser.wait("document.querySelector('.pager') && document.querySelector('.pager').textContent.includes('of 10,000')", "the first of ten thousand partitions")
-    for path in ("topics?limit=50", "groups?limit=50&search=crowd", "groups/many", "groups/many/ownership?limit=100", "groups/many/rebalances", "requests", "errors"):
+    for path in ("topics?limit=50", "groups?limit=50&search=crowd", "groups?limit=50&lag=1", "groups/many", "groups/many/ownership?limit=100", "groups/many/rebalances", "requests", "errors"):
         begun = time.monotonic()
         assert ask(site, path)[0] == 200
         assert time.monotonic() - begun < AT_ONCE_S, path

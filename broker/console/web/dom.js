@@ -102,6 +102,15 @@ export function spark(values, label) {
   return h("span", { class: "spark", role: "img", "aria-label": label }, values.map((value) => h("i", { style: { height: `${Math.max(2, (value / most) * 100)}%` } })));
 }
 
+/** Values over time, each [time, value], as a line from 0 to the highest; `label` says them. */
+export function line(points, label) {
+  const [begin, end] = [points[0][0], Math.max(points.at(-1)[0], points[0][0] + 1)];
+  const most = Math.max(1, ...points.map(([, value]) => value));
+  const places = points.map(([time, value]) => `${((1000 * (time - begin)) / (end - begin)).toFixed(1)},${(100 - (98 * value) / most).toFixed(1)}`);
+  return svg("svg", { class: "line", viewBox: "0 0 1000 100", preserveAspectRatio: "none", role: "img", "aria-label": label },
+    svg("polygon", { points: `0,100 ${places.join(" ")} 1000,100` }), svg("polyline", { points: places.join(" ") }));
+}
+
 /** A table: `columns` are [title, cell of a row, "number" or another class]. */
 export function table(caption, columns, rows) {
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },

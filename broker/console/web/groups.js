@@ -1,4 +1,4 @@
-import { ask, bar, button, card, chip, count, duration, empty, field, h, note, pager, plural, say, show, spark, table, tile, tiles } from "./dom.js";
+import { ask, bar, button, card, chip, clock, count, duration, empty, field, h, line, note, pager, plural, say, short, show, table, tile, tiles } from "./dom.js";
 import { get, page, path, post, remove } from "./api.js";
 
 const kPage = 50;
@@ -12,8 +12,9 @@ export function groups(place, parts, visit) {
     oninput: () => { state.search = search.value; state.skip = 0; draw(); } });
   async function draw() {
     const wanted = { ...state };
-    const answer = await get(path("groups"), { search: state.search, skip: state.skip, limit: kPage });
+    const answer = await get(path("groups"), { search: state.search, skip: state.skip, limit: kPage, lag: 1 });
     if (wanted.search !== state.search || wanted.skip !== state.skip) return;
+    const most = Math.max(1, ...answer.groups.map((group) => group.lag || 0));
     if (answer.total === 0) {
       show(list, state.search ? empty("No group has that in its name", "Try fewer letters.")
         : empty("There is no group", "A group is there from when a consumer joins, or commits."));
@@ -22,6 +23,8 @@ export function groups(place, parts, visit) {
     show(list, table("Groups", [
       ["Group", (group) => h("a", { href: page("groups", group.group), class: "name" }, group.group), "wide"],
       ["State", (group) => stateChip(group.state)],
+      ["Members", (group) => count(group.members), "number"],
+      ["Behind", (group) => [h("span", {}, count(group.lag)), group.lag === null ? null : bar(group.lag / most, `${count(group.lag)} records behind`)], "number sized"],
       ["Protocol", (group) => group.type],
       ["Kind", (group) => group.protocol_type || "offsets only"],
     ], answer.groups), pager(state.skip, kPage, answer.total, (skip) => { state.skip = skip; draw(); }));
@@ -65,8 +68,9 @@ export async function group(place, [name], visit) {
     known = await get(path("groups", name));
     const most = Math.max(1, ...known.partitions.map((partition) => partition.lag || 0));
     const of = new Map(known.members.map((member) => [member.member_id, member.client_id]));
-    show(body, tiles(tile("State", stateChip(known.state)), tile("Members", count(known.members.length)), tile("Behind", count(known.lag), ["records", lagLine(lagsOf(name, Date.now(), known.lag))]),
+    show(body, tiles(tile("State", stateChip(known.state)), tile("Members", count(known.members.length)), tile("Behind", count(known.lag), "records"),
       tile("Protocol", known.type, [known.assignor, known.epoch === null ? "" : `epoch ${known.epoch}`].filter(Boolean).join(", "))),
+    lagCard(lagsOf(name, Date.now(), known.lag)),
     card("Members", known.members.length ? table("Members", [
       ["Client", (member) => [h("span", { class: "name" }, member.client_id), h("small", {}, member.member_id)], "wide"],
       ["From", (member) => member.address],
@@ -83,9 +87,14 @@ export async function group(place, [name], visit) {
     ], known.partitions.slice(skip, skip + kPartitions)), pager(skip, kPartitions, known.partitions.length, (to) => { skip = to; draw(); })]
       : note("It has committed nothing.")));
   }
-  function lagLine(seen) {
+  /** Since when, how far it was at most, and the line between. */
+  function lagCard(seen) {
+    if (seen.length < 2) return null;
     const [[began, first], [time, last]] = [seen[0], seen.at(-1)];
-    return seen.length > 1 ? spark(seen.map(([, lag]) => lag), `${count(first)} records behind ${duration(time - began)} ago, ${count(last)} now`) : null;
+    const most = Math.max(...seen.map(([, lag]) => lag));
+    return card("Lag over time", h("figure", { class: "over-time" }, h("span", { class: "axis" }, h("small", {}, short(most)), h("small", {}, "0")),
+      line(seen, `${count(first)} records behind ${duration(time - began)} ago, ${count(last)} now, ${count(most)} at most`),
+      h("figcaption", {}, h("small", {}, clock(began)), h("small", {}, "while this page was open"), h("small", {}, clock(time)))));
   }
   function held(member) {
     if (!member.assigned.length) return h("em", { class: "quiet" }, "nothing");

@@ -346,6 +346,16 @@ TEST_F(Resources, WhoMayNotChangeSomethingHearsItFromTheHandler) {
     EXPECT_EQ(told("/v1/topics/t")["offsets"], 0);
 }
 
+TEST_F(Resources, LagsOfMoreThanAHundredGroupsAreAskedForInPages) {
+    rules_.allows_all = true;
+    for (int group = 0; group <= 100; ++group) {
+        ASSERT_EQ(client_->commit("group-" + std::to_string(group), "t", 0, 0), ErrorCode::none);
+    }
+    EXPECT_EQ(ask(Method::get, "/v1/groups?lag=1")->status, Status::bad_request);
+    rules_.allows_all = true;
+    EXPECT_EQ(told("/v1/groups?lag=1&limit=100")["groups"].size(), 100);
+}
+
 TEST_F(Resources, ABodyThatSaysSomethingElseIsRefusedInASentence) {
     rules_.allows_all = true;
     const std::pair<std::string_view, std::string_view> kBodies[] = {
@@ -383,6 +393,12 @@ TEST_F(Resources, OffsetsAreResetAfterALookAndAMemberlessGroupIsDeleted) {
     const json group = told("/v1/groups/g");
     EXPECT_EQ(group["lag"], 2);
     EXPECT_EQ(group["partitions"][0]["committed"], 1);
+    rules_.allows_all = true;
+    EXPECT_EQ(
+        told("/v1/groups?search=g&lag=1")["groups"],
+        json::parse(R"([{"group": "g", "state": "Empty", "type": "classic", "protocol_type": "", "members": 0, "lag": 2}])"));
+    rules_.allows_all = true;
+    EXPECT_FALSE(told("/v1/groups?search=g")["groups"].at(0).contains("lag")) << "nobody asked for it";
     rules_.allows_all = true;
     EXPECT_EQ(change("/v1/groups/g/offsets", R"({"topic": "t", "to": "time", "time_ms": 1})")->status, Status::ok);
     EXPECT_EQ(told("/v1/groups/g")["partitions"][0]["committed"], 0);

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "broker/runtime/queries/topic_sizes.h"
+
+namespace partita::http {
+
+/// The last version of OffsetFetch that names topics instead of giving their ids.
+inline constexpr std::int16_t kOffsetFetchWithNames = 9;
+
+/// Offsets that a group has yet to read: from its commit, or from the log's start where that lies behind it.
+[[nodiscard]] inline std::int64_t records_behind(const runtime::LogBounds& bounds, std::int64_t committed) {
+    return std::max<std::int64_t>(0, bounds.end.value - std::max(committed, bounds.start.value));
+}
+
+}  // namespace partita::http
