@@ -30,6 +30,7 @@
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/insight/findings_topic.h"
+#include "broker/runtime/insight/group_findings.h"
 #include "broker/runtime/insight/key_news.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/reader_observer.h"
@@ -127,6 +128,7 @@ struct Broker::Parts {
     const PlanSources plan_sources;
     ReaderObserver readers;
     FindingsTopic findings_topic;
+    GroupFindings group_findings;
     Expansions expansions;
     ExpansionWorker expansion_worker;
     Capture capture;
@@ -170,6 +172,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       plan_sources{topics, groups, transactions, keys, schedule.clock},
       readers(plan_sources, connections, findings, schedule.executor),
       findings_topic(config, topics, findings, own_changes),
+      group_findings(groups, findings),
       expansions(plan_sources, catalog, fences, readers),
       expansion_worker(turns, schedule.executor, expansions),
       capture(config, topics, storage->file_system, counters.capture, schedule),
@@ -228,8 +231,9 @@ Broker::Upkeep::Upkeep(Parts& parts)
       folds(*parts.storage->logs, *parts.keyed_logs, parts.upkeep),
       retention(parts.config, parts.topics, *parts.keyed_logs, parts.turns, parts.upkeep),
       token_sweep(parts.config, parts.topics, parts.own_changes),
-      worker({&rebuilds, &short_flushes, &background_sync, &folds, &parts.fence_upkeep, &retention, &token_sweep}, parts.upkeep,
-             parts.schedule) {}
+      worker({&rebuilds, &short_flushes, &background_sync, &folds, &parts.fence_upkeep, &retention, &token_sweep,
+              &parts.group_findings},
+             parts.upkeep, parts.schedule) {}
 
 Broker::Broker(const Options& options, std::unique_ptr<Storage> storage)
     : parts_(std::make_unique<Parts>(options, std::move(storage), is_ready_)) {}

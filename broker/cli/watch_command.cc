@@ -1,16 +1,20 @@
 // `partita watch`: the findings of a running broker as they open, change and close. Reads /v1/events of its HTTP side, one
-// JSON line for each event, until the broker ends or nobody reads the output any more.
+// JSON line for each event, until the broker ends or nobody reads the output any more. With --ownership GROUP: who owns the
+// group's partitions, and who takes them from whom; asks /v1/groups/G/ownership again and again, which costs the broker a look
+// each time, and nothing while nobody watches.
 
-#include <array>
+#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <thread>
 
+#include "broker/cli/clock_text.h"
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
+#include "broker/cli/ownership_changes.h"
 
 namespace partita::cli {
 namespace {
@@ -20,20 +24,16 @@ using nlohmann::ordered_json;
 /// A line longer than this is none of a broker's.
 constexpr std::size_t kEventLineBytesMax = 1 << 20;
 
+constexpr std::int64_t kEveryLeastMs = 50;
+constexpr std::int64_t kEveryMostMs = 3'600'000;
+
 struct WatchArguments {
     HttpPlace http;
     std::string topic;
+    std::string group;
+    std::int64_t every_ms = 1000;
     bool as_json = false;
 };
-
-std::string clock_time(std::int64_t time_ms) {
-    const std::time_t seconds = time_ms / 1000;
-    std::tm parts{};
-    ::localtime_r(&seconds, &parts);
-    std::array<char, 16> text{};
-    std::strftime(text.data(), text.size(), "%H:%M:%S", &parts);
-    return text.data();
-}
 
 /// "14:02:11 opened  block H03 orders: group billing ... | Drain first ...". Throws what the JSON library throws when a field is
 /// missing or of another type.
@@ -81,15 +81,56 @@ int watch(const WatchArguments& arguments) {
     return report({.message = "the broker ends the events, because it stops, has too many readers, or this one was too slow"});
 }
 
+/// Prints the changes. False when nobody reads the output any more.
+bool print_changes(const WatchArguments& arguments, const std::vector<ordered_json>& changes) {
+    for (const ordered_json& change : changes) {
+        if (!arguments.topic.empty() && change.value("topic", arguments.topic) != arguments.topic) continue;
+        std::printf("%s\n", (arguments.as_json ? change.dump() : readable_change(change)).c_str());
+    }
+    return std::fflush(stdout) == 0;
+}
+
+int watch_ownership(const WatchArguments& arguments) {
+    const std::string target = "/v1/groups/" + percent_encoded(arguments.group) + "/ownership";
+    constexpr int kNotFound = 404;
+    constexpr int kBusy = 503;
+    OwnershipChanges known;
+    for (bool was_told = false;; std::this_thread::sleep_for(std::chrono::milliseconds(arguments.every_ms))) {
+        const auto answer = ask_http(arguments.http, HttpMethod::get, target);
+        if (!answer) return report(answer.error());
+        if (answer->status == kBusy) continue;
+        if (answer->status == kNotFound) {
+            // It may be about to begin.
+            if (!was_told) std::fprintf(stderr, "partita: %s; waiting for it\n", answer->error().c_str());
+            was_told = true;
+            continue;
+        }
+        if (!answer->is_good())
+            return report({.message = "the broker at " + arguments.http.address + " answers: " + answer->error()});
+        try {
+            if (!print_changes(arguments, known.update(ordered_json::parse(answer->body)))) return kExitDone;
+        } catch (const ordered_json::exception& problem) {
+            return report({.message = "what listens at " + arguments.http.address +
+                                      " answers in a way that this program does not know: " + problem.what()});
+        }
+    }
+}
+
 }  // namespace
 
 void add_watch_command(CLI::App& application, Action& chosen) {
     auto arguments = std::make_shared<WatchArguments>();
-    CLI::App* command = application.add_subcommand("watch", "show findings about expansions of a running broker as they happen");
+    CLI::App* command =
+        application.add_subcommand("watch", "show findings of a running broker as they happen, or who owns a group's partitions");
     add_http_options(*command, arguments->http);
-    command->add_option("--topic", arguments->topic, "only findings about this topic");
+    command->add_option("--topic", arguments->topic, "only what is about this topic");
+    command->add_option("--ownership", arguments->group, "who owns each partition of this group, and every takeover");
+    command->add_option("--every-ms", arguments->every_ms, "with --ownership: how often to look")
+        ->check(CLI::Range(kEveryLeastMs, kEveryMostMs));
     command->add_flag("--json", arguments->as_json, "one JSON object for each event, as on /v1/events");
-    command->callback([arguments, &chosen] { chosen = [arguments] { return watch(*arguments); }; });
+    command->callback([arguments, &chosen] {
+        chosen = [arguments] { return arguments->group.empty() ? watch(*arguments) : watch_ownership(*arguments); };
+    });
 }
 
 }  // namespace partita::cli

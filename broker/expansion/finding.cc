@@ -90,8 +90,19 @@ constexpr std::array kHazards = {
            "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are."},
     Hazard{HazardId::findings_overflow, info, Evidence::live, "there are more findings than are shown",
            "Mend the worst ones first; the others appear as places get free."},
+    Hazard{HazardId::two_owners, warn, Evidence::live, "a partition has two owners",
+           "Find the process that goes on, and have it stop at a refused commit: what both handled was handled twice."},
+    Hazard{HazardId::commits_refused, warn, Evidence::live, "commits come too late",
+           "Commit before partitions are given up, and poll within max.poll.interval.ms: what was refused is read again."},
+    Hazard{HazardId::never_settles, warn, Evidence::live, "a group does not settle",
+           "See in its rebalances who comes and goes: give members static ids, more time, or a cooperative assignor."},
+    Hazard{HazardId::partitions_flap, warn, Evidence::live, "partitions go to and fro",
+           "Look at the members between which they go: one of them is dropped again and again and comes back."},
 };
 // clang-format on
+
+/// Ids of the family "G" are counted from here.
+constexpr int kOfGroups = 100;
 
 constexpr bool is_ascending() {
     for (std::size_t index = 1; index < kHazards.size(); ++index) {
@@ -121,8 +132,9 @@ std::string_view to_string(Severity severity) {
 }
 
 std::string to_string(HazardId id) {
-    const int number = static_cast<int>(id);
-    return (number < 10 ? "H0" : "H") + std::to_string(number);
+    const int number = static_cast<int>(id) % kOfGroups;
+    const std::string family = static_cast<int>(id) < kOfGroups ? "H" : "G";
+    return family + (number < 10 ? "0" : "") + std::to_string(number);
 }
 
 std::span<const Hazard> hazards() { return kHazards; }
@@ -135,11 +147,11 @@ const Hazard& hazard(HazardId id) {
 
 std::optional<HazardId> parse_hazard_id(std::string_view text) {
     constexpr std::size_t kIdLength = 3;
-    if (text.size() != kIdLength || text[0] != 'H') return std::nullopt;
+    if (text.size() != kIdLength || (text[0] != 'H' && text[0] != 'G')) return std::nullopt;
     int number = 0;
     const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-    const auto id = static_cast<HazardId>(number);
+    const auto id = static_cast<HazardId>(number + (text[0] == 'G' ? kOfGroups : 0));
     if (find(id) == nullptr) return std::nullopt;
     return id;
 }

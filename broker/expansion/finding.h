@@ -10,7 +10,8 @@
 
 #include "protocol/types.h"
 
-/// The vocabulary of everything that speaks about expansions: hazards, and findings of them.
+/// The vocabulary of everything that speaks about expansions: hazards, and findings of them. What goes wrong in a group whether
+/// its topics grow or not ("G01") is told by the same means; broker/ownership finds it.
 ///
 /// A *hazard* is something that can go wrong when a topic grows; the table below is the list, and its ids
 /// ("H03") never change meaning. A *finding* says that a hazard applies to something in particular, with
@@ -80,9 +81,14 @@ enum class HazardId : std::uint8_t {
     held_reader = 52,
     // About the findings themselves:
     findings_overflow = 60,
+    // About the members of a group ("G01"): no expansion needs to be the reason, and no plan foretells them.
+    two_owners = 101,
+    commits_refused = 102,
+    never_settles = 103,
+    partitions_flap = 104,
 };
 
-/// "H03".
+/// "H03", and "G01" for 101.
 [[nodiscard]] std::string to_string(HazardId id);
 
 /// A line of the catalogue.
@@ -101,7 +107,7 @@ struct Hazard {
 [[nodiscard]] std::span<const Hazard> hazards();
 /// The line of one hazard. Every `HazardId` has one.
 [[nodiscard]] const Hazard& hazard(HazardId id);
-/// The hazard of "H03"; null for anything else.
+/// The hazard of "H03" or "G01"; null for anything else.
 [[nodiscard]] std::optional<HazardId> parse_hazard_id(std::string_view text);
 
 /// What a finding is about. Empty strings and nulls: it is not about one in particular.

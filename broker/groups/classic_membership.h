@@ -29,6 +29,7 @@ class ClassicMembership {
     void leave(const LeaveGroup& command, ClassicGroup* group, Now now, Effects& effects);
 
   private:
+    [[nodiscard]] ErrorCode answer_heartbeat(const Heartbeat& command, ClassicGroup& group, Now now);
     void join_new_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects);
     void join_known_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects);
     [[nodiscard]] bool accepts(const ClassicGroup& group, std::string_view member_id) const;

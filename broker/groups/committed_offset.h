@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -23,5 +24,15 @@ struct CommittedOffset {
 };
 
 using PartitionOffsets = std::map<PartitionIndex, CommittedOffset>;
+
+/// How far a group has come in a partition, and since when.
+struct Checkpoint {
+    Offset offset;
+    TimestampMs committed;
+    /// Of the topic that it was committed for; zero where the commit did not say.
+    TopicId topic_id;
+};
+/// By topic.
+using Checkpoints = std::map<std::string, std::map<PartitionIndex, Checkpoint>, std::less<>>;
 
 }  // namespace partita::groups

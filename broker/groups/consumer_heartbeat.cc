@@ -124,6 +124,9 @@ void ConsumerMembership::heartbeat(const ConsumerGroupHeartbeat& command, Now no
             table_.note(*group, RebalanceCause::fenced,
                         MemberNames{command.member_id, command.instance_id, command.client_id, command.client_host});
         }
+        if (group != nullptr) {
+            table_.note_late(*group, command.member_id, LateRequest::heartbeat, command.member_epoch, refusal->error);
+        }
         reply(effects, command.reply_to,
               ConsumerHeartbeatResult{.error = refusal->error, .error_message = std::move(refusal->message)});
         return;

@@ -9,6 +9,7 @@
 #include "broker/groups/consumer_steps.h"
 #include "broker/groups/group_environment.h"
 #include "broker/groups/group_expiry.h"
+#include "broker/groups/group_history.h"
 #include "broker/groups/group_migration.h"
 #include "broker/groups/group_offsets.h"
 #include "broker/groups/group_queries.h"
@@ -267,6 +268,11 @@ std::optional<GroupHistory> GroupCoordinator::history_of(std::string_view group_
     const Group* group = core_->table.find(group_id);
     return group == nullptr ? std::nullopt : std::optional(core_->table.history(*group, *core_->environment.cluster));
 }
+void GroupCoordinator::visit_histories(
+    const std::function<void(std::string_view group_id, const GroupHistory& history)>& visit) const {
+    core_->table.histories().for_each(visit);
+}
+Checkpoints GroupCoordinator::checkpoints_of(std::string_view group_id) const { return core_->queries.checkpoints_of(group_id); }
 std::map<PartitionIndex, Offset> GroupCoordinator::committed_in(std::string_view group_id, std::string_view topic,
                                                                 const TopicId& topic_id) const {
     return core_->queries.committed_in(group_id, topic, topic_id);

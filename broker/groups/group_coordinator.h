@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,9 +13,9 @@
 
 #include "broker/groups/cluster_view.h"
 #include "broker/groups/commands.h"
+#include "broker/groups/committed_offset.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/group_config.h"
-#include "broker/groups/group_history.h"
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
 #include "broker/groups/topic_readers.h"
@@ -29,6 +30,8 @@ class BatchBuilder;
 }
 
 namespace partita::groups {
+
+class GroupHistory;
 
 /// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup
 /// protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group
@@ -98,6 +101,10 @@ class GroupCoordinator {
     [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
     /// What happened in the group as long as this coordinator knows it. Null when there is no such group.
     [[nodiscard]] std::optional<GroupHistory> history_of(std::string_view group_id) const;
+    /// The groups of which there is a history that was not begun to answer a question, with it.
+    void visit_histories(const std::function<void(std::string_view group_id, const GroupHistory& history)>& visit) const;
+    /// All that the group committed. Empty when there is no such group.
+    [[nodiscard]] Checkpoints checkpoints_of(std::string_view group_id) const;
     /// The offsets that the group committed under the topic's id (or without any id); empty when there is no such
     /// group.
     [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,

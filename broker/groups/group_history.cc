@@ -1,7 +1,7 @@
 #include "broker/groups/group_history.h"
 
 #include <algorithm>
-#include <limits>
+#include <numeric>
 
 #include "protocol/assert.h"
 
@@ -46,6 +46,21 @@ bool is_departure(RebalanceCause cause) {
 std::string_view to_string(TakeoverCause cause) {
     constexpr std::array<std::string_view, kTakeoverCauses> kNames = {"normal", "left", "restarted", "lost"};
     return kNames.at(static_cast<std::size_t>(cause));
+}
+
+std::string_view to_string(TakeoverKind kind) {
+    constexpr std::array<std::string_view, kTakeoverKinds> kNames = {"normal", "lost", "stolen"};
+    return kNames.at(static_cast<std::size_t>(kind));
+}
+
+TakeoverKind kind_of(TakeoverCause cause, TimestampMs seen_after) {
+    if (cause == TakeoverCause::normal || cause == TakeoverCause::left) {
+        return TakeoverKind::normal;
+    }
+    if (seen_after != kNoTimestamp) {
+        return TakeoverKind::stolen;
+    }
+    return cause == TakeoverCause::lost ? TakeoverKind::lost : TakeoverKind::normal;
 }
 
 std::int32_t GroupHistory::find_member(std::string_view member_id) const {
@@ -104,7 +119,13 @@ void GroupHistory::note(RebalanceCause cause, const std::optional<MemberNames>& 
 
 void GroupHistory::note_arrival(const MemberNames& names, TimestampMs now) { last_arrival_ = member(names, now); }
 
+std::optional<GroupHistory::Unrest> GroupHistory::unrest(TimestampMs now) const {
+    const bool is_restless = is_open() || (!rebalances_.empty() && now.value - rebalances_.back().ended->value <= kCalmMs);
+    return is_restless ? std::optional(unrest_) : std::nullopt;
+}
+
 void GroupHistory::add_event(Rebalance& rebalance, const Event& event) {
+    unrest_.causes[static_cast<std::size_t>(event.cause)] += event.times;
     const auto same = std::ranges::find_if(
         rebalance.events, [&](const Event& known) { return known.cause == event.cause && known.member == event.member; });
     if (same != rebalance.events.end()) {
@@ -175,7 +196,7 @@ const GroupHistory::Ownership* GroupHistory::find(std::string_view topic, std::i
 }
 
 void GroupHistory::acquire(std::string_view topic, const TopicId& topic_id, std::int32_t partition, std::string_view member_id,
-                           TimestampMs known_since) {
+                           TimestampMs known_since, std::int32_t claim) {
     const std::int32_t to = find_member(member_id);
     Ownership* ownership = to == kNobody ? nullptr : place(topic, topic_id, partition);
     if (ownership == nullptr) {
@@ -203,44 +224,69 @@ void GroupHistory::acquire(std::string_view topic, const TopicId& topic_id, std:
         }
         ownership->released = kNoTimestamp;
     } else if (ownership->owner == kNobody) {
-        *ownership = {.owner = to, .since = known_since};
+        ownership->owner = to;
+        ownership->since = known_since;
         if (known_since != kNoTimestamp) {
             ++(is_open() ? rebalances_.back().first_owned : pending_first_);
         }
     } else {
-        take_over(topic, partition, *ownership, to, known_since);
+        take_over(topic, partition, *ownership, {.time = known_since, .to = to, .claim = claim});
     }
+    ownership->claim = claim;
 }
 
-void GroupHistory::take_over(std::string_view topic, std::int32_t partition, Ownership& ownership, std::int32_t to,
-                             TimestampMs now) {
+bool GroupHistory::is_flapping(const Ownership& ownership, TimestampMs now) {
+    const TimestampMs first = ownership.returns.front();
+    return first != kNoTimestamp && now.value - first.value <= kFlappingWindowMs;
+}
+
+std::uint64_t GroupHistory::takeover_total() const {
+    return std::accumulate(takeover_counts_.begin(), takeover_counts_.end(), std::uint64_t{0});
+}
+
+void GroupHistory::take_over(std::string_view topic, std::int32_t partition, Ownership& ownership, Takeover takeover) {
     const KnownMember& before = members_[static_cast<std::size_t>(ownership.owner)];
-    const KnownMember& after = members_[static_cast<std::size_t>(to)];
-    TakeoverCause cause = TakeoverCause::normal;
+    const KnownMember& after = members_[static_cast<std::size_t>(takeover.to)];
+    const TimestampMs now = takeover.time;
     if (before.instance_id && before.instance_id == after.instance_id) {
-        cause = TakeoverCause::restarted;
+        takeover.cause = TakeoverCause::restarted;
     } else if (before.gone) {
-        cause = before.gone->cause == RebalanceCause::left ? TakeoverCause::left : TakeoverCause::lost;
+        takeover.cause = before.gone->cause == RebalanceCause::left ? TakeoverCause::left : TakeoverCause::lost;
     }
     TimestampMs free = free_since(ownership).value_or(now);
     if (is_open() && stands_still(rebalances_.back())) {
         free = std::min(free, rebalances_.back().began);
     }
-    takeovers_.push_back({.time = now,
-                          .topic = std::string(topic),
-                          .partition = partition,
-                          .from = ownership.owner,
-                          .to = to,
-                          .cause = cause,
-                          .unowned_ms = cause == TakeoverCause::restarted
-                                            ? std::nullopt
-                                            : std::optional(std::max<std::int64_t>(0, now.value - free.value))});
+    if (takeover.cause != TakeoverCause::restarted) {
+        takeover.unowned_ms = std::max<std::int64_t>(0, now.value - free.value);
+    }
+    if (takeover.to == ownership.previous) {
+        std::ranges::rotate(ownership.returns, ownership.returns.begin() + 1);
+        ownership.returns.back() = now;
+    }
+    takeover.topic = topic;
+    takeover.partition = partition;
+    takeover.from = ownership.owner;
+    takeover.claim_before = ownership.claim;
+    takeover.is_flapping = is_flapping(ownership, now);
+    ownership.previous = ownership.owner;
+    ownership.previous_until = free;
+    ownership.previous_seen = kNoTimestamp;
+    ownership.owner = takeover.to;
+    ownership.since = now;
+    ownership.released = kNoTimestamp;
+    ownership.cause = takeover.cause;
+    ++takeover_counts_[static_cast<std::size_t>(takeover.cause)];
+    ++takeover_kinds_[static_cast<std::size_t>(kind_of(takeover.cause, kNoTimestamp))];
+    if (takeover.is_flapping) {
+        ++flapping_count_;
+        last_flapping_ = now;
+    }
+    ++(is_open() ? rebalances_.back().moved : pending_moved_);
+    takeovers_.push_back(std::move(takeover));
     if (takeovers_.size() > kTakeoversMax) {
         takeovers_.pop_front();
     }
-    ++takeover_counts_[static_cast<std::size_t>(cause)];
-    ++(is_open() ? rebalances_.back().moved : pending_moved_);
-    ownership = {.owner = to, .previous = ownership.owner, .since = now, .previous_until = free, .cause = cause};
 }
 
 void GroupHistory::release(std::string_view topic, std::int32_t partition, std::string_view member_id, TimestampMs now) {
@@ -271,6 +317,11 @@ void GroupHistory::end_sealing(TimestampMs now) {
 }
 
 void GroupHistory::open(const GroupPhase& phase, TimestampMs now) {
+    const TimestampMs began = pending_.empty() ? now : pending_.front().time;
+    if (!unrest(began)) {
+        unrest_ = {.since = began};
+    }
+    ++unrest_.rebalances;
     Rebalance& rebalance = rebalances_.emplace_back();
     ++rebalance_count_;
     if (rebalances_.size() > kRebalancesMax) {
@@ -278,7 +329,7 @@ void GroupHistory::open(const GroupPhase& phase, TimestampMs now) {
     }
     rebalance.generation = phase.generation;
     rebalance.is_classic = phase.is_classic;
-    rebalance.began = pending_.empty() ? now : pending_.front().time;
+    rebalance.began = began;
     for (const Event& event : pending_) {
         add_event(rebalance, event);
     }
@@ -316,31 +367,40 @@ void GroupHistory::settle(const GroupPhase& phase, TimestampMs now) {
     }
 }
 
+template <class Visit>
+void GroupHistory::each_index(Visit visit) {
+    for (auto& [topic, known] : topics_) {
+        for (Ownership& ownership : known.partitions) {
+            visit(ownership.owner);
+            visit(ownership.previous);
+            visit(ownership.committed_by);
+        }
+    }
+    for (Takeover& takeover : takeovers_) {
+        visit(takeover.from);
+        visit(takeover.to);
+    }
+    for (Rebalance& rebalance : rebalances_) {
+        visit(rebalance.slowest);
+        for (Event& event : rebalance.events) visit(event.member);
+    }
+    for (Event& event : pending_) visit(event.member);
+    for (LateMember& late : late_members_) {
+        visit(late.member);
+        visit(late.overlap.owner);
+    }
+    visit(last_arrival_);
+}
+
 void GroupHistory::forget_gone_members() {
     const auto gone = std::ranges::count_if(members_, [](const KnownMember& one) { return one.gone.has_value(); });
     if (std::cmp_less_equal(gone, kGoneMembersMax)) {
         return;
     }
     std::vector<bool> is_named(members_.size());
-    const auto name = [&](std::int32_t index) {
+    each_index([&](std::int32_t index) {
         if (index != kNobody) is_named[static_cast<std::size_t>(index)] = true;
-    };
-    for (const auto& [topic, known] : topics_) {
-        for (const Ownership& ownership : known.partitions) {
-            name(ownership.owner);
-            name(ownership.previous);
-        }
-    }
-    for (const Takeover& takeover : takeovers_) {
-        name(takeover.from);
-        name(takeover.to);
-    }
-    for (const Rebalance& rebalance : rebalances_) {
-        name(rebalance.slowest);
-        for (const Event& event : rebalance.events) name(event.member);
-    }
-    for (const Event& event : pending_) name(event.member);
-    name(last_arrival_);
+    });
     std::vector<std::int32_t> places(members_.size(), kNobody);
     std::vector<KnownMember> kept;
     member_indexes_.clear();
@@ -351,25 +411,9 @@ void GroupHistory::forget_gone_members() {
         kept.push_back(std::move(members_[index]));
     }
     members_ = std::move(kept);
-    const auto move = [&](std::int32_t& index) {
+    each_index([&](std::int32_t& index) {
         if (index != kNobody) index = places[static_cast<std::size_t>(index)];
-    };
-    for (auto& [topic, known] : topics_) {
-        for (Ownership& ownership : known.partitions) {
-            move(ownership.owner);
-            move(ownership.previous);
-        }
-    }
-    for (Takeover& takeover : takeovers_) {
-        move(takeover.from);
-        move(takeover.to);
-    }
-    for (Rebalance& rebalance : rebalances_) {
-        move(rebalance.slowest);
-        for (Event& event : rebalance.events) move(event.member);
-    }
-    for (Event& event : pending_) move(event.member);
-    move(last_arrival_);
+    });
 }
 
 bool stands_still(const GroupHistory::Rebalance& rebalance) {
@@ -394,6 +438,11 @@ GroupHistories::Found GroupHistories::touch(std::string_view group_id) {
 }
 
 const GroupHistory* GroupHistories::find(std::string_view group_id) const {
+    const auto known = by_id_.find(group_id);
+    return known == by_id_.end() ? nullptr : &known->second->history;
+}
+
+GroupHistory* GroupHistories::find_to_change(std::string_view group_id) {
     const auto known = by_id_.find(group_id);
     return known == by_id_.end() ? nullptr : &known->second->history;
 }

@@ -13,11 +13,13 @@
 #include <vector>
 
 #include "broker/groups/text_map.h"
+#include "protocol/error_code.h"
 #include "protocol/types.h"
 
 /// What happened in a group: who owned which partition, who took it over and why, and each rebalance with what caused it. Pure
-/// and volatile: no record says it, so it begins anew with a coordinator, and nothing else depends on it. It hears only of what
-/// changes a group; a heartbeat or a commit does not get here.
+/// and volatile: no record says it, so it begins anew with a coordinator, and nothing else depends on it. It hears of what
+/// changes a group, of each commit who made it, and of requests that were refused because another claim is newer; a heartbeat
+/// that is welcome does not get here.
 
 namespace partita::groups {
 
@@ -52,6 +54,23 @@ enum class TakeoverCause : std::uint8_t {
 };
 inline constexpr std::size_t kTakeoverCauses = 4;
 [[nodiscard]] std::string_view to_string(TakeoverCause cause);
+
+/// What a takeover means to whoever has to tell the ordinary ones from those that should not be.
+enum class TakeoverKind : std::uint8_t {
+    normal,  ///< The owner before gave the partition up, left, or restarted.
+    lost,    ///< It was dropped, and was not heard of since.
+    /// A newer claim while the older one was alive: after the takeover the owner before still spoke by its old claim, and was
+    /// refused. It had been dropped, or its static instance id was taken by another process, and it went on.
+    stolen,
+};
+inline constexpr std::size_t kTakeoverKinds = 3;
+[[nodiscard]] std::string_view to_string(TakeoverKind kind);
+
+/// What came by a claim that is over (a generation, a member epoch or a member id that another one replaced) and was refused.
+enum class LateRequest : std::uint8_t { heartbeat, sync, commit };
+inline constexpr std::size_t kLateRequests = 3;
+/// Of what a member is answered: another generation, epoch, or owner of its instance id is newer, or it is a member no more.
+[[nodiscard]] bool says_that_claim_is_over(ErrorCode error);
 
 /// What tells a member from others. Borrowed.
 struct MemberNames {
@@ -90,6 +109,16 @@ class GroupHistory {
     /// Members that are gone and that nothing here speaks of any more are forgotten from time to time.
     static constexpr std::size_t kGoneMembersMax = 256;
     static constexpr std::int32_t kNobody = -1;
+    /// The claim of an ownership that was not told.
+    static constexpr std::int32_t kNoClaim = -1;
+    /// A partition is flapping when it came back so often to the member that had it before its last owner, in this time.
+    static constexpr std::size_t kFlappingReturns = 3;
+    static constexpr std::int64_t kFlappingWindowMs = 300'000;
+    /// Members whose late requests are kept; the one that was silent for longest makes room.
+    static constexpr std::size_t kLateMembersMax = 32;
+    static constexpr std::int64_t kLateSpellMs = 60'000;
+    /// A group that was settled for so long is at rest.
+    static constexpr std::int64_t kCalmMs = 10'000;
 
     struct KnownMember {
         std::string member_id;
@@ -108,12 +137,22 @@ class GroupHistory {
         /// Who has it, or had it last; an index of `members`.
         std::int32_t owner = kNobody;
         std::int32_t previous = kNobody;
+        /// By which claim: the newest generation of a classic group that gave it to the owner, or (KIP-848) the epoch of the
+        /// member when it was given to it, which its commits are checked against (KIP-1251).
+        std::int32_t claim = kNoClaim;
         /// kNoTimestamp: before this history began.
         TimestampMs since = kNoTimestamp;
         /// Since when nobody has it, though `owner` is still a member; see `free_since`.
         TimestampMs released = kNoTimestamp;
         TimestampMs previous_until = kNoTimestamp;
         TakeoverCause cause = TakeoverCause::normal;  ///< Of the last takeover, if there is a `previous`.
+        /// When `previous` spoke by its old claim since; kNoTimestamp: it did not.
+        TimestampMs previous_seen = kNoTimestamp;
+        /// When the partition came back to the member that had it before the last owner: the last times, the oldest first.
+        std::array<TimestampMs, kFlappingReturns> returns = {kNoTimestamp, kNoTimestamp, kNoTimestamp};
+        /// Which member committed last, and when. Who commits from outside the group is nobody.
+        std::int32_t committed_by = kNobody;
+        TimestampMs committed_at = kNoTimestamp;
     };
     struct Topic {
         TopicId topic_id;
@@ -126,6 +165,12 @@ class GroupHistory {
         std::int32_t from = kNobody;
         std::int32_t to = kNobody;
         TakeoverCause cause = TakeoverCause::normal;
+        std::int32_t claim = kNoClaim;
+        std::int32_t claim_before = kNoClaim;
+        /// When the owner before spoke by its old claim after this; kNoTimestamp: it did not.
+        TimestampMs seen_after = kNoTimestamp;
+        /// Since `kFlappingWindowMs` before it, the partition came back to an owner before `kFlappingReturns` times.
+        bool is_flapping = false;
         /// How long nobody had it, for all that the coordinator knows: from when the owner before was dropped, gave it up, or,
         /// where everybody gives everything up in a rebalance, from when that began. Unset where it is not known.
         std::optional<std::int64_t> unowned_ms;
@@ -159,6 +204,38 @@ class GroupHistory {
         std::size_t events_left_out = 0;
     };
 
+    /// Requests of one member that came by a claim that is over, without a pause of `kLateSpellMs` between two of them.
+    struct LateMember {
+        std::int32_t member = kNobody;
+        std::array<std::uint32_t, kLateRequests> requests{};
+        TimestampMs first;
+        TimestampMs last;
+        /// The last claim that it came by.
+        std::int32_t claim = kNoClaim;
+        /// The last refused commit of a partition that another member had by then. `topic` is empty: there was none.
+        struct Overlap {
+            std::string topic;
+            std::int32_t partition = 0;
+            Offset offset;
+            std::int32_t owner = kNobody;
+            /// Since when the owner had it.
+            TimestampMs since = kNoTimestamp;
+            TimestampMs time;
+        };
+        Overlap overlap;
+        /// How many of its refused commits were of such partitions.
+        std::uint32_t overlaps = 0;
+
+        [[nodiscard]] std::uint32_t count(LateRequest request) const { return requests[static_cast<std::size_t>(request)]; }
+    };
+
+    /// Rebalances that followed each other with less than `kCalmMs` of rest between them.
+    struct Unrest {
+        TimestampMs since = kNoTimestamp;
+        std::uint64_t rebalances = 0;
+        std::array<std::uint64_t, kRebalanceCauses> causes{};
+    };
+
     // What the coordinator tells -------------------------------------------------------------------------
 
     /// Something that happened to the member (no member: to the group). A departure ends its ownership.
@@ -170,7 +247,7 @@ class GroupHistory {
     void know(const MemberNames& member);
     /// The member has the partition. `known_since`: kNoTimestamp for what was so before this history began.
     void acquire(std::string_view topic, const TopicId& topic_id, std::int32_t partition, std::string_view member_id,
-                 TimestampMs known_since);
+                 TimestampMs known_since, std::int32_t claim = kNoClaim);
     /// Nobody has the partition, though its owner is there.
     void release(std::string_view topic, std::int32_t partition, std::string_view member_id, TimestampMs now);
     /// The members of a classic group have what was acquired since `begin_sealing`, and nothing else.
@@ -178,6 +255,17 @@ class GroupHistory {
     void end_sealing(TimestampMs now);
     /// What came of the call.
     void settle(const GroupPhase& phase, TimestampMs now);
+
+    // Commits and refusals. Members that this history does not know are strangers, of whom nothing is kept.
+
+    /// Who is about to commit, for `note_commit`.
+    [[nodiscard]] std::int32_t committer(std::string_view member_id) const { return find_member(member_id); }
+    void note_commit(std::string_view topic, std::int32_t partition, std::int32_t committer, TimestampMs now);
+    /// The member spoke by a claim that is over, and was refused.
+    void note_late(std::string_view member_id, LateRequest request, std::int32_t claim, TimestampMs now);
+    /// After `note_late` of a commit: one of the offsets in it.
+    void note_late_offset(std::string_view member_id, std::string_view topic, std::int32_t partition, Offset offset,
+                          TimestampMs now);
 
     // What is known --------------------------------------------------------------------------------------
 
@@ -189,9 +277,20 @@ class GroupHistory {
     /// The oldest first.
     [[nodiscard]] const std::deque<Takeover>& takeovers() const { return takeovers_; }
     [[nodiscard]] const std::array<std::uint64_t, kTakeoverCauses>& takeover_counts() const { return takeover_counts_; }
+    [[nodiscard]] const std::array<std::uint64_t, kTakeoverKinds>& takeover_kinds() const { return takeover_kinds_; }
+    /// Of all takeovers, those of partitions that were flapping.
+    [[nodiscard]] std::uint64_t flapping_count() const { return flapping_count_; }
+    /// Of the last takeover; they are counted from 1.
+    [[nodiscard]] std::uint64_t takeover_total() const;
+    [[nodiscard]] static bool is_flapping(const Ownership& ownership, TimestampMs now);
+    [[nodiscard]] const std::vector<LateMember>& late_members() const { return late_members_; }
     /// The oldest first; the last one may go on.
     [[nodiscard]] const std::deque<Rebalance>& rebalances() const { return rebalances_; }
     [[nodiscard]] std::uint64_t rebalance_count() const { return rebalance_count_; }
+    /// Empty while the group is at rest: it has been settled for longer than `kCalmMs`.
+    [[nodiscard]] std::optional<Unrest> unrest(TimestampMs now) const;
+    /// When the last takeover of a flapping partition was; kNoTimestamp: there was none.
+    [[nodiscard]] TimestampMs last_flapping() const { return last_flapping_; }
     [[nodiscard]] bool has_partitions_left_out() const { return partitions_left_out_; }
 
   private:
@@ -200,10 +299,16 @@ class GroupHistory {
     [[nodiscard]] Ownership* place(std::string_view topic, const TopicId& topic_id, std::int32_t partition);
     [[nodiscard]] bool make_room(std::size_t partitions);
     [[nodiscard]] bool is_open() const { return !rebalances_.empty() && !rebalances_.back().ended; }
-    void take_over(std::string_view topic, std::int32_t partition, Ownership& ownership, std::int32_t to, TimestampMs now);
+    /// `takeover`: when, to whom and by which claim; the rest follows from the ownership so far.
+    void take_over(std::string_view topic, std::int32_t partition, Ownership& ownership, Takeover takeover);
     void open(const GroupPhase& phase, TimestampMs now);
     void add_event(Rebalance& rebalance, const Event& event);
+    void see_after_takeover(std::int32_t member, TimestampMs now);
+    [[nodiscard]] LateMember& late_member(std::int32_t member, TimestampMs now);
     void forget_gone_members();
+    /// Calls `visit` with each place where the index of a member stands; it may be changed there.
+    template <class Visit>
+    void each_index(Visit visit);
 
     std::vector<KnownMember> members_;
     TextMap<std::int32_t> member_indexes_;
@@ -212,6 +317,11 @@ class GroupHistory {
     bool partitions_left_out_ = false;
     std::deque<Takeover> takeovers_;
     std::array<std::uint64_t, kTakeoverCauses> takeover_counts_{};
+    std::array<std::uint64_t, kTakeoverKinds> takeover_kinds_{};
+    std::uint64_t flapping_count_ = 0;
+    std::vector<LateMember> late_members_;
+    TimestampMs last_flapping_ = kNoTimestamp;
+    Unrest unrest_;
     std::deque<Rebalance> rebalances_;
     std::uint64_t rebalance_count_ = 0;
     /// Since the last `settle`, with no rebalance open.
@@ -226,6 +336,7 @@ class GroupHistory {
 /// True when in this rebalance members give up everything that they have before they rejoin: nobody reads until it ends.
 /// Otherwise (KIP-429, KIP-848) only partitions that move stand still.
 [[nodiscard]] bool stands_still(const GroupHistory::Rebalance& rebalance);
+[[nodiscard]] TakeoverKind kind_of(TakeoverCause cause, TimestampMs seen_after);
 
 /// The histories of a coordinator's groups: of those to which something happened last.
 class GroupHistories {
@@ -240,9 +351,17 @@ class GroupHistories {
     /// The history of the group, which is touched now. The least recently touched one goes when there are too many.
     [[nodiscard]] Found touch(std::string_view group_id);
     [[nodiscard]] const GroupHistory* find(std::string_view group_id) const;
+    /// The history, which is not touched by that. Null when nothing is known of the group.
+    [[nodiscard]] GroupHistory* find_to_change(std::string_view group_id);
+    [[nodiscard]] bool has_room() const { return by_id_.size() < kGroupsMax; }
     /// What came of the call, if the history is still there.
     void settle(std::string_view group_id, const GroupPhase& phase, TimestampMs now);
     [[nodiscard]] std::size_t size() const { return by_id_.size(); }
+    /// The last touched first.
+    template <class Visit>
+    void for_each(Visit visit) const {
+        for (const Entry& entry : entries_) visit(std::string_view(entry.id), entry.history);
+    }
 
     /// The groups that were touched since the last call; one may be there twice.
     [[nodiscard]] bool has_news() const { return !news_.empty(); }

@@ -34,6 +34,8 @@ class GroupOffsets {
     /// A record for each offset of the command that is not refused by itself, given to `persist`.
     template <class Persist>
     [[nodiscard]] OffsetCommitResult commit_each(const OffsetCommit& command, Now now, Effects& effects, Persist persist);
+    /// Tells the group's history of a commit that came by a claim that is over.
+    void note_refused(const OffsetCommit& command, const Group* group, ErrorCode refusal, Now now);
     [[nodiscard]] bool metadata_too_large(std::string_view metadata) const;
 
     GroupTable& table_;

@@ -33,6 +33,7 @@ class GroupQueries {
     [[nodiscard]] std::uint64_t groups_visited() const { return groups_visited_; }
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
     [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
+    [[nodiscard]] Checkpoints checkpoints_of(std::string_view group_id) const;
     [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,
                                                                 const TopicId& topic_id) const;
 

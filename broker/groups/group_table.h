@@ -140,8 +140,16 @@ class GroupTable {
     void note(const Group& group, RebalanceCause cause, const std::optional<MemberNames>& member = std::nullopt,
               std::string_view replaces = {});
     void note_arrival(const Group& group, const MemberNames& member);
+    /// A request of the member was answered with `error`: noted, if that says that its claim is over. Null when it does not.
+    GroupHistory* note_late(const Group& group, std::string_view member_id, LateRequest request, std::int32_t claim,
+                            ErrorCode error);
+    /// For what comes often and is no news of the group. Null when the group has no members and no history, and when there are
+    /// histories enough of groups to which something happened.
+    [[nodiscard]] GroupHistory* history_for_commits(const Group& group);
     /// What is known of the group, which may be no more than who has what.
     [[nodiscard]] GroupHistory history(const Group& group, const ClusterView& cluster) const;
+
+    [[nodiscard]] const GroupHistories& histories() const { return histories_; }
 
     [[nodiscard]] std::size_t group_count() const { return groups_.size(); }
     [[nodiscard]] std::size_t offset_count() const;

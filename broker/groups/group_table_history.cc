@@ -13,7 +13,7 @@ class Teller {
   public:
     Teller(GroupHistory& history, const ClusterView& cluster) : history_(history), cluster_(cluster) {}
 
-    void tell_classic(std::string_view member_id, Bytes assignment, TimestampMs since) {
+    void tell_classic(std::string_view member_id, Bytes assignment, TimestampMs since, std::int32_t generation) {
         read_holdings(assignment, holdings_);
         for (const Holdings::Topic& held : holdings_.topics()) {
             const auto topic = cluster_.find(held.name);
@@ -22,7 +22,7 @@ class Teller {
             }
             for (const PartitionIndex partition : holdings_.partitions_of(held)) {
                 if (has(*topic, partition.value)) {
-                    history_.acquire(topic->name, topic->topic_id, partition.value, member_id, since);
+                    history_.acquire(topic->name, topic->topic_id, partition.value, member_id, since, generation);
                 }
             }
         }
@@ -35,7 +35,8 @@ class Teller {
             }
             for (const OwnedPartition& partition : owned.partitions) {
                 if (has(*topic, partition.partition)) {
-                    history_.acquire(topic->name, topic->topic_id, partition.partition, member_id, since);
+                    history_.acquire(topic->name, topic->topic_id, partition.partition, member_id, since,
+                                     partition.assignment_epoch);
                 }
             }
         }
@@ -73,7 +74,7 @@ void begin_history(GroupHistory& history, const Group& group, const ClusterView&
         for (const auto& [order, member] : classic->members()) {
             history.know(names_of(*member));
             if (classic->uses_consumer_protocol()) {
-                teller.tell_classic(member->id, member->assignment(), kNoTimestamp);
+                teller.tell_classic(member->id, member->assignment(), kNoTimestamp, classic->generation);
             }
         }
     } else {
@@ -144,6 +145,22 @@ void GroupTable::note(const Group& group, RebalanceCause cause, const std::optio
 
 void GroupTable::note_arrival(const Group& group, const MemberNames& member) { history_of(group).note_arrival(member, moment_); }
 
+GroupHistory* GroupTable::history_for_commits(const Group& group) {
+    if (GroupHistory* known = histories_.find_to_change(group.id)) {
+        return known;
+    }
+    return group.has_no_members() || !histories_.has_room() ? nullptr : &history_of(group);
+}
+
+GroupHistory* GroupTable::note_late(const Group& group, std::string_view member_id, LateRequest request, std::int32_t claim,
+                                    ErrorCode error) {
+    GroupHistory* history = says_that_claim_is_over(error) ? history_for_commits(group) : nullptr;
+    if (history != nullptr) {
+        history->note_late(member_id, request, claim, moment_);
+    }
+    return history;
+}
+
 void GroupTable::remember(const GroupMetadataRecord& record) {
     const Group* group = find(record.group_id);
     if (group == nullptr || (group->classic() != nullptr && group->has_no_members() && record.members.empty())) {
@@ -155,7 +172,7 @@ void GroupTable::remember(const GroupMetadataRecord& record) {
     for (const MemberRecord& member : record.members) {
         history.know({member.member_id, member.group_instance_id, member.client_id, member.client_host});
         if (record.protocol_type == kConsumerProtocolType) {
-            teller.tell_classic(member.member_id, member.assignment, moment_);
+            teller.tell_classic(member.member_id, member.assignment, moment_, record.generation.value);
         }
     }
     history.end_sealing(moment_);

@@ -8,6 +8,12 @@
 namespace partita::groups {
 
 ErrorCode ClassicMembership::heartbeat(const Heartbeat& command, ClassicGroup& group, Now now) {
+    const ErrorCode answer = answer_heartbeat(command, group, now);
+    table_.note_late(group.group(), command.member_id, LateRequest::heartbeat, command.generation.value, answer);
+    return answer;
+}
+
+ErrorCode ClassicMembership::answer_heartbeat(const Heartbeat& command, ClassicGroup& group, Now now) {
     if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
         if (error == ErrorCode::fenced_instance_id) {
             table_.note(group.group(), RebalanceCause::fenced, MemberNames{command.member_id, command.group_instance_id, {}, {}});

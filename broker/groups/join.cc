@@ -131,6 +131,8 @@ void ClassicMembership::join_known_member(const JoinGroup& command, ClassicGroup
         if (error == ErrorCode::fenced_instance_id) {
             table_.note(group.group(), RebalanceCause::fenced, said_by(command));
         }
+        // A step of a rebalance, as a sync. It names no generation.
+        table_.note_late(group.group(), command.member_id, LateRequest::sync, GroupHistory::kNoClaim, error);
         reply(effects, command.reply_to, join_error(error, command.member_id));
         return;
     }

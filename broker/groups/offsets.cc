@@ -187,6 +187,7 @@ bool GroupOffsets::metadata_too_large(std::string_view metadata) const {
 void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects) {
     const Group* group = table_.find(command.group_id);
     if (const ErrorCode refusal = refuse_commit(command, CommitKind::plain, group); refusal != ErrorCode::none) {
+        note_refused(command, group, refusal, now);
         reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
         return;
     }
@@ -195,15 +196,39 @@ void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects
         classic != nullptr && (classic->is(GroupState::stable) || classic->is(GroupState::preparing_rebalance))) {
         rebalances_.restart_session(*classic->find(command.member_id), now);
     }
-    OffsetCommitResult result =
-        commit_each(command, now, effects, [&](const OffsetCommitRecord& record) { table_.change(record, effects); });
+    // Who commits without being a member is nobody to the history.
+    GroupHistory* history = group == nullptr ? nullptr : table_.history_for_commits(*group);
+    const std::int32_t committer =
+        history == nullptr || command.member_id.empty() ? GroupHistory::kNobody : history->committer(command.member_id);
+    OffsetCommitResult result = commit_each(command, now, effects, [&](const OffsetCommitRecord& record) {
+        table_.change(record, effects);
+        if (history != nullptr) {
+            history->note_commit(record.topic, record.partition.value, committer, now.wall);
+        }
+    });
     reply(effects, command.reply_to, std::move(result));
+}
+
+void GroupOffsets::note_refused(const OffsetCommit& command, const Group* group, ErrorCode refusal, Now now) {
+    if (group == nullptr || command.member_id.empty()) {
+        return;
+    }
+    GroupHistory* history = table_.note_late(*group, command.member_id, LateRequest::commit, command.generation.value, refusal);
+    if (history == nullptr) {
+        return;
+    }
+    for (const OffsetCommit::Topic& topic : command.topics) {
+        for (const OffsetCommit::Partition& partition : topic.partitions) {
+            history->note_late_offset(command.member_id, topic.name, partition.partition.value, partition.offset, now.wall);
+        }
+    }
 }
 
 void GroupOffsets::commit(const TransactionalOffsetCommit& command, Now now, Effects& effects) {
     const OffsetCommit& offsets = command.offsets;
     const Group* group = table_.find(offsets.group_id);
     if (const ErrorCode refusal = refuse_commit(offsets, CommitKind::transactional, group); refusal != ErrorCode::none) {
+        note_refused(offsets, group, refusal, now);
         reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
         return;
     }

@@ -468,6 +468,20 @@ std::map<PartitionIndex, Offset> GroupQueries::committed_in(std::string_view gro
     return told;
 }
 
+Checkpoints GroupQueries::checkpoints_of(std::string_view group_id) const {
+    Checkpoints told;
+    const Group* group = table_.find(group_id);
+    if (group == nullptr) return told;
+    for (const auto& [topic, partitions] : group->offsets) {
+        auto& known = told.emplace_hint(told.end(), topic, std::map<PartitionIndex, Checkpoint>())->second;
+        for (const auto& [partition, committed] : partitions) {
+            known.emplace_hint(known.end(), partition,
+                               Checkpoint{committed.offset, committed.commit_timestamp, committed.topic_id});
+        }
+    }
+    return told;
+}
+
 std::vector<std::vector<TopicReader>> GroupQueries::readers_of(std::span<TopicQuestion> questions) {
     table_.reader_index().update([&](ReaderListing& listing) {
         list_topics(listing);

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "broker/groups/group_history.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/offset_commits.h"
@@ -16,6 +17,7 @@
 #include "broker/handlers/topic_lookup.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/reader_observer.h"
+#include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/08_offset_commit.h"
 
@@ -110,6 +112,9 @@ void offset_commit(runtime::RequestContext& context) {
                                  .retention_time_ms = request->retention_time_ms,
                                  .topics = {collected.topics.begin(), collected.topics.size()},
                                  .api_version = context.version()});
+    }
+    if (committed && groups::says_that_claim_is_over(committed->error)) {
+        context.services.upkeep.commit_refused();
     }
     for (std::size_t i = 0; i < collected.undecided.size(); ++i) {
         ErrorCode& error = collected.undecided[i]->error_code;

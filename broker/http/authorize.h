@@ -12,11 +12,15 @@
 
 namespace partita::http {
 
-/// True when the caller may hear of the finding: of its topic, or of everything in the cluster.
+/// True when the caller may hear of the finding: of its topic, of everything in the cluster; of its group where it has no topic.
 [[nodiscard]] inline bool may_hear(const access::Authorizer& authorizer, const Caller& caller,
                                    const expansion::Finding& finding) {
-    return authorizer.allows_everything() ||
-           authorizer.meets(caller.requester(), access::kDescribeTopicOrCluster, finding.subject.topic);
+    if (authorizer.allows_everything()) {
+        return true;
+    }
+    const bool is_of_group = finding.subject.topic.empty() && !finding.subject.group.empty();
+    return is_of_group ? authorizer.meets(caller.requester(), access::kDescribeGroup, finding.subject.group)
+                       : authorizer.meets(caller.requester(), access::kDescribeTopicOrCluster, finding.subject.topic);
 }
 
 /// "User:ANONYMOUS lacks READ TOPIC on orders".

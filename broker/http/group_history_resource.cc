@@ -1,6 +1,6 @@
-// GET /v1/groups/G/ownership    who owns each partition, since when, who had it before, and the takeovers with their causes;
-// search
-//                               (part of a topic's name), skip and limit choose among the partitions
+// GET /v1/groups/G/ownership    who owns each partition, since when and by which claim, who had it before, how far the group has
+//                               come, and the takeovers with their kinds and causes; search (part of a topic's name), skip and
+//                               limit choose among the partitions
 // GET /v1/groups/G/rebalances   the last rebalances: what caused each, who was waited for, how long it took
 //
 // Both tell what the coordinator saw since it began (groups/group_history.h). Of topics that the caller may not describe nothing
@@ -10,6 +10,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ranges>
+#include <set>
+#include <utility>
 
 #include "broker/expansion/finding_json.h"
 #include "broker/groups/group_history.h"
@@ -20,6 +22,9 @@
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/coordinators/ownership_record.h"
+#include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/queries/topic_sizes.h"
 #include "schedule/clock.h"
 
 namespace partita::http {
@@ -54,70 +59,159 @@ ordered_json member_json(const GroupHistory::KnownMember& member) {
     return told;
 }
 
-ordered_json ownership_json(const GroupHistory& history, std::string_view topic, std::size_t partition,
-                            const GroupHistory::Ownership& ownership) {
+/// Empty: there is no such partition (any more).
+using PartitionBounds = std::optional<runtime::LogBounds>;
+
+/// `ownership`: null of a partition that nobody ever owned, for all that is known.
+ordered_json checkpoint_json(const GroupHistory& history, const GroupHistory::Ownership* ownership,
+                             const groups::Checkpoint& checkpoint, const PartitionBounds& bounds) {
+    // A commit that the history did not hear of is somebody else's: of a transaction, of a seed, or from before it began.
+    const bool is_known = ownership != nullptr && ownership->committed_at == checkpoint.committed;
+    ordered_json told{{"offset", checkpoint.offset.value}, {"time_ms", time_or_null(checkpoint.committed)}};
+    told["member_id"] = is_known ? id_or_null(history, ownership->committed_by) : ordered_json(nullptr);
+    told["lag"] = bounds ? ordered_json(std::max<std::int64_t>(0, bounds->end - std::max(checkpoint.offset, bounds->start)))
+                         : ordered_json(nullptr);
+    return told;
+}
+
+ordered_json claim_or_null(std::int32_t claim) {
+    return claim == GroupHistory::kNoClaim ? ordered_json(nullptr) : ordered_json(claim);
+}
+
+ordered_json ownership_json(const GroupHistory& history, const GroupHistory::Ownership& ownership, TimestampMs now) {
     const std::optional<TimestampMs> free = history.free_since(ownership);
+    const bool is_free = free || ownership.owner == GroupHistory::kNobody;
     const bool was_another = ownership.previous != GroupHistory::kNobody;
-    ordered_json told{{"topic", expansion::name_text(std::string(topic))}, {"partition", partition}};
-    told["member_id"] = free ? ordered_json(nullptr) : id_or_null(history, ownership.owner);
-    told["since_ms"] = free ? ordered_json(nullptr) : time_or_null(ownership.since);
+    ordered_json told;
+    told["member_id"] = is_free ? ordered_json(nullptr) : id_or_null(history, ownership.owner);
+    told["claim"] = is_free ? ordered_json(nullptr) : claim_or_null(ownership.claim);
+    told["since_ms"] = is_free ? ordered_json(nullptr) : time_or_null(ownership.since);
     told["free_since_ms"] = time_or_null(free);
     // Of a partition that is free the last owner is the one before.
     told["previous_member_id"] = id_or_null(history, free ? ownership.owner : ownership.previous);
     told["previous_until_ms"] = free          ? time_or_null(free)
                                 : was_another ? time_or_null(ownership.previous_until)
                                               : ordered_json(nullptr);
-    told["cause"] = was_another && !free ? ordered_json(to_string(ownership.cause)) : ordered_json(nullptr);
+    const bool has_cause = was_another && !free;
+    told["cause"] = has_cause ? ordered_json(to_string(ownership.cause)) : ordered_json(nullptr);
+    told["kind"] =
+        has_cause ? ordered_json(to_string(groups::kind_of(ownership.cause, ownership.previous_seen))) : ordered_json(nullptr);
+    told["flapping"] = GroupHistory::is_flapping(ownership, now);
+    return told;
+}
+
+ordered_json takeover_json(const GroupHistory& history, const GroupHistory::Takeover& takeover) {
+    ordered_json told{
+        {"time_ms", takeover.time.value},         {"topic", expansion::name_text(takeover.topic)},
+        {"partition", takeover.partition},        {"from", id_or_null(history, takeover.from)},
+        {"to", id_or_null(history, takeover.to)}, {"kind", to_string(groups::kind_of(takeover.cause, takeover.seen_after))},
+        {"cause", to_string(takeover.cause)},     {"flapping", takeover.is_flapping},
+        {"claim", claim_or_null(takeover.claim)}, {"claim_before", claim_or_null(takeover.claim_before)}};
+    told["seen_after_ms"] = time_or_null(takeover.seen_after);
+    told["unowned_ms"] = takeover.unowned_ms ? ordered_json(*takeover.unowned_ms) : ordered_json(nullptr);
     return told;
 }
 
 /// What the caller may see of a group's history.
 class Teller {
   public:
-    Teller(const GroupHistory& history, const access::Authorizer& authorizer, const Caller& caller)
-        : history_(history), authorizer_(authorizer), caller_(caller) {}
+    Teller(const Surroundings& surroundings, const runtime::OwnershipRecord& record, const Caller& caller)
+        : history_(record.history),
+          checkpoints_(record.checkpoints),
+          authorizer_(surroundings.services.authorizer),
+          caller_(caller),
+          table_(surroundings.services.topics.table()),
+          now_(surroundings.services.clock.now().wall) {}
 
+    /// Partitions that somebody owned or committed for.
     void tell_partitions(const PageWish& page, ordered_json& object) {
-        std::size_t total = 0;
-        ordered_json partitions = ordered_json::array();
-        for (const auto& [name, topic] : history_.topics()) {
-            if (!page.wants(name) || !may_see(name)) {
-                continue;
-            }
-            for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
-                const GroupHistory::Ownership& ownership = topic.partitions[index];
-                if (ownership.owner != GroupHistory::kNobody && page.has_place(total++)) {
-                    partitions.push_back(ownership_json(history_, name, index, ownership));
-                }
+        std::set<std::string_view> names;
+        for (const auto& [name, topic] : history_.topics()) names.insert(name);
+        for (const auto& [name, partitions] : checkpoints_) names.insert(name);
+        partitions_ = ordered_json::array();
+        total_ = 0;
+        for (const std::string_view name : names) {
+            if (page.wants(name) && may_see(name)) {
+                tell_topic(name, page);
             }
         }
-        object["total"] = total;
-        object["partitions"] = std::move(partitions);
+        object["total"] = total_;
+        object["partitions"] = std::move(partitions_);
     }
 
     [[nodiscard]] ordered_json takeovers() {
         ordered_json list = ordered_json::array();
+        std::uint64_t sequence = history_.takeover_total();
         for (const GroupHistory::Takeover& takeover : history_.takeovers() | std::views::reverse) {
-            if (!may_see(takeover.topic)) {
-                continue;
+            if (may_see(takeover.topic)) {
+                list.push_back(ordered_json{{"sequence", sequence}});
+                list.back().update(takeover_json(history_, takeover));
             }
-            ordered_json told{{"time_ms", takeover.time.value},          {"topic", expansion::name_text(takeover.topic)},
-                              {"partition", takeover.partition},         {"from", id_or_null(history_, takeover.from)},
-                              {"to", id_or_null(history_, takeover.to)}, {"cause", to_string(takeover.cause)}};
-            told["unowned_ms"] = takeover.unowned_ms ? ordered_json(*takeover.unowned_ms) : ordered_json(nullptr);
-            list.push_back(std::move(told));
+            --sequence;
         }
         return list;
     }
 
   private:
+    void tell_topic(std::string_view name, const PageWish& page) {
+        const auto known = history_.topics().find(name);
+        const auto committed = checkpoints_.find(name);
+        const std::size_t owned = known == history_.topics().end() ? 0 : known->second.partitions.size();
+        const std::size_t behind =
+            committed == checkpoints_.end() || committed->second.empty() || committed->second.rbegin()->first.value < 0
+                ? 0
+                : static_cast<std::size_t>(committed->second.rbegin()->first.value) + 1;
+        const runtime::TopicState* state = table_->find(name);
+        for (std::size_t index = 0; index < std::max(owned, behind); ++index) {
+            const GroupHistory::Ownership* ownership = index < owned ? &known->second.partitions[index] : nullptr;
+            if (ownership != nullptr && ownership->owner == GroupHistory::kNobody) {
+                ownership = nullptr;
+            }
+            const groups::Checkpoint* checkpoint = checkpoint_at(committed, index, state);
+            if ((ownership == nullptr && checkpoint == nullptr) || !page.has_place(total_++)) {
+                continue;
+            }
+            ordered_json told{{"topic", expansion::name_text(std::string(name))}, {"partition", index}};
+            told.update(ownership_json(history_, ownership == nullptr ? GroupHistory::Ownership() : *ownership, now_));
+            told["checkpoint"] = checkpoint == nullptr
+                                     ? ordered_json(nullptr)
+                                     : checkpoint_json(history_, ownership, *checkpoint, bounds_of(state, index));
+            partitions_.push_back(std::move(told));
+        }
+    }
+
+    [[nodiscard]] const groups::Checkpoint* checkpoint_at(groups::Checkpoints::const_iterator committed, std::size_t index,
+                                                          const runtime::TopicState* state) const {
+        if (committed == checkpoints_.end()) {
+            return nullptr;
+        }
+        const auto found = committed->second.find(PartitionIndex{static_cast<std::int32_t>(index)});
+        if (found == committed->second.end()) {
+            return nullptr;
+        }
+        const TopicId& topic_id = found->second.topic_id;
+        const bool is_of_other_topic = state != nullptr && !topic_id.is_zero() && topic_id != state->topic->id;
+        return is_of_other_topic ? nullptr : &found->second;
+    }
+
+    [[nodiscard]] static PartitionBounds bounds_of(const runtime::TopicState* state, std::size_t index) {
+        const bool is_there = state != nullptr && std::cmp_less(index, state->topic->partition_count);
+        return is_there ? std::optional(runtime::log_bounds(*state->partition(static_cast<std::int32_t>(index))->log))
+                        : std::nullopt;
+    }
+
     [[nodiscard]] bool may_see(std::string_view topic) {
         return authorizer_.meets(caller_.requester(), access::kDescribeTopic, topic);
     }
 
     const GroupHistory& history_;
+    const groups::Checkpoints& checkpoints_;
     const access::Authorizer& authorizer_;
     const Caller& caller_;
+    const std::shared_ptr<const runtime::TopicTable> table_;
+    const TimestampMs now_;
+    ordered_json partitions_;
+    std::size_t total_ = 0;
 };
 
 ordered_json rebalance_json(const GroupHistory& history, const GroupHistory::Rebalance& rebalance, TimestampMs now) {
@@ -147,15 +241,8 @@ ordered_json rebalance_json(const GroupHistory& history, const GroupHistory::Reb
     return told;
 }
 
-/// Empty: the client was told that there is no such group.
-std::shared_ptr<const GroupHistory> history_of(const Surroundings& surroundings, Exchange& exchange) {
-    const std::string& name = exchange.request().path.at(2);
-    auto history = surroundings.services.groups.history_of(name);
-    if (!history) {
-        respond_kafka_error(exchange, ErrorCode::group_id_not_found, "there is no group " + name);
-        return nullptr;
-    }
-    return std::make_shared<const GroupHistory>(std::move(*history));
+void refuse_unknown_group(Exchange& exchange) {
+    respond_kafka_error(exchange, ErrorCode::group_id_not_found, "there is no group " + exchange.request().path.at(2));
 }
 
 }  // namespace
@@ -167,23 +254,30 @@ void serve_ownership(const Surroundings& surroundings, const ExchangePointer& ex
         return;
     }
     const auto look = [surroundings, page = *page, exchange] {
-        const auto history = history_of(surroundings, *exchange);
-        if (history == nullptr) {
+        const std::string& name = exchange->request().path.at(2);
+        const auto record = surroundings.services.groups.ownership_of(name);
+        if (!record) {
+            refuse_unknown_group(*exchange);
             return;
         }
+        const GroupHistory& history = record->history;
         ordered_json object = surroundings.identity.begin_answer();
-        object["group"] = expansion::name_text(exchange->request().path.at(2));
+        object["group"] = expansion::name_text(name);
+        object["time_ms"] = surroundings.services.clock.now().wall.value;
         object["members"] = ordered_json::array();
-        for (const GroupHistory::KnownMember& member : history->members()) {
+        for (const GroupHistory::KnownMember& member : history.members()) {
             object["members"].push_back(member_json(member));
         }
-        Teller teller(*history, surroundings.services.authorizer, exchange->caller());
+        Teller teller(surroundings, *record, exchange->caller());
         teller.tell_partitions(page, object);
-        object["partitions_left_out"] = history->has_partitions_left_out();
+        object["partitions_left_out"] = history.has_partitions_left_out();
         for (std::size_t cause = 0; cause < groups::kTakeoverCauses; ++cause) {
-            object["takeover_counts"][to_string(static_cast<groups::TakeoverCause>(cause))] =
-                history->takeover_counts().at(cause);
+            object["takeover_counts"][to_string(static_cast<groups::TakeoverCause>(cause))] = history.takeover_counts().at(cause);
         }
+        for (std::size_t kind = 0; kind < groups::kTakeoverKinds; ++kind) {
+            object["takeover_kinds"][to_string(static_cast<groups::TakeoverKind>(kind))] = history.takeover_kinds().at(kind);
+        }
+        object["takeover_kinds"]["flapping"] = history.flapping_count();
         object["takeovers"] = teller.takeovers();
         respond_json(*exchange, object);
     };
@@ -191,8 +285,9 @@ void serve_ownership(const Surroundings& surroundings, const ExchangePointer& ex
 }
 
 void serve_rebalances(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    const auto history = history_of(surroundings, *exchange);
-    if (history == nullptr) {
+    const auto history = surroundings.services.groups.history_of(exchange->request().path.at(2));
+    if (!history) {
+        refuse_unknown_group(*exchange);
         return;
     }
     const TimestampMs now = surroundings.services.clock.now().wall;

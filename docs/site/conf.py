@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAVIGATION = [
     ("Guides", [f"docs/guides/{name}" for name in ("testcontainers", "spring", "librdkafka", "ci", "repartitioning", "from-kafka", "from-redpanda")]),
     ("Using it", ["docs/commands", "docs/capture", "docs/console", "docs/http", "docs/packages", "scripts/starters/README"]),
-    ("More partitions", ["docs/expansion", "docs/partitioners"]),
+    ("More partitions", ["docs/expansion", "docs/partitioners", "docs/ownership"]),
     ("Settings", ["docs/configuration", "docs/dynamic-configs", "docs/configs", "docs/security", "docs/durability"]),
     ("Beside Kafka", ["docs/differences", "docs/apis", "docs/clients", "docs/kafka-suites", "docs/performance"]),
     ("How it is made", ["ARCHITECTURE", "HACKING", "docs/dependencies", "tests/interop/README", "tests/interop/conversations/README"]),

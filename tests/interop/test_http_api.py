@@ -114,6 +114,11 @@ def test_a_group_with_a_member(site, broker, protocol):
         assert [(one["topic"], one["partition"], one["member_id"]) for one in owned["partitions"]] == [
             (topic, partition, group["members"][0]["member_id"]) for partition in (0, 1)]
         assert owned["partitions"][0]["since_ms"] > 0 and owned["takeovers"] == []
+        assert [one["claim"] for one in owned["partitions"]] == [group["epoch"] or 1] * 2
+        assert owned["partitions"][0]["checkpoint"] is None
+        checkpoint = owned["partitions"][1]["checkpoint"]
+        assert checkpoint.pop("time_ms") > 0
+        assert checkpoint == {"offset": 1, "member_id": group["members"][0]["member_id"], "lag": 0}
     finally:
         consumer.close()
     owned = site.ask("ownership", query="?limit=1&skip=1", group=f"group-{protocol}")

@@ -14,6 +14,10 @@ export const kCauses = {
   subscription_changed: "subscribes to other topics", topics_changed: "topics came, went or grew", converted: "the group went over to the other protocol", fenced: "was refused as an old owner (fenced)",
 };
 
+/** Why a partition has another owner, and whether that was as it should be. */
+const why = (one) => [one.kind === "stolen" ? chip("stolen: the owner before was alive", "bad") : chip(kWordOf[one.cause], kKindOf[one.cause]), one.flapping ? chip("flapping", "warn") : null];
+const checkpoint = (one, who) => (one === null ? "–" : h("span", { title: one.time_ms === null ? "" : `committed ${date(one.time_ms)}` }, count(one.offset), one.member_id === null ? null : h("small", {}, "by ", who(one.member_id)[0])));
+
 /** Who owns each partition, and every takeover with its cause. */
 export async function ownership(place, [name], visit) {
   const body = h("div", {});
@@ -28,16 +32,20 @@ export async function ownership(place, [name], visit) {
     const who = (id) => (id === null ? h("em", { class: "quiet" }, "nobody") : [h("span", { class: "name" }, members.get(id)?.client_id || id), h("small", {}, members.get(id)?.instance_id || id)]);
     const counts = known.takeover_counts;
     show(body, tiles(tile("Partitions", count(known.total), known.partitions_left_out ? "more are not followed" : ""), tile("Shared out anew", count(counts.normal), "takeovers: a fair share"),
-      tile("Left", count(counts.left), "takeovers"), tile("Restarted", count(counts.restarted), "takeovers: static members"), tile("Lost", count(counts.lost), "takeovers: the owner was dropped")),
+      tile("Left", count(counts.left), "takeovers"), tile("Restarted", count(counts.restarted), "takeovers: static members"), tile("Lost", count(known.takeover_kinds.lost), "takeovers: the owner was dropped"),
+      tile("Stolen", count(known.takeover_kinds.stolen), "takeovers: the owner was alive"), tile("Flapping", count(known.takeover_kinds.flapping), "takeovers to and fro")),
     card("Who owns what", known.partitions.length ? [table("Partitions", [
       ["Topic", (one) => h("a", { href: page("topics", one.topic), class: "name" }, one.topic), "wide"],
       ["Partition", (one) => count(one.partition), "number"],
       ["Owner", (one) => who(one.member_id)],
+      ["Claim", (one) => (one.claim === null ? "–" : count(one.claim)), "number"],
       ["For", (one) => (one.member_id === null ? chip(`free for ${ago(one.free_since_ms)}`, "warn") : one.since_ms === null ? "longer than is known" : h("span", { title: date(one.since_ms) }, ago(one.since_ms))), "number"],
       ["Before", (one) => (one.previous_member_id === null ? "–" : who(one.previous_member_id))],
-      ["Why", (one) => (one.cause === null ? "–" : chip(kWordOf[one.cause], kKindOf[one.cause]))],
+      ["Why", (one) => (one.cause === null ? "–" : why(one))],
+      ["Committed", (one) => checkpoint(one.checkpoint, who), "number"],
+      ["Behind", (one) => (one.checkpoint?.lag ?? null) === null ? "–" : count(one.checkpoint.lag), "number"],
     ], known.partitions), pager(state.skip, kPartitions, known.total, (to) => { state.skip = to; draw(); })] : note(state.search ? "No topic with that in its name has an owner." : "Nobody owned a partition since the broker knows the group.")),
-    card("Takeovers", known.takeovers.length ? h("ol", { class: "timeline" }, known.takeovers.slice(0, kTakeoversShown).map((one) => h("li", {}, h("time", {}, clock(one.time_ms)), chip(kWordOf[one.cause], kKindOf[one.cause]),
+    card("Takeovers", known.takeovers.length ? h("ol", { class: "timeline" }, known.takeovers.slice(0, kTakeoversShown).map((one) => h("li", {}, h("time", {}, clock(one.time_ms)), why(one),
       h("span", { class: "name" }, `${one.topic} ${one.partition}`), ` ${members.get(one.from)?.client_id || one.from} → ${members.get(one.to)?.client_id || one.to}`,
       one.unowned_ms ? h("small", {}, `nobody had it for ${duration(one.unowned_ms)}`) : null))) : note("No partition went from one member to another.")));
   }

@@ -7,7 +7,9 @@
 #include <utility>
 #include <variant>
 
+#include "broker/groups/group_history.h"
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
+#include "broker/runtime/coordinators/ownership_record.h"
 #include "broker/runtime/partitions/append_error_code.h"
 #include "protocol/record_batch.h"
 
@@ -211,6 +213,26 @@ std::optional<groups::GroupHistory> GroupShards::history_of(std::string_view gro
     Shard& shard = *shards()[shard_of(group_id)];
     const MutexLock lock(shard.mutex);
     return shard.core->history_of(group_id);
+}
+
+std::optional<OwnershipRecord> GroupShards::ownership_of(std::string_view group_id) {
+    if (!is_attached()) {
+        return std::nullopt;
+    }
+    Shard& shard = *shards()[shard_of(group_id)];
+    const MutexLock lock(shard.mutex);
+    auto history = shard.core->history_of(group_id);
+    if (!history) {
+        return std::nullopt;
+    }
+    return OwnershipRecord{std::move(*history), shard.core->checkpoints_of(group_id)};
+}
+
+void GroupShards::visit_histories(
+    const std::function<void(std::string_view group_id, const groups::GroupHistory& history)>& visit) {
+    if (is_attached()) {
+        for_each_core([&](const groups::GroupCoordinator& core) { core.visit_histories(visit); });
+    }
 }
 
 template <class Change>

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,6 +35,8 @@ class TransactionCommitListener {
 };
 
 extern template class CoordinatorShards<groups::GroupCoordinator>;
+
+struct OwnershipRecord;
 
 /// The group coordinators. A shard is found by the group's id.
 class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
@@ -85,6 +88,10 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     [[nodiscard]] std::optional<groups::MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id);
     /// As `GroupCoordinator::history_of`, likewise: a copy, for which the shard's lock is held as long as it takes to make it.
     [[nodiscard]] std::optional<groups::GroupHistory> history_of(std::string_view group_id);
+    /// See ownership_record.h; likewise.
+    [[nodiscard]] std::optional<OwnershipRecord> ownership_of(std::string_view group_id);
+    /// As `GroupCoordinator::visit_histories`, of one shard after the other, with its lock held.
+    void visit_histories(const std::function<void(std::string_view group_id, const groups::GroupHistory& history)>& visit);
     /// Seeds each of the groups; `seeds.group_id` is not looked at. Groups of a shard are seeded by one write, up to
     /// `kSeedRecordsMax` records. False when something could not be written: then the others may have been seeded.
     [[nodiscard]] bool seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);

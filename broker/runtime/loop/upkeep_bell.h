@@ -21,6 +21,8 @@ class UpkeepBell {
     void log_start_moved() { ring(&Heard::log_start_moved); }
     /// Call this after a coordinator could not write: the thread rebuilds it from its log.
     void coordinator_lost() { ring(&Heard::coordinator_lost); }
+    /// Call this after a commit was refused because it came by a generation, an epoch or a member id that is over.
+    void commit_refused() { ring(&Heard::commit_refused); }
     /// Call this after a topic was deleted: when the thread frees space the next time, it also removes the rows of deleted topics
     /// from the metadata store.
     void topic_deleted() { topic_deleted_.store(true, std::memory_order_relaxed); }
@@ -33,6 +35,7 @@ class UpkeepBell {
     struct Heard {
         bool log_start_moved = false;
         bool coordinator_lost = false;
+        bool commit_refused = false;
         bool flusher_done = false;
     };
     [[nodiscard]] Heard take_heard();

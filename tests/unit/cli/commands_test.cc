@@ -230,5 +230,17 @@ TEST_F(CommandLine, EventsOfOtherTopicsAreLeftOut) {
     EXPECT_EQ(run({"watch", "--topic", "u", "--json", "--http", server.address()}).output, "");
 }
 
+TEST_F(CommandLine, AGroupsPartitionsAreWatchedUntilTheBrokerEnds) {
+    const std::string body =
+        R"({"time_ms":0,"members":[{"member_id":"m","instance_id":null,"client_id":"web"}],"takeovers":[],"partitions":[)"
+        R"({"topic":"t","partition":3,"member_id":"m","claim":2,"since_ms":0,"free_since_ms":null,"checkpoint":null}]})";
+    AnsweringServer server(AnsweringServer::http("200 OK", body));
+    const Ran ran = run({"watch", "--ownership", "g", "--every-ms", "50", "--http", server.address()});
+    EXPECT_EQ(ran.exit_code, kExitBroken);
+    EXPECT_THAT(ran.output, HasSubstr("owner    t 3: web, claim 2, no commit\n"));
+    AnsweringServer strange(AnsweringServer::http("200 OK", "{}"));
+    EXPECT_THAT(run({"watch", "--ownership", "g", "--http", strange.address()}).errors, HasSubstr("does not know"));
+}
+
 }  // namespace
 }  // namespace partita::cli

@@ -145,6 +145,135 @@ TEST(GroupHistory, WithACooperativeAssignorNobodyStandsStill) {
     EXPECT_EQ(history.takeovers().front().unowned_ms, 10);
 }
 
+TEST(GroupHistory, APartitionIsHeldByTheNewestClaimThatGaveIt) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.know(named("b"));
+    history.acquire("t", topic_id(1), 0, "a", at(0), 4);
+    history.acquire("t", topic_id(1), 0, "a", at(10), 5);
+    EXPECT_EQ(history.find("t", 0)->claim, 5);
+    EXPECT_EQ(history.find("t", 0)->since, at(0));
+    history.acquire("t", topic_id(1), 0, "b", at(20), 6);
+    EXPECT_EQ(history.find("t", 0)->claim, 6);
+    EXPECT_EQ(history.takeovers().front().claim_before, 5);
+    EXPECT_EQ(history.takeovers().front().claim, 6);
+}
+
+TEST(GroupHistory, ALostPartitionTurnsOutToBeStolenWhenItsOwnerSpeaksAgain) {
+    for (const LateRequest request : {LateRequest::heartbeat, LateRequest::sync, LateRequest::commit}) {
+        GroupHistory history;
+        history.know(named("a"));
+        history.know(named("b"));
+        history.acquire("t", topic_id(1), 0, "a", at(0), 1);
+        history.note(RebalanceCause::session_expired, named("a"), at(10));
+        history.acquire("t", topic_id(1), 0, "b", at(20), 2);
+        const auto count = [&](TakeoverKind kind) { return history.takeover_kinds().at(static_cast<std::size_t>(kind)); };
+        EXPECT_EQ(count(TakeoverKind::lost), 1U);
+        history.note_late("a", request, 1, at(30));
+        history.note_late("a", request, 1, at(40));
+        EXPECT_EQ(count(TakeoverKind::lost), 0U);
+        EXPECT_EQ(count(TakeoverKind::stolen), 1U);
+        EXPECT_EQ(history.takeovers().front().seen_after, at(30));
+        EXPECT_EQ(history.find("t", 0)->previous_seen, at(30));
+        EXPECT_EQ(history.takeovers().front().cause, TakeoverCause::lost) << "why it was taken stays as it was";
+    }
+}
+
+TEST(GroupHistory, AnInstanceIdThatALivingMemberHadWasStolen) {
+    GroupHistory history;
+    history.know(named("a-1", "host"));
+    history.acquire("t", topic_id(1), 0, "a-1", at(0), 1);
+    history.note(RebalanceCause::restarted, named("a-2", "host"), at(10), "a-1");
+    history.acquire("t", topic_id(1), 0, "a-2", at(10), 1);
+    EXPECT_EQ(kind_of(history.takeovers().front().cause, history.takeovers().front().seen_after), TakeoverKind::normal);
+    history.note_late("a-1", LateRequest::heartbeat, 1, at(20));
+    EXPECT_EQ(kind_of(history.takeovers().front().cause, history.takeovers().front().seen_after), TakeoverKind::stolen);
+}
+
+TEST(GroupHistory, WhoLearnedOfItBeforeTheTakeoverHadNothingStolen) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.know(named("b"));
+    history.acquire("t", topic_id(1), 0, "a", at(0), 1);
+    history.note(RebalanceCause::session_expired, named("a"), at(10));
+    history.note_late("a", LateRequest::heartbeat, 1, at(15));
+    history.acquire("t", topic_id(1), 0, "b", at(20), 2);
+    EXPECT_EQ(history.takeovers().front().seen_after, kNoTimestamp);
+}
+
+TEST(GroupHistory, AMemberWithAnOldGenerationThatIsStillAMemberLostNothing) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.know(named("b"));
+    history.acquire("t", topic_id(1), 0, "a", at(0), 1);
+    history.acquire("t", topic_id(1), 0, "b", at(20), 2);
+    history.note_late("a", LateRequest::commit, 1, at(30));
+    history.note_late_offset("a", "t", 0, Offset{7}, at(30));
+    EXPECT_EQ(history.takeovers().front().seen_after, kNoTimestamp);
+    ASSERT_EQ(history.late_members().size(), 1U);
+    EXPECT_EQ(history.late_members().front().count(LateRequest::commit), 1U);
+    EXPECT_EQ(history.late_members().front().overlaps, 1U);
+    EXPECT_EQ(history.late_members().front().overlap.offset, Offset{7});
+    EXPECT_EQ(history.late_members().front().overlap.since, at(20));
+}
+
+TEST(GroupHistory, NothingIsKeptOfStrangersAndOfTooManyLateMembersTheLastOnes) {
+    GroupHistory history;
+    history.note_late("stranger", LateRequest::commit, 1, at(0));
+    EXPECT_TRUE(history.late_members().empty());
+    for (std::size_t index = 0; index <= GroupHistory::kLateMembersMax; ++index) {
+        const std::string id = "m" + std::to_string(index);
+        history.know(named(id));
+        history.note_late(id, LateRequest::heartbeat, 1, at(static_cast<std::int64_t>(index)));
+    }
+    EXPECT_EQ(history.late_members().size(), GroupHistory::kLateMembersMax);
+    EXPECT_EQ(history.members()[static_cast<std::size_t>(history.late_members().front().member)].member_id, "m32");
+    history.note_late("m32", LateRequest::heartbeat, 1, at(33 + GroupHistory::kLateSpellMs));
+    EXPECT_EQ(history.late_members().front().count(LateRequest::heartbeat), 1U) << "a spell ends with a pause";
+}
+
+TEST(GroupHistory, APartitionThatGoesToAndFroIsFlapping) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.know(named("b"));
+    const auto give = [&](std::string_view member, std::int64_t when) { history.acquire("t", topic_id(1), 0, member, at(when)); };
+    give("a", 0);
+    give("b", 10);
+    give("a", 20);  // Came back.
+    give("b", 30);  // And again.
+    EXPECT_FALSE(history.takeovers().back().is_flapping);
+    EXPECT_EQ(history.flapping_count(), 0U);
+    give("a", 40);
+    EXPECT_TRUE(history.takeovers().back().is_flapping);
+    EXPECT_EQ(history.flapping_count(), 1U);
+    EXPECT_TRUE(GroupHistory::is_flapping(*history.find("t", 0), at(20 + GroupHistory::kFlappingWindowMs)));
+    EXPECT_FALSE(GroupHistory::is_flapping(*history.find("t", 0), at(21 + GroupHistory::kFlappingWindowMs)));
+}
+
+TEST(GroupHistory, APartitionThatGoesOnToOneAfterTheOtherIsNotFlapping) {
+    GroupHistory history;
+    for (int member = 0; member < 20; ++member) {
+        history.know(named("m" + std::to_string(member)));
+        history.acquire("t", topic_id(1), 0, "m" + std::to_string(member), at(member));
+    }
+    EXPECT_EQ(history.takeover_total(), 19U);
+    EXPECT_EQ(history.flapping_count(), 0U);
+}
+
+TEST(GroupHistory, ItIsKnownWhoCommitted) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.acquire("t", topic_id(1), 0, "a", at(0));
+    history.note_commit("t", 0, history.committer("a"), at(10));
+    EXPECT_EQ(history.find("t", 0)->committed_by, 0);
+    EXPECT_EQ(history.find("t", 0)->committed_at, at(10));
+    history.note_commit("t", 0, GroupHistory::kNobody, at(20));
+    EXPECT_EQ(history.find("t", 0)->committed_by, GroupHistory::kNobody);
+    history.note_commit("t", 1, 0, at(20));
+    history.note_commit("unknown", 0, 0, at(20));
+    EXPECT_EQ(history.find("t", 1), nullptr);
+}
+
 TEST(GroupHistory, WhoIsFencedCausesNoRebalance) {
     GroupHistory history;
     history.note(RebalanceCause::fenced, named("a"), at(0));
@@ -357,6 +486,7 @@ TEST_F(ClassicHistory, AFollowedPartitionOfKip848HasOneOwnerAfterTheOther) {
 
     // It comes back with an epoch of before.
     EXPECT_NE(beat(silent("m2", keep.mapped().epoch)).error, ErrorCode::none);
+    EXPECT_EQ(history().takeover_kinds().at(static_cast<std::size_t>(TakeoverKind::stolen)), 3U);
     EXPECT_NE(beat(silent("m1", 1)).error, ErrorCode::none);
     EXPECT_EQ(causes(history().rebalances().back()).back(), "fenced");
 }
