@@ -32,6 +32,8 @@ const std::vector<ConfigBinding<BrokerConfig>>& bindings() {
         bind<BrokerConfig, &BrokerConfig::auto_create_topics_enable>(),
         bind<BrokerConfig, &BrokerConfig::unstable_api_versions_enable>(),
         bind<BrokerConfig, &BrokerConfig::adopt_directories>("partita."),
+        bind<BrokerConfig, &BrokerConfig::authentication_time_max_ms>("partita."),
+        bind<BrokerConfig, &BrokerConfig::authentication_waiting_max>("partita."),
         bind<BrokerConfig, &BrokerConfig::connections_gather>("partita."),
         bind<BrokerConfig, &BrokerConfig::detection_enable>("partita."),
         bind<BrokerConfig, &BrokerConfig::detection_processor_percent>("partita."),

@@ -77,11 +77,13 @@ struct BrokerConfig {
     // Topics.
     bool auto_create_topics_enable{};
     bool unstable_api_versions_enable{};
-    bool adopt_directories{};              ///< partita.adopt.directories
-    bool connections_gather{};             ///< partita.connections.gather
-    bool detection_enable{};               ///< partita.detection.enable
-    double detection_processor_percent{};  ///< partita.detection.processor.percent
-    bool events_topic_enable{};            ///< partita.events.topic.enable
+    bool adopt_directories{};                   ///< partita.adopt.directories
+    std::int32_t authentication_time_max_ms{};  ///< partita.authentication.time.max.ms
+    std::int32_t authentication_waiting_max{};  ///< partita.authentication.waiting.max
+    bool connections_gather{};                  ///< partita.connections.gather
+    bool detection_enable{};                    ///< partita.detection.enable
+    double detection_processor_percent{};       ///< partita.detection.processor.percent
+    bool events_topic_enable{};                 ///< partita.events.topic.enable
     bool delete_topic_enable{};
     std::int32_t num_partitions{};
     /// As configured. A single node can hold one replica only, so callers treat larger values as 1 for internal topics, and

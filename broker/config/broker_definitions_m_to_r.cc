@@ -76,6 +76,13 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     internal("partita.adopt.directories", ConfigType::boolean, "false", kAny, kReadOnly,
              "Whether directories of partitions that the catalog does not know become topics at the start. In a directory that "
              "is new to this broker they always do."),
+    internal("partita.authentication.time.max.ms", ConfigType::int32, "30000", range(1), kReadOnly,
+             "How long a client may take until it is known who it is: TLS handshake and login together, from the moment in which "
+             "it connected."),
+    internal(
+        "partita.authentication.waiting.max", ConfigType::int32, "1024", range(1), kReadOnly,
+        "Most clients of each thread whose TLS handshake or login is under way. When one more comes, the one that came first "
+        "is closed."),
     define("partita.capture.directory", ConfigType::string, "", kAny, kReadOnly,
            "Where topics with partita.capture.enable are written to Avro files; empty where none may be. See docs/capture.md."),
     define("partita.capture.namespace", ConfigType::string, "partita", kNonEmpty, kReadOnly,
@@ -85,6 +92,9 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     internal("partita.connections.gather", ConfigType::boolean, "true", kAny, kReadOnly,
              "Whether connections share as few threads as their load allows, which spares a record the wake of another thread. "
              "Without it they are dealt out evenly."),
+    internal("partita.core.dumps.enable", ConfigType::boolean, "false", kAny, kReadOnly,
+             "Whether the kernel may write core dumps of a broker whose memory holds passwords, keys or tokens, and its user's "
+             "debuggers may look into it. A broker without secrets always lets them."),
     kept(internal("partita.data.directory", ConfigType::string, kNone, kAny, kReadOnly,
                   "Where the running broker keeps its data, as an absolute path. The broker says it.")),
     define("partita.default.capture.enable", ConfigType::boolean, "false", kAny, kReadOnly,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "broker/config/broker_config.h"
@@ -28,7 +30,18 @@ class CurrentConfig {
         config_ = std::move(config);
     }
 
+    /// Why the broker could not go on with the settings `after` where it goes on with `before`, as a client is told. May read
+    /// files.
+    using Objection = std::function<std::optional<ConfigError>(const BrokerConfig& before, const BrokerConfig& after)>;
+    /// What knows more of settings than their definitions do: key stores can be opened or not. Set once, before a reactor runs.
+    void set_objection(Objection objection) { objection_ = std::move(objection); }
+    /// What speaks against these settings in place of those in force. Asked before a client changes some, and without locks.
+    [[nodiscard]] std::optional<ConfigError> objection_to(const BrokerConfig& after) const {
+        return objection_ ? objection_(*get(), after) : std::nullopt;
+    }
+
   private:
+    Objection objection_;
     mutable Mutex mutex_{LockRank::current_config};
     std::shared_ptr<const BrokerConfig> config_ GUARDED_BY(mutex_);
 };

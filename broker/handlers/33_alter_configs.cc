@@ -21,19 +21,22 @@ void alter_configs(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     topics::AlterConfigsCommand command;
     command.validate_only = request->validate_only;
-    std::vector<ErrorCode> refused;
+    std::vector<topics::CatalogError> refused;
     for (const AlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
         const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type),
                                            resource.resource_name};
-        refused.push_back(refusal_of_configs(context, named, access::Operation::alter_configs));
-        if (refused.back() != ErrorCode::none) {
+        topics::CatalogError& error = refused.emplace_back();
+        error.code = refusal_of_configs(context, named, access::Operation::alter_configs);
+        if (error.failed()) {
+            error.message = error_message(error.code);
             continue;
         }
-        topics::ResourceToReplace& item = command.resources.emplace_back();
-        item.resource = named;
+        topics::ResourceToReplace item{.resource = named, .configs = {}};
         for (const AlterConfigsRequest::AlterableConfig& config : resource.configs) {
             item.configs.push_back({.name = config.name, .value = config.value});
         }
+        error = objection_of_listeners(context, item);
+        if (!error.failed()) command.resources.push_back(std::move(item));
     }
     const auto reply = context.services.catalog.change<topics::AlterConfigsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
@@ -45,9 +48,9 @@ void alter_configs(runtime::RequestContext& context) {
         AlterConfigsResponse::AlterConfigsResourceResponse& result = results.emplace_back();
         result.resource_type = request->resources[i].resource_type;
         result.resource_name = request->resources[i].resource_name;
-        if (refused[i] != ErrorCode::none) {
-            result.error_code = refused[i];
-            result.error_message = error_message(refused[i]);
+        if (refused[i].failed()) {
+            result.error_code = refused[i].code;
+            result.error_message = message_of(refused[i], arena);
         } else if (reply) {
             const topics::CatalogError& error = reply->resources[decided++].error;
             result.error_code = error.code;

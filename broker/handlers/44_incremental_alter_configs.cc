@@ -54,19 +54,23 @@ void incremental_alter_configs(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     topics::IncrementalAlterConfigsCommand command;
     command.validate_only = request->validate_only;
-    std::vector<ErrorCode> refused;
+    std::vector<topics::CatalogError> refused;
     for (const IncrementalAlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
         const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type),
                                            resource.resource_name};
-        refused.push_back(refusal_of_configs(context, named, access::Operation::alter_configs));
-        if (refused.back() != ErrorCode::none) {
+        topics::CatalogError& error = refused.emplace_back();
+        error.code = refusal_of_configs(context, named, access::Operation::alter_configs);
+        if (error.failed()) {
+            // Kafka's broker decides about loggers itself, and says nothing.
+            if (!is_logger(resource.resource_type)) error.message = error_message(error.code);
             continue;
         }
-        topics::ResourceToAlter& item = command.resources.emplace_back();
-        item.resource = named;
+        topics::ResourceToAlter item{.resource = named, .changes = {}};
         for (const IncrementalAlterConfigsRequest::AlterableConfig& config : resource.configs) {
             item.changes.push_back({.name = config.name, .operation = config.config_operation, .value = config.value});
         }
+        error = objection_of_listeners(context, item);
+        if (!error.failed()) command.resources.push_back(std::move(item));
     }
     const std::vector<topics::CatalogError> loggers = alter_loggers(context, command);
     const auto reply = context.services.catalog.change<topics::AlterConfigsReply>(
@@ -80,10 +84,9 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         IncrementalAlterConfigsResponse::AlterConfigsResourceResponse& result = results.emplace_back();
         result.resource_type = resource.resource_type;
         result.resource_name = resource.resource_name;
-        if (const ErrorCode code = refused[results.size() - 1]; code != ErrorCode::none) {
-            result.error_code = code;
-            // Kafka's broker decides about loggers itself, and says nothing.
-            result.error_message = is_logger(resource.resource_type) ? std::nullopt : std::optional(error_message(code));
+        if (const topics::CatalogError& error = refused[results.size() - 1]; error.failed()) {
+            result.error_code = error.code;
+            result.error_message = message_of(error, arena);
         } else if (is_logger(resource.resource_type)) {
             const topics::CatalogError& error = loggers[of_loggers++];
             result.error_code = error.code;

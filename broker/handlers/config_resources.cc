@@ -6,6 +6,7 @@
 #include "broker/config/broker_loggers.h"
 #include "broker/config/client_metrics_config.h"
 #include "broker/config/current_config.h"
+#include "broker/config/dynamic_rules.h"
 #include "broker/config/group_config.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/request_context.h"
@@ -70,7 +71,52 @@ topics::CatalogError problem_of_form(const topics::ResourceToAlter& resource) {
     return {};
 }
 
+/// What the listeners have against `dynamic` in place of the dynamic configs in force.
+topics::CatalogError objection_to(const config::CurrentConfig& current, config::DynamicBrokerConfigs dynamic) {
+    const auto before = current.get();
+    // The catalog says what is wrong with it.
+    if (!config::validate_broker_configs(*before, config::BrokerScope::this_broker, dynamic.this_broker)) return {};
+    const auto after = before->with_dynamic(std::move(dynamic));
+    if (!after) return {};
+    const auto objection = current.objection_to(*after);
+    return objection ? topics::CatalogError{objection->code, objection->message} : topics::CatalogError{};
+}
+
+bool is_of_listeners(const topics::ConfigResource& resource, BrokerId node) {
+    return resource.type == ConfigResourceType::broker && parse_id(resource.name) == node.value;
+}
+
 }  // namespace
+
+topics::CatalogError objection_of_listeners(runtime::RequestContext& context, const topics::ResourceToAlter& resource) {
+    if (!is_of_listeners(resource.resource, context.services.node_id)) return {};
+    config::DynamicBrokerConfigs dynamic = context.services.config->dynamic();
+    for (const topics::ConfigChange& change : resource.changes) {
+        // Lists that grow or shrink are none of a listener's key stores.
+        switch (static_cast<topics::AlterOperation>(change.operation)) {
+            case topics::AlterOperation::set:
+                if (change.value) dynamic.this_broker.insert_or_assign(std::string(change.name), std::string(*change.value));
+                break;
+            case topics::AlterOperation::remove:
+                dynamic.this_broker.erase(std::string(change.name));
+                break;
+            case topics::AlterOperation::append:
+            case topics::AlterOperation::subtract:
+                break;
+        }
+    }
+    return objection_to(context.services.config, std::move(dynamic));
+}
+
+topics::CatalogError objection_of_listeners(runtime::RequestContext& context, const topics::ResourceToReplace& resource) {
+    if (!is_of_listeners(resource.resource, context.services.node_id)) return {};
+    config::DynamicBrokerConfigs dynamic = context.services.config->dynamic();
+    dynamic.this_broker.clear();
+    for (const topics::NamedConfig& config : resource.configs) {
+        if (config.value) dynamic.this_broker.insert_or_assign(std::string(config.name), std::string(*config.value));
+    }
+    return objection_to(context.services.config, std::move(dynamic));
+}
 
 std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_other_resource(
     runtime::RequestContext& context, const topics::ConfigResource& resource, const config::DescribeOptions& options) {

@@ -22,6 +22,14 @@ namespace partita::handlers {
 [[nodiscard]] ErrorCode refusal_of_configs(const runtime::RequestContext& context, const topics::ConfigResource& resource,
                                            access::Operation operation);
 
+/// What the listeners have against settings of this broker that a request would change. Without an error for other resources, and
+/// where the catalog will refuse the change anyway. May read files, so it is asked before the catalog, whose lock waits for none.
+[[nodiscard]] topics::CatalogError objection_of_listeners(runtime::RequestContext& context,
+                                                          const topics::ResourceToAlter& resource);
+/// The same for a request that replaces all of them.
+[[nodiscard]] topics::CatalogError objection_of_listeners(runtime::RequestContext& context,
+                                                          const topics::ResourceToReplace& resource);
+
 /// IncrementalAlterConfigs for the broker's loggers, whose levels are not in the catalog.
 [[nodiscard]] topics::CatalogError alter_broker_loggers(runtime::RequestContext& context, const topics::ResourceToAlter& resource,
                                                         bool validate_only);

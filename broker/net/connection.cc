@@ -25,6 +25,9 @@ Connection::Connection(NetReactor& owner, Belongings belongings)
       conversation_(std::move(belongings.buffer)) {
     if (belongings.login != nullptr) {
         rare().login = std::move(belongings.login);
+        if (login()->principal() == nullptr) {
+            rare_->unknown.emplace(*this, belongings.came);
+        }
     }
 }
 
@@ -41,6 +44,9 @@ void Connection::start(Siblings::iterator place) {
     last_active_ = owner_.reactor().now().monotonic;
     boost::system::error_code ignored;
     socket_.non_blocking(true, ignored);
+    if (rare_ != nullptr && rare_->unknown) {
+        rare_->unknown->place = owner_.anteroom().enter(*rare_->unknown, rare_->unknown->place.came);
+    }
     serve_requests();
     wait_readable();
 }
@@ -59,7 +65,9 @@ bool Connection::move_if_due() {
                           .transport = std::move(transport_),
                           .client = std::move(client_),
                           .login = rare_ == nullptr ? nullptr : std::move(rare_->login),
+                          .came = rare_ == nullptr || !rare_->unknown ? Instant{} : rare_->unknown->place.came,
                           .buffer = conversation_.leave()};
+    leave_anteroom();
     owner_.reactor().remove_receiver(id_);
     owner_.hand_over(*this, std::move(belongings), *moving_to_);
     return true;
@@ -70,6 +78,7 @@ void Connection::close(std::string_view reason) {
         return;
     }
     conversation_.end(owner_.pool());
+    leave_anteroom();
     if (!reason.empty()) {
         owner_.log_closed(client_, reason);
     }
@@ -88,6 +97,13 @@ Connection::Rare& Connection::rare() {
         rare_ = std::make_unique<Rare>();
     }
     return *rare_;
+}
+
+void Connection::leave_anteroom() {
+    if (rare_ != nullptr && rare_->unknown) [[unlikely]] {
+        owner_.anteroom().leave(rare_->unknown->place);
+        rare_->unknown.reset();
+    }
 }
 
 bool Connection::may_serve() const { return conversation_.may_serve() && !owner_.is_draining(); }
@@ -234,6 +250,9 @@ bool Connection::serve(const Conversation::Request& request) {
     if (!served) {
         close(served.error());
         return false;
+    }
+    if (login() != nullptr && login()->principal() != nullptr) [[unlikely]] {
+        leave_anteroom();
     }
     if (served->held) [[unlikely]] {
         rare().held = std::move(served->held);

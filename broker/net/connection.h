@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "broker/handlers/request_context.h"
+#include "broker/net/anteroom.h"
 #include "broker/net/any_transport.h"
 #include "broker/net/buffers.h"
 #include "broker/net/conversation.h"
@@ -45,6 +46,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
         runtime::ClientConnection client;
         /// How the client logs in; null on a listener without SASL.
         std::unique_ptr<authentication::LoginExchange> login;
+        /// When the client connected; of no consequence without a login.
+        Instant came{};
         /// Bytes that were received and not served yet; null when there are none.
         std::unique_ptr<ReadBuffer> buffer;
     };
@@ -82,12 +85,23 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
   private:
     enum class Progress : std::uint8_t { drained, more, starved, closed };
 
+    /// That it is not known yet who the client is.
+    struct Unknown final : Anteroom::Guest {
+        Unknown(Connection& connection, Instant came) : connection(connection), place{.came = came} {}
+        void turn_away(std::string_view reason) override { connection.close(reason); }
+
+        Connection& connection;
+        Anteroom::Place place;
+    };
+
     /// What few connections have.
     struct Rare {
         /// Since the connection sends older records.
         std::optional<ReadAhead> read_ahead;
         /// How the client logs in; null on a listener without SASL.
         std::unique_ptr<authentication::LoginExchange> login;
+        /// Until the login is complete for the first time.
+        std::optional<Unknown> unknown;
         /// Null unless a login failed a moment ago.
         std::unique_ptr<HeldReply> held;
     };
@@ -97,6 +111,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] Transport& transport() { return transport_of(transport_); }
     [[nodiscard]] Rare& rare();
     [[nodiscard]] authentication::LoginExchange* login() const { return rare_ == nullptr ? nullptr : rare_->login.get(); }
+    /// The client waits no longer to be known. Without effect when it does not.
+    void leave_anteroom();
     void wait_readable();
     void wait_writable();
     void on_readable();

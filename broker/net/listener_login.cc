@@ -8,6 +8,7 @@
 
 #include "broker/authentication/jwks.h"
 #include "broker/config/broker_synonyms.h"
+#include "broker/config/listener_configs.h"
 
 namespace partita::net {
 namespace {
@@ -37,6 +38,28 @@ std::optional<std::string> text_of(const config::ConfigMap& effective, std::stri
     return std::string(*definition->default_value);
 }
 
+constexpr std::string_view kKeySetUrl = "sasl.oauthbearer.jwks.endpoint.url";
+
+std::expected<authentication::LoginSettings, std::string> settings_of(const config::BrokerConfig& config,
+                                                                      const config::Endpoint& listener) {
+    const config::ConfigMap effective = config::effective_broker_values(config.given(), config.dynamic());
+    return authentication::make_login_settings({
+        .listener = listener.listener_name,
+        .value = [&](std::string_view name) { return text_of(name.ends_with(kKeySetUrl) ? config.given() : effective, name); },
+        .read_file = read_key_set,
+    });
+}
+
+/// What may matter to the logins of a listener.
+config::ConfigMap values_for(const config::BrokerConfig& config, const config::Endpoint& listener) {
+    config::ConfigMap values = config::effective_broker_values(config.given(), config.dynamic());
+    const std::string prefix = config::ListenerConfigs(config, listener.listener_name).prefix();
+    std::erase_if(values, [&](const auto& each) {
+        return !each.first.starts_with("sasl.") && !(each.first.starts_with(prefix) && each.first.contains("sasl."));
+    });
+    return values;
+}
+
 }  // namespace
 
 std::expected<std::shared_ptr<const authentication::LoginSettings>, std::string> login_of_listener(
@@ -44,17 +67,13 @@ std::expected<std::shared_ptr<const authentication::LoginSettings>, std::string>
     if (!config::uses_sasl(listener.protocol)) {
         return nullptr;
     }
-    const config::ConfigMap effective = config::effective_broker_values(config.given(), config.dynamic());
-    auto settings = authentication::make_login_settings({
-        .listener = listener.listener_name,
-        .value = [&](std::string_view name) { return text_of(effective, name); },
-        .read_file = read_key_set,
-    });
+    auto settings = settings_of(config, listener);
     if (!settings) {
         return std::unexpected(std::move(settings.error()));
     }
     // Nobody logs in between brokers here; Kafka does not start otherwise.
-    const std::string own_mechanism = text_of(effective, "sasl.mechanism.inter.broker.protocol").value_or("");
+    const std::string own_mechanism =
+        config::config_value_text(config.value("sasl.mechanism.inter.broker.protocol")).value_or("");
     if (config.listeners.inter_broker_listener_name == listener.listener_name && settings->find(own_mechanism) == nullptr) {
         return std::unexpected(
             "requirement failed: sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms when SASL is "
@@ -63,6 +82,26 @@ std::expected<std::shared_ptr<const authentication::LoginSettings>, std::string>
             own_mechanism + ")");
     }
     return std::make_shared<const authentication::LoginSettings>(std::move(*settings));
+}
+
+std::optional<config::ConfigError> objection_to_logins(const config::BrokerConfig& before, const config::BrokerConfig& after) {
+    for (const config::ConfigMap* const dynamic : {&after.dynamic().this_broker, &after.dynamic().cluster_default}) {
+        for (const auto& [name, value] : *dynamic) {
+            if (name.ends_with(kKeySetUrl)) {
+                return config::ConfigError{.code = ErrorCode::invalid_request,
+                                           .message = "Cannot update these configs dynamically: [" + name + "]"};
+            }
+        }
+    }
+    for (const config::Listener& listener : before.listeners.listeners) {
+        const config::Endpoint& endpoint = listener.endpoint;
+        if (!config::uses_sasl(endpoint.protocol) || values_for(before, endpoint) == values_for(after, endpoint)) continue;
+        if (const auto settings = settings_of(after, endpoint); !settings) {
+            return config::ConfigError{.code = ErrorCode::invalid_request,
+                                       .message = "listener " + endpoint.listener_name + ": " + settings.error()};
+        }
+    }
+    return std::nullopt;
 }
 
 }  // namespace partita::net

@@ -2,6 +2,7 @@
 
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "broker/authentication/login_settings.h"
@@ -14,5 +15,11 @@ namespace partita::net {
 /// that they name. The error is one line that says what to change.
 [[nodiscard]] std::expected<std::shared_ptr<const authentication::LoginSettings>, std::string> login_of_listener(
     const config::BrokerConfig& config, const config::Endpoint& listener);
+
+/// What a client may not make of the settings of logins: such as nobody could log in by after the next start, and other places of
+/// keys than those of the start, since a URL or a file that a client names is read with the broker's rights. Null when nothing of
+/// the kind is among what changes.
+[[nodiscard]] std::optional<config::ConfigError> objection_to_logins(const config::BrokerConfig& before,
+                                                                     const config::BrokerConfig& after);
 
 }  // namespace partita::net

@@ -14,13 +14,14 @@
 namespace partita::net {
 
 NetReactor::NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
-                       std::int32_t frame_bytes_max, std::int64_t idle_ms_max)
+                       std::int32_t frame_bytes_max, std::int64_t idle_ms_max, const Anteroom::Limits& anteroom)
     : services_(services),
       turn_(turn),
       observer_(observer),
       pool_(memory),
       frame_bytes_max_(frame_bytes_max),
-      idle_ms_max_(idle_ms_max) {}
+      idle_ms_max_(idle_ms_max),
+      anteroom_(anteroom) {}
 
 void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers,
                             const placement::Limits& limits) {
@@ -39,6 +40,7 @@ void NetReactor::adopt(Newcomer newcomer) {
            .transport = transport,
            .client = std::move(newcomer.client),
            .login = std::move(newcomer.login),
+           .came = turn_.now().monotonic,
            .buffer = nullptr});
 }
 
@@ -77,7 +79,7 @@ void NetReactor::end_turn(Now now) {
         }
     }
     close_idle(now);
-    handshakes_.end_overdue(now.monotonic);
+    anteroom_.turn_away_overdue(now.monotonic);
     if (loads_ != nullptr && now.monotonic - window_began_ >= placement::kWindowMs) {
         measure_load(now.monotonic);
     }
@@ -94,7 +96,7 @@ std::optional<Instant> NetReactor::next_deadline() {
         const Instant idle = connections_.front()->last_active() + idle_ms_max_;
         next = next ? std::min(*next, idle) : idle;
     }
-    if (const auto overdue = handshakes_.next_deadline()) {
+    if (const auto overdue = anteroom_.next_deadline()) {
         next = next ? std::min(*next, *overdue) : overdue;
     }
     if (resume_starved_at_) {
@@ -193,6 +195,7 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
                                                                                    .transport = std::move(belongings.transport),
                                                                                    .client = std::move(belongings.client),
                                                                                    .login = std::move(belongings.login),
+                                                                                   .came = belongings.came,
                                                                                    .buffer = std::move(belongings.buffer)});
     target.reactor().post([&target, luggage] { target.adopt(std::move(*luggage)); });
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/net/anteroom.h"
 #include "broker/net/buffers.h"
 #include "broker/net/connection.h"
 #include "broker/net/idle_processors.h"
@@ -37,7 +38,7 @@ class NetReactor final : public runtime::TurnParticipant {
     static constexpr std::size_t kScratchBytes = 64 * 1024;
 
     NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
-               std::int32_t frame_bytes_max, std::int64_t idle_ms_max);
+               std::int32_t frame_bytes_max, std::int64_t idle_ms_max, const Anteroom::Limits& anteroom);
 
     /// Makes this reactor measure its load and tell it to `loads`. When the load is too high, it hands connections to another one
     /// of `peers`, which are in the order of their reactors' indices. The server calls this before the reactor runs; `loads` and
@@ -65,6 +66,7 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] runtime::Turn& turn() { return turn_; }
     [[nodiscard]] runtime::Services& services() { return services_; }
     [[nodiscard]] BufferPool& pool() { return pool_; }
+    [[nodiscard]] Anteroom& anteroom() { return anteroom_; }
     [[nodiscard]] std::int32_t frame_bytes_max() const { return frame_bytes_max_; }
     [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
     /// Memory to copy from files that a transport cannot send without copying. Valid until the next call of any function here.
@@ -110,6 +112,8 @@ class NetReactor final : public runtime::TurnParticipant {
     BufferPool pool_;
     const std::int32_t frame_bytes_max_;
     const std::int64_t idle_ms_max_;
+    // Before its guests.
+    Anteroom anteroom_;
     Connections connections_;
     TlsHandshakes handshakes_{*this};
     std::vector<std::byte> scratch_;

@@ -199,8 +199,10 @@ Server::Server(runtime::Services& services, const Schedule& schedule, const plac
     const auto config = services.config.get();
     for (std::size_t index = 0; index < services.turns.reactors().size(); ++index) {
         runtime::Turn& turn = services.turns.of(index);
-        reactors_.push_back(std::make_unique<NetReactor>(services, turn, memory_, *this, config->socket_request_max_bytes,
-                                                         config->connections_max_idle_ms));
+        reactors_.push_back(std::make_unique<NetReactor>(
+            services, turn, memory_, *this, config->socket_request_max_bytes, config->connections_max_idle_ms,
+            Anteroom::Limits{.waiting_max = static_cast<std::size_t>(config->authentication_waiting_max),
+                             .time_ms_max = config->authentication_time_max_ms}));
         turn.reactor().add_participant(*reactors_.back());
     }
     if (gathers_ && reactors_.size() > 1) {
@@ -213,6 +215,10 @@ Server::Server(runtime::Services& services, const Schedule& schedule, const plac
 Server::~Server() = default;
 
 std::expected<std::vector<BoundListener>, std::string> Server::open() {
+    services_.config.set_objection([](const config::BrokerConfig& before, const config::BrokerConfig& after) {
+        auto objection = objection_to_tls(before, after);
+        return objection ? objection : objection_to_logins(before, after);
+    });
     std::vector<BoundListener> bound;
     for (const config::Listener& listener : services_.config->listeners.listeners) {
         if (auto opened = open_listener(listener, bound); !opened) {

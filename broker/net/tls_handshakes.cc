@@ -21,14 +21,19 @@ constexpr std::array<unsigned char, 7> kAlert{0x15, 0x03, 0x03, 0x00, 0x02, 0x02
 
 }  // namespace
 
-struct TlsHandshakes::Handshake {
+struct TlsHandshakes::Handshake final : Anteroom::Guest {
+    Handshake(TlsHandshakes& owner, Newcomer newcomer) : owner(owner), newcomer(std::move(newcomer)) {}
+
+    void turn_away(std::string_view reason) override { owner.end(*in_list, reason); }
+
+    TlsHandshakes& owner;
     Newcomer newcomer;
     tls::ConnectionPointer connection;
-    Instant began;
+    Anteroom::Place place;
     /// Whether the first bytes were seen and may be a handshake.
     bool is_tls = false;
     bool is_over = false;
-    Waiting::iterator place;
+    Waiting::iterator in_list;
 
     /// What is wrong with what came first; null while nothing is.
     std::optional<std::string> look_at_first_bytes() {
@@ -46,13 +51,11 @@ TlsHandshakes::~TlsHandshakes() {
 }
 
 void TlsHandshakes::begin(Newcomer newcomer, Instant now) {
-    if (waiting_.size() == kWaitingMax) {
-        end(waiting_.front(), "too many TLS handshakes are under way, and this one began first");
-    }
     boost::system::error_code ignored;
     newcomer.socket.non_blocking(true, ignored);
-    auto handshake = std::make_shared<Handshake>(Handshake{.newcomer = std::move(newcomer), .connection = nullptr, .began = now});
-    handshake->place = waiting_.insert(waiting_.end(), handshake);
+    auto handshake = std::make_shared<Handshake>(*this, std::move(newcomer));
+    handshake->place = owner_.anteroom().enter(*handshake, now);
+    handshake->in_list = waiting_.insert(waiting_.end(), handshake);
     handshake->connection = handshake->newcomer.tls->connect(handshake->newcomer.socket.native_handle());
     if (handshake->connection == nullptr) {
         end(handshake, "there is no memory for TLS");
@@ -110,11 +113,13 @@ void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
         newcomer.client.session.principal = std::make_shared<const access::Principal>("User", std::move(**client));
     }
     handshake->is_over = true;
-    waiting_.erase(handshake->place);
+    waiting_.erase(handshake->in_list);
+    owner_.anteroom().leave(handshake->place);
     owner_.adopt({.socket = std::move(newcomer.socket),
                   .transport = TlsTransport(std::move(handshake->connection)),
                   .client = std::move(newcomer.client),
                   .login = std::move(newcomer.login),
+                  .came = handshake->place.came,
                   .buffer = nullptr});
 }
 
@@ -122,20 +127,11 @@ void TlsHandshakes::end(const std::shared_ptr<Handshake>& handshake, std::string
     // The list may hold the caller's argument.
     const std::shared_ptr<Handshake> ended = handshake;
     ended->is_over = true;
-    waiting_.erase(ended->place);
+    waiting_.erase(ended->in_list);
+    owner_.anteroom().leave(ended->place);
     boost::system::error_code ignored;
     ended->newcomer.socket.close(ignored);
     owner_.end_newcomer(ended->newcomer.client, reason);
-}
-
-void TlsHandshakes::end_overdue(Instant now) {
-    while (!waiting_.empty() && now - waiting_.front()->began >= kDurationMsMax) {
-        end(waiting_.front(), "the TLS handshake took longer than " + std::to_string(kDurationMsMax / 1000) + " s");
-    }
-}
-
-std::optional<Instant> TlsHandshakes::next_deadline() const {
-    return waiting_.empty() ? std::nullopt : std::optional(waiting_.front()->began + kDurationMsMax);
 }
 
 void TlsHandshakes::end_all() {

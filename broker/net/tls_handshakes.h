@@ -1,13 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include "broker/authentication/login_exchange.h"
+#include "broker/net/anteroom.h"
 #include "broker/net/connection.h"
 #include "broker/net/socket.h"
 #include "broker/runtime/clients/client_connection.h"
@@ -30,16 +29,12 @@ struct Newcomer {
 
 /// Clients of one reactor whose TLS handshake is under way. They have no Connection yet: no frame is read of whom it is not
 /// known, and connections without TLS are no larger for those with it. A handshake that is complete gives its reactor a
-/// connection; of the others the reactor hears why they ended.
+/// connection; of the others the reactor hears why they ended. The reactor's anteroom says for how long one may take, and how
+/// many there may be.
 ///
 /// Only the reactor's thread calls it.
 class TlsHandshakes {
   public:
-    /// When one more comes, the one that began first is ended: whoever means it is done by then.
-    static constexpr std::size_t kWaitingMax = 1024;
-    /// From the first byte to the last.
-    static constexpr std::int64_t kDurationMsMax = 30'000;
-
     explicit TlsHandshakes(NetReactor& owner) : owner_(owner) {}
     ~TlsHandshakes();
     TlsHandshakes(const TlsHandshakes&) = delete;
@@ -47,8 +42,6 @@ class TlsHandshakes {
 
     /// `newcomer.tls` is not null.
     void begin(Newcomer newcomer, Instant now);
-    void end_overdue(Instant now);
-    [[nodiscard]] std::optional<Instant> next_deadline() const;
     void end_all();
 
     [[nodiscard]] std::size_t count() const { return waiting_.size(); }
@@ -64,7 +57,6 @@ class TlsHandshakes {
     void end(const std::shared_ptr<Handshake>& handshake, std::string_view reason);
 
     NetReactor& owner_;
-    // In the order in which they began.
     Waiting waiting_;
 };
 

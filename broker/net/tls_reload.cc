@@ -42,6 +42,21 @@ std::string mark_of(const std::string& path) {
 
 }  // namespace
 
+std::optional<config::ConfigError> objection_to_tls(const config::BrokerConfig& before, const config::BrokerConfig& after) {
+    for (const config::Listener& listener : before.listeners.listeners) {
+        const config::Endpoint& endpoint = listener.endpoint;
+        if (!config::uses_tls(endpoint.protocol) ||
+            TlsReload::state_of(before, endpoint) == TlsReload::state_of(after, endpoint)) {
+            continue;
+        }
+        if (const auto context = tls_of_listener(after, endpoint); !context) {
+            return config::ConfigError{.code = ErrorCode::invalid_request,
+                                       .message = "Validation of dynamic config update of SSLFactory failed: " + context.error()};
+        }
+    }
+    return std::nullopt;
+}
+
 TlsReload::TlsReload(const Schedule& schedule, const config::CurrentConfig& config, Take take)
     : schedule_(schedule), config_(config), take_(std::move(take)) {}
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,15 @@
 
 namespace partita::net {
 
+/// Why some listener of TLS could not go on with the settings `after`, in Kafka's words. Null when nothing of what it is made of
+/// differs from `before`, or all can be used. Reads the stores; the caller holds no lock.
+[[nodiscard]] std::optional<config::ConfigError> objection_to_tls(const config::BrokerConfig& before,
+                                                                  const config::BrokerConfig& after);
+
 /// Has listeners take their TLS settings and stores anew when these have changed: by kafka-configs, or a file on disk. A worker
-/// looks each second; without listeners of TLS there is none. What cannot be used is told in the log, once for each change, and
-/// the listener goes on with what it had: a file may be half written.
+/// looks each second; without listeners of TLS there is none. Settings that cannot be used are refused before
+/// (`objection_to_tls`); a file that cannot be used is told in the log, once for each change, and the listener goes on with what
+/// it had: a file may be half written.
 ///
 /// Connections that are open stay as they are; sessions from before are not resumed.
 class TlsReload {

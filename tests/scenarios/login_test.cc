@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -133,6 +134,43 @@ TEST(Login, RequestsOfStrangersAreSmall) {
     const std::string long_name(2000, 'x');
     std::array names{std::string_view(long_name)};
     EXPECT_NE((known.call<ListGroupsResponse>(4, ListGroupsRequest{.states_filter = names})), nullptr);
+}
+
+TEST(Login, WhoDoesNotLogInInTimeIsClosedAndWhoIsKnownStays) {
+    const auto broker = start_with_logins({"partita.authentication.time.max.ms=300"});
+    ASSERT_NE(broker, nullptr);
+    WireClient known(broker->port());
+    ASSERT_EQ(plain_login(known, "alice", "alice-secret")->error_code, ErrorCode::none);
+    const auto begin = steady_clock::now();
+    WireClient silent(broker->port());
+    WireClient halfway(broker->port());
+    ASSERT_NE(shake_hands(halfway, "SCRAM-SHA-256"), nullptr);
+    // It is not idle, but it gets nowhere either.
+    WireClient talkative(broker->port());
+    talkative.send(std::vector{std::byte{0}, std::byte{0}, std::byte{0}});
+    for (WireClient* each : {&silent, &halfway, &talkative}) EXPECT_TRUE(each->is_closed_within());
+    EXPECT_GE(steady_clock::now() - begin, 299ms);
+    EXPECT_TRUE(broker->wait_for_output("took longer than 300 ms (partita.authentication.time.max.ms)", 2s));
+    EXPECT_TRUE(is_served(known));
+}
+
+TEST(Login, OfTooManyStrangersTheFirstMakesRoom) {
+    const auto broker = start_with_logins({"partita.authentication.waiting.max=10"});
+    ASSERT_NE(broker, nullptr);
+    WireClient known(broker->port());
+    ASSERT_EQ(plain_login(known, "alice", "alice-secret")->error_code, ErrorCode::none);
+    std::vector<std::unique_ptr<WireClient>> strangers;
+    for (int each = 0; each < 11; ++each) {
+        strangers.push_back(std::make_unique<WireClient>(broker->port()));
+        // So that they come in this order.
+        ASSERT_NE(shake_hands(*strangers.back(), "PLAIN"), nullptr);
+    }
+    EXPECT_TRUE(strangers.front()->is_closed_within());
+    EXPECT_TRUE(broker->wait_for_output("partita.authentication.waiting.max", 2s));
+    EXPECT_TRUE(is_served(known));
+    const SaslAuthenticateResponse* const answer = say(*strangers[1], plain_token("alice", "alice-secret"));
+    ASSERT_NE(answer, nullptr) << "the others are still there";
+    EXPECT_EQ(answer->error_code, ErrorCode::none);
 }
 
 TEST(Login, AnOldClientSendsItsTokenBare) {
