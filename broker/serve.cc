@@ -12,6 +12,7 @@
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/core_dumps.h"
 #include "broker/handlers/services.h"
 #include "broker/http/http_server.h"
 #include "broker/net/server.h"
@@ -184,6 +185,11 @@ void run_reactors(const std::vector<std::unique_ptr<runtime::Reactor>>& reactors
 int serve(const ServeOptions& options) {
     // A client that is gone is an error of the write to it, and no reason to end.
     ::signal(SIGPIPE, SIG_IGN);
+    // Before the first secret is read.
+    if (holds_secrets(*options.config) && !std::get<bool>(options.config->value("partita.core.dumps.enable")) &&
+        !forbid_core_dumps()) {
+        log::warning("broker", "the kernel does not let core dumps be forbidden; one would show passwords and keys");
+    }
     const Schedule schedule = real_schedule();
     auto http_security = http::load_http_security(*options.config);
     if (!http_security && options.http_port != "off") {

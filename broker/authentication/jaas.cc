@@ -14,7 +14,10 @@ struct Token {
     std::string text;
     /// '=', ';' or a character that no word may have.
     char symbol = 0;
+    bool is_quoted = false;
 
+    /// The text as a message may have it: what is quoted may be a password that stands where a name should.
+    [[nodiscard]] std::string_view shown() const { return is_quoted ? "..." : std::string_view(text); }
     [[nodiscard]] bool is(char wanted) const { return kind == TokenKind::symbol && symbol == wanted; }
 };
 
@@ -31,7 +34,7 @@ class Tokens {
     [[nodiscard]] Token next() {
         if (!skip_to_token()) return {};
         const char first = text_[at_];
-        if (is_quote(first)) return {.kind = TokenKind::text, .text = quoted()};
+        if (is_quote(first)) return {.kind = TokenKind::text, .text = quoted(), .is_quoted = true};
         if (first == '=' || first == ';') {
             ++at_;
             return {.kind = TokenKind::symbol, .symbol = first};
@@ -140,7 +143,8 @@ std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first) 
     }
     const std::optional<ControlFlag> known = flag_of(flag.text);
     if (!known) {
-        return std::unexpected(tokens.error("Invalid login module control flag '" + flag.text + "' in JAAS config"));
+        return std::unexpected(
+            tokens.error("Invalid login module control flag '" + std::string(flag.shown()) + "' in JAAS config"));
     }
     module.flag = *known;
     while (true) {
@@ -150,7 +154,7 @@ std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first) 
         const bool is_assigned = tokens.next().is('=');
         Token value = is_assigned ? tokens.next() : Token{};
         if (value.kind != TokenKind::text) {
-            const std::string name = key.kind == TokenKind::text ? key.text : "null";
+            const std::string name(key.kind == TokenKind::text ? key.shown() : "null");
             return std::unexpected(tokens.error("Value not specified for key '" + name + "' in JAAS config"));
         }
         module.options.insert_or_assign(key.kind == TokenKind::text ? std::move(key.text) : "null", std::move(value.text));

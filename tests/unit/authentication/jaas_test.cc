@@ -65,6 +65,8 @@ TEST(Jaas, WhatKafkaRefusesIsRefusedWithItsText) {
     EXPECT_EQ(jaas_error("M ;"), "Login module control flag is not available in the JAAS config");
     EXPECT_EQ(jaas_error("M must;"), "Invalid login module control flag 'must' in JAAS config");
     EXPECT_EQ(jaas_error("M required user_a;"), "Value not specified for key 'user_a' in JAAS config");
+    EXPECT_EQ(jaas_error("M required \"a password\" user_a;"), "Value not specified for key '...' in JAAS config");
+    EXPECT_EQ(jaas_error("M 'a password';"), "Invalid login module control flag '...' in JAAS config");
     EXPECT_EQ(jaas_error("M required user_a=;"), "Value not specified for key 'user_a' in JAAS config");
     EXPECT_EQ(jaas_error("M required user_a="), "Value not specified for key 'user_a' in JAAS config");
     EXPECT_EQ(jaas_error("M required a=b"), "JAAS config entry not terminated by semi-colon");
