@@ -1,0 +1,67 @@
+// What advisories about logins tell of, tried by their numbers.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "broker/authentication/crypto.h"
+#include "broker/authentication/plain.h"
+#include "broker/authentication/scram.h"
+
+namespace partita::authentication {
+namespace {
+
+using std::chrono::steady_clock;
+
+TEST(LoginAdvisories, Cve2021_38153_APasswordIsComparedToItsEndWhereverItDiffers) {
+    const std::string right(8'000'000, 'x');
+    const PlainUsers users{{"user", right}};
+    const auto shortest = [&](std::size_t differs_at) {
+        std::string wrong = right;
+        wrong[differs_at] = 'y';
+        const std::string token = plain_token("user", wrong);
+        auto best = steady_clock::duration::max();
+        for (int each = 0; each < 9; ++each) {
+            const auto begin = steady_clock::now();
+            EXPECT_FALSE(check_plain(users, token));
+            best = std::min(best, steady_clock::now() - begin);
+        }
+        return best;
+    };
+    const auto early = shortest(0);
+    const auto late = shortest(right.size() - 1);
+    // A comparison that ends at the first difference looks at one byte of eight million. All of it has to be looked for its ends
+    // in both cases, which is a small part.
+    EXPECT_GT(early, late * 7 / 10);
+    EXPECT_GT(late, early * 7 / 10);
+}
+
+// What librdkafka before 2.6.1 sends: its own nonce once more in front, with a proof that is right for it.
+TEST(LoginAdvisories, Cve2024_56128_AProofHoldsForTheWholeNonceThatTheServerGave) {
+    const auto finish = [](std::string_view final_nonce) {
+        const std::string first_bare = "n=user,r=clientnonce";
+        ScramServer server(Hash::sha_256);
+        const auto first = server.begin(*parse_scram_first("n,," + first_bare),
+                                        make_scram_credential(Hash::sha_256, "pencil", "salt", 4096), "servernonce");
+        EXPECT_TRUE(first);
+        const std::string without_proof = "c=biws,r=" + std::string(final_nonce);
+        const std::string salted = salted_password(Hash::sha_256, "pencil", "salt", 4096);
+        const std::string client_key = keyed_digest(Hash::sha_256, salted, "Client Key");
+        const std::string signature =
+            keyed_digest(Hash::sha_256, digest(Hash::sha_256, client_key), first_bare + "," + *first + "," + without_proof);
+        std::string proof = client_key;
+        for (std::size_t at = 0; at < proof.size(); ++at) proof[at] = static_cast<char>(proof[at] ^ signature[at]);
+        return server.finish(without_proof + ",p=" + to_base64(proof)).has_value();
+    };
+    EXPECT_TRUE(finish("clientnonceservernonce"));
+    EXPECT_FALSE(finish("clientnonceclientnonceservernonce"));
+    EXPECT_FALSE(finish("clientnonce"));
+    EXPECT_FALSE(finish("servernonce"));
+    EXPECT_FALSE(finish("clientnonceservernonce2"));
+}
+
+}  // namespace
+}  // namespace partita::authentication
