@@ -7,6 +7,7 @@
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
 
+#include <algorithm>
 #include <array>
 
 #include "broker/authentication/crypto.h"
@@ -206,6 +207,8 @@ std::expected<KeySet, std::string> KeySet::parse(std::string_view text) {
     }
     return set;
 }
+
+bool KeySet::has(std::string_view key_id) const { return std::ranges::find(keys_, key_id, &Key::id) != keys_.end(); }
 
 bool KeySet::verifies(std::string_view algorithm_name, std::optional<std::string_view> key_id, std::string_view message,
                       std::string_view signature) const {

@@ -19,6 +19,9 @@ inline constexpr std::size_t kKeySetBytesMax = 1024 * 1024;
 inline constexpr std::size_t kKeysMax = 1000;
 /// Smaller RSA keys are passed over, as jose4j does.
 inline constexpr int kRsaBitsMin = 2048;
+/// What is wrong with a set without keys, for people.
+inline constexpr std::string_view kNoUsableKey =
+    "no key in it can check a signature (RSA from 2048 bits, P-256, P-384, P-521, Ed25519)";
 
 /// The public keys of a set that can verify.
 class KeySet {
@@ -38,6 +41,7 @@ class KeySet {
     [[nodiscard]] static std::expected<KeySet, std::string> parse(std::string_view json);
 
     [[nodiscard]] const std::vector<Key>& keys() const { return keys_; }
+    [[nodiscard]] bool has(std::string_view key_id) const;
 
     /// Whether one of the keys made the signature. With an id only keys of that id are asked. False for unknown algorithms: RS,
     /// PS and ES with 256, 384 and 512 are known, and EdDSA with Ed25519.

@@ -209,11 +209,12 @@ TokenVerdict check_signed_token(const SignedTokens& rules, std::string_view toke
     const json* const key_id = claim(*header, "kid");
     if (key_id != nullptr && !key_id->is_string()) return refuse("the id of the token's key is no text");
     const std::string_view message = token.substr(0, (*parts)[0].size() + 1 + (*parts)[1].size());
+    const auto present = rules.source == nullptr ? nullptr : rules.source->keys();
+    const KeySet& keys = present == nullptr ? rules.keys : *present;
+    const auto named = key_id == nullptr ? std::nullopt : std::optional<std::string_view>(key_id->get_ref<const std::string&>());
     // Nothing that it says counts before this.
-    if (!rules.keys.verifies(
-            algorithm->get_ref<const std::string&>(),
-            key_id == nullptr ? std::nullopt : std::optional<std::string_view>(key_id->get_ref<const std::string&>()), message,
-            *signature)) {
+    if (!keys.verifies(algorithm->get_ref<const std::string&>(), named, message, *signature)) {
+        if (present != nullptr && named && !keys.has(*named)) rules.source->miss(*named);
         return refuse("no key of the key set made the signature");
     }
     const auto claims = parse_json_object(*claims_text);

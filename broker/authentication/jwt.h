@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "broker/authentication/jwks.h"
+#include "broker/authentication/key_source.h"
 #include "protocol/types.h"
 
 /// JSON web tokens (RFC 7519) in their compact form: without a signature for development, and with one.
@@ -49,6 +51,8 @@ struct UnsecuredTokens {
 /// What Kafka's BrokerJwtValidator (jose4j) asks of a signed token.
 struct SignedTokens {
     KeySet keys;
+    /// When the keys change: then `keys` has none. Null otherwise.
+    std::shared_ptr<KeySource> source = nullptr;
     /// Null: anybody's.
     std::optional<std::string> issuer;
     /// A token for an audience is taken only when one of these is among it.

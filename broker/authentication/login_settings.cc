@@ -137,35 +137,53 @@ UnsecuredTokens unsecured_tokens(const LoginModule& module, std::int32_t clock_s
     return rules;
 }
 
-std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& source, const ListenerConfigs& configs,
-                                                       const MechanismFacts& facts) {
-    constexpr std::string_view kUrl = "sasl.oauthbearer.jwks.endpoint.url";
+constexpr std::string_view kKeySetUrl = "sasl.oauthbearer.jwks.endpoint.url";
+
+std::expected<KeySet, std::string> keys_of_file(const LoginConfigs& source, const std::string& url) {
     constexpr std::string_view kFile = "file:";
-    const std::string given_url = configs.of_mechanism(facts, kUrl).value_or("");
-    const std::string url(trimmed(given_url));
-    if (url.empty()) {
-        // Kafka 4.1 takes any token then, whoever signed it (fixed since).
-        return std::unexpected("The OAuth configuration option " + std::string(kUrl) +
-                               " value must be non-null: without it nobody can tell who signed a token");
-    }
-    if (!url.starts_with(kFile)) {
-        return std::unexpected(std::string(kUrl) + "=" + url +
-                               ": this broker reads key sets from files only (file:///path/keys.json)");
-    }
+    const auto fail = [&](std::string_view reason) {
+        return std::unexpected(std::string(kKeySetUrl) + "=" + url + ": " + std::string(reason));
+    };
+    if (!url.starts_with(kFile))
+        return fail("a key set is read from a file (file:///path/keys.json), or fetched by http or https");
     std::string path = url.substr(kFile.size());
     if (path.starts_with("///")) path.erase(0, 2);
     const auto text = source.read_file(path);
-    if (!text) return std::unexpected(std::string(kUrl) + "=" + url + ": " + text.error());
+    if (!text) return fail(text.error());
     auto keys = KeySet::parse(*text);
-    if (!keys) return std::unexpected(std::string(kUrl) + "=" + url + ": " + keys.error());
-    if (keys->keys().empty()) {
-        return std::unexpected(std::string(kUrl) + "=" + url +
-                               ": no key in it can check a signature (RSA from 2048 bits, P-256, P-384, P-521, Ed25519)");
+    if (!keys) return fail(keys.error());
+    if (keys->keys().empty()) return fail(kNoUsableKey);
+    return std::move(*keys);
+}
+
+std::expected<KeySetPlace, std::string> key_set_place(const ListenerConfigs& configs, const MechanismFacts& facts,
+                                                      const LoginModule& module, const std::string& url) {
+    KeySetPlace place{.url = url};
+    for (const auto& [name, number] : {std::pair{"sasl.oauthbearer.jwks.endpoint.refresh.ms", &place.refresh_ms},
+                                       std::pair{"sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", &place.retry_ms_min},
+                                       std::pair{"sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms", &place.retry_ms_max}}) {
+        const auto given = configs.number<std::int64_t>(&facts, name, 1, *number);
+        if (!given) return std::unexpected(given.error());
+        *number = *given;
+    }
+    for (const auto& [name, value] : module.options) {
+        if (name.starts_with("ssl.")) place.tls.emplace(name, value);
+    }
+    return place;
+}
+
+std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& source, const ListenerConfigs& configs,
+                                                       const MechanismFacts& facts, const LoginModule& module) {
+    const std::string given_url = configs.of_mechanism(facts, kKeySetUrl).value_or("");
+    const std::string url(trimmed(given_url));
+    if (url.empty()) {
+        // Kafka 4.1 takes any token then, whoever signed it (fixed since).
+        return std::unexpected("The OAuth configuration option " + std::string(kKeySetUrl) +
+                               " value must be non-null: without it nobody can tell who signed a token");
     }
     const auto skew = configs.number<std::int32_t>(&facts, "sasl.oauthbearer.clock.skew.seconds", 0, 30);
     if (!skew) return std::unexpected(skew.error());
-    SignedTokens rules{.keys = std::move(*keys),
-                       .issuer = configs.of_mechanism(facts, "sasl.oauthbearer.expected.issuer"),
+    SignedTokens rules{.issuer = configs.of_mechanism(facts, "sasl.oauthbearer.expected.issuer"),
                        .audience = items_of(configs.of_mechanism(facts, "sasl.oauthbearer.expected.audience").value_or(""), ','),
                        .clock_skew_seconds = *skew};
     if (auto claim = configs.of_mechanism(facts, "sasl.oauthbearer.scope.claim.name")) rules.scope_claim = trimmed(*claim);
@@ -173,6 +191,18 @@ std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& sourc
     if (rules.scope_claim.empty() || rules.subject_claim.empty()) {
         return std::unexpected("sasl.oauthbearer.scope.claim.name and sub.claim.name must be non-empty");
     }
+    // The last: an issuer is asked only for settings that are right.
+    if (url.starts_with("http://") || url.starts_with("https://")) {
+        auto place = key_set_place(configs, facts, module, url);
+        if (!place) return std::unexpected(std::move(place.error()));
+        auto fetched = source.fetch_keys(std::move(*place));
+        if (!fetched) return std::unexpected(std::move(fetched.error()));
+        rules.source = std::move(*fetched);
+        return rules;
+    }
+    auto keys = keys_of_file(source, url);
+    if (!keys) return std::unexpected(std::move(keys.error()));
+    rules.keys = std::move(*keys);
     return rules;
 }
 
@@ -181,7 +211,7 @@ using Problem = std::optional<std::string>;
 Problem add_tokens(LoginSettings& settings, const LoginConfigs& source, const ListenerConfigs& configs,
                    const MechanismFacts& facts, const LoginModule& module, bool with_signature) {
     if (with_signature) {
-        auto rules = signed_tokens(source, configs, facts);
+        auto rules = signed_tokens(source, configs, facts, module);
         if (!rules) return std::move(rules.error());
         settings.tokens = std::move(*rules);
         return std::nullopt;

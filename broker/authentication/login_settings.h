@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <expected>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "broker/authentication/jwt.h"
+#include "broker/authentication/key_source.h"
 #include "broker/authentication/plain.h"
 
 namespace partita::authentication {
@@ -53,6 +55,8 @@ struct LoginConfigs {
     std::function<std::optional<std::string>(std::string_view name)> value;
     /// The content of a file, or why it cannot be read.
     std::function<std::expected<std::string, std::string>(const std::string& path)> read_file;
+    /// Keys that are fetched over HTTP, now and later, or why they cannot be: one line with the name of the config.
+    std::function<std::expected<std::shared_ptr<KeySource>, std::string>(KeySetPlace place)> fetch_keys;
 };
 
 /// The error is one line for people: it names the config, and no secret.

@@ -9,6 +9,7 @@
 #include "broker/authentication/jwks.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/listener_configs.h"
+#include "broker/net/fetched_keys.h"
 
 namespace partita::net {
 namespace {
@@ -40,13 +41,21 @@ std::optional<std::string> text_of(const config::ConfigMap& effective, std::stri
 
 constexpr std::string_view kKeySetUrl = "sasl.oauthbearer.jwks.endpoint.url";
 
+using FetchKeys = decltype(authentication::LoginConfigs::fetch_keys);
+
+/// For who only asks whether settings make sense.
+std::expected<std::shared_ptr<authentication::KeySource>, std::string> no_keys_yet(const authentication::KeySetPlace&) {
+    return nullptr;
+}
+
 std::expected<authentication::LoginSettings, std::string> settings_of(const config::BrokerConfig& config,
-                                                                      const config::Endpoint& listener) {
+                                                                      const config::Endpoint& listener, FetchKeys fetch_keys) {
     const config::ConfigMap effective = config::effective_broker_values(config.given(), config.dynamic());
     return authentication::make_login_settings({
         .listener = listener.listener_name,
         .value = [&](std::string_view name) { return text_of(name.ends_with(kKeySetUrl) ? config.given() : effective, name); },
         .read_file = read_key_set,
+        .fetch_keys = std::move(fetch_keys),
     });
 }
 
@@ -63,11 +72,12 @@ config::ConfigMap values_for(const config::BrokerConfig& config, const config::E
 }  // namespace
 
 std::expected<std::shared_ptr<const authentication::LoginSettings>, std::string> login_of_listener(
-    const config::BrokerConfig& config, const config::Endpoint& listener) {
+    const config::BrokerConfig& config, const config::Endpoint& listener, const Schedule& schedule) {
     if (!config::uses_sasl(listener.protocol)) {
         return nullptr;
     }
-    auto settings = settings_of(config, listener);
+    auto settings = settings_of(
+        config, listener, [&](authentication::KeySetPlace place) { return FetchedKeys::fetch(std::move(place), schedule); });
     if (!settings) {
         return std::unexpected(std::move(settings.error()));
     }
@@ -96,7 +106,7 @@ std::optional<config::ConfigError> objection_to_logins(const config::BrokerConfi
     for (const config::Listener& listener : before.listeners.listeners) {
         const config::Endpoint& endpoint = listener.endpoint;
         if (!config::uses_sasl(endpoint.protocol) || values_for(before, endpoint) == values_for(after, endpoint)) continue;
-        if (const auto settings = settings_of(after, endpoint); !settings) {
+        if (const auto settings = settings_of(after, endpoint, no_keys_yet); !settings) {
             return config::ConfigError{.code = ErrorCode::invalid_request,
                                        .message = "listener " + endpoint.listener_name + ": " + settings.error()};
         }

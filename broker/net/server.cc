@@ -186,6 +186,7 @@ struct Server::Acceptor {
 
 Server::Server(runtime::Services& services, const Schedule& schedule, const placement::Limits& limits)
     : services_(services),
+      schedule_(schedule),
       quota_(services.config.get(), descriptors_for_connections(services.open_files.limit())),
       memory_(services.config->queued_max_request_bytes > 0 ? services.config->queued_max_request_bytes : kRequestMemoryBytes),
       loads_(services.turns.reactors().size()),
@@ -229,7 +230,7 @@ std::expected<std::vector<BoundListener>, std::string> Server::open() {
 }
 
 std::expected<void, std::string> Server::open_listener(const config::Listener& listener, std::vector<BoundListener>& bound) {
-    const auto login = login_of_listener(*services_.config.get(), listener.endpoint);
+    const auto login = login_of_listener(*services_.config.get(), listener.endpoint, schedule_);
     if (!login) {
         return std::unexpected(login.error());
     }

@@ -97,6 +97,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     [[nodiscard]] std::size_t reactor_for_new_connection() const;
 
     runtime::Services& services_;
+    const Schedule schedule_;
     ConnectionQuota quota_;
     RequestMemory memory_;
     ReactorLoads loads_;

@@ -130,6 +130,38 @@ TEST(SignedToken, ItsSubjectIsThePrincipalUntilItExpires) {
     EXPECT_EQ(verdict->expires.value, 1'800'000'060'000);
 }
 
+/// Keys that a test changes.
+class ChangingKeys final : public KeySource {
+  public:
+    std::shared_ptr<const KeySet> keys() const override { return set; }
+    void miss(std::string_view key_id) override { missed.emplace_back(key_id); }
+
+    std::shared_ptr<const KeySet> set = std::make_shared<const KeySet>();
+    std::vector<std::string> missed;
+};
+
+TEST(SignedToken, AKeyThatIsNotAmongTheFetchedOnesIsMissedAndKnownWhenItIsThere) {
+    const auto source = std::make_shared<ChangingKeys>();
+    SignedTokens rules;
+    rules.source = source;
+    constexpr std::string_view kClaims = R"({"sub":"alice","iat":1,"exp":1800000060})";
+    constexpr std::string_view kHeader = R"({"alg":"EdDSA","kid":"new"})";
+    EXPECT_NE(verdict_on(rules, kClaims, kHeader), "alice");
+    EXPECT_EQ(source->missed, std::vector<std::string>{"new"});
+    // Which key it is meant to be nobody knows.
+    EXPECT_NE(verdict_on(rules, kClaims), "alice");
+    EXPECT_EQ(source->missed.size(), 1u);
+    std::string key(kEdKey);
+    key.insert(key.size() - 1, R"(,"kid":"new")");
+    source->set = std::make_shared<const KeySet>(key_set({key}));
+    EXPECT_EQ(verdict_on(rules, kClaims, kHeader), "alice");
+    // A key that there is and that did not sign is not missed.
+    std::string token = signed_token(kClaims, kHeader);
+    token[token.size() - 3] = token[token.size() - 3] == 'A' ? 'B' : 'A';
+    EXPECT_FALSE(check_signed_token(rules, token, kTokenTime));
+    EXPECT_EQ(source->missed.size(), 1u);
+}
+
 TEST(SignedToken, ASignatureOfSomebodyElseCountsForNothing) {
     std::string token = signed_token(R"({"sub":"alice","iat":1,"exp":1800000060})");
     EXPECT_TRUE(check_signed_token(ed_rules(), token, kTokenTime));

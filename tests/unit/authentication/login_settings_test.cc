@@ -3,13 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace partita::authentication {
 namespace {
 
 using Given = std::map<std::string, std::string, std::less<>>;
 
-std::expected<LoginSettings, std::string> settings_of(const Given& given, const std::string& file = "") {
+using FetchKeys = decltype(LoginConfigs::fetch_keys);
+
+std::expected<LoginSettings, std::string> settings_of(const Given& given, const std::string& file = "",
+                                                      FetchKeys fetch_keys = {}) {
     return make_login_settings({.listener = "SASL_PLAINTEXT",
                                 .value = [&](std::string_view name) -> std::optional<std::string> {
                                     const auto found = given.find(name);
@@ -18,7 +24,8 @@ std::expected<LoginSettings, std::string> settings_of(const Given& given, const 
                                 .read_file = [&](const std::string& path) -> std::expected<std::string, std::string> {
                                     if (path == "/keys.json") return file;
                                     return std::unexpected("cannot read " + path);
-                                }});
+                                },
+                                .fetch_keys = std::move(fetch_keys)});
 }
 
 std::string settings_error(const Given& given, const std::string& file = "") {
@@ -146,14 +153,47 @@ TEST(LoginSettings, SignedTokensAreCheckedByTheKeysOfAFile) {
     EXPECT_EQ(rules->subject_claim, "client_id");
 }
 
+class NoKeys final : public KeySource {
+  public:
+    std::shared_ptr<const KeySet> keys() const override { return std::make_shared<const KeySet>(); }
+    void miss(std::string_view) override {}
+};
+
+TEST(LoginSettings, KeysOfAUrlAreFetchedAsTheSettingsSay) {
+    Given given = with_signed_tokens();
+    given["sasl.oauthbearer.jwks.endpoint.url"] = " https://issuer/keys ";
+    given["sasl.oauthbearer.jwks.endpoint.refresh.ms"] = "60000";
+    given["listener.name.sasl_plaintext.oauthbearer.sasl.oauthbearer.jwks.endpoint.retry.backoff.ms"] = "7";
+    given["listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config"] =
+        std::string(kPackage) + "oauthbearer.OAuthBearerLoginModule required ssl.truststore.location=\"/ca.pem\" other=\"x\";";
+    const auto source = std::make_shared<NoKeys>();
+    std::optional<KeySetPlace> asked;
+    const auto settings = settings_of(given, "", [&](KeySetPlace place) {
+        asked = std::move(place);
+        return source;
+    });
+    ASSERT_TRUE(settings) << settings.error();
+    ASSERT_TRUE(asked);
+    EXPECT_EQ(asked->url, "https://issuer/keys");
+    EXPECT_EQ(asked->refresh_ms, 60'000);
+    EXPECT_EQ(asked->retry_ms_min, 7);
+    EXPECT_EQ(asked->retry_ms_max, 10'000);
+    EXPECT_EQ(asked->tls, (std::map<std::string, std::string>{{"ssl.truststore.location", "/ca.pem"}}));
+    const auto* rules = std::get_if<SignedTokens>(&settings->tokens);
+    ASSERT_NE(rules, nullptr);
+    EXPECT_EQ(rules->source, source);
+    given["sasl.oauthbearer.jwks.endpoint.refresh.ms"] = "0";
+    EXPECT_NE(settings_error(given).find("sasl.oauthbearer.jwks.endpoint.refresh.ms"), std::string::npos);
+}
+
 TEST(LoginSettings, ASignatureThatNobodyCouldCheckIsRefusedAtTheStart) {
     Given given = with_signed_tokens();
     EXPECT_NE(settings_error(given, R"({"keys":[]})").find("no key in it can check a signature"), std::string::npos);
     EXPECT_NE(settings_error(given, "{}").find("it is no JSON web key set"), std::string::npos);
     given["sasl.oauthbearer.jwks.endpoint.url"] = "file:///missing.json";
     EXPECT_NE(settings_error(given).find("cannot read /missing.json"), std::string::npos);
-    given["sasl.oauthbearer.jwks.endpoint.url"] = "https://issuer/keys";
-    EXPECT_NE(settings_error(given).find("files only"), std::string::npos);
+    given["sasl.oauthbearer.jwks.endpoint.url"] = "ftp://issuer/keys";
+    EXPECT_NE(settings_error(given).find("a key set is read from a file"), std::string::npos);
     given.erase("sasl.oauthbearer.jwks.endpoint.url");
     EXPECT_NE(settings_error(given).find("sasl.oauthbearer.jwks.endpoint.url value must be non-null"), std::string::npos);
 }
