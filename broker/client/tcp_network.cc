@@ -20,7 +20,7 @@ using Kind = TransportFailure::Kind;
 
 std::string text_of(int error) { return std::generic_category().message(error); }
 
-std::unexpected<TransportFailure> failed(Kind kind, std::string message) {
+std::unexpected<TransportFailure> tcp_failed(Kind kind, std::string message) {
     return std::unexpected(TransportFailure{kind, std::move(message)});
 }
 
@@ -49,9 +49,9 @@ class Socket {
             pollfd waited[] = {{descriptor_, events, 0}, {interruption, POLLIN, 0}};
             const int ready = ::poll(waited, 2, static_cast<int>(std::clamp<std::int64_t>(left, 0, kPollMsMax)));
             if (ready > 0 && waited[0].revents != 0) return {};
-            if (ready > 0) return failed(Kind::interrupted, text_of(EINTR));
-            if (ready < 0 && errno != EINTR) return failed(Kind::broken, text_of(errno));
-            if (ready == 0 && left <= kPollMsMax) return failed(Kind::timed_out, "Connection timed out");
+            if (ready > 0) return tcp_failed(Kind::interrupted, text_of(EINTR));
+            if (ready < 0 && errno != EINTR) return tcp_failed(Kind::broken, text_of(errno));
+            if (ready == 0 && left <= kPollMsMax) return tcp_failed(Kind::timed_out, "Connection timed out");
         }
     }
 
@@ -72,7 +72,7 @@ class TcpTransport final : public Transport {
             } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
                 if (auto ready = socket_.wait(POLLOUT, deadline, clock_); !ready) return ready;
             } else if (errno != EINTR) {
-                return failed(errno == EPIPE || errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
+                return tcp_failed(errno == EPIPE || errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
             }
         }
         return {};
@@ -82,12 +82,12 @@ class TcpTransport final : public Transport {
         while (true) {
             const ssize_t got = ::recv(socket_.descriptor(), room.data(), room.size(), MSG_DONTWAIT);
             if (got > 0) return static_cast<std::size_t>(got);
-            if (got == 0) return failed(Kind::closed, "the other side closed the connection");
+            if (got == 0) return tcp_failed(Kind::closed, "the other side closed the connection");
             if (errno == EAGAIN || errno == EWOULDBLOCK) {
                 auto ready = socket_.wait(POLLIN, deadline, clock_, interruption_);
                 if (!ready) return std::unexpected(std::move(ready.error()));
             } else if (errno != EINTR) {
-                return failed(errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
+                return tcp_failed(errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
             }
         }
     }
@@ -101,14 +101,14 @@ class TcpTransport final : public Transport {
 
 std::expected<Socket, TransportFailure> connect_to(const addrinfo& address, Instant deadline, Clock& clock) {
     Socket socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (socket.descriptor() < 0) return failed(Kind::broken, text_of(errno));
+    if (socket.descriptor() < 0) return tcp_failed(Kind::broken, text_of(errno));
     if (::connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) != 0) {
-        if (errno != EINPROGRESS) return failed(Kind::refused, text_of(errno));
+        if (errno != EINPROGRESS) return tcp_failed(Kind::refused, text_of(errno));
         if (auto ready = socket.wait(POLLOUT, deadline, clock); !ready) return std::unexpected(std::move(ready.error()));
         int error = 0;
         socklen_t size = sizeof error;
         if (::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-        if (error != 0) return failed(Kind::refused, text_of(error));
+        if (error != 0) return tcp_failed(Kind::refused, text_of(error));
     }
     const int on = 1;
     // Without it a small request may wait for an acknowledgement; who cannot have it is slower and no worse.
@@ -120,12 +120,12 @@ std::expected<Socket, TransportFailure> connect_to(const addrinfo& address, Inst
 
 std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(const Endpoint& endpoint, Instant deadline) {
     pollfd interruption{interruption_, POLLIN, 0};
-    if (::poll(&interruption, 1, 0) > 0) return failed(Kind::interrupted, text_of(EINTR));
+    if (::poll(&interruption, 1, 0) > 0) return tcp_failed(Kind::interrupted, text_of(EINTR));
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     const int outcome = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-    if (outcome != 0) return failed(Kind::unknown_host, ::gai_strerror(outcome));
+    if (outcome != 0) return tcp_failed(Kind::unknown_host, ::gai_strerror(outcome));
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
     TransportFailure last{Kind::unknown_host, "no address"};
     for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {

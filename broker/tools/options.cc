@@ -12,6 +12,11 @@ namespace {
 constexpr std::size_t kHelpColumn = 44;
 constexpr std::size_t kHelpWidth = 120;
 
+/// Of an option whose argument may lack: this word is another option.
+bool is_no_argument(const Option& option, std::string_view word) {
+    return word.starts_with('-') && !(option.is_number && parse_integer(word));
+}
+
 const Option* find_option(std::span<const Option> table, std::string_view name) {
     const auto found =
         std::ranges::find_if(table, [&](const Option& option) { return option.name == name || option.alias == name; });
@@ -75,7 +80,7 @@ std::expected<Options, Options::Unread> Options::parse(std::span<const Option> t
         if (option->argument.empty()) continue;
         if (equals < body.size()) {
             arguments.emplace_back(body.substr(equals + 1));
-        } else if (option->argument_may_lack && (at + 1 == words.size() || words[at + 1].starts_with('-'))) {
+        } else if (option->argument_may_lack && (at + 1 == words.size() || is_no_argument(*option, words[at + 1]))) {
             continue;
         } else if (at + 1 < words.size()) {
             arguments.push_back(words[++at]);

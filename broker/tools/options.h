@@ -25,6 +25,8 @@ struct Option {
     std::string_view alias = {};
     /// The next word is its argument unless that looks like an option.
     bool argument_may_lack = false;
+    /// Then a negative number does not look like one.
+    bool is_number = false;
 };
 
 /// What a rule asks for.

@@ -10,6 +10,7 @@ extern const Tool kApiVersionsTool;
 extern const Tool kClusterTool;
 extern const Tool kConfigsTool;
 extern const Tool kConsumeTool;
+extern const Tool kDelegationTokensTool;
 extern const Tool kElectionTool;
 extern const Tool kFeaturesTool;
 extern const Tool kGroupListTool;

@@ -21,6 +21,9 @@ ELECTION = "kafka-leader-election"
 FEATURES = "kafka-features"
 QUORUM = "kafka-metadata-quorum"
 ACLS = "kafka-acls"
+TOKENS = "kafka-delegation-tokens"
+#: Settings of a client that says nothing of who it is.
+NOBODYS = ("--command-config", "/dev/null")
 
 
 def build(tools):
@@ -369,6 +372,24 @@ LOOKS = [
     [ACLS, "--remove", "--topic", "t", "--force"],
     [ACLS, "--list", "--add"],
     [ACLS, "--lost"],
+    [TOKENS],
+    [TOKENS, "--lost"],
+    [TOKENS, "--create"],
+    [TOKENS, "--create", "--describe"],
+    [TOKENS, "--describe"],
+    [TOKENS, "--create", *NOBODYS],
+    [TOKENS, "--create", *NOBODYS, "--max-life-time-period", "-1"],
+    [TOKENS, "--create", *NOBODYS, "--max-life-time-period", "-1", "--renewer-principal", "User:a", "--renewer-principal", "User:b"],
+    [TOKENS, "--create", *NOBODYS, "--max-life-time-period", "-1", "--hmac", "YQ=="],
+    [TOKENS, "--describe", *NOBODYS],
+    [TOKENS, "--describe", *NOBODYS, "--owner-principal", "User:a"],
+    [TOKENS, "--describe", *NOBODYS, "--hmac", "YQ=="],
+    [TOKENS, "--renew", *NOBODYS],
+    [TOKENS, "--renew", *NOBODYS, "--hmac", "YQ=="],
+    [TOKENS, "--renew", *NOBODYS, "--hmac", "YQ==", "--renew-time-period", "-1"],
+    [TOKENS, "--renew", *NOBODYS, "--hmac", "YQ==", "--renew-time-period", "-1", "--owner-principal", "User:a"],
+    [TOKENS, "--expire", *NOBODYS, "--hmac", "YQ==", "--expiry-time-period", "-1"],
+    [TOKENS, "--expire", *NOBODYS, "--expiry-time-period", "-1"],
 ]
 
 #: Scenes that change something: Kafka's tool plays them on a topic of its own, ours on a twin.

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+import commands
 import harness
 from test_sasl import MODULE, User, jaas, list_topics, properties_file
 
@@ -42,6 +43,18 @@ def tokens(tools, secured, tmp_path):
                      properties_file(tmp_path, user.java()), *arguments)
     return run
 
+
+
+@pytest.fixture
+def ours(broker, secured, tmp_path):
+    """The same by `partita delegation-tokens`."""
+    runner = commands.Commands(broker.bootstrap)
+
+    def run(user, *arguments):
+        return runner("kafka-delegation-tokens", "--bootstrap-server", secured, "--command-config",
+                      properties_file(tmp_path, user.java()), *arguments)
+    yield run
+    runner.close()
 
 
 def words(text):
@@ -83,6 +96,39 @@ def test_a_token_is_made_listed_renewed_and_expired(tokens):
     harness.at_once(gone)
     again = tokens(ALICE, "--expire", "--expiry-time-period", "-1", "--hmac", hmac)
     assert again.code == 1 and "DelegationTokenNotFoundException" in again.out + again.err, again
+
+
+def test_our_tool_says_what_kafkas_says(tokens, ours):
+    """Of tokens that differ in their ids, and of the same ones."""
+    said = []
+    for run in (tokens, ours):
+        made = run(ALICE, "--create", "--max-life-time-period", "-1", "--renewer-principal", "User:bob", "--renewer-principal", "User:eve")
+        (row,) = words(made.succeeded().out)
+        token, hmac = row[:2]
+        answers = [made, run(BOB, "--renew", "--renew-time-period", "60000", "--hmac", hmac),
+                   run(BOB, "--renew", "--renew-time-period", "-7", "--hmac", "YQ=="),
+                   run(ALICE, "--expire", "--expiry-time-period", "100000", "--hmac", hmac)]
+        said.append([{key: re.sub(r"\d\d:\d\d", "TIME", value).replace(token, "ID" * 11).replace(hmac, "H" * 88) if isinstance(value, str) else value
+                      for key, value in commands.shown(answer).items()} for answer in answers])
+    assert said[0] == said[1]
+
+    def same_lists():
+        for owners in ([], ["--owner-principal", "User:alice"], ["--owner-principal", "User:nobody"]):
+            theirs, mine = (run(ALICE, "--describe", *owners).succeeded().out for run in (tokens, ours))
+            assert sorted(theirs.splitlines()) == sorted(mine.splitlines())
+    harness.at_once(same_lists)
+
+
+def test_our_own_command_shows_all_tokens_that_a_client_may_see(broker, tokens, secured, tmp_path):
+    token, _ = make(tokens, ALICE, "--renewer-principal", "User:bob")
+    config = properties_file(tmp_path, BOB.java())
+    runner = commands.Commands(secured)
+
+    def seen():
+        told = runner.by_command("delegation-tokens", "--command-config", config, "--describe").succeeded().out
+        assert token in [row[0] for row in words(told)], told
+    harness.at_once(seen)
+    runner.close()
 
 
 def test_who_may_make_tokens_of_somebody_else(tools, tokens):

@@ -36,6 +36,19 @@ TEST(ToolOptions, OneDashIsAsGoodAsTwoAndAnEqualsSignAsASpace) {
     EXPECT_THAT(options->rest(), ElementsAre("word", "--list"));
 }
 
+TEST(ToolOptions, AnArgumentThatMayLackIsNoOptionAndMayBeANegativeNumberWhereNumbersAre) {
+    constexpr Option kMayLack[] = {
+        {"list", "", "Lists."}, {"who", "name", "Who.", {}, {}, true}, {"period", "ms", "For how long.", {}, {}, true, true}};
+    const auto values = [&](const std::vector<std::string>& words, std::string_view name) {
+        const auto options = Options::parse(kMayLack, words);
+        return options ? options->values(name) : std::vector<std::string>{options.error().message};
+    };
+    EXPECT_THAT(values({"--period", "-1", "--list"}, "period"), ElementsAre("-1"));
+    EXPECT_THAT(values({"--period", "--list"}, "period"), ElementsAre());
+    EXPECT_THAT(values({"--period"}, "period"), ElementsAre());
+    EXPECT_THAT(values({"--who", "-1"}, "who"), ElementsAre("1 is not a recognized option"));
+}
+
 TEST(ToolOptions, WhatCannotBeReadIsSaidInKafkasWords) {
     EXPECT_EQ(parse({"--lost"}).error(), "lost is not a recognized option");
     EXPECT_EQ(parse({"--lost=x"}).error(), "lost is not a recognized option");
