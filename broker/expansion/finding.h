@@ -125,6 +125,9 @@ struct Subject {
     /// The process behind the connection, when it runs on this machine and is known: "java (pid 4711, shop.jar)". A
     /// description only: it does not tell two subjects apart, because it may become known while a finding is open.
     std::string program;
+    /// Who the client has proven to be, where that is known: "User:alice". A description, too: a client is told from others by
+    /// what stands above.
+    std::string principal = {};
 
     friend bool operator==(const Subject&, const Subject&) = default;
 };

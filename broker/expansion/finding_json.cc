@@ -23,6 +23,7 @@ ordered_json subject_json(const Subject& subject) {
     if (subject.client_port) object["client_port"] = *subject.client_port;
     if (subject.producer_id) object["producer_id"] = subject.producer_id->value;
     add("program", subject.program);
+    add("principal", subject.principal);
     return object;
 }
 

@@ -15,7 +15,8 @@ std::string to_string(const ProcessIdentity& process) {
 
 std::string to_string(const ConnectionFacts& connection) {
     std::string text = connection.client_id.empty() ? "a client without client.id" : connection.client_id;
-    text += " (" + connection.address + ":" + std::to_string(connection.port);
+    text += " (" + (connection.principal.empty() ? "" : connection.principal + ", ") + connection.address + ":" +
+            std::to_string(connection.port);
     if (connection.process) {
         text += ", " + to_string(*connection.process);
     } else if (!connection.software_name.empty()) {

@@ -52,11 +52,14 @@ struct ConnectionFacts {
     /// As the client said in ApiVersions; empty when it did not.
     std::string software_name;
     std::string software_version;
+    /// Who the client has proven to be: "User:alice". Empty when it was not asked.
+    std::string principal;
     TimestampMs born = kNoTimestamp;
     /// Empty when it is not known: another machine, a container, no permission, or nobody asked yet.
     std::optional<ProcessIdentity> process;
 };
-/// "billing (/10.0.0.7:51234, librdkafka 2.3.0)", and with its process "billing (/127.0.0.1:51234, java (pid 4711, shop.jar))".
+/// "billing (/10.0.0.7:51234, librdkafka 2.3.0)", and with its process "billing (/127.0.0.1:51234, java (pid 4711, shop.jar))";
+/// of one that has logged in "billing (User:alice, /10.0.0.7:51234, librdkafka 2.3.0)".
 [[nodiscard]] std::string to_string(const ConnectionFacts& connection);
 
 /// What is compared of the address of a client: localhost is one host by either protocol. A client resolves that name for every

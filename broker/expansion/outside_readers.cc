@@ -15,12 +15,15 @@ namespace partita::expansion {
 namespace {
 
 std::string name_of(const OutsideReader& reader) {
-    return reader.client.client_id + " (" + reader.client.address + (reader.process ? ", " + to_string(*reader.process) : "") +
-           ")";
+    return reader.client.client_id + " (" + (reader.principal.empty() ? "" : reader.principal + ", ") + reader.client.address +
+           (reader.process ? ", " + to_string(*reader.process) : "") + ")";
 }
 
 Subject subject_of(const std::string& topic, const OutsideReader& reader) {
-    return {.topic = topic, .client_id = reader.client.client_id, .client_address = reader.client.address};
+    return {.topic = topic,
+            .client_id = reader.client.client_id,
+            .client_address = reader.client.address,
+            .principal = reader.principal};
 }
 
 TimestampMs last_fetch(const OutsideReader& reader) {
@@ -137,14 +140,17 @@ void find_mirror(const std::string& topic, const ReaderFacts& facts, const Outsi
 }  // namespace
 
 std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners, LookTime& time) {
-    std::map<std::tuple<ClientIdentity, std::int32_t, std::uint64_t>, OutsideReader> found;
+    std::map<std::tuple<ClientIdentity, std::string, std::int32_t, std::uint64_t>, OutsideReader> found;
     for (const auto& [id, reading] : readings.all()) {
         const ReaderOwner& owner = owners.of(id);
         if (owner.kind != Attribution::Kind::no_group) continue;
         const std::optional<ProcessIdentity> process = reading.facts ? reading.facts->process : std::nullopt;
-        OutsideReader& reader = found[{reading.client, process ? process->pid : 0, process ? process->start_ticks : 0}];
+        const std::string principal = reading.facts ? reading.facts->principal : std::string();
+        OutsideReader& reader =
+            found[{reading.client, principal, process ? process->pid : 0, process ? process->start_ticks : 0}];
         reader.client = reading.client;
         reader.process = process;
+        reader.principal = principal;
         reader.readings.push_back(&reading);
     }
     std::vector<OutsideReader> there;

@@ -11,10 +11,12 @@
 /// Hazards of clients that read in no group. Pure.
 namespace partita::expansion {
 
-/// All connections of one client id, address and process that belong to no group; nothing tells them apart.
+/// All connections of one client id, address, principal and process that belong to no group; nothing tells them apart.
 struct OutsideReader {
     ClientIdentity client;
     std::optional<ProcessIdentity> process;
+    /// Who it has proven to be; empty when it was not asked.
+    std::string principal;
     std::vector<const Reading*> readings;
 };
 /// Those that are still there, and are excluded from every group.

@@ -12,14 +12,14 @@ std::weak_ordering operator<=>(const ProducerIdentity& one, const ProducerIdenti
     const auto values = [](const ProducerIdentity& producer) {
         return std::make_tuple(producer.connection, std::string_view(producer.client_id), host_of(producer.address),
                                std::string_view(producer.software_name), std::string_view(producer.software_version),
-                               producer.producer_id, producer.port);
+                               std::string_view(producer.principal), producer.producer_id, producer.port);
     };
     return values(one) <=> values(other);
 }
 
 std::string to_string(const ProducerIdentity& producer) {
     std::string text = producer.client_id.empty() ? "a producer without client.id" : producer.client_id;
-    text += " (" + producer.address;
+    text += " (" + (producer.principal.empty() ? "" : producer.principal + ", ") + producer.address;
     if (!producer.software_name.empty()) {
         text += ", " + producer.software_name + (producer.software_version.empty() ? "" : " " + producer.software_version);
     }

@@ -35,6 +35,8 @@ struct ProducerIdentity {
     /// As the client said in ApiVersions; empty when it did not.
     std::string software_name;
     std::string software_version;
+    /// Who the client has proven to be: "User:alice". Empty when it was not asked.
+    std::string principal = {};
     /// -1 for producers that are not idempotent.
     ProducerId producer_id = kNoProducerId;
     /// The client's port; 0 where it does not identify the producer.
@@ -44,7 +46,8 @@ struct ProducerIdentity {
     /// By the host, not by the address: a client comes back by either protocol.
     friend std::weak_ordering operator<=>(const ProducerIdentity& one, const ProducerIdentity& other);
 };
-/// "billing (/10.0.0.7, librdkafka 2.3.0)". Producers of one name look the same here: see TopicWatch::name_of.
+/// "billing (/10.0.0.7, librdkafka 2.3.0)", and of one that has logged in "billing (User:alice, /10.0.0.7, librdkafka 2.3.0)".
+/// Producers of one name look the same here: see TopicWatch::name_of.
 [[nodiscard]] std::string to_string(const ProducerIdentity& producer);
 
 /// One partition count that the topic has or had. Lists of them are indexed by epoch.

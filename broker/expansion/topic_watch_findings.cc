@@ -116,6 +116,7 @@ Subject TopicWatch::subject_of(const ProducerIdentity& identity, const Producer&
         subject.client_port = identity.port;
     }
     subject.program = producer.program;
+    subject.principal = identity.principal;
     return subject;
 }
 

@@ -30,6 +30,8 @@ ordered_json connection_json(const expansion::ConnectionFacts& connection) {
             {"port", connection.port},
             {"software", expansion::name_text(connection.software_name)},
             {"version", expansion::name_text(connection.software_version)},
+            {"principal",
+             connection.principal.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(connection.principal))},
             {"since_ms", connection.born.value},
             {"program",
              connection.process ? ordered_json(expansion::name_text(to_string(*connection.process))) : ordered_json(nullptr)}};

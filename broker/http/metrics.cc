@@ -105,6 +105,11 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
                static_cast<std::uint64_t>(network.connection_count()));
     text.counter("kafka_server_socketservermetrics_incoming_byte_total", "Bytes received.", network.received_bytes());
     text.counter("kafka_server_socketservermetrics_outgoing_byte_total", "Bytes sent.", network.sent_bytes());
+    text.counter("kafka_server_socketservermetrics_successful_authentication_total",
+                 "Clients that have logged in, or shaken hands by TLS where nobody logs in.",
+                 load(counters.successful_authentications));
+    text.counter("kafka_server_socketservermetrics_failed_authentication_total", "Logins and TLS handshakes that failed.",
+                 load(counters.failed_authentications));
     text.gauge("kafka_controller_kafkacontroller_globaltopiccount", "Topics.", table->catalog->topic_count());
     text.gauge("kafka_controller_kafkacontroller_globalpartitioncount", "Partitions.",
                static_cast<std::uint64_t>(table->catalog->partition_count()));

@@ -83,6 +83,8 @@ ordered_json producer_json(const ProducerReport& report) {
     object["address"] = expansion::name_text(report.identity.address);
     object["software_name"] = expansion::name_text(report.identity.software_name);
     object["software_version"] = expansion::name_text(report.identity.software_version);
+    object["principal"] =
+        report.identity.principal.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(report.identity.principal));
     object["producer_id"] =
         report.identity.producer_id == kNoProducerId ? ordered_json(nullptr) : ordered_json(report.identity.producer_id.value);
     object["port"] = report.identity.port == 0 ? ordered_json(nullptr) : ordered_json(report.identity.port);

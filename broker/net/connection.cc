@@ -6,6 +6,7 @@
 
 #include "broker/handlers/connection_end.h"
 #include "broker/net/net_reactor.h"
+#include "broker/runtime/loop/counters.h"
 
 namespace partita::net {
 namespace {
@@ -251,8 +252,9 @@ bool Connection::serve(const Conversation::Request& request) {
         close(served.error());
         return false;
     }
-    if (login() != nullptr && login()->principal() != nullptr) [[unlikely]] {
+    if (rare_ != nullptr && rare_->unknown && login()->principal() != nullptr) [[unlikely]] {
         leave_anteroom();
+        owner_.services().counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
     }
     if (served->held) [[unlikely]] {
         rare().held = std::move(served->held);

@@ -8,6 +8,7 @@
 
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/services.h"
+#include "broker/runtime/loop/counters.h"
 #include "protocol/assert.h"
 #include "schedule/clock.h"
 
@@ -46,6 +47,7 @@ void NetReactor::adopt(Newcomer newcomer) {
 
 void NetReactor::end_newcomer(const runtime::ClientConnection& client, std::string_view reason) {
     if (!reason.empty()) {
+        services_.counters.failed_authentications.fetch_add(1, std::memory_order_relaxed);
         log_closed(client, reason);
     }
     observer_.connection_closed(client);

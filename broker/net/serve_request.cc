@@ -3,6 +3,7 @@
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
+#include "broker/runtime/loop/counters.h"
 #include "protocol/assert.h"
 #include "protocol/request_header.h"
 
@@ -23,6 +24,7 @@ Served finish(runtime::Services& services, const Speaker& speaker, std::uint64_t
         speaker.replies.fill_slot(slot, std::move(answer.reply));
         return {};
     }
+    services.counters.failed_authentications.fetch_add(1, std::memory_order_relaxed);
     handlers::log_closed_connection(services, speaker.client, answer.end->reason);
     speaker.conversation.serve_no_more();
     answer.reply.close = true;

@@ -9,6 +9,7 @@
 #include "broker/access/session.h"
 #include "broker/net/net_reactor.h"
 #include "broker/net/tls_transport.h"
+#include "broker/runtime/loop/counters.h"
 
 namespace partita::net {
 namespace {
@@ -109,6 +110,9 @@ void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
         return;
     }
     // Where clients log in by SASL it says who they are, as in Kafka.
+    if (newcomer.login == nullptr) {
+        owner_.services().counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
+    }
     if (*client && newcomer.login == nullptr) {
         newcomer.client.session.principal = std::make_shared<const access::Principal>("User", std::move(**client));
     }

@@ -19,6 +19,7 @@
 #include "protocol/messages/36_sasl_authenticate.h"
 #include "protocol/messages/51_alter_user_scram_credentials.h"
 #include "tests/support/broker_process.h"
+#include "tests/support/plain_client.h"
 #include "tests/support/sasl_client.h"
 #include "tests/support/wire_client.h"
 
@@ -43,6 +44,7 @@ TEST(Login, WhoKnowsThePasswordIsServed) {
     const SaslHandshakeResponse* const hands = shake_hands(client, "PLAIN");
     ASSERT_NE(hands, nullptr);
     EXPECT_EQ(hands->error_code, ErrorCode::none);
+    EXPECT_EQ(broker->metric("kafka_server_socketservermetrics_successful_authentication_total"), 0);
     EXPECT_THAT(std::vector<std::string_view>(hands->mechanisms.begin(), hands->mechanisms.end()),
                 ElementsAre("PLAIN", "SCRAM-SHA-512", "SCRAM-SHA-256"));
     const SaslAuthenticateResponse* const answer = say(client, plain_token("alice", "alice-secret"));
@@ -50,11 +52,26 @@ TEST(Login, WhoKnowsThePasswordIsServed) {
     EXPECT_EQ(answer->error_code, ErrorCode::none);
     EXPECT_EQ(answer->session_lifetime_ms, 0);
     EXPECT_TRUE(is_served(client));
+    EXPECT_EQ(broker->metric("kafka_server_socketservermetrics_successful_authentication_total"), 1);
+    EXPECT_EQ(broker->metric("kafka_server_socketservermetrics_failed_authentication_total"), 0);
     // A login again is no matter of a session without an end.
     EXPECT_EQ(shake_hands(client, "PLAIN")->error_code, ErrorCode::illegal_sasl_state);
     EXPECT_EQ(say(client, "x")->error_code, ErrorCode::illegal_sasl_state);
     EXPECT_TRUE(is_served(client));
     EXPECT_EQ(broker->stop().exit_code, 0);
+}
+
+TEST(Login, WhoProducesIsShownWithTheNameThatWasProven) {
+    const auto broker = start_with_logins();
+    ASSERT_NE(broker, nullptr);
+    WireClient client(broker->port());
+    ASSERT_EQ(plain_login(client, "alice", "alice-secret")->error_code, ErrorCode::none);
+    ASSERT_TRUE(create_topic(client, "t", 1));
+    std::array values{std::string("v")};
+    ASSERT_EQ(produce(client, "t", 0, make_batch(values)), ErrorCode::none);
+    EXPECT_THAT(broker->http_get("/v1/connections")->body, ::testing::HasSubstr("\"principal\":\"User:alice\""));
+    EXPECT_TRUE(
+        eventually([&] { return broker->http_get("/v1/topics/t/producers")->body.contains("\"principal\":\"User:alice\""); }));
 }
 
 TEST(Login, AWrongPasswordIsAnsweredAfterTheDelayAndEndsTheConnection) {
@@ -69,6 +86,7 @@ TEST(Login, AWrongPasswordIsAnsweredAfterTheDelayAndEndsTheConnection) {
     EXPECT_EQ(answer->error_code, ErrorCode::sasl_authentication_failed);
     EXPECT_EQ(answer->error_message, "Authentication failed: Invalid username or password");
     EXPECT_TRUE(client.is_closed_within());
+    EXPECT_EQ(broker->metric("kafka_server_socketservermetrics_failed_authentication_total"), 1);
     EXPECT_EQ(broker->count_in_output("secret"), 0u) << broker->output();
     EXPECT_TRUE(broker->wait_for_output("failed authentication: Authentication failed: Invalid username or password", 2s));
     EXPECT_EQ(broker->stop().exit_code, 0);

@@ -70,6 +70,8 @@ struct ClientConnection {
     /// The waiting fetch of this connection, which is cancelled when the connection ends; `kNoWaiter` when there is none.
     fetch::WaiterId parked_fetch = fetch::kNoWaiter;
 
+    /// Who the client has proven to be: "User:alice". Empty when it was not asked.
+    [[nodiscard]] std::string principal_text() const { return session.is_known() ? session.principal->text() : std::string(); }
     /// Empty when it is not known.
     [[nodiscard]] std::string software_name() const { return software ? software->name : std::string(); }
     [[nodiscard]] std::string software_version() const { return software ? software->version : std::string(); }

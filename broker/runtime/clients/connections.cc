@@ -46,6 +46,7 @@ void Connections::note_locked(const ClientConnection& client, std::string_view c
                           .port = client.port,
                           .software_name = client.software_name(),
                           .software_version = client.software_version(),
+                          .principal = client.principal_text(),
                           .born = client.born,
                           .process = std::nullopt}};
     if (client.from_this_machine) {

@@ -31,6 +31,7 @@ FenceReaders::Reading& FenceReaders::reading_of(std::string_view client_id, std:
         fresh.client.port = facts->port;
         fresh.client.software_name = facts->software_name;
         fresh.client.software_version = facts->software_version;
+        fresh.client.principal = facts->principal;
     }
     if (readings_.size() == kReadersMax) {
         guest_ = std::move(fresh);
@@ -226,7 +227,8 @@ std::vector<expansion::Finding> FenceReaders::findings(std::string_view topic, I
              .client_id = reading.client.client_id,
              .client_address = reading.client.address,
              .client_port = reading.client.port,
-             .program = reading.client.process ? expansion::to_string(*reading.client.process) : std::string()},
+             .program = reading.client.process ? expansion::to_string(*reading.client.process) : std::string(),
+             .principal = reading.client.principal},
             expansion::to_string(reading.client) + " is " + reading.held_as +
                 "; as long as nothing tells which, it gets records of new partitions when the last of these groups does",
             held);

@@ -42,6 +42,7 @@ void KeySamples::offer(const TopicState& topic, PartitionIndex partition, const 
                         .address = client.host,
                         .software_name = client.software_name(),
                         .software_version = client.software_version(),
+                        .principal = client.principal_text(),
                         .producer_id = is_idempotent ? parsed->header.producer_id : kNoProducerId,
                         .port = is_idempotent ? std::uint16_t{0} : client.port},
            .connection = client.id,

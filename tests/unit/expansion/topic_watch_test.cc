@@ -146,6 +146,27 @@ TEST_F(TopicWatchTest, AProducerThatComesBackByTheOtherProtocolIsTheSame) {
     }
 }
 
+TEST_F(TopicWatchTest, ProducersOfOneNameAreToldApartByWhoTheyHaveProvenToBe) {
+    ProducerIdentity alice = client("billing");
+    alice.producer_id = ProducerId{7};
+    ProducerIdentity bob = alice;
+    alice.principal = "User:alice";
+    bob.principal = "User:bob";
+    send_many(alice, Family::murmur2_pos, 6);
+    expand(12);
+    send_many(bob, Family::murmur2_pos, 12);
+    // Long after the growth she goes on as if there were six.
+    wait(kMinuteMs);
+    send_many(alice, Family::murmur2_pos, 6);
+    EXPECT_EQ(watch_.producers().size(), 2U);
+    bool is_alice_named = false;
+    for (const Finding& found : findings()) {
+        EXPECT_NE(found.subject.principal, "User:bob") << found.condition;
+        is_alice_named |= found.subject.principal == "User:alice" && found.condition.contains("billing (User:alice, /10.0.0.1");
+    }
+    EXPECT_TRUE(is_alice_named);
+}
+
 TEST_F(TopicWatchTest, AProducerThatComesBackOwesItsOwnProof) {
     send_many(rdkafka(1), Family::crc32_uns, 6);
     expand(12);
