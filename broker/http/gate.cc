@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "broker/authentication/crypto.h"
+#include "protocol/hexadecimal.h"
 
 namespace partita::http {
 namespace {
@@ -35,12 +36,6 @@ std::optional<std::string_view> bearer_token(std::string_view authorization) {
     return authorization;
 }
 
-int hex_value(char digit) {
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-    return -1;
-}
-
 /// Null without such a protocol; what is no hexadecimal is no token.
 std::optional<std::string> web_socket_token(std::string_view protocols) {
     while (!protocols.empty()) {
@@ -51,13 +46,7 @@ std::optional<std::string> web_socket_token(std::string_view protocols) {
         if (!one.starts_with(kWebSocketTokenPrefix)) continue;
         one.remove_prefix(kWebSocketTokenPrefix.size());
         std::string token;
-        for (; one.size() >= 2; one.remove_prefix(2)) {
-            const int high = hex_value(one[0]);
-            const int low = hex_value(one[1]);
-            if (high < 0 || low < 0) return std::string();
-            token += static_cast<char>(high * 16 + low);
-        }
-        return one.empty() ? token : std::string();
+        return decode_hexadecimal(one, token) ? token : std::string();
     }
     return std::nullopt;
 }

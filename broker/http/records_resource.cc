@@ -8,7 +8,6 @@
 //
 // An answer ends earlier when its keys, values and headers have a megabyte, and goes on with from=<next>.
 
-#include <charconv>
 #include <expected>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -20,6 +19,7 @@
 #include "broker/http/resources.h"
 #include "broker/runtime/partitions/topic_table.h"
 #include "broker/runtime/queries/partition_records.h"
+#include "protocol/hexadecimal.h"
 
 namespace partita::http {
 namespace {
@@ -75,17 +75,9 @@ std::expected<std::optional<std::string>, std::string> wished_key(const Request&
     if (!hex) {
         return text ? std::optional(std::string(*text)) : std::nullopt;
     }
-    std::string bytes(hex->size() / 2, '\0');
-    for (std::size_t index = 0; index < bytes.size(); ++index) {
-        const char* digits = hex->data() + 2 * index;
-        unsigned char byte = 0;
-        if (const auto [end, error] = std::from_chars(digits, digits + 2, byte, 16); error != std::errc() || end != digits + 2) {
-            return std::unexpected("\"key_hex\" has other characters than hex digits");
-        }
-        bytes[index] = static_cast<char>(byte);
-    }
-    if (hex->size() % 2 != 0) {
-        return std::unexpected("\"key_hex\" ends within a byte");
+    std::string bytes;
+    if (!decode_hexadecimal(*hex, bytes)) {
+        return std::unexpected("\"key_hex\" is not two hex digits for each byte");
     }
     return bytes;
 }

@@ -4,36 +4,9 @@
 #include <cstring>
 
 #include "protocol/assert.h"
+#include "protocol/hexadecimal.h"
 
 namespace partita::partitioners {
-namespace {
-
-/// -1 for a letter that is no hexadecimal digit.
-int digit_value(char digit) {
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-    if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-    return -1;
-}
-
-bool decode_hexadecimal(std::string_view text, std::vector<std::byte>& bytes) {
-    if (text.size() % 2 != 0) {
-        return false;
-    }
-    bytes.clear();
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-        const int high = digit_value(text[i]);
-        const int low = digit_value(text[i + 1]);
-        if (high < 0 || low < 0) {
-            return false;
-        }
-        bytes.push_back(static_cast<std::byte>(high * 16 + low));
-    }
-    return true;
-}
-
-}  // namespace
-
 KeyLineMapper::KeyLineMapper(const ClientPartitioner& partitioner, std::int32_t partition_count, Notation notation)
     : partitioner_(partitioner), partition_count_(partition_count), notation_(notation) {
     PARTITA_ASSERT(partition_count >= 1, "there is a partition to choose");
@@ -79,7 +52,7 @@ std::expected<void, KeyLineError> KeyLineMapper::map_line(std::string_view line,
         if (!decode_hexadecimal(line, decoded_)) {
             return std::unexpected(KeyLineError{line_, "is not hexadecimal"});
         }
-        key = decoded_;
+        key = as_bytes(decoded_);
     }
     const std::optional<PartitionIndex> partition = partition_of(partitioner_, key, partition_count_);
     if (!partition) {

@@ -46,7 +46,7 @@ class KeyLineMapper {
     std::int32_t partition_count_;
     Notation notation_;
     std::string unfinished_;
-    std::vector<std::byte> decoded_;
+    std::string decoded_;
     std::uint64_t line_ = 0;
 };
 
