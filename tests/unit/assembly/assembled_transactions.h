@@ -140,7 +140,7 @@ class AssembledTransactions : public ::testing::Test {
         const auto result = ask(transactions::AddPartitions{.transactional_id = id,
                                                             .producer = producer,
                                                             .partitions = {&partition, 1},
-                                                            .client_version = transactions::TransactionVersion::v2});
+                                                            .client_version = client_version_});
         return result ? result->error : ErrorCode::not_coordinator;
     }
     /// One record, as the handler of Produce writes it.
@@ -152,7 +152,8 @@ class AssembledTransactions : public ::testing::Test {
         builder.build(batch);
         const auto header = parse_batch_header(batch);
         ASSERT_TRUE(header.has_value());
-        const auto verification = log(topic).begin_verification(*header, true, clock_.now().wall);
+        const bool bumps_epoch = client_version_ == transactions::TransactionVersion::v2;
+        const auto verification = log(topic).begin_verification(*header, bumps_epoch, clock_.now().wall);
         ASSERT_EQ(add(id, producer, topic), ErrorCode::none);
         in_turn([&](runtime::Turn&) {
             const auto appended =
@@ -224,7 +225,7 @@ class AssembledTransactions : public ::testing::Test {
         const auto result = ask(transactions::EndTransaction{.transactional_id = id,
                                                              .producer = producer,
                                                              .commit = commit,
-                                                             .client_version = transactions::TransactionVersion::v2});
+                                                             .client_version = client_version_});
         return result.value_or(transactions::EndTransactionResult{.error = ErrorCode::not_coordinator});
     }
     [[nodiscard]] transactions::DescribeTransactionResult describe(const std::string& id) {
@@ -235,6 +236,8 @@ class AssembledTransactions : public ::testing::Test {
     const TemporaryDirectory scratch_;
     std::mt19937_64 random_{7};
     VirtualClock clock_;
+    /// The protocol that the producers speak.
+    transactions::TransactionVersion client_version_ = transactions::TransactionVersion::v2;
     MortalBroker broker_{random_, clock_, scratch_.path(), 7};
 };
 

@@ -39,6 +39,29 @@ TEST_F(TransactionAnomalies, ALateEndEndsNothingOfTheNextTransaction) {
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, -1}));
 }
 
+// Before KIP-890 an end named its producer and no transaction, so that Kafka takes a late one for the end of whatever transaction
+// is open by then. Clients that speak that protocol meet it in production, and so they meet it here.
+TEST_F(TransactionAnomalies, ALateEndByTheFirstProtocolEndsTheNextTransactionAsInKafka) {
+    client_version_ = transactions::TransactionVersion::v1;
+    make_topic("u");
+    make_topic("v");
+    const Producer producer = init("a");
+    write("a", producer);
+    ASSERT_EQ(end("a", producer, true).error, ErrorCode::none);
+    EXPECT_EQ(end("a", producer, true).error, ErrorCode::none) << "asked again before the next one began";
+    EXPECT_EQ(end("a", producer, false).error, ErrorCode::invalid_txn_state) << "it was committed";
+
+    write("a", producer, "u");
+    EXPECT_EQ(end("a", producer, true).error, ErrorCode::none) << "the late one";
+    EXPECT_FALSE(is_open("u"));
+    EXPECT_THAT(transactions_in("u"), ElementsAre("0/0", "commit 0/0"));
+
+    write("a", producer, "v");
+    kill_and_restart();
+    EXPECT_EQ(end("a", producer, false).error, ErrorCode::none) << "of a transaction that was to be aborted earlier";
+    EXPECT_THAT(transactions_in("v"), ElementsAre("0/0", "abort 0/0"));
+}
+
 TEST_F(TransactionAnomalies, ALateWriteIsInNoLaterTransaction) {
     const Producer producer = init("a");
     write("a", producer);
