@@ -167,6 +167,9 @@ class CoordinatorShards : public CoordinatorHost {
             }
         }
     }
+    /// Runs the shard's timers that are due. Whoever brings a command calls this first: on a busy machine requests are served before the
+    /// first reactor comes to its timers, and a member or a transaction whose time is over must not be met alive meanwhile.
+    void run_due_timers(Shard& shard, Turn& turn) REQUIRES(shard.mutex);
     /// For commands without replies: persists their effects, or throws the shard's memory away and says
     /// false.
     [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now) REQUIRES(shard.mutex);
@@ -218,6 +221,7 @@ template <auto encode, class Command>
 void CoordinatorShards<Core>::execute(Turn& turn, std::string_view key, const PendingReply& pending, Command command) {
     Shard& shard = *shards_[shard_of(key)];
     const MutexLock lock(shard.mutex);
+    run_due_timers(shard, turn);
     command.reply_to = new_token();
     shard.waiting.emplace(command.reply_to.value, Waiting{pending, [](const PendingReply& waiting, const Result& result) {
                                                               return encode(waiting, std::get<typename Command::Result>(result));
@@ -240,6 +244,7 @@ template <coordination::CoordinatorCore Core>
 template <class Look, class Command>
 std::optional<typename Command::Result> CoordinatorShards<Core>::ask_in(Shard& shard, Turn& turn, Look&& look, Command command) {
     const MutexLock lock(shard.mutex);
+    run_due_timers(shard, turn);
     look(std::as_const(*shard.core));
     return ask_locked(shard, turn, std::move(command));
 }

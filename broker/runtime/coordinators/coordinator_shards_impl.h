@@ -251,6 +251,15 @@ void CoordinatorShards<Core>::tick(Turn& turn, Now now) {
 }
 
 template <coordination::CoordinatorCore Core>
+void CoordinatorShards<Core>::run_due_timers(Shard& shard, Turn& turn) {
+    if (shard.deadline_ms.load(std::memory_order_relaxed) > turn.now().monotonic.value) {
+        return;
+    }
+    shard.core->tick(turn.now(), shard.effects);
+    settle(shard, &turn, turn.now(), std::nullopt);
+}
+
+template <coordination::CoordinatorCore Core>
 std::optional<Instant> CoordinatorShards<Core>::next_deadline() const {
     if (!is_attached()) {
         return std::nullopt;

@@ -100,6 +100,7 @@ std::optional<groups::OffsetCommitResult> GroupShards::commit_in_transaction(
     }
     Shard& shard = *shards()[shard_of(command.offsets.group_id)];
     const MutexLock lock(shard.mutex);
+    run_due_timers(shard, turn);
     // The core applies a record before it is appended, so what the log would refuse must not get that far. Nobody else appends
     // to this log in between.
     const auto taken = shard.partition->log->would_take(

@@ -7,11 +7,11 @@
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
 #include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/runtime/partitions/published_topics.h"
-#include "schedule/clock.h"
 #include "storage/metadata_store.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/storage_fixture.h"
 #include "tests/unit/runtime/coordinators/toy_coordinator.h"
+#include "tests/unit/runtime/still_clock.h"
 #include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::runtime {
@@ -103,6 +103,11 @@ class CoordinatorShardsTest : public ::testing::Test {
         const auto got = shards_->ask(turn(), key, toy::Get{.key = key});
         return got ? got->value : -2;
     }
+    /// For the turn that the next commands belong to.
+    void move_clock_to(std::int64_t ms) {
+        clock_.ms = ms;
+        turns_.first_reactor().refresh_now();
+    }
     void await(std::int32_t request, std::string_view key) {
         shards_->execute<note_get>(turn(), key, PendingReply{.correlation_id = request}, toy::Await{.key = key});
     }
@@ -136,7 +141,7 @@ class CoordinatorShardsTest : public ::testing::Test {
     std::unique_ptr<MetadataStore> store_;
     topics::TestCatalog catalog_;
     PublishedTopics topics_;
-    SystemClock clock_;
+    test::StillClock clock_;
     Turns turns_{topics_, 1, clock_};
     UpkeepBell bell_;
     FailureLog failures_{clock_};
@@ -247,6 +252,32 @@ TEST_F(CoordinatorShardsTest, TimersRunWhenTheyAreDueAndPersistWhatTheyDecide) {
     start();
     EXPECT_EQ(get("a"), 1);
     EXPECT_EQ(get("b"), 2);
+}
+
+TEST_F(CoordinatorShardsTest, TimerThatIsDueRunsBeforeACommandThatComesInTheSameTurn) {
+    ASSERT_TRUE(shards_->ask(turn(), "a", toy::PutLater{.key = "a", .value = 1, .due = {2000}}));
+    move_clock_to(1999);
+    EXPECT_EQ(get("a"), -1);
+    move_clock_to(2000);
+    EXPECT_EQ(get("a"), 1);
+    EXPECT_EQ(shards_->next_deadline(), std::nullopt);
+
+    await(7, "a");
+    ASSERT_TRUE(shards_->ask(turn(), "a", toy::PutLater{.key = "a", .value = 2, .due = {3000}}));
+    move_clock_to(3000);
+    std::size_t persisted = 0;
+    ASSERT_TRUE(shards_->look_and_ask(
+        turn(), "a", [&](const toy::Core&) { persisted = shards_->persisted.size(); }, toy::Get{.key = "a"}));
+    EXPECT_EQ(persisted, 2U) << "the look is at what the timers left";
+}
+
+TEST_F(CoordinatorShardsTest, CommandAfterATimerThatCouldNotBePersistedIsTurnedAway) {
+    ASSERT_TRUE(shards_->ask(turn(), "a", toy::PutLater{.key = "a", .value = 1, .due = {2000}}));
+    move_clock_to(2000);
+    fail_next_write();
+    await(7, "a");
+    EXPECT_THAT(answers, ElementsAre(Answer{7, ErrorCode::not_coordinator, -1}));
+    EXPECT_TRUE(rebuild_was_asked_for());
 }
 
 TEST_F(CoordinatorShardsTest, EverybodyWhoWaitsIsTurnedAwayAtTheEnd) {
