@@ -87,17 +87,6 @@ Result<ProtocolRange> protocols_of(const Properties& properties) {
     return range;
 }
 
-bool use_key(SSL_CTX& context, const tls::KeyEntry& entry) {
-    if (entry.chain.empty() || SSL_CTX_use_certificate(&context, entry.chain.front().get()) != 1 ||
-        SSL_CTX_use_PrivateKey(&context, entry.key.get()) != 1) {
-        return false;
-    }
-    for (std::size_t above = 1; above < entry.chain.size(); ++above) {
-        if (SSL_CTX_add1_chain_cert(&context, entry.chain[above].get()) != 1) return false;
-    }
-    return true;
-}
-
 bool believe(SSL_CTX& context, const std::optional<std::vector<tls::Certificate>>& trusted) {
     if (!trusted) return SSL_CTX_set_default_verify_paths(&context) == 1;
     X509_STORE* const store = SSL_CTX_get_cert_store(&context);
@@ -293,7 +282,7 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& properties) {
     if (!believe(*context, material->trusted)) {
         return refuse_setting("the trusted certificates cannot be used: " + tls::take_openssl_reason());
     }
-    if (!material->keys.empty() && !use_key(*context, material->keys.front())) {
+    if (!material->keys.empty() && !tls::use_key(*context, material->keys.front())) {
         return refuse_setting("the key of ssl.keystore cannot be used: " + tls::take_openssl_reason());
     }
     return std::shared_ptr<const Tls>(new Tls(std::move(parts)));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "broker/authentication/crypto.h"
+#include "broker/config/listener_configs.h"
 #include "broker/tls/key_material.h"
 #include "broker/tls/openssl.h"
 
@@ -18,7 +19,8 @@ using Token = std::expected<std::string, std::string>;
 
 constexpr std::string_view kToken = "partita.http.token";
 constexpr std::string_view kTokenFile = "partita.http.token.file";
-constexpr std::string_view kPrefix = "listener.name.http.";
+/// Its configs have the prefix of a listener of this name.
+constexpr std::string_view kName = "http";
 
 std::string text_of(const config::BrokerConfig& config, std::string_view name) {
     const config::ConfigValue value = config.value(name);
@@ -59,35 +61,15 @@ access::PrincipalPointer principal_of(const config::BrokerConfig& config) {
     return std::make_shared<access::Principal>(text.substr(0, colon), text.substr(colon + 1));
 }
 
-tls::StoreConfigs stores_of(const config::BrokerConfig& config) {
-    const auto own_name = [&config](std::string_view key) {
-        const std::string own = std::string(kPrefix) + std::string(key);
-        return config.given().contains(own) ? own : std::string(key);
-    };
-    return {.value = [&config, own_name](std::string_view key) -> std::optional<std::string> {
-                // Whom clients of Kafka's port must be is no matter here.
-                if (key.starts_with("ssl.truststore.")) return std::nullopt;
-                const auto found = config.given().find(own_name(key));
-                return found == config.given().end() ? std::nullopt : std::optional(found->second);
-            },
-            .name_of = own_name,
-            .read_file = tls::read_store_file};
-}
-
-bool use_keys(SSL_CTX& context, const std::vector<tls::KeyEntry>& entries) {
-    const tls::KeyEntry& entry = entries.front();
-    if (SSL_CTX_use_certificate(&context, entry.chain.front().get()) != 1 ||
-        SSL_CTX_use_PrivateKey(&context, entry.key.get()) != 1) {
-        return false;
-    }
-    for (std::size_t above = 1; above < entry.chain.size(); ++above) {
-        if (SSL_CTX_add1_chain_cert(&context, entry.chain[above].get()) != 1) return false;
-    }
-    return SSL_CTX_set_min_proto_version(&context, TLS1_2_VERSION) == 1;
-}
-
 std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(const config::BrokerConfig& config) {
-    const auto material = tls::load_key_material(stores_of(config));
+    const config::ListenerConfigs configs(config, kName);
+    const auto material =
+        tls::load_key_material({.value = [&](std::string_view key) -> std::optional<std::string> {
+                                    // Whom clients of Kafka's port must be is no matter here.
+                                    return key.starts_with("ssl.truststore.") ? std::nullopt : configs.text(key);
+                                },
+                                .name_of = [&](std::string_view key) { return configs.name_of(key); },
+                                .read_file = tls::read_store_file});
     if (!material) return std::unexpected(material.error());
     if (material->keys.empty()) {
         return std::unexpected(
@@ -96,7 +78,7 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
     }
     auto context = std::make_shared<boost::asio::ssl::context>(boost::asio::ssl::context::tls_server);
     SSL_CTX* const native = context->native_handle();
-    if (!use_keys(*native, material->keys)) {
+    if (!tls::use_key(*native, material->keys.front()) || SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1) {
         return std::unexpected("the key of the HTTP side cannot be used: " + tls::take_openssl_reason());
     }
     SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);

@@ -1,6 +1,7 @@
 #include "broker/tls/key_material.h"
 
 #include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 
 #include <algorithm>
@@ -147,7 +148,8 @@ class Loader {
                                                                              const std::string& content, StoreUse use) const {
         const Text password = given(names.password);
         const Text key_password = given(kKeyPassword);
-        const StorePasswords passwords{.store = password, .key = use == StoreUse::keys ? key_password : Text()};
+        StorePasswords passwords{.store = password, .key = std::nullopt};
+        if (use == StoreUse::keys) passwords.key = key_password;
         const Bytes bytes = as_bytes(content);
         const auto fail = [&](const std::string& reason) { return Failure(place(names.location, path) + ": " + reason); };
         if (is_jceks(bytes)) return fail("it is a JCEKS store; keytool -importkeystore makes a PKCS12 store of it");
@@ -207,6 +209,17 @@ std::expected<KeyMaterial, std::string> load_key_material(const StoreConfigs& co
     auto trusted = loader.trusted();
     if (!trusted) return Failure(std::move(trusted.error()));
     return KeyMaterial{.keys = std::move(*keys), .trusted = std::move(*trusted)};
+}
+
+bool use_key(SSL_CTX& context, const KeyEntry& entry) {
+    if (SSL_CTX_use_certificate(&context, entry.chain.front().get()) != 1 ||
+        SSL_CTX_use_PrivateKey(&context, entry.key.get()) != 1) {
+        return false;
+    }
+    for (std::size_t above = 1; above < entry.chain.size(); ++above) {
+        if (SSL_CTX_add1_chain_cert(&context, entry.chain[above].get()) != 1) return false;
+    }
+    return true;
 }
 
 bool is_store_config(std::string_view key) { return std::ranges::find(kStoreConfigs, key) != kStoreConfigs.end(); }

@@ -35,6 +35,10 @@ struct KeyMaterial {
 /// config and the file, and no secret.
 [[nodiscard]] std::expected<KeyMaterial, std::string> load_key_material(const StoreConfigs& configs);
 
+/// Shows the key's certificate, and those of its issuers, to whoever `context` speaks to. False when OpenSSL refuses one
+/// (`take_openssl_reason`).
+[[nodiscard]] bool use_key(SSL_CTX& context, const KeyEntry& entry);
+
 /// Whether one of these configs (without a prefix) is read by `load_key_material`.
 [[nodiscard]] bool is_store_config(std::string_view key);
 
