@@ -162,6 +162,9 @@ export function ask(title, content, verb, act, kind) {
   dialog.showModal();
 }
 
+/** The bytes of a text in UTF-8, two digits each. */
+export const hexOf = (text) => Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+
 /** Says for a moment that something was done. */
 export function say(text) {
   const place = document.getElementById("said");

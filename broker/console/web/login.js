@@ -1,16 +1,14 @@
 // The broker's token, where it wants one: asked for once, kept until the tab is closed, and sent with every request. It is in no cookie,
 // because other programs of the machine would get that too: cookies do not tell ports apart.
 
-import { h } from "./dom.js";
+import { h, hexOf } from "./dom.js";
 
 const kKey = "partita-token";
-
-const bytes = (token) => [...new TextEncoder().encode(token)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 export const token = () => sessionStorage.getItem(kKey) || "";
 export const headers = () => (token() ? { Authorization: `Bearer ${token()}` } : {});
 /** A page can set no header of a WebSocket but the protocols that it offers. */
-export const protocols = () => (token() ? ["partita", `partita.token.${bytes(token())}`] : []);
+export const protocols = () => (token() ? ["partita", `partita.token.${hexOf(token())}`] : []);
 
 let dialog = null;
 

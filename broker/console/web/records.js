@@ -1,4 +1,4 @@
-import { ask, button, chip, count, date, empty, field, h, plural, say, show, size } from "./dom.js";
+import { ask, button, chip, count, date, empty, field, h, hexOf, plural, say, show, size } from "./dom.js";
 import { get, page, path, post } from "./api.js";
 import { topicHead } from "./topics.js";
 
@@ -7,9 +7,6 @@ const kFollowMs = 1000;
 const kShownMax = 500;
 /** As the partition: all of them; of topics with no more than this. */
 const kAll = "all", kTogetherMax = 50;
-
-const utf8 = new TextEncoder();
-const hexOf = (text) => Array.from(utf8.encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** 16 bytes in a line: where, in hex, as letters. */
 export function hexLines(hex) {

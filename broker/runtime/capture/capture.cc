@@ -98,8 +98,8 @@ void Capture::look(Now now) {
     looked_version_ = topics_.version();
     next_look_ = kNever;
     const std::shared_ptr<const TopicTable> table = topics_.table();
-    drop_deleted();
     const config::CaptureConfig defaults = config::capture_defaults(*config_.get());
+    drop_deleted(*table, defaults);
     std::uint64_t backlog = 0;
     std::uint64_t failing = 0;
     table->for_each([&](const TopicState& topic) {
@@ -145,11 +145,9 @@ bool Capture::open_directory(Now now) {
     return opened.has_value();
 }
 
-void Capture::drop_deleted() {
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    const config::CaptureConfig defaults = config::capture_defaults(*config_.get());
+void Capture::drop_deleted(const TopicTable& table, const config::CaptureConfig& defaults) {
     for (auto at = states_.begin(); at != states_.end();) {
-        const TopicState* topic = table->find(at->first.topic);
+        const TopicState* topic = table.find(at->first.topic);
         if (topic != nullptr && config_of(*topic, defaults).enable) {
             ++at;
             continue;

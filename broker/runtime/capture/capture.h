@@ -23,6 +23,7 @@
 namespace partita::runtime {
 
 class PublishedTopics;
+class TopicTable;
 struct Partition;
 struct TopicState;
 struct WrittenWindow;
@@ -96,7 +97,7 @@ class Capture final : public TopicsListener {
     [[nodiscard]] Instant look_at(const TopicState& topic, const config::CaptureConfig& config, const Key& key, State& state,
                                   Now now);
     [[nodiscard]] bool load(const Partition& partition, const config::CaptureConfig& config, State& state, Now now);
-    void drop_deleted();
+    void drop_deleted(const TopicTable& table, const config::CaptureConfig& defaults);
     void capture(const Key& key, Now now);
     void write(const config::CaptureConfig& config, const Partition& partition, State& state, const capture::Window::Due& due,
                Now now);
