@@ -167,8 +167,9 @@ class CoordinatorShards : public CoordinatorHost {
             }
         }
     }
-    /// Runs the shard's timers that are due. Whoever brings a command calls this first: on a busy machine requests are served before the
-    /// first reactor comes to its timers, and a member or a transaction whose time is over must not be met alive meanwhile.
+    /// Runs the shard's timers that are due. Whoever brings a command calls this first: on a busy machine requests are served
+    /// before the first reactor comes to its timers, and a member or a transaction whose time is over must not be met alive
+    /// meanwhile.
     void run_due_timers(Shard& shard, Turn& turn) REQUIRES(shard.mutex);
     /// For commands without replies: persists their effects, or throws the shard's memory away and says
     /// false.

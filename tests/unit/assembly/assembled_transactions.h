@@ -137,10 +137,8 @@ class AssembledTransactions : public ::testing::Test {
     }
     [[nodiscard]] ErrorCode add(const std::string& id, transactions::Producer producer, const std::string& topic) {
         const transactions::TopicPartition partition{topic, {0}};
-        const auto result = ask(transactions::AddPartitions{.transactional_id = id,
-                                                            .producer = producer,
-                                                            .partitions = {&partition, 1},
-                                                            .client_version = client_version_});
+        const auto result = ask(transactions::AddPartitions{
+            .transactional_id = id, .producer = producer, .partitions = {&partition, 1}, .client_version = client_version_});
         return result ? result->error : ErrorCode::not_coordinator;
     }
     /// One record, as the handler of Produce writes it.
@@ -222,10 +220,8 @@ class AssembledTransactions : public ::testing::Test {
         return fetched;
     }
     [[nodiscard]] transactions::EndTransactionResult end(const std::string& id, transactions::Producer producer, bool commit) {
-        const auto result = ask(transactions::EndTransaction{.transactional_id = id,
-                                                             .producer = producer,
-                                                             .commit = commit,
-                                                             .client_version = client_version_});
+        const auto result = ask(transactions::EndTransaction{
+            .transactional_id = id, .producer = producer, .commit = commit, .client_version = client_version_});
         return result.value_or(transactions::EndTransactionResult{.error = ErrorCode::not_coordinator});
     }
     [[nodiscard]] transactions::DescribeTransactionResult describe(const std::string& id) {
