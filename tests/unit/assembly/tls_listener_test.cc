@@ -271,6 +271,28 @@ TEST_F(TlsListener, AHandshakeThatStallsIsEndedInTime) {
     for (const int each : {silent, half, other, later}) ::close(each);
 }
 
+TEST_F(TlsListener, HandshakeAndLoginHaveOneTimeTogether) {
+    start("SASL_SSL", {"sasl.enabled.mechanisms=PLAIN", "sasl.mechanism.inter.broker.protocol=PLAIN",
+                       "listener.name.sasl_ssl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule "
+                       "required user_a=\"b\";",
+                       "partita.authentication.time.max.ms=20000"});
+    const int socket = connect();
+    TlsClient client(socket, {});
+    // The handshake begins, and goes on late.
+    EXPECT_EQ(client.go_on(), 0);
+    ASSERT_TRUE(wait_readable(socket)) << "the broker has begun, too";
+    clock_.shift_ms = 15'000;
+    ASSERT_TRUE(shake_hands(client, socket));
+    ASSERT_TRUE(client.send(kRequest));
+    EXPECT_EQ(receive(client, socket, 10).substr(4, 6), kReplyBegins);
+    clock_.shift_ms = 20'000;
+    const int later = connect();  // What happens next lets the broker look at its clock.
+    while (SSL_get_shutdown(&client.connection()) == 0 && wait_readable(socket)) (void)client.receive();
+    EXPECT_NE(SSL_get_shutdown(&client.connection()), 0) << "five seconds after the handshake";
+    EXPECT_TRUE(are_refused(1));
+    for (const int each : {socket, later}) ::close(each);
+}
+
 TEST_F(TlsListener, TheOldestOfTooManyHandshakesIsEnded) {
     constexpr std::size_t kWaitingMax = 20;
     start("SSL", {"partita.authentication.waiting.max=20"});
