@@ -133,12 +133,12 @@ void GroupConsumer::lose(const std::set<TopicPartition>& partitions) {
     }
 }
 
-Result<std::map<TopicPartition, CommittedOffset>> GroupConsumer::committed() {
+Result<std::map<TopicPartition, CommittedOffset>> GroupConsumer::committed(const std::set<TopicPartition>& partitions) {
     Clock& clock = cluster_.network().clock();
     const Instant deadline = clock.now().monotonic + cluster_.settings().default_api_timeout_ms;
     while (true) {
         // Offsets that a transaction is about to commit are waited for: it decides where to go on.
-        auto offsets = committed_offsets(cluster_, settings_.member.group, true);
+        auto offsets = stable_offsets(cluster_, settings_.member.group, partitions);
         if (offsets || offsets.error().code != ErrorCode::unstable_offset_commit || clock.now().monotonic >= deadline)
             return offsets;
         cluster_.network().pause(cluster_.settings().retry_backoff_ms);
@@ -146,7 +146,7 @@ Result<std::map<TopicPartition, CommittedOffset>> GroupConsumer::committed() {
 }
 
 Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
-    const auto offsets = committed();
+    const auto offsets = committed(partitions);
     if (!offsets) return std::unexpected(offsets.error());
     std::vector<TopicPartition> fresh;
     for (const TopicPartition& partition : partitions) {

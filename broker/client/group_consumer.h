@@ -53,7 +53,7 @@ class GroupConsumer final : private GroupMember::Reader {
     [[nodiscard]] Result<void> take(const std::set<TopicPartition>& partitions) override;
 
     [[nodiscard]] Result<void> look_for_topics();
-    [[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed();
+    [[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed(const std::set<TopicPartition>& partitions);
     /// Commits where these stand. What the group does not accept is told and left.
     void commit(const std::set<TopicPartition>& partitions);
     void warn(const std::string& line) const;

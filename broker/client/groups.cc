@@ -147,11 +147,26 @@ Result<GroupDescription> describe_group(Cluster& cluster, const std::string& id)
     return description;
 }
 
-Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group, bool is_stable) {
+namespace {
+
+/// `partitions`: null for all.
+Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster, const std::string& group,
+                                                                const std::set<TopicPartition>* partitions, bool is_stable) {
     constexpr std::int16_t kHasGroups = 8;
     constexpr std::int16_t kHasAllTopics = 2;
     constexpr std::int16_t kHasStability = 7;
+    std::map<std::string_view, std::vector<std::int32_t>> by_topic;
+    if (partitions != nullptr) {
+        for (const TopicPartition& each : *partitions) by_topic[each.topic].push_back(each.partition);
+    }
+    std::vector<OffsetFetchRequest::Topic> before_groups;
+    std::vector<OffsetFetchRequest::Topics> topics;
+    for (auto& [name, indexes] : by_topic) {
+        before_groups.push_back({.name = name, .partition_indexes = indexes});
+        topics.push_back({.name = name, .partition_indexes = indexes});
+    }
     OffsetFetchRequest::Group wanted{.group_id = group, .topics = nullptr};
+    if (partitions != nullptr) wanted.topics = topics;
     const auto make = [&](std::int16_t version) {
         OffsetFetchRequest request;
         if (version >= kHasStability) request.require_stable = is_stable;
@@ -160,6 +175,7 @@ Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& clu
         } else {
             request.group_id = group;
             request.topics = nullptr;
+            if (partitions != nullptr) request.topics = before_groups;
         }
         return request;
     };
@@ -185,6 +201,17 @@ Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& clu
     for (const auto& one : (*reply)->groups) add(one.topics);
     if (refused) return std::unexpected(refusal(*refused));
     return offsets;
+}
+
+}  // namespace
+
+Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group) {
+    return fetch_offsets(cluster, group, nullptr, false);
+}
+
+Result<std::map<TopicPartition, CommittedOffset>> stable_offsets(Cluster& cluster, const std::string& group,
+                                                                 const std::set<TopicPartition>& partitions) {
+    return fetch_offsets(cluster, group, &partitions, true);
 }
 
 Result<void> commit_offsets(Cluster& cluster, const std::string& group, const std::map<TopicPartition, std::int64_t>& offsets) {

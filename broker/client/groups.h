@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,10 +59,13 @@ struct CommittedOffset {
     std::optional<std::int32_t> leader_epoch;
 };
 
-/// All that the group has committed. `is_stable`: refused (UNSTABLE_OFFSET_COMMIT) as long as a transaction is to commit some of
-/// it.
-[[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group,
-                                                                                  bool is_stable = false);
+/// All that the group has committed.
+[[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group);
+/// What the group has committed of these partitions, for a member that is about to read them: it names them, as consumers do, by
+/// which a broker tells it from somebody who looks at the group from outside. Refused (UNSTABLE_OFFSET_COMMIT) as long as a
+/// transaction is to commit some of it.
+[[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> stable_offsets(Cluster& cluster, const std::string& group,
+                                                                               const std::set<TopicPartition>& partitions);
 /// Commits for the group from outside of it. The failure is the first one of a partition.
 [[nodiscard]] Result<void> commit_offsets(Cluster& cluster, const std::string& group,
                                           const std::map<TopicPartition, std::int64_t>& offsets);

@@ -86,6 +86,22 @@ def test_a_group_that_begins_at_a_time_is_told_what_is_older(broker, tools, uniq
     assert "by_duration" in lost["condition"]
 
 
+def test_partita_consume_in_a_group_is_told_what_it_skipped(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, 2)
+    reader = subprocess.Popen([harness.partita_binary(), "consume", "-b", broker.bootstrap, "--topic", topic, "--group", group,
+                               "--command-property", "metadata.max.age.ms=4000"], stdout=subprocess.DEVNULL)
+    try:
+        harness.wait_until(lambda: len(members_of(broker, group)) == 2, 20, "an assignment")
+        insight.grow(broker, topic, 4)
+        skipped = in_new(produce(broker, topic, 300), 2)
+        lost = insight.wait_for_count(broker, topic, "H20", skipped, seconds=60, group=group)
+        assert lost["numbers"] == {"skipped_records": skipped, "partitions": 2}
+    finally:
+        reader.terminate()
+        assert reader.wait(20) in (0, 130, 143)
+
+
 def test_a_group_without_a_policy_is_told_when_it_crashes_again(broker, tools, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, 1)

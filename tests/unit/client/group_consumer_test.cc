@@ -107,6 +107,10 @@ class GroupConsumerTest : public ::testing::Test {
     }
 
     bool answer_offsets(const Asked& asked, ByteBuffer& out) {
+        const auto& request = *static_cast<const OffsetFetchRequest*>(asked.request);
+        for (const auto& topic : request.groups[0].topics) {
+            for (const std::int32_t index : topic.partition_indexes) asked_for_.push_back({std::string(topic.name), index});
+        }
         std::vector<OffsetFetchResponse::Partitions> partitions;
         for (const auto& [partition, offset] : committed_) {
             partitions.push_back({.partition_index = partition, .committed_offset = offset});
@@ -217,6 +221,7 @@ class GroupConsumerTest : public ::testing::Test {
     std::vector<std::string> joins_, commits_, left_, warnings_, values_;
     std::vector<ClassicSubscription> subscriptions_;
     std::map<std::string, std::vector<TopicPartition>> given_;
+    std::vector<TopicPartition> asked_for_;
     std::vector<std::int32_t> epochs_told_, held_;
     std::size_t values_max_ = 1000;
     std::int64_t record_takes_ms_ = 0;
@@ -233,6 +238,7 @@ TEST_F(GroupConsumerTest, AMemberGoesOnWhereTheGroupHasCommittedAndCommitsWhatWa
     EXPECT_THAT(epochs_, ElementsAre(3));
     EXPECT_THAT(commits_, ElementsAre("me@1"));
     EXPECT_THAT(left_, ElementsAre("me"));
+    EXPECT_THAT(asked_for_, ElementsAre(TopicPartition{"t", 0})) << "what it is about to read, as consumers do";
 }
 
 TEST_F(GroupConsumerTest, WithoutACommittedOffsetReadingBeginsWhereTheResetSays) {
