@@ -12,6 +12,7 @@ import urllib.parse
 import urllib.request
 import xml.etree.ElementTree
 
+import confluent_kafka
 import pytest
 
 import browser as browsers
@@ -221,6 +222,27 @@ def test_a_record_is_written_and_shows(browser, site, world):
     browser.wait("document.querySelector('.record[open] .json-key')", "its value as JSON")
     browser.click(".record[open] .bytes:nth-child(2) button", "Hex")
     browser.wait("document.querySelector('.record[open] .bytes:nth-child(2) pre').textContent.startsWith('000000  7b 22 6e')", "its bytes")
+    assert browser.take_problems() == []
+
+
+def test_a_record_of_10_mb_shows_its_beginning_and_can_be_saved(browser, site, broker, world):
+    insight.create(broker, "large", 1, **{"max.message.bytes": "20000000"})
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "message.max.bytes": 20_000_000})
+    value = json.dumps([{"number": number, "text": "x" * 80} for number in range(100_000)])
+    assert len(value) > 10_000_000
+    producer.produce("large", value=value)
+    assert producer.flush(30) == 0
+    browser.go(f"{site}#/topics/large/records")
+    browser.wait("document.querySelector('.record')", "the record")
+    browser.run("document.querySelector('.record').open = true; 0")
+    browser.wait("document.querySelector('.record[open] .bytes:nth-child(2) pre')", "its value")
+    assert browser.run("document.querySelector('.record[open] pre').textContent") == value[:65536]
+    assert browser.run("document.querySelectorAll('*').length") < 500
+    browser.run("window.saved = []; const made = URL.createObjectURL; URL.createObjectURL = (blob) => { saved.push(blob.size); return made(blob); }; 0")
+    browser.click(".record[open] .bytes:nth-child(2) button", "Save all of it")
+    assert browser.run("window.saved") == [len(value)]
+    browser.click(".record[open] .bytes:nth-child(2) button", "Hex")
+    browser.wait("document.querySelector('.record[open] .bytes:nth-child(2) pre').textContent.split('\\n').length === 4096", "the first 64 KiB")
     assert browser.take_problems() == []
 
 

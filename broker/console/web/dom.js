@@ -163,7 +163,8 @@ export function ask(title, content, verb, act, kind) {
 }
 
 /** The bytes of a text in UTF-8, two digits each. */
-export const hexOf = (text) => Array.from(new TextEncoder().encode(text), (byte) => byte.toString(16).padStart(2, "0")).join("");
+export const hexOfBytes = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+export const hexOf = (text) => hexOfBytes(new TextEncoder().encode(text));
 
 /** Says for a moment that something was done. */
 export function say(text) {

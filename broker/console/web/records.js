@@ -1,10 +1,12 @@
-import { ask, button, chip, count, date, empty, field, h, hexOf, plural, say, show, size } from "./dom.js";
+import { ask, button, chip, count, date, empty, field, h, hexOfBytes, plural, say, show, size } from "./dom.js";
 import { get, page, path, post } from "./api.js";
 import { topicHead } from "./topics.js";
 
 const kPage = 50;
 const kFollowMs = 1000;
 const kShownMax = 500;
+/** Of a key or a value so many bytes are drawn: a page with millions of elements is of no use to anybody. All of them can be saved. */
+const kDrawnMax = 65536;
 /** As the partition: all of them; of topics with no more than this. */
 const kAll = "all", kTogetherMax = 50;
 
@@ -56,15 +58,25 @@ function brief(bytes) {
   return bytes.text === "" ? h("em", { class: "quiet" }, "empty") : bytes.text.slice(0, 200);
 }
 
-/** A key or a value in full, in the form that fits best, with the others behind a click. */
-function whole(title, bytes) {
-  if (bytes === null) return h("div", { class: "bytes" }, h("h3", {}, title), h("em", { class: "quiet" }, "null"));
-  const hex = bytes.hex !== undefined ? bytes.hex : hexOf(bytes.text);
+/** Hands these bytes to the browser as a file. */
+function save(bytes, name) {
+  const link = h("a", { download: name });
+  link.href = URL.createObjectURL(new Blob([bytes]));
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** A key or a value in the form that fits best, with the others behind a click; of a large one the beginning. */
+function whole(title, value) {
+  if (value === null) return h("div", { class: "bytes" }, h("h3", {}, title), h("em", { class: "quiet" }, "null"));
+  const bytes = value.text !== undefined ? new TextEncoder().encode(value.text) : Uint8Array.from(value.hex.match(/../g) ?? [], (two) => parseInt(two, 16));
+  const isCut = bytes.length > kDrawnMax;
+  const begin = bytes.subarray(0, kDrawnMax);
   const forms = [];
-  const json = bytes.text !== undefined ? prettyJson(bytes.text) : null;
+  const json = value.text !== undefined && !isCut ? prettyJson(value.text) : null;
   if (json) forms.push(["JSON", () => json]);
-  if (bytes.text !== undefined) forms.push(["Text", () => h("pre", {}, bytes.text)]);
-  forms.push(["Hex", () => h("pre", {}, hexLines(hex))]);
+  if (value.text !== undefined) forms.push(["Text", () => h("pre", {}, isCut ? value.text.slice(0, kDrawnMax) : value.text)]);
+  forms.push(["Hex", () => h("pre", {}, hexLines(hexOfBytes(begin)))]);
   const body = h("div", {});
   const choose = forms.map(([name, make], index) => button(name, () => pick(index), "mini"));
   function pick(index) {
@@ -72,7 +84,8 @@ function whole(title, bytes) {
     show(body, forms[index][1]());
   }
   pick(0);
-  return h("div", { class: "bytes" }, h("h3", {}, title, h("small", {}, size(hex.length / 2)), h("span", { class: "forms" }, choose)), body);
+  const rest = isCut ? h("p", { class: "quiet" }, `The beginning of ${size(bytes.length)}. `, button("Save all of it", () => save(bytes, title.toLowerCase()), "mini")) : null;
+  return h("div", { class: "bytes" }, h("h3", {}, title, h("small", {}, size(bytes.length)), h("span", { class: "forms" }, choose)), body, rest);
 }
 
 function recordRow(record, partition) {
