@@ -5,9 +5,9 @@
 namespace partita::authentication {
 
 KeySetSchedule::KeySetSchedule(const KeySetPlace& place, Instant now)
-    : refresh_ms_(place.refresh_ms),
-      retry_ms_min_(place.retry_ms_min),
-      retry_ms_max_(std::max(place.retry_ms_min, place.retry_ms_max)),
+    : refresh_ms_(std::min(place.refresh_ms, kWaitMsMax)),
+      retry_ms_min_(std::min(place.retry_ms_min, kWaitMsMax)),
+      retry_ms_max_(std::clamp(place.retry_ms_max, retry_ms_min_, kWaitMsMax)),
       next_fetch_(now + refresh_ms_),
       retry_ms_(retry_ms_min_) {}
 

@@ -26,6 +26,8 @@ class KeySetSchedule {
     static constexpr std::int64_t kSameMissRestMs = 60'000;
     /// Of how many missing keys it is remembered that they were looked for.
     static constexpr std::size_t kMissesMax = 16;
+    /// A year: longer waits are as good as none, and times stay numbers.
+    static constexpr std::int64_t kWaitMsMax = std::int64_t{365} * 24 * 3'600'000;
     /// A longer id is nobody's.
     static constexpr std::size_t kKeyIdBytesMax = 1'000;
 

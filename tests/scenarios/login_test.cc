@@ -155,7 +155,10 @@ TEST(Login, RequestsOfStrangersAreSmall) {
 }
 
 TEST(Login, WhoDoesNotLogInInTimeIsClosedAndWhoIsKnownStays) {
-    const auto broker = start_with_logins({"partita.authentication.time.max.ms=300"});
+    // The one that is known has to be so within this time, whoever else has the processors.
+    const std::chrono::milliseconds limit = 1000ms * patience();
+    const std::string limit_text = std::to_string(limit.count()) + " ms";
+    const auto broker = start_with_logins({"partita.authentication.time.max.ms=" + std::to_string(limit.count())});
     ASSERT_NE(broker, nullptr);
     WireClient known(broker->port());
     ASSERT_EQ(plain_login(known, "alice", "alice-secret")->error_code, ErrorCode::none);
@@ -167,8 +170,8 @@ TEST(Login, WhoDoesNotLogInInTimeIsClosedAndWhoIsKnownStays) {
     WireClient talkative(broker->port());
     talkative.send(std::vector{std::byte{0}, std::byte{0}, std::byte{0}});
     for (WireClient* each : {&silent, &halfway, &talkative}) EXPECT_TRUE(each->is_closed_within());
-    EXPECT_GE(steady_clock::now() - begin, 299ms);
-    EXPECT_TRUE(broker->wait_for_output("took longer than 300 ms (partita.authentication.time.max.ms)", 2s));
+    EXPECT_GE(steady_clock::now() - begin, limit - 1ms);
+    EXPECT_TRUE(broker->wait_for_output("took longer than " + limit_text + " (partita.authentication.time.max.ms)", 2s));
     EXPECT_TRUE(is_served(known));
 }
 

@@ -24,7 +24,7 @@ TEST(LoginAdvisories, Cve2021_38153_APasswordIsComparedToItsEndWhereverItDiffers
         wrong[differs_at] = 'y';
         const std::string token = plain_token("user", wrong);
         auto best = steady_clock::duration::max();
-        for (int each = 0; each < 9; ++each) {
+        for (int each = 0; each < 15; ++each) {
             const auto begin = steady_clock::now();
             EXPECT_FALSE(check_plain(users, token));
             best = std::min(best, steady_clock::now() - begin);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 namespace partita::authentication {
@@ -31,6 +33,15 @@ TEST(KeySetSchedule, WaitsAfterFailuresDoubleUpToALimitAndBeginAnewAfterSuccess)
     fetches.fetched(now);
     fetches.failed(now);
     EXPECT_EQ(fetches.next_fetch(), now + 100);
+}
+
+TEST(KeySetSchedule, WaitsOfAnyLengthAreWaits) {
+    constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
+    KeySetSchedule fetches({.url = "", .refresh_ms = kForEver, .retry_ms_min = kForEver, .retry_ms_max = 1, .tls = {}}, kBegin);
+    EXPECT_EQ(fetches.next_fetch(), kBegin + KeySetSchedule::kWaitMsMax);
+    fetches.failed(kBegin);
+    fetches.failed(kBegin);
+    EXPECT_EQ(fetches.next_fetch(), kBegin + KeySetSchedule::kWaitMsMax);
 }
 
 TEST(KeySetSchedule, AMissingKeyHasTheSetFetchedAtOnceAndOnceInAMinute) {
