@@ -10,9 +10,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "protocol/messages/00_produce.h"
+#include "protocol/messages/01_fetch.h"
 #include "protocol/messages/30_create_acls.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 #include "protocol/record_batch_builder.h"
@@ -157,6 +159,7 @@ bool allow(WireClient& admin, std::int8_t operation, std::int8_t type, std::stri
     return created != nullptr && created->results.size == 1 && created->results[0].error_code == ErrorCode::none;
 }
 
+constexpr std::int8_t kRead = 3;
 constexpr std::int8_t kWrite = 4;
 constexpr std::int8_t kTopic = 2;
 
@@ -189,6 +192,36 @@ TEST(Advisories, Cve2018_17196_NoProduceOfATransactionPassesWithoutItsPermission
     EXPECT_EQ(outcome(std::nullopt, false), ErrorCode::none);
     EXPECT_EQ(outcome("somebody's", true), ErrorCode::transactional_id_authorization_failed);
     EXPECT_EQ(outcome(std::nullopt, true), ErrorCode::transactional_id_authorization_failed) << "the batch says what it is";
+}
+
+TEST(Advisories, Cve2018_1288_AClientThatCallsItselfAReplicaIsNone) {
+    const auto broker = start_with_rules();
+    ASSERT_NE(broker, nullptr);
+    WireClient admin(broker->port());
+    ASSERT_EQ(plain_login(admin, "admin", "admin-secret")->error_code, ErrorCode::none);
+    ASSERT_TRUE(create_topic(admin, "t", 1));
+    std::array values{std::string("v")};
+    ASSERT_EQ(produce(admin, "t", 0, make_batch(values)), ErrorCode::none);
+    ASSERT_TRUE(allow(admin, kRead, kTopic, "t"));
+    const auto fetch = [](WireClient& client, std::int32_t replica, std::int64_t offset) -> std::pair<ErrorCode, std::int64_t> {
+        std::array partitions{FetchRequest::FetchPartition{.partition = 0, .fetch_offset = offset, .partition_max_bytes = 1000}};
+        std::array topics{FetchRequest::FetchTopic{.topic = "t", .partitions = partitions}};
+        const auto* const reply = client.call<FetchResponse>(
+            4, FetchRequest{.replica_id = replica, .max_wait_ms = 0, .max_bytes = 1000, .topics = topics});
+        if (reply == nullptr) return {ErrorCode::network_exception, -1};
+        const auto& partition = reply->responses[0].partitions[0];
+        return {partition.error_code, partition.high_watermark};
+    };
+    WireClient alice(broker->port());
+    ASSERT_EQ(plain_login(alice, "alice", "alice-secret")->error_code, ErrorCode::none);
+    EXPECT_EQ(fetch(alice, -1, 0), (std::pair{ErrorCode::none, std::int64_t{1}}));
+    EXPECT_EQ(fetch(alice, 5, 0).first, ErrorCode::topic_authorization_failed) << "only brokers may be replicas";
+    // Whoever may do everything disturbs nothing by it either.
+    (void)fetch(admin, 5, 0);
+    (void)fetch(admin, 1, 1);
+    EXPECT_EQ(fetch(alice, -1, 0), (std::pair{ErrorCode::none, std::int64_t{1}}));
+    EXPECT_EQ(produce(admin, "t", 0, make_batch(values)), ErrorCode::none);
+    EXPECT_EQ(fetch(alice, -1, 0), (std::pair{ErrorCode::none, std::int64_t{2}}));
 }
 
 // CVE-2023-25194, CVE-2025-27817, CVE-2025-27818: classes that look names up elsewhere, and URLs that the broker then reads.
