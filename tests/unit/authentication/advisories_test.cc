@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -19,24 +20,25 @@ using std::chrono::steady_clock;
 TEST(LoginAdvisories, Cve2021_38153_APasswordIsComparedToItsEndWhereverItDiffers) {
     const std::string right(8'000'000, 'x');
     const PlainUsers users{{"user", right}};
-    const auto shortest = [&](std::size_t differs_at) {
+    const auto token_that_differs_at = [&](std::size_t place) {
         std::string wrong = right;
-        wrong[differs_at] = 'y';
-        const std::string token = plain_token("user", wrong);
-        auto best = steady_clock::duration::max();
-        for (int each = 0; each < 15; ++each) {
-            const auto begin = steady_clock::now();
-            EXPECT_FALSE(check_plain(users, token));
-            best = std::min(best, steady_clock::now() - begin);
-        }
-        return best;
+        wrong[place] = 'y';
+        return plain_token("user", wrong);
     };
-    const auto early = shortest(0);
-    const auto late = shortest(right.size() - 1);
-    // A comparison that ends at the first difference looks at one byte of eight million. All of it has to be looked for its ends
-    // in both cases, which is a small part.
-    EXPECT_GT(early, late * 7 / 10);
-    EXPECT_GT(late, early * 7 / 10);
+    const std::array tokens{token_that_differs_at(0), token_that_differs_at(right.size() - 1)};
+    std::array best{steady_clock::duration::max(), steady_clock::duration::max()};
+    // In turns, and the best of many: others have the processor, too.
+    for (int each = 0; each < 30; ++each) {
+        for (std::size_t which = 0; which < tokens.size(); ++which) {
+            const auto begin = steady_clock::now();
+            EXPECT_FALSE(check_plain(users, tokens[which]));
+            best[which] = std::min(best[which], steady_clock::now() - begin);
+        }
+    }
+    // A comparison that ends at the first difference looks at one byte of eight million. The token is searched for the ends of
+    // its parts in both cases, which is a small part.
+    EXPECT_GT(best[0], best[1] / 2);
+    EXPECT_GT(best[1], best[0] / 2);
 }
 
 // What librdkafka before 2.6.1 sends: its own nonce once more in front, with a proof that is right for it.
