@@ -9,6 +9,7 @@
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/capture/capture.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
@@ -123,6 +124,7 @@ struct Broker::Parts {
     Catalog catalog;
 
     OwnChanges own_changes;
+    SharedCapacity capacity;
     KeyNews key_news;
     KeyObserver keys;
     const PlanSources plan_sources;
@@ -167,6 +169,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       topic_states(config, *storage->logs, fences),
       catalog(config, topics, topic_states, upkeep),
       own_changes(turns, catalog, upkeep, failures),
+      capacity(config, findings, own_changes),
       key_news(findings, own_changes),
       keys(config, topics, connections, key_news, schedule),
       plan_sources{topics, groups, transactions, keys, schedule.clock},
@@ -196,6 +199,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .connections = connections,
                .authorizer = authorizer,
                .throttles = throttles,
+               .capacity = capacity,
                .requests = requests,
                .fetch_sessions = fetch_sessions,
                .keys = keys,
@@ -216,8 +220,8 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     connections.set_listener(fence_wakes);
     // In this order: whoever coordinates is told last, when all others know what there is.
     for (TopicsListener* listener :
-         std::initializer_list<TopicsListener*>{&throttles, &readers, &group_updates, &transaction_updates, &turns, &fences,
-                                                &fence_wakes, &capture, &coordinators}) {
+         std::initializer_list<TopicsListener*>{&throttles, &capacity, &readers, &group_updates, &transaction_updates, &turns,
+                                                &fences, &fence_wakes, &capture, &coordinators}) {
         topics.add_listener(*listener);
     }
     turns.first_reactor().add_participant(coordinator_timers);
@@ -277,6 +281,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
         return done;
     }
     parts.fences.finish_load();
+    parts.capacity.begin(clock.now());
     const std::shared_ptr<const TopicTable> table = parts.topics.table();
     parts.group_updates.begin(*table);
     parts.transaction_updates.begin(*table);

@@ -12,6 +12,7 @@ void add_commands(CLI::App& application, Action& chosen) {
     add_partitioner_command(application, chosen);
     add_plan_command(application, chosen);
     add_control_command(application, chosen);
+    add_capacity_command(application, chosen);
     add_watch_command(application, chosen);
     add_top_command(application, chosen);
     add_completion_commands(application, chosen);

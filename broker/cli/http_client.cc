@@ -83,6 +83,20 @@ std::expected<std::string, std::string> token_of(const HttpPlace& place) {
     return token;
 }
 
+beast::http::verb verb_of(HttpMethod method) {
+    switch (method) {
+        case HttpMethod::get:
+            return beast::http::verb::get;
+        case HttpMethod::post:
+            return beast::http::verb::post;
+        case HttpMethod::put:
+            return beast::http::verb::put;
+        case HttpMethod::delete_:
+            return beast::http::verb::delete_;
+    }
+    return beast::http::verb::get;
+}
+
 /// One connection, one request, one answer.
 class Request {
   public:
@@ -92,7 +106,8 @@ class Request {
     }
 
     /// Sends the request and reads the head of its answer. Without a timeout, the answer takes as long as it takes.
-    [[nodiscard]] std::expected<void, HttpFailure> send(HttpMethod method, const std::string& target, bool has_timeout) {
+    [[nodiscard]] std::expected<void, HttpFailure> send(HttpMethod method, const std::string& target, bool has_timeout,
+                                                        const std::string& json = {}) {
         const std::optional<Endpoint> endpoint = parse_address(address_);
         if (!endpoint) {
             return std::unexpected(HttpFailure{
@@ -110,15 +125,13 @@ class Request {
                            "): start one, or name its address with --http or in $PARTITA_HTTP");
         }
         if (auto secured = shake_hands(); !secured) return secured;
-        using beast::http::verb;
-        beast::http::request<beast::http::empty_body> request(method == HttpMethod::get    ? verb::get
-                                                              : method == HttpMethod::post ? verb::post
-                                                                                           : verb::delete_,
-                                                              target, 11);
+        beast::http::request<beast::http::string_body> request(verb_of(method), target, 11);
         request.set(beast::http::field::host,
                     (endpoint->host.contains(':') ? "[" + endpoint->host + "]" : endpoint->host) + ":" + endpoint->port);
         if (!token->empty()) request.set(beast::http::field::authorization, "Bearer " + *token);
         request.set(beast::http::field::user_agent, "partita");
+        if (!json.empty()) request.set(beast::http::field::content_type, "application/json");
+        request.body() = json;
         request.keep_alive(false);
         request.prepare_payload();
         wait_for([&](auto done) { beast::http::async_write(*stream_, request, std::move(done)); }, error);
@@ -276,10 +289,12 @@ std::string HttpAnswer::error() const {
     return body.substr(0, kErrorTextMax);
 }
 
-std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMethod method, const std::string& target,
-                                                std::chrono::milliseconds timeout) {
+namespace {
+
+std::expected<HttpAnswer, HttpFailure> exchange(const HttpPlace& place, HttpMethod method, const std::string& target,
+                                                const std::string& json, std::chrono::milliseconds timeout) {
     Request request(place, timeout);
-    if (auto sent = request.send(method, target, true); !sent) return std::unexpected(std::move(sent.error()));
+    if (auto sent = request.send(method, target, true, json); !sent) return std::unexpected(std::move(sent.error()));
     HttpAnswer answer{.status = request.status()};
     const auto read = request.read_body([&](std::string_view piece) {
         answer.body += piece;
@@ -288,6 +303,18 @@ std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMeth
     if (!read) return std::unexpected(read.error());
     if (answer.body.size() > kBodyBytesMax) return request.failure("the answer from " + place.address + " is too long");
     return answer;
+}
+
+}  // namespace
+
+std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMethod method, const std::string& target,
+                                                std::chrono::milliseconds timeout) {
+    return exchange(place, method, target, {}, timeout);
+}
+
+std::expected<HttpAnswer, HttpFailure> tell_http(const HttpPlace& place, HttpMethod method, const std::string& target,
+                                                 const std::string& json) {
+    return exchange(place, method, target, json, kHttpTimeout);
 }
 
 std::expected<HttpAnswer, HttpFailure> read_http_lines(const HttpPlace& place, const std::string& target,

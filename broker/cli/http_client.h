@@ -31,7 +31,7 @@ void add_http_options(CLI::App& command, HttpPlace& place);
 /// Encodes a part of a path or a value of a query: everything but ASCII letters, digits and "-._~" becomes %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view text);
 
-enum class HttpMethod { get, post, delete_ };
+enum class HttpMethod { get, post, put, delete_ };
 
 struct HttpAnswer {
     int status = 0;
@@ -57,6 +57,10 @@ inline constexpr std::chrono::milliseconds kHttpTimeout{10'000};
 [[nodiscard]] std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMethod method,
                                                               const std::string& target,
                                                               std::chrono::milliseconds timeout = kHttpTimeout);
+
+/// The same with an object of JSON as the request's body.
+[[nodiscard]] std::expected<HttpAnswer, HttpFailure> tell_http(const HttpPlace& place, HttpMethod method,
+                                                               const std::string& target, const std::string& json);
 
 /// Takes a line without its line end. Returns false when it wants no more lines.
 using LineTaker = std::function<bool(std::string_view line)>;

@@ -41,6 +41,11 @@ inline constexpr Validator kQuorumBootstrapServers{.kind = ValidatorKind::quorum
 inline constexpr Validator kCaptureInterval{.kind = ValidatorKind::range, .minimum = 1000, .maximum = 900'000};
 inline constexpr Validator kCaptureSize{.kind = ValidatorKind::range, .minimum = 1024, .maximum = 524'288'000};
 
+/// Bounds of capacity: broker/capacity counts with them, and a test compares.
+inline constexpr double kCapacityUnitsMax = 1'000;
+inline constexpr double kCapacityPerUnitMax = 1'000'000'000;
+inline constexpr double kCapacityInflateAfterMsMax = 600'000;
+
 constexpr Validator range(double minimum) { return {.kind = ValidatorKind::range, .minimum = minimum}; }
 constexpr Validator range(double minimum, double maximum) {
     return {.kind = ValidatorKind::range, .minimum = minimum, .maximum = maximum};

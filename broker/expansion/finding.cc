@@ -98,11 +98,14 @@ constexpr std::array kHazards = {
            "See in its rebalances who comes and goes: give members static ids, more time, or a cooperative assignor."},
     Hazard{HazardId::partitions_flap, warn, Evidence::live, "partitions go to and fro",
            "Look at the members between which they go: one of them is dropped again and again and comes back."},
+    Hazard{HazardId::capacity_changed, info, Evidence::live, "capacity changed",
+           "Nothing to do: requests are held to the new capacity from now on."},
 };
 // clang-format on
 
-/// Ids of the family "G" are counted from here.
-constexpr int kOfGroups = 100;
+/// Each family of ids begins with a number that is a multiple of this.
+constexpr int kFamilySize = 100;
+constexpr std::string_view kFamilies = "HGC";
 
 constexpr bool is_ascending() {
     for (std::size_t index = 1; index < kHazards.size(); ++index) {
@@ -132,8 +135,8 @@ std::string_view to_string(Severity severity) {
 }
 
 std::string to_string(HazardId id) {
-    const int number = static_cast<int>(id) % kOfGroups;
-    const std::string family = static_cast<int>(id) < kOfGroups ? "H" : "G";
+    const int number = static_cast<int>(id) % kFamilySize;
+    const std::string family(1, kFamilies.at(static_cast<std::size_t>(id) / kFamilySize));
     return family + (number < 10 ? "0" : "") + std::to_string(number);
 }
 
@@ -147,11 +150,12 @@ const Hazard& hazard(HazardId id) {
 
 std::optional<HazardId> parse_hazard_id(std::string_view text) {
     constexpr std::size_t kIdLength = 3;
-    if (text.size() != kIdLength || (text[0] != 'H' && text[0] != 'G')) return std::nullopt;
+    const std::size_t family = text.empty() ? std::string_view::npos : kFamilies.find(text[0]);
+    if (text.size() != kIdLength || family == std::string_view::npos) return std::nullopt;
     int number = 0;
     const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-    const auto id = static_cast<HazardId>(number + (text[0] == 'G' ? kOfGroups : 0));
+    const auto id = static_cast<HazardId>(number + static_cast<int>(family) * kFamilySize);
     if (find(id) == nullptr) return std::nullopt;
     return id;
 }

@@ -11,7 +11,8 @@
 #include "protocol/types.h"
 
 /// The vocabulary of everything that speaks about expansions: hazards, and findings of them. What goes wrong in a group whether
-/// its topics grow or not ("G01") is told by the same means; broker/ownership finds it.
+/// its topics grow or not ("G01") is told by the same means, which broker/ownership finds, and so are changes of the
+/// broker's capacity ("C01").
 ///
 /// A *hazard* is something that can go wrong when a topic grows; the table below is the list, and its ids
 /// ("H03") never change meaning. A *finding* says that a hazard applies to something in particular, with
@@ -86,9 +87,11 @@ enum class HazardId : std::uint8_t {
     commits_refused = 102,
     never_settles = 103,
     partitions_flap = 104,
+    // About the broker as a whole ("C01").
+    capacity_changed = 201,
 };
 
-/// "H03", and "G01" for 101.
+/// "H03", "G01" for 101, and "C01" for 201.
 [[nodiscard]] std::string to_string(HazardId id);
 
 /// A line of the catalogue.
@@ -107,7 +110,7 @@ struct Hazard {
 [[nodiscard]] std::span<const Hazard> hazards();
 /// The line of one hazard. Every `HazardId` has one.
 [[nodiscard]] const Hazard& hazard(HazardId id);
-/// The hazard of "H03" or "G01"; null for anything else.
+/// The hazard of "H03", "G01" or "C01"; null for anything else.
 [[nodiscard]] std::optional<HazardId> parse_hazard_id(std::string_view text);
 
 /// What a finding is about. Empty strings and nulls: it is not about one in particular.

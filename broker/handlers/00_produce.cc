@@ -7,6 +7,9 @@
 // requests in a loop turn are staged and written together; the reply is made after that
 // (finish_produce), or, with flush.messages, after the sync.
 //
+// With a limit on capacity (SharedCapacity) what the request sends is charged before it is staged, and what is refused is given
+// back. A request that would have to wait for longer than its client does is refused: POLICY_VIOLATION.
+//
 // Batches of transactions are verified with their coordinator before any batch of the request is staged: see
 // produce_verification.h. Requests without such batches pass that by.
 
@@ -15,11 +18,13 @@
 
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/produce_capacity.h"
 #include "broker/handlers/produce_verification.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
@@ -57,6 +62,8 @@ struct ProduceInProgress {
     Array<PartitionResponse> partitions;  ///< All of the reply's partitions, in order.
     std::int16_t acks = -1;
     bool failed = false;
+    /// The topics, while capacity is counted; otherwise empty.
+    Array<MeteredTopic> metered;
 };
 
 void fail(PartitionResponse& response, ErrorCode code) {
@@ -347,6 +354,10 @@ void finish_produce(StagedRequest& request, Turn&) {
     if (!request.partitions.empty()) {
         services.upkeep.data_written();
     }
+    if (!progress.metered.empty()) [[unlikely]] {
+        note_produced(services, request, {progress.metered.begin(), progress.metered.count()},
+                      {progress.partitions.begin(), progress.partitions.count()});
+    }
     if (to_sync.empty()) {
         send_reply(services, request.pending, progress);
     } else {
@@ -356,6 +367,9 @@ void finish_produce(StagedRequest& request, Turn&) {
 
 /// Every partition is refused with the same error.
 void refuse(runtime::RequestContext& context, const ProduceRequest& request, ErrorCode error) {
+    if (context.services.capacity.is_limited()) [[unlikely]] {
+        note_refused(context, request, error);
+    }
     if (request.acks == 0) {
         // What cannot be told by an answer is told by the end of the connection.
         return context.close_connection("a produce request without answer was refused: " + std::string(error_name(error)));
@@ -419,6 +433,15 @@ void produce(runtime::RequestContext& context) {
         }
         verified = *rows;
     }
+    const bool is_metered = context.services.capacity.is_limited();
+    std::int64_t wait_ms = 0;
+    if (is_metered) [[unlikely]] {
+        const auto admitted = admit_to_capacity(context, *request);
+        if (!admitted) {
+            return refuse(context, *request, ErrorCode::policy_violation);
+        }
+        wait_ms = *admitted;
+    }
     note_producer(context);
     auto* progress = new (arena.allocate_unlimited(sizeof(ProduceInProgress), alignof(ProduceInProgress))) ProduceInProgress;
     progress->services = &context.services;
@@ -429,6 +452,8 @@ void produce(runtime::RequestContext& context) {
 
     ArenaVector<PartitionResponse> partitions(arena, partition_count);
     ArenaVector<ProduceResponse::TopicProduceResponse> topics(arena, request->topic_data.count());
+    ArenaVector<MeteredTopic> metered(arena, is_metered ? request->topic_data.count() : 0);
+    capacity::Load refused;
     for (const ProduceRequest::TopicProduceData& topic_data : request->topic_data) {
         const TopicLookup topic =
             find_topic(context, topic_data.name, topic_data.topic_id, context.version() >= 13, access::kWriteTopic);
@@ -456,7 +481,15 @@ void produce(runtime::RequestContext& context) {
             if (response.error_code != ErrorCode::none) {
                 progress->failed = true;
                 context.services.counters.failed_produces.fetch_add(1, std::memory_order_relaxed);
+                if (is_metered) {
+                    refused = refused + load_of(data.records);
+                }
             }
+        }
+        if (is_metered) [[unlikely]] {
+            metered.push_back({.name = topic.state == nullptr ? std::string_view() : std::string_view(topic.state->topic->name),
+                               .first = first,
+                               .end = partitions.size()});
         }
         ProduceResponse::TopicProduceResponse& response = topics.emplace_back();
         response.name = topic_data.name;
@@ -465,6 +498,12 @@ void produce(runtime::RequestContext& context) {
     }
     progress->partitions = partitions;
     progress->response.responses = topics;
+    progress->metered = metered;
+    if (is_metered) [[unlikely]] {
+        context.services.capacity.give_back_incoming(refused);
+        // Nothing passed: nobody waits for it.
+        context.throttle(staged.partitions.empty() ? 0 : wait_ms);
+    }
     hold_to_quota(context, request->acks);
     staged.pending = context.defer();
 }

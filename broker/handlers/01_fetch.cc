@@ -6,7 +6,8 @@
 //
 // The byte budget is spent on the partitions in the order of the request (or session). The first one with
 // data gives its first batch whole, whatever the limits. Without enough data the fetch waits, and what it
-// answers is decided by reading again. A client above its quota gets an empty answer instead, at once (KIP-219).
+// answers is decided by reading again. A client above its quota gets an empty answer instead, at once (KIP-219). With a limit on
+// capacity (SharedCapacity) it gets what passes at once, and waits after it; who would wait too long gets an empty answer.
 
 #include <algorithm>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
@@ -224,6 +226,11 @@ void fetch(runtime::RequestContext& context) {
         operation->throttled_client = {context.session().principal, std::string(context.client_id)};
         operation->max_bytes = std::min(operation->max_bytes, context.services.throttles.most_bytes_at_once(
                                                                   runtime::Throttled::fetched_bytes, context.quota_client()));
+    }
+    if (context.services.capacity.is_limited()) [[unlikely]] {
+        if (const std::int64_t at_once = context.services.capacity.outgoing_at_once().bytes; at_once > 0) {
+            operation->max_bytes = static_cast<std::int32_t>(std::min<std::int64_t>(operation->max_bytes, at_once));
+        }
     }
     operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
 

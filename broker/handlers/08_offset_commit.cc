@@ -128,6 +128,7 @@ void offset_commit(runtime::RequestContext& context) {
     }
     note_member(context, request->group_id, request->member_id);
     note_commits(context, request->group_id, collected);
+    hold_to_capacity(context, request->group_id, collected);
     Response response;
     response.topics = replies;
     context.reply(response);

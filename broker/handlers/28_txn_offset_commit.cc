@@ -122,6 +122,7 @@ void txn_offset_commit(runtime::RequestContext& context) {
                 committed.partition_errors.empty() ? committed.error : committed.partition_errors[i];
         }
     }
+    hold_to_capacity(context, request->group_id, collected);
     Response response;
     response.topics = replies;
     context.reply(response);

@@ -1,10 +1,14 @@
 #include "broker/handlers/fetch_operation.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "broker/handlers/aborted_transactions.h"
+#include "broker/handlers/fetch_capacity.h"
+#include "broker/handlers/produce_capacity.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
@@ -263,19 +267,82 @@ bool FetchOperation::throttle(Turn& turn) {
     if (pending.throttle_ms == 0) {
         return false;
     }
+    send_nothing();
+    return true;
+}
+
+void FetchOperation::send_nothing() {
     FetchResponse empty;
     if (incremental) {
         empty.session_id = session_id();
     } else if (session) {
         // It begins with a full answer, and this is none.
-        services.fetch_sessions.end(session_id());
+        services_.fetch_sessions.end(session_id());
     }
-    services.turns.deliver(pending.target, runtime::encode_reply(pending, empty));
-    return true;
+    services_.turns.deliver(pending.target, runtime::encode_reply(pending, empty));
+}
+
+bool FetchOperation::lacks_capacity(Turn& turn) {
+    runtime::SharedCapacity& capacity = services_.capacity;
+    const std::int64_t events_at_once = capacity.outgoing_at_once().events;
+    std::int64_t events_left = events_at_once > 0 ? events_at_once : std::numeric_limits<std::int64_t>::max();
+    capacity::Load load;
+    for (FetchOutcome& outcome : memory_.outcomes) {
+        if (outcome.slice.size > 0) {
+            // The first batch may be more than passes at once.
+            outcome.record_count = count_and_cut(outcome.slice, events_left, load.bytes == 0);
+            events_left = std::max<std::int64_t>(0, events_left - outcome.record_count);
+            load = load + capacity::Load{outcome.slice.size, outcome.record_count};
+        }
+    }
+    total_bytes_ = load.bytes;
+    const auto admission = load.bytes > 0 ? capacity.admit_outgoing(load, turn.now()) : runtime::SharedCapacity::Admission();
+    pending.throttle_ms = std::max(pending.throttle_ms, static_cast<std::int32_t>(admission.wait_ms));
+    note_traffic(turn, !admission.is_taken);
+    if (!admission.is_taken) {
+        send_nothing();
+    }
+    return !admission.is_taken;
+}
+
+void FetchOperation::note_traffic(Turn& turn, bool is_refused) {
+    thread_local std::vector<runtime::SharedCapacity::Ended> ended;
+    ended.clear();
+    const FetchTarget* previous = nullptr;
+    for (std::size_t i = 0; i < memory_.targets.size(); ++i) {
+        const FetchTarget& target = memory_.targets[i];
+        const FetchOutcome& outcome = memory_.outcomes[i];
+        if (outcome.slice.size == 0 && outcome.error == ErrorCode::none) {
+            continue;
+        }
+        if (previous == nullptr || previous->topic_id != target.topic_id || previous->topic_name != target.topic_name) {
+            const runtime::TopicTable& topics = turn.topics();
+            const runtime::TopicState* topic =
+                target.topic_name.empty() ? topics.find(target.topic_id) : topics.find(target.topic_name);
+            ended.push_back({.topic = topic == nullptr ? std::string_view() : std::string_view(topic->topic->name),
+                             .outcome = is_refused ? capacity::Outcome::throttled : capacity::Outcome::successful,
+                             .load = {}});
+        }
+        previous = &target;
+        runtime::SharedCapacity::Ended& row = ended.back();
+        if (outcome.error != ErrorCode::none) {
+            row.outcome = outcome_of(outcome.error);
+        } else if (!is_refused) {
+            row.load = row.load + capacity::Load{outcome.slice.size, outcome.record_count};
+        }
+    }
+    if (ended.empty()) {
+        // It has waited for nothing.
+        ended.emplace_back();
+    }
+    services_.capacity.note_outgoing(ended);
 }
 
 void FetchOperation::send(Turn& turn) {
     if ((throttled_client || pending.throttle_ms > 0) && throttle(turn)) [[unlikely]] {
+        return;
+    }
+    if (services_.capacity.is_limited() && lacks_capacity(turn)) [[unlikely]] {
         return;
     }
     Arena& arena = turn.arena();

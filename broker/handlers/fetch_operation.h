@@ -51,6 +51,8 @@ struct FetchOutcome {
     Offset log_start_offset = kNoOffset;
     EpochEnd diverging{kNoLeaderEpoch, kNoOffset};
     FileSlice slice;
+    /// The records in it, while capacity is counted.
+    std::int64_t record_count = 0;
     /// Where the log ended, whatever the reader is shown.
     Offset seen_end = kNoOffset;
     /// True when a fence keeps records from the reader that it could be given otherwise: see TopicExpansion. Commits change that,
@@ -163,6 +165,12 @@ class FetchOperation final : public runtime::WaitingFetch {
     [[nodiscard]] std::int64_t answer_bytes() const;
     /// True when a quota makes the client wait: then the empty answer that says so was sent.
     [[nodiscard]] bool throttle(runtime::Turn& turn);
+    /// The same when there is no capacity left for what was read. Otherwise cuts the answer to what passes at once, charges it,
+    /// and notes for how long the client has to wait.
+    [[nodiscard]] bool lacks_capacity(runtime::Turn& turn);
+    void send_nothing();
+    /// Counts the request, for each topic of which it tells something.
+    void note_traffic(runtime::Turn& turn, bool is_refused);
     [[nodiscard]] FetchOutcome read_target(const FetchTarget& target, std::int64_t budget, bool minimum_one_batch, Now now) const;
     /// Asks the topic's expansion what the reader may have. Returns the upper bound of what may be read, and sets the error of
     /// `outcome` if there is one.

@@ -4,7 +4,9 @@
 
 #include "broker/groups/commands.h"
 #include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/runtime/capacity/shared_capacity.h"
 #include "protocol/schema.h"
 
 /// What OffsetCommit and TxnOffsetCommit have in common.
@@ -52,6 +54,20 @@ void collect_commits(Arena& arena, const Topic& topic, const TopicLookup& found,
         collected.topics.push_back(
             {.name = found.state->topic->name, .topic_id = recorded_id, .partitions = {partitions.begin(), partitions.size()}});
         collected.states.push_back(found.state);
+    }
+}
+
+/// Makes the client wait that commits more often than capacity allows. Call it before the request is answered.
+template <class Response>
+void hold_to_capacity(runtime::RequestContext& context, std::string_view group_id, CollectedCommits<Response>& collected) {
+    runtime::SharedCapacity& capacity = context.services.capacity;
+    if (!capacity.is_limited()) [[likely]] {
+        return;
+    }
+    for (const groups::OffsetCommit::Topic& topic : collected.topics) {
+        for (const groups::OffsetCommit::Partition& partition : topic.partitions) {
+            context.throttle(capacity.admit_commit(group_id, topic.name, partition.partition, context.now()));
+        }
     }
 }
 

@@ -35,6 +35,7 @@ class OutwardWrites;
 class PublishedTopics;
 class ReaderObserver;
 class RequestWatch;
+class SharedCapacity;
 class ShownPartitions;
 class TransactionShards;
 class Turns;
@@ -72,6 +73,7 @@ struct Services {
     Connections& connections;
     const access::Authorizer& authorizer;
     ClientThrottles& throttles;
+    SharedCapacity& capacity;
     RequestWatch& requests;
     ClientFetchSessions& fetch_sessions;
 

@@ -8,6 +8,7 @@
 #include "broker/config/capture_config.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
+#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"
@@ -15,6 +16,7 @@
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/network_statistics.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "schedule/clock.h"
 #include "storage/log_directory.h"
 #include "storage/log_flusher.h"
 
@@ -27,15 +29,22 @@ class Text {
     void counter(std::string_view name, std::string_view help, std::uint64_t value) { add(name, "counter", help, value); }
     /// Values of one metric by their labels, each as `name="value"`, comma-separated.
     void gauges(std::string_view name, std::string_view help, const std::map<std::string, std::uint64_t>& values) {
-        text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
-        text_.append("# TYPE ").append(name).append(" gauge\n");
-        for (const auto& [labels, value] : values) {
-            text_.append(name).append("{").append(labels).append("} ").append(std::to_string(value)).append("\n");
-        }
+        add(name, "gauge", help, values);
+    }
+    void counters(std::string_view name, std::string_view help, const std::map<std::string, std::uint64_t>& values) {
+        add(name, "counter", help, values);
     }
     [[nodiscard]] std::string take() { return std::move(text_); }
 
   private:
+    void add(std::string_view name, std::string_view type, std::string_view help,
+             const std::map<std::string, std::uint64_t>& values) {
+        text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
+        text_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+        for (const auto& [labels, value] : values) {
+            text_.append(name).append("{").append(labels).append("} ").append(std::to_string(value)).append("\n");
+        }
+    }
     void add(std::string_view name, std::string_view type, std::string_view help, std::uint64_t value) {
         text_.append("# HELP ").append(name).append(" ").append(help).append("\n");
         text_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
@@ -67,6 +76,53 @@ void add_capture(Text& text, const runtime::CaptureCounters& counters) {
                load(counters.backlog_messages));
     text.gauge("partita_capture_failing_partitions", "Partitions of which the last attempt of capture failed.",
                load(counters.failing_partitions));
+}
+
+/// A managed event service's metrics, by its names and with its arithmetic: a batch of a hundred records is one request and a
+/// hundred messages. The entity is the topic; requests that belong to none that is counted by itself have an empty one.
+void add_service(Text& text, const runtime::SharedCapacity::Status& capacity, const capacity::TrafficCounts& traffic,
+                 std::int32_t connections) {
+    using Counts = capacity::TrafficCounts::Counts;
+    struct Metric {
+        std::string_view name;
+        std::string_view help;
+        std::uint64_t (*value)(const Counts&);
+    };
+    static constexpr Metric kMetrics[] = {
+        {"partita_service_incoming_requests_total", "Requests that send or read events.",
+         [](const Counts& counts) { return counts.requests; }},
+        {"partita_service_successful_requests_total", "Those that succeeded, had they to wait or not.",
+         [](const Counts& counts) { return counts.successful_requests; }},
+        {"partita_service_throttled_requests_total", "Those that were refused, or given nothing, for lack of capacity.",
+         [](const Counts& counts) { return counts.throttled_requests; }},
+        {"partita_service_server_errors_total", "Those that failed because of the broker.",
+         [](const Counts& counts) { return counts.server_errors; }},
+        {"partita_service_user_errors_total", "Those that failed because of what they asked for.",
+         [](const Counts& counts) { return counts.user_errors; }},
+        {"partita_service_incoming_messages_total", "Events that were sent.",
+         [](const Counts& counts) { return counts.incoming.messages; }},
+        {"partita_service_incoming_bytes_total", "Bytes of the events that were sent.",
+         [](const Counts& counts) { return counts.incoming.bytes; }},
+        {"partita_service_outgoing_messages_total", "Events that were read.",
+         [](const Counts& counts) { return counts.outgoing.messages; }},
+        {"partita_service_outgoing_bytes_total", "Bytes of the events that were read.",
+         [](const Counts& counts) { return counts.outgoing.bytes; }},
+    };
+    const Counts others = traffic.others();
+    for (const Metric& metric : kMetrics) {
+        std::map<std::string, std::uint64_t> values = {{"entity=\"\"", metric.value(others)}};
+        for (const auto& [entity, counts] : traffic.entities()) {
+            values.emplace("entity=\"" + entity + "\"", metric.value(counts));
+        }
+        text.counters(metric.name, metric.help, values);
+    }
+    text.gauge("partita_service_active_connections", "Open client connections.", static_cast<std::uint64_t>(connections));
+    text.gauge("partita_capacity_units", "Units of capacity that all topics share.",
+               static_cast<std::uint64_t>(capacity.settings.units));
+    text.gauge("partita_capacity_ingress_wait_milliseconds", "How long somebody would wait who sends next to nothing now.",
+               static_cast<std::uint64_t>(capacity.ingress_wait_ms));
+    text.gauge("partita_capacity_egress_wait_milliseconds", "How long somebody would wait who reads next to nothing now.",
+               static_cast<std::uint64_t>(capacity.egress_wait_ms));
 }
 
 }  // namespace
@@ -126,6 +182,9 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
                  services.fences.timeouts());
     if (!config::capture_directory(*services.config.get()).empty()) {
         add_capture(text, counters.capture);
+    }
+    if (services.capacity.is_limited()) {
+        add_service(text, services.capacity.status(services.clock.now()), services.capacity.counts(), network.connection_count());
     }
     text.gauge("process_resident_memory_bytes", "Resident memory of the broker.", resident_bytes());
     return text.take();

@@ -34,6 +34,8 @@ constexpr std::array kRoutes = {
     Route{{"v1", "events"}, serve_events},
     Route{{"v1", "broker"}, serve_broker, Method::get, access::kDescribeCluster},
     Route{{"v1", "broker", "configs"}, serve_broker_configs},
+    Route{{"v1", "capacity"}, serve_capacity, Method::get, access::kDescribeClusterConfigs},
+    Route{{"v1", "capacity"}, set_capacity, Method::put},
     Route{{"v1", "connections"}, serve_connections, Method::get, access::kDescribeCluster},
     Route{{"v1", "requests"}, serve_requests, Method::get, access::kDescribeCluster},
     Route{{"v1", "errors"}, serve_errors, Method::get, access::kAlterCluster},
@@ -80,7 +82,7 @@ bool matches(const Route& route, const std::vector<std::string>& path) {
 }
 
 std::string_view method_name(Method method) {
-    return method == Method::post ? "POST" : method == Method::delete_ ? "DELETE" : "GET";
+    return method == Method::post ? "POST" : method == Method::put ? "PUT" : method == Method::delete_ ? "DELETE" : "GET";
 }
 
 /// "GET /health/live, GET /health/ready, ..., POST /v1/topics/T/visibility".

@@ -68,6 +68,9 @@ void serve_connections(const Surroundings& surroundings, const ExchangePointer& 
 void serve_requests(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_errors(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_quotas(const Surroundings& surroundings, const ExchangePointer& exchange);
+// capacity_resource.cc: how much may pass, and how many units of it there are.
+void serve_capacity(const Surroundings& surroundings, const ExchangePointer& exchange);
+void set_capacity(const Surroundings& surroundings, const ExchangePointer& exchange);
 // group_resource.cc: all groups, one of them, and what changes it.
 void serve_all_groups(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_group(const Surroundings& surroundings, const ExchangePointer& exchange);

@@ -244,6 +244,16 @@ def test_who_has_to_wait_for_a_quota_is_told(site, broker, tools):
     assert len(waited) == 1 and waited[0]["times"] >= 1 and waited[0]["total_ms"] >= waited[0]["last_ms"] > 0
 
 
+def test_capacity_is_set_in_units(site):
+    assert site.ask("capacity")["units"] is None
+    assert site.ask("setCapacity", {"units": 2, "units_max": 3})["ingress"]["per_second"] == {"bytes": 2_000_000, "events": 2_000}
+    for body in ({"units": 0}, {"units": -1}, {"units": 1001}, {"units": "2"}, {"units": 1.5}, {}, {"units": 3, "units_max": 2}, {"unit": 1}):
+        assert site.ask("setCapacity", body, status=400)["error"]
+    answer = site.ask("capacity")
+    assert answer["units"] == 2 and answer["units_max"] == 3 and answer["egress"]["wait_ms"] == 0
+    assert [(one["units_before"], one["units"], one["automatic"]) for one in answer["steps"]] == [(None, 2, False)]
+
+
 def test_the_rest(site):
     site.ask("createTopic", {"topic": "made", "partitions": 2, "configs": {"cleanup.policy": "compact"}})
     site.ask("createTopic", {"topic": "made"}, status=409)
@@ -288,7 +298,7 @@ def test_every_operation_was_asked_and_every_route_is_described(site):
     assert OPERATIONS.keys() == site.asked, "the tests above leave some out"
     _, text = site.send("GET", "/nowhere", None)
     served = {(method.lower(), re.sub(r"/[TGP](?=/|$)", "/*", path))
-              for method, path in re.findall(r"(GET|POST|DELETE) (/v1/[^,\s]*)", text.decode())}
+              for method, path in re.findall(r"(GET|POST|PUT|DELETE) (/v1/[^,\s]*)", text.decode())}
     described = {(method, re.sub(r"\{\w+\}", "*", path)) for method, path, _ in OPERATIONS.values()}
     assert served == described
 

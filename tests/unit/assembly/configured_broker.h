@@ -11,12 +11,15 @@
 
 #include "broker/expansion/finding.h"
 #include "broker/handlers/services.h"
+#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/insight/findings_topic.h"
 #include "broker/runtime/insight/key_budget.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/00_produce.h"
+#include "protocol/messages/01_fetch.h"
+#include "protocol/messages/08_offset_commit.h"
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/22_init_producer_id.h"
@@ -189,7 +192,78 @@ class ConfiguredBroker {
         return error == ErrorCode::none;
     }
 
+    // Capacity -----------------------------------------------------------------------------------
+
+    /// Small beside what one unit lets pass by default, in bytes and in records.
+    static constexpr int kFewRecords = 50;
+    static constexpr std::size_t kValueBytes = 1'000;
+
+    /// Who sends a few records is told to wait.
+    bool delays_producers() { return produce_few(make_topic(1, {}), kFewRecords) > 0; }
+    /// Who reads a few records is told to wait after it.
+    bool delays_consumers() {
+        const std::string topic = make_topic(1, {});
+        produce_few(topic, kFewRecords);
+        std::array partitions{
+            FetchRequest::FetchPartition{.partition = 0, .fetch_offset = 0, .partition_max_bytes = kFetchBytes}};
+        std::array topics{FetchRequest::FetchTopic{.topic = topic, .partitions = partitions}};
+        std::int32_t wait_ms = 0;
+        called_.ask<FetchResponse>(
+            11,
+            FetchRequest{
+                .max_wait_ms = 0, .min_bytes = 0, .max_bytes = kFetchBytes, .topics = topics, .forgotten_topics_data = {}},
+            [&](const auto& response) {
+                EXPECT_EQ(response.error_code, ErrorCode::none);
+                wait_ms = response.throttle_time_ms;
+            });
+        return wait_ms > 0;
+    }
+    /// Who commits for the second time at once is told to wait.
+    bool delays_commits() {
+        const std::string topic = make_topic(1, {});
+        const std::string group = fresh("group");
+        std::array<std::string_view, 1> keys{group};
+        called_.ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.coordinator_keys = keys}, [](const auto& response) {
+            EXPECT_EQ(response.coordinators[0].error_code, ErrorCode::none);
+        });
+        called_.rest(1'000);
+        std::array partitions{OffsetCommitRequest::Partition{.partition_index = 0, .committed_offset = 0}};
+        std::array topics{OffsetCommitRequest::Topic{.name = topic, .partitions = partitions}};
+        std::int32_t wait_ms = 0;
+        for (int count = 0; count < 2; ++count) {
+            called_.ask<OffsetCommitResponse>(8, OffsetCommitRequest{.group_id = group, .topics = topics},
+                                              [&](const auto& response) {
+                                                  EXPECT_EQ(response.topics[0].partitions[0].error_code, ErrorCode::none);
+                                                  wait_ms = response.throttle_time_ms;
+                                              });
+        }
+        return wait_ms > 0;
+    }
+    /// With a producer that has to wait for a second or three, the units of capacity become more.
+    bool raises_capacity() {
+        const auto units = [this] { return called_.broker().services().capacity.status(called_.now()).settings.units; };
+        const std::int32_t before = units();
+        const std::string topic = make_topic(1, {});
+        const std::int32_t wait_ms = produce_few(topic, kFewRecords);
+        EXPECT_GT(wait_ms, 0);
+        called_.rest(wait_ms);
+        // Whoever comes next has it looked at.
+        produce_few(topic, 1);
+        called_.rest(1'000);
+        return units() > before;
+    }
+
   private:
+    static constexpr std::int32_t kFetchBytes = 10'000'000;
+
+    /// One batch of records of `kValueBytes`. Returns for how many milliseconds its producer has to wait.
+    std::int32_t produce_few(const std::string& topic, int records) {
+        const std::string value(kValueBytes, 'v');
+        BatchBuilder builder;
+        for (int record = 0; record < records; ++record) builder.append(called_.now().wall, std::nullopt, as_bytes(value));
+        return produce(topic, 1, builder);
+    }
+
     using Configs = std::vector<CreateTopicsRequest::CreatableTopicConfig>;
     static constexpr Offset kNobodyNeedsMore{std::numeric_limits<std::int64_t>::max()};
 
@@ -207,8 +281,8 @@ class ConfiguredBroker {
         table_ = called_.broker().services().topics.table();
         return table_->find(topic);
     }
-    /// The same batch for each partition, in one request.
-    void produce(const std::string& topic, std::int32_t partition_count, BatchBuilder& builder) {
+    /// The same batch for each partition, in one request. Returns for how many milliseconds whoever sends it has to wait.
+    std::int32_t produce(const std::string& topic, std::int32_t partition_count, BatchBuilder& builder) {
         std::vector<std::byte> batch;
         builder.build(batch);
         std::vector<ProduceRequest::PartitionProduceData> partitions;
@@ -216,12 +290,15 @@ class ConfiguredBroker {
             partitions.push_back({.index = index, .records = Records(Bytes(batch))});
         }
         std::array topics{ProduceRequest::TopicProduceData{.name = topic, .partition_data = partitions}};
+        std::int32_t wait_ms = 0;
         called_.ask<ProduceResponse>(9, ProduceRequest{.acks = -1, .timeout_ms = 5'000, .topic_data = topics},
-                                     [](const auto& response) {
+                                     [&](const auto& response) {
+                                         wait_ms = response.throttle_time_ms;
                                          for (const auto& partition : response.responses[0].partition_responses) {
                                              EXPECT_EQ(partition.error_code, ErrorCode::none);
                                          }
                                      });
+        return wait_ms;
     }
     std::int32_t epoch_of_new_member(const std::string& group, std::string_view member, std::string_view topic) {
         std::array<std::string_view, 1> names{topic};

@@ -42,6 +42,9 @@ const std::map<std::string_view, Change>& changes() {
     // Of `kKeys` keys not half have room.
     static const std::vector<std::string> kSmallTable{"log.cleaner.dedupe.buffer.size=1048577",
                                                       "log.cleaner.io.buffer.load.factor=0.1"};
+    static constexpr const char* kOneUnit = "partita.capacity.units=1";
+    // A few records take between two and three seconds.
+    static constexpr const char* kSmallIngress = "partita.capacity.unit.ingress.events=20";
     static const std::map<std::string_view, Change> kChanges{
         {"group.consumer.assignment.interval.ms",
          {"0", [](ConfiguredBroker& broker) { return broker.assigns_with_each_heartbeat(); }, {}}},
@@ -52,6 +55,24 @@ const std::map<std::string_view, Change>& changes() {
         // Each batch is written by itself.
         {"log.cleaner.io.buffer.size",
          {"1", [](ConfiguredBroker& broker) { return broker.clean_once().file_changes > ConfiguredBroker::kBatches; }, {}}},
+        {"partita.capacity.commits", {"1", [](ConfiguredBroker& broker) { return broker.delays_commits(); }, {kOneUnit}}},
+        {"partita.capacity.inflate.after.ms",
+         {"1000",
+          [](ConfiguredBroker& broker) { return broker.raises_capacity(); },
+          {kOneUnit, "partita.capacity.units.max=10", kSmallIngress}}},
+        {"partita.capacity.unit.egress.bytes",
+         {"20000", [](ConfiguredBroker& broker) { return broker.delays_consumers(); }, {kOneUnit}}},
+        {"partita.capacity.unit.egress.events",
+         {"20", [](ConfiguredBroker& broker) { return broker.delays_consumers(); }, {kOneUnit}}},
+        {"partita.capacity.unit.ingress.bytes",
+         {"20000", [](ConfiguredBroker& broker) { return broker.delays_producers(); }, {kOneUnit}}},
+        {"partita.capacity.unit.ingress.events",
+         {"20", [](ConfiguredBroker& broker) { return broker.delays_producers(); }, {kOneUnit}}},
+        {"partita.capacity.units", {"1", [](ConfiguredBroker& broker) { return broker.delays_producers(); }, {kSmallIngress}}},
+        {"partita.capacity.units.max",
+         {"10",
+          [](ConfiguredBroker& broker) { return broker.raises_capacity(); },
+          {kOneUnit, "partita.capacity.inflate.after.ms=1000", kSmallIngress}}},
         {"partita.detection.enable", {"false", [](ConfiguredBroker& broker) { return !broker.looks_at_keys(); }, {}}},
         {"partita.detection.processor.percent",
          {"100", [](ConfiguredBroker& broker) { return broker.takes_whatever_comes(); }, {}}},

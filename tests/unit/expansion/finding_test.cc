@@ -14,6 +14,7 @@ TEST(HazardCatalogue, IdsArePrintedWithTwoDigitsAndReadBack) {
     EXPECT_EQ(to_string(HazardId::backlog_inversion), "H03");
     EXPECT_EQ(to_string(HazardId::compacted_orphans), "H40");
     EXPECT_EQ(to_string(HazardId::two_owners), "G01");
+    EXPECT_EQ(to_string(HazardId::capacity_changed), "C01");
     for (const Hazard& line : hazards()) {
         EXPECT_EQ(parse_hazard_id(to_string(line.id)), line.id);
         EXPECT_EQ(&hazard(line.id), &line);
@@ -21,7 +22,8 @@ TEST(HazardCatalogue, IdsArePrintedWithTwoDigitsAndReadBack) {
 }
 
 TEST(HazardCatalogue, RefusesIdsThatAreNotInIt) {
-    for (const char* text : {"", "H", "H3", "H00", "H13", "h03", "H003", "H99", "H-1", "H 3", "G00", "G05", "G03 ", "I01"}) {
+    for (const char* text :
+         {"", "H", "H3", "H00", "H13", "h03", "H003", "H99", "H-1", "H 3", "G00", "G05", "G03 ", "C00", "C02", "I01"}) {
         EXPECT_EQ(parse_hazard_id(text), std::nullopt) << text;
     }
 }
@@ -32,7 +34,7 @@ TEST(HazardCatalogue, EveryLineHasItsOwnTitleAndOneSentenceOfAdvice) {
         EXPECT_TRUE(titles.insert(line.title).second) << line.title;
         EXPECT_TRUE(line.advice.ends_with('.')) << line.advice;
     }
-    EXPECT_EQ(hazards().size(), 42u);
+    EXPECT_EQ(hazards().size(), 43u);
 }
 
 TEST(Finding, KeepsTenExamplesAndCutsLongKeys) {

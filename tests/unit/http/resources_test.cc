@@ -167,6 +167,7 @@ TEST_F(Resources, WhoMayNothingIsToldWhatIsMissingAndNothingElse) {
         {Method::get, "/v1/requests", access::kDescribeCluster, access::kClusterName},
         {Method::get, "/v1/errors", access::kAlterCluster, access::kClusterName},
         {Method::get, "/v1/quotas", access::kDescribeClusterConfigs, access::kClusterName},
+        {Method::get, "/v1/capacity", access::kDescribeClusterConfigs, access::kClusterName},
         {Method::get, "/v1/groups/g/ownership", access::kDescribeGroup, "g"},
         {Method::get, "/v1/groups/g/rebalances", access::kDescribeGroup, "g"},
         {Method::get, "/v1/topics/t", access::kDescribeTopic},
@@ -296,7 +297,7 @@ TEST_F(Resources, PageAboutThemNamesEachPath) {
         EXPECT_NE(page.find("| `" + path + "` |"), std::string::npos) << path;
         ++rows;
     }
-    EXPECT_EQ(rows, 36u);
+    EXPECT_EQ(rows, 38u);
 }
 
 TEST_F(Resources, HealthIsToldToEverybody) {

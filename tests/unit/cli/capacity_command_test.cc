@@ -1,0 +1,104 @@
+// `partita capacity` asks for what it says, and prints what it is told or why it was refused.
+
+#include <gmock/gmock.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/cli/command.h"
+#include "tests/unit/cli/answering_server.h"
+
+namespace partita::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr const char* kTwoUnits = R"({"units": 2, "units_max": 10,
+    "ingress": {"per_second": {"bytes": 2000000, "events": null}, "wait_ms": 0},
+    "egress": {"per_second": {"bytes": 4000000, "events": 8192}, "wait_ms": 70},
+    "commits_per_partition_and_second": 4,
+    "counts": {"incoming_requests": 5, "throttled_requests": 1, "incoming_messages": 30, "outgoing_messages": 20}})";
+
+struct Ran {
+    /// Unset when the line is refused.
+    std::optional<int> exit_code;
+    std::string request;
+    std::string output;
+    std::string errors;
+};
+Ran run(std::vector<std::string> words, const std::string& answer = AnsweringServer::http("200 OK", kTwoUnits)) {
+    AnsweringServer server(answer);
+    Action chosen;
+    CLI::App application;
+    add_capacity_command(application, chosen);
+    words.insert(words.end(), {"--http", server.address()});
+    std::ranges::reverse(words);
+    Ran ran;
+    try {
+        application.parse(words);
+    } catch (const CLI::ParseError&) {
+        return ran;
+    }
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    ran.exit_code = chosen();
+    std::fflush(stdout);
+    ran.output = ::testing::internal::GetCapturedStdout();
+    ran.errors = ::testing::internal::GetCapturedStderr();
+    ran.request = server.request();
+    return ran;
+}
+
+TEST(CapacityCommand, ShowsWhatThereIsWithAndWithoutAWord) {
+    for (const std::vector<std::string>& line : {std::vector<std::string>{"capacity"}, {"capacity", "show"}}) {
+        const Ran ran = run(line);
+        EXPECT_EQ(ran.exit_code, kExitDone);
+        EXPECT_EQ(ran.request, "GET /v1/capacity HTTP/1.1");
+        EXPECT_THAT(ran.output, StartsWith("2 units, up to 10 by themselves\n"));
+        EXPECT_THAT(ran.output, HasSubstr("ingress: 2000000 bytes or any number events a second, nobody has to wait\n"));
+        EXPECT_THAT(ran.output, HasSubstr("who comes now waits for 70 ms\n"));
+    }
+}
+
+TEST(CapacityCommand, WithoutUnitsItSaysHowToGetSome) {
+    const Ran ran = run({"capacity"}, AnsweringServer::http("200 OK", R"({"units": null})"));
+    EXPECT_EQ(ran.exit_code, kExitDone);
+    EXPECT_THAT(ran.output, StartsWith("no limit"));
+}
+
+TEST(CapacityCommand, SetsUnits) {
+    const Ran ran = run({"capacity", "set", "2", "--max", "10"});
+    EXPECT_EQ(ran.exit_code, kExitDone);
+    EXPECT_EQ(ran.request, "PUT /v1/capacity HTTP/1.1");
+    EXPECT_THAT(ran.output, StartsWith("2 units"));
+}
+
+TEST(CapacityCommand, WhatTheBrokerRefusesIsUsage) {
+    const Ran ran =
+        run({"capacity", "set", "0"}, AnsweringServer::http("400 Bad Request", R"({"error": "units must be at least 1"})"));
+    EXPECT_EQ(ran.exit_code, kExitUsage);
+    EXPECT_EQ(ran.output, "");
+    EXPECT_EQ(ran.errors, "partita: units must be at least 1\n");
+}
+
+TEST(CapacityCommand, WhatIsNoNumberAsksNobody) {
+    for (const char* units : {"two", "1.5", "2x"}) {
+        EXPECT_EQ(run({"capacity", "set", units}).exit_code, std::nullopt) << units;
+    }
+    EXPECT_EQ(run({"capacity", "set"}).exit_code, std::nullopt);
+}
+
+TEST(CapacityCommand, AnAnswerThatIsNotUnderstoodIsBroken) {
+    for (const char* body : {"", "{", "[]", "{}", R"({"units": "2"})", R"({"units": 2})"}) {
+        const Ran ran = run({"capacity"}, AnsweringServer::http("200 OK", body));
+        EXPECT_EQ(ran.exit_code, kExitBroken) << body;
+        EXPECT_NE(ran.errors, "") << body;
+    }
+}
+
+}  // namespace
+}  // namespace partita::cli
