@@ -116,8 +116,15 @@ std::optional<std::int32_t> SharedCapacity::note_use(const capacity::AutoInflate
 }
 
 void SharedCapacity::inflate(std::int32_t from, std::int32_t to) {
-    changes_.post("the capacity could not be raised",
-                  [this, from, to](Turn& turn, Catalog& catalog) { return set_units(turn, catalog, config_, from, to); });
+    changes_.post("the capacity could not be raised", [this, from, to](Turn& turn, Catalog& catalog) {
+        const bool is_done = set_units(turn, catalog, config_, from, to);
+        if (!is_done) {
+            // When somebody sets as many later, it is not the broker's own doing.
+            const MutexLock lock(mutex_);
+            inflating_to_ = 0;
+        }
+        return is_done;
+    });
 }
 
 SharedCapacity::Admission SharedCapacity::admit_incoming(capacity::Load load, std::int64_t wait_ms_max, Now now) {
