@@ -19,6 +19,7 @@
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/request_watch.h"
+#include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/coordinator_timers.h"
 #include "broker/runtime/coordinators/group_cluster.h"
 #include "broker/runtime/coordinators/group_shards.h"
@@ -114,6 +115,7 @@ struct Broker::Parts {
     OutwardWrites outward_writes;
     TransactionShards transactions;
     TransactionUpdates transaction_updates;
+    ClaimShards claims;
     CoordinatorTimers coordinator_timers;
     FenceFiles fence_files;
     Fences fences;
@@ -160,6 +162,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       outward_writes(turns, topics, coordinators),
       transactions({turns, *storage->metadata_store, upkeep, failures, &outward_writes}, transaction_settings(*config.get(), 0)),
       transaction_updates(transactions, config),
+      claims({turns, *storage->metadata_store, upkeep, failures}),
       coordinator_timers(coordinators, turns.first()),
       fence_files(storage->file_system, storage->directory),
       fences(fence_files, {groups, connections}, upkeep, longest_transaction_ms(*options.config)),
@@ -175,7 +178,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       plan_sources{topics, groups, transactions, keys, schedule.clock},
       readers(plan_sources, connections, findings, schedule.executor),
       findings_topic(config, topics, findings, own_changes),
-      group_findings(groups, findings),
+      group_findings(groups, claims, findings),
       expansions(plan_sources, catalog, fences, readers),
       expansion_worker(turns, schedule.executor, expansions),
       capture(config, topics, storage->file_system, counters.capture, schedule),
@@ -190,6 +193,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .catalog = catalog,
                .groups = groups,
                .transactions = transactions,
+               .claims = claims,
                .outward_writes = outward_writes,
                .fences = fences,
                .fence_wakes = fence_wakes,
@@ -214,6 +218,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     // Groups are loaded before those whose markers end what is pending in them.
     coordinators.add(topics::CoordinatorKind::groups, groups);
     coordinators.add(topics::CoordinatorKind::transactions, transactions);
+    coordinators.add(topics::CoordinatorKind::claims, claims);
     groups.set_commit_listener(fence_wakes);
     outward_writes.set_marker_listener(fence_wakes);
     groups.set_transaction_commit_listener(readers.reports());

@@ -44,7 +44,7 @@ bool is_departure(RebalanceCause cause) {
 }
 
 std::string_view to_string(TakeoverCause cause) {
-    constexpr std::array<std::string_view, kTakeoverCauses> kNames = {"normal", "left", "restarted", "lost"};
+    constexpr std::array<std::string_view, kTakeoverCauses> kNames = {"normal", "left", "restarted", "lost", "stolen"};
     return kNames.at(static_cast<std::size_t>(cause));
 }
 
@@ -57,7 +57,7 @@ TakeoverKind kind_of(TakeoverCause cause, TimestampMs seen_after) {
     if (cause == TakeoverCause::normal || cause == TakeoverCause::left) {
         return TakeoverKind::normal;
     }
-    if (seen_after != kNoTimestamp) {
+    if (seen_after != kNoTimestamp || cause == TakeoverCause::stolen) {
         return TakeoverKind::stolen;
     }
     return cause == TakeoverCause::lost ? TakeoverKind::lost : TakeoverKind::normal;
@@ -445,6 +445,13 @@ const GroupHistory* GroupHistories::find(std::string_view group_id) const {
 GroupHistory* GroupHistories::find_to_change(std::string_view group_id) {
     const auto known = by_id_.find(group_id);
     return known == by_id_.end() ? nullptr : &known->second->history;
+}
+
+void GroupHistories::forget(std::string_view group_id) {
+    if (const auto known = by_id_.find(group_id); known != by_id_.end()) {
+        entries_.erase(known->second);
+        by_id_.erase(known);
+    }
 }
 
 void GroupHistories::settle(std::string_view group_id, const GroupPhase& phase, TimestampMs now) {

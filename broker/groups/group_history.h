@@ -50,9 +50,10 @@ enum class TakeoverCause : std::uint8_t {
     normal,     ///< The owner before is still a member: the partitions were shared out anew.
     left,       ///< It left.
     restarted,  ///< The new owner is the same static member under another id.
-    lost,       ///< It was dropped: its session ended, or it did not come back in a rebalance.
+    lost,       ///< It was dropped: its session ended, or it did not come back in a rebalance; or its claim expired.
+    stolen,     ///< Another owner claimed it while the claim was valid, and not to share partitions out more evenly.
 };
-inline constexpr std::size_t kTakeoverCauses = 4;
+inline constexpr std::size_t kTakeoverCauses = 5;
 [[nodiscard]] std::string_view to_string(TakeoverCause cause);
 
 /// What a takeover means to whoever has to tell the ordinary ones from those that should not be.
@@ -60,7 +61,8 @@ enum class TakeoverKind : std::uint8_t {
     normal,  ///< The owner before gave the partition up, left, or restarted.
     lost,    ///< It was dropped, and was not heard of since.
     /// A newer claim while the older one was alive: after the takeover the owner before still spoke by its old claim, and was
-    /// refused. It had been dropped, or its static instance id was taken by another process, and it went on.
+    /// refused. It had been dropped, or its static instance id was taken by another process, and it went on. Or the newer claim
+    /// said itself that it takes the partition from an owner that is alive.
     stolen,
 };
 inline constexpr std::size_t kTakeoverKinds = 3;
@@ -221,6 +223,8 @@ class GroupHistory {
             /// Since when the owner had it.
             TimestampMs since = kNoTimestamp;
             TimestampMs time;
+            /// Set: it came by a claim, of a partition that was taken for this reason.
+            std::optional<TakeoverCause> claim_ended = std::nullopt;
         };
         Overlap overlap;
         /// How many of its refused commits were of such partitions.
@@ -266,6 +270,19 @@ class GroupHistory {
     /// After `note_late` of a commit: one of the offsets in it.
     void note_late_offset(std::string_view member_id, std::string_view topic, std::int32_t partition, Offset offset,
                           TimestampMs now);
+
+    // Claims by which partitions are held without rebalances (broker/ownership/claim_coordinator.h).
+
+    /// The owner has the partition from now on. `cause` counts if another owner had it before.
+    void take_by_claim(const MemberNames& owner, std::string_view topic, const TopicId& topic_id, std::int32_t partition,
+                       std::int32_t claim, TakeoverCause cause, TimestampMs now);
+    /// The owner has nothing any more.
+    void retire(std::string_view owner, TimestampMs now);
+    /// The owner spoke for the partition by a claim that is over, and was refused: it renewed it, or committed the offset.
+    /// Nothing is kept of it unless it is the one that the partition's owner took it from, for another reason than to share them
+    /// out.
+    void note_late_claim(std::string_view owner, std::string_view topic, std::int32_t partition,
+                         const std::optional<Offset>& committed, TimestampMs now);
 
     // What is known --------------------------------------------------------------------------------------
 
@@ -354,6 +371,7 @@ class GroupHistories {
     /// The history, which is not touched by that. Null when nothing is known of the group.
     [[nodiscard]] GroupHistory* find_to_change(std::string_view group_id);
     [[nodiscard]] bool has_room() const { return by_id_.size() < kGroupsMax; }
+    void forget(std::string_view group_id);
     /// What came of the call, if the history is still there.
     void settle(std::string_view group_id, const GroupPhase& phase, TimestampMs now);
     [[nodiscard]] std::size_t size() const { return by_id_.size(); }

@@ -20,6 +20,7 @@ class CurrentConfig;
 namespace partita::runtime {
 
 class Catalog;
+class ClaimShards;
 class ClientFetchSessions;
 class ClientThrottles;
 class Connections;
@@ -62,6 +63,7 @@ struct Services {
     Catalog& catalog;
     GroupShards& groups;
     TransactionShards& transactions;
+    ClaimShards& claims;
     /// Markers of transactions that somebody else coordinates.
     OutwardWrites& outward_writes;
     Fences& fences;

@@ -25,6 +25,7 @@ enum class Status {
     not_found = 404,
     method_not_allowed = 405,
     conflict = 409,
+    precondition_failed = 412,
     content_too_large = 413,
     unsupported_media_type = 415,
     internal_error = 500,
@@ -43,8 +44,9 @@ struct Request {
     /// Percent-decoded; the last of equal names counts.
     std::map<std::string, std::string, std::less<>> query;
     std::string body;
-    /// The headers `Content-Type` and `If-None-Match` as they came; empty where they are missing.
+    /// The headers `Content-Type`, `If-Match` and `If-None-Match` as they came; empty where they are missing.
     std::string content_type;
+    std::string if_match;
     std::string if_none_match;
 
     [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const {

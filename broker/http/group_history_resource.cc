@@ -21,6 +21,7 @@
 #include "broker/http/own_requests.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
+#include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/ownership_record.h"
 #include "broker/runtime/partitions/published_topics.h"
@@ -255,7 +256,10 @@ void serve_ownership(const Surroundings& surroundings, const ExchangePointer& ex
     }
     const auto look = [surroundings, page = *page, exchange] {
         const std::string& name = exchange->request().path.at(2);
-        const auto record = surroundings.services.groups.ownership_of(name);
+        auto record = surroundings.services.claims.ownership_of(name, surroundings.services.clock.now());
+        if (!record) {
+            record = surroundings.services.groups.ownership_of(name);
+        }
         if (!record) {
             refuse_unknown_group(*exchange);
             return;

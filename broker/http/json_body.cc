@@ -119,12 +119,37 @@ std::optional<std::vector<std::int32_t>> JsonBody::partitions(std::string_view n
     return numbers;
 }
 
-bool JsonBody::refuse_unless_good() {
+void JsonBody::objects(std::string_view name, std::size_t most, const std::function<void(JsonBody& object)>& read) {
+    const nlohmann::json* member = find(name);
+    if (member == nullptr || !member->is_array() || member->empty() || member->size() > most) {
+        complain("\"" + std::string(name) + "\" is no array of 1 to " + std::to_string(most) + " objects");
+        return;
+    }
+    for (std::size_t index = 0; index < member->size() && status_ == Status::ok; ++index) {
+        const std::string place = std::string(name) + "[" + std::to_string(index) + "]";
+        if (!member->at(index).is_object()) {
+            complain(place + " is no object");
+            return;
+        }
+        JsonBody object(exchange_, member->at(index));
+        read(object);
+        object.complain_of_unknown();
+        if (object.status_ != Status::ok) {
+            complain(place + ": " + object.problem_, object.status_);
+        }
+    }
+}
+
+void JsonBody::complain_of_unknown() {
     for (const auto& [name, value] : object_.items()) {
         if (!known_.contains(name)) {
             complain("nobody knows what \"" + name + "\" in the body means");
         }
     }
+}
+
+bool JsonBody::refuse_unless_good() {
+    complain_of_unknown();
     if (status_ == Status::ok) {
         return false;
     }

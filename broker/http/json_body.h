@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -40,12 +41,17 @@ class JsonBody {
     /// An array of numbers of partitions; unset when the member is missing.
     [[nodiscard]] std::optional<std::vector<std::int32_t>> partitions(std::string_view name);
 
+    /// An array of objects, `most` at most and at least one, each of which `read` reads as a body of its own.
+    void objects(std::string_view name, std::size_t most, const std::function<void(JsonBody& object)>& read);
+
     /// Says what is wrong, from outside.
     void complain(std::string sentence, Status status = Status::bad_request);
     /// Answers with what is wrong, also with a member that nobody asked for. False when nothing is.
     [[nodiscard]] bool refuse_unless_good();
 
   private:
+    JsonBody(Exchange& exchange, nlohmann::json object) : exchange_(exchange), object_(std::move(object)) {}
+    void complain_of_unknown();
     /// Null when it is missing, or JSON's null.
     [[nodiscard]] const nlohmann::json* find(std::string_view name);
 

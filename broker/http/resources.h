@@ -79,6 +79,12 @@ void reset_offsets(const Surroundings& surroundings, const ExchangePointer& exch
 // group_history_resource.cc: who owned which partition, and what made the group share them out anew.
 void serve_ownership(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_rebalances(const Surroundings& surroundings, const ExchangePointer& exchange);
+// claims_resource.cc: claims and checkpoints of clients that share partitions out among themselves.
+void serve_claims(const Surroundings& surroundings, const ExchangePointer& exchange);
+void change_claims(const Surroundings& surroundings, const ExchangePointer& exchange);
+void forget_claims(const Surroundings& surroundings, const ExchangePointer& exchange);
+void serve_checkpoints(const Surroundings& surroundings, const ExchangePointer& exchange);
+void write_checkpoints(const Surroundings& surroundings, const ExchangePointer& exchange);
 // console_resource.cc: the pages for people.
 void serve_console(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_console_file(const Surroundings& surroundings, const ExchangePointer& exchange);

@@ -201,6 +201,7 @@ void Session::on_request() {
     request->method = method_of(message.method());
     request->body = message.body();
     request->content_type = text_of(message[beast::http::field::content_type]);
+    request->if_match = text_of(message[beast::http::field::if_match]);
     request->if_none_match = text_of(message[beast::http::field::if_none_match]);
     auto answer = std::make_shared<Answer>(shared_from_this(), std::move(*request), std::move(caller));
     answer_ = answer;

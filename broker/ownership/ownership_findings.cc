@@ -35,14 +35,17 @@ void find_two_owners(std::string_view group_id, const GroupHistory& history, Tim
         const GroupHistory::LateMember::Overlap& overlap = late.overlap;
         // A member that is behind by a generation hears of it with its next heartbeat: that is G02. Who left said so itself; what
         // it still sends was under way.
-        if (overlap.topic.empty() || !is_recent(overlap.time, now) || !member.gone ||
-            member.gone->cause == groups::RebalanceCause::left) {
+        const bool went_on = overlap.claim_ended || (member.gone && member.gone->cause != groups::RebalanceCause::left);
+        if (overlap.topic.empty() || !is_recent(overlap.time, now) || !went_on) {
             continue;
         }
         const GroupHistory::KnownMember& owner = member_at(history, overlap.owner);
         const std::string place = overlap.topic + " " + std::to_string(overlap.partition);
-        std::string condition = name_of(member) + " is no member of " + std::string(group_id) + " any more (" +
-                                std::string(to_string(member.gone->cause)) + "), and goes on: it committed offset " +
+        const std::string end =
+            overlap.claim_ended
+                ? " has lost its claim in " + std::string(group_id) + " (" + std::string(to_string(*overlap.claim_ended)) + ")"
+                : " is no member of " + std::string(group_id) + " any more (" + std::string(to_string(member.gone->cause)) + ")";
+        std::string condition = name_of(member) + end + ", and goes on: it committed offset " +
                                 std::to_string(overlap.offset.value) + " of " + place + ", which " + name_of(owner);
         Finding finding;
         const bool is_known = overlap.since != kNoTimestamp;

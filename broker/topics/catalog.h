@@ -23,9 +23,11 @@ using ConfigMap = std::map<std::string, std::string, std::less<>>;
 inline constexpr std::string_view kOffsetsTopicName = "__consumer_offsets";
 inline constexpr std::string_view kTransactionTopicName = "__transaction_state";
 inline constexpr std::string_view kShareGroupTopicName = "__share_group_state";
+/// Ours: claims and checkpoints of clients that share partitions out among themselves. Made when the first one is kept.
+inline constexpr std::string_view kClaimsTopicName = "__partita_claims";
 inline constexpr std::string_view kClusterMetadataTopicName = "__cluster_metadata";
 
-/// True for the three topics that Metadata flags as internal.
+/// True for the topics that Metadata flags as internal: Kafka's three, and that of claims.
 [[nodiscard]] bool is_internal_topic(std::string_view name);
 
 /// Who asked for a change, as far as is known from the connection.

@@ -160,7 +160,7 @@ CreatedTopic created_result(const Topic& topic) {
 TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& settings, ConfigMap& configs) {
     TopicToCreate topic{.name = name};
     if (const InternalTopic* internal = find_internal_topic(name)) {
-        topic.num_partitions = settings.*internal->partition_count;
+        topic.num_partitions = partitions_when_made(*internal, settings);
         // The sample configuration asks for 3 replicas of these topics, which one node cannot have: they get
         // one. A user's topic is refused in that case, as in Kafka.
         topic.replication_factor = 1;

@@ -36,6 +36,12 @@ constexpr std::array kInternalTopics{
                   .segment_bytes = &CatalogSettings::share_coordinator_state_topic_segment_bytes,
                   .min_isr = &CatalogSettings::share_coordinator_state_topic_min_isr,
                   .configs = kShareGroupConfigs},
+    InternalTopic{.name = kClaimsTopicName,
+                  .coordinator = CoordinatorKind::claims,
+                  .partition_count = nullptr,
+                  .segment_bytes = &CatalogSettings::offsets_topic_segment_bytes,
+                  .min_isr = nullptr,
+                  .configs = kOffsetsConfigs},
 };
 
 }  // namespace
@@ -58,6 +64,13 @@ bool is_internal_topic(std::string_view name) { return find_internal_topic(name)
 bool holds_coordinators(std::string_view name) {
     const InternalTopic* topic = find_internal_topic(name);
     return topic != nullptr && topic->coordinator.has_value();
+}
+
+std::int32_t partitions_when_made(const InternalTopic& topic, const CatalogSettings& settings) {
+    if (topic.partition_count == nullptr) {
+        return 1;
+    }
+    return settings.*topic.partition_count;
 }
 
 ConfigMap configs_when_made(const InternalTopic& topic, const CatalogSettings& settings) {

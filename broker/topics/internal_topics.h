@@ -9,13 +9,13 @@
 #include "broker/topics/catalog.h"
 #include "broker/topics/catalog_commands.h"
 
-/// The topics that Kafka calls internal: what they are named, made of and used for. Whoever treats one of them in a way of its
-/// own asks its row here and does not know its name.
+/// The topics that clients see as internal, Kafka's and one of the broker's own: what they are named, made of and used for.
+/// Whoever treats one of them in a way of its own asks its row here and does not know its name.
 
 namespace partita::topics {
 
 /// Whose state is kept in a topic's records.
-enum class CoordinatorKind : std::uint8_t { groups, transactions };
+enum class CoordinatorKind : std::uint8_t { groups, transactions, claims };
 
 struct InternalTopic {
     std::string_view name;
@@ -23,6 +23,7 @@ struct InternalTopic {
     /// value of each key counts and is folded into the metadata store, and neither retention nor compaction removes what was not
     /// folded yet. Unset: this broker keeps nothing there, and only makes it as Kafka does when a client asks for it.
     std::optional<CoordinatorKind> coordinator;
+    /// Null: one.
     Required<std::int32_t> CatalogSettings::* partition_count;
     Required<std::int32_t> CatalogSettings::* segment_bytes;
     /// Null: the topic is made without `min.insync.replicas`.
@@ -43,6 +44,7 @@ struct InternalTopic {
 [[nodiscard]] bool holds_coordinators(std::string_view name);
 
 /// What such a topic is made with on first use.
+[[nodiscard]] std::int32_t partitions_when_made(const InternalTopic& topic, const CatalogSettings& settings);
 [[nodiscard]] ConfigMap configs_when_made(const InternalTopic& topic, const CatalogSettings& settings);
 
 }  // namespace partita::topics

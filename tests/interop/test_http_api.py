@@ -136,6 +136,43 @@ def test_a_group_with_a_member(site, broker, protocol):
     assert site.ask("group", group=f"group-{protocol}", status=404)["code"] == "GROUP_ID_NOT_FOUND"
 
 
+def test_claims_of_clients_that_share_partitions_out_themselves(site):
+    site.ask("createTopic", {"topic": "claimed", "partitions": 2})
+    assert site.ask("claims", group="processors")["claims"] == []
+    both = [{"topic": "claimed", "partition": partition} for partition in (0, 1)]
+    made = site.ask("changeClaims", {"owner": "web-1", "lifetime_ms": 60_000, "claims": both}, group="processors")["claims"]
+    assert [(one["partition"], one["owner"], one["claim"], one["valid"]) for one in made] == [(0, "web-1", 1, True), (1, "web-1", 1, True)]
+    refused = site.ask("changeClaims", {"owner": "web-2", "claims": both}, group="processors", status=412)
+    assert [one["reason"] for one in refused["refused"]] == ["held"] * 2 and refused["error"] == "another claim of the partition is valid"
+    # One of them is free, by its tag; of the other nothing happens.
+    site.ask("changeClaims", {"owner": "web-1", "release": True, "claims": [{**both[1], "tag": made[1]["tag"]}]}, group="processors")
+    some = site.ask("changeClaims", {"owner": "web-2", "owner_level": 1, "claims": [{**both[0], "tag": "stale"}, both[1]]}, group="processors")
+    assert [one["partition"] for one in some["claims"]] == [1] and [one["reason"] for one in some["refused"]] == ["stale_tag"]
+    assert [one["partition"] for one in site.ask("claims", query="?owner=web-1", group="processors")["claims"]] == [0]
+    assert site.ask("claims", query="?topic=other", group="processors")["claims"] == []
+    site.ask("writeCheckpoints", {"owner": "web-1", "checkpoints": [{**both[0], "offset": 7, "sequence_number": 6}]}, group="processors")
+    late = site.ask("writeCheckpoints", {"owner": "web-1", "checkpoints": [{**both[1], "offset": 7}]}, group="processors", status=412)
+    assert late["refused"][0]["reason"] == "stolen" and late["refused"][0]["current"]["owner"] == "web-2"
+    assert [(one["offset"], one["sequence_number"], one["end"]) for one in site.ask("checkpoints", group="processors")["checkpoints"]] == [(7, 6, 0)]
+    owned = site.ask("ownership", group="processors")
+    assert [(one["partition"], one["member_id"], one["claim"]) for one in owned["partitions"]] == [(0, "web-1", 1), (1, "web-2", 2)]
+    assert [(one["from"], one["to"], one["cause"], one["kind"]) for one in owned["takeovers"]] == [("web-1", "web-2", "left", "normal")]
+    assert owned["partitions"][0]["checkpoint"]["member_id"] == "web-1"
+    for body in ({"owner": "", "claims": both}, {"owner": "x" * 257, "claims": both}, {"owner": "w", "claims": []}, {"owner": "w"},
+                 {"owner": "w", "lifetime_ms": 99, "claims": both}, {"owner": "w", "owner_level": -1, "claims": both},
+                 {"owner": "w", "claims": [{"topic": "claimed"}]}, {"owner": "w", "claims": [{**both[0], "tag": 5}]},
+                 {"owner": "w", "claims": [{**both[0], "partition": -1}]}, {"owner": "w", "claims": both * 501}, {"owner": "w", "claims": both, "x": 1},
+                 {"owner": "w", "claims": [{**both[0], "x": 1}]}):
+        assert site.ask("changeClaims", body, group="processors", status=400)["error"]
+    assert site.ask("changeClaims", {"owner": "w", "claims": [{"topic": "claimed", "partition": 2}]}, group="processors", status=404)["code"] == "UNKNOWN_TOPIC_OR_PARTITION"
+    site.ask("writeCheckpoints", {"owner": "w", "checkpoints": [{**both[0], "offset": -1}]}, group="processors", status=400)
+    assert site.ask("forgetClaims", group="processors", status=409)["code"] == "NON_EMPTY_GROUP"
+    site.ask("changeClaims", {"owner": "web-1", "release": True, "claims": [both[0]]}, group="processors")
+    site.ask("changeClaims", {"owner": "web-2", "release": True, "claims": [both[1]]}, group="processors")
+    assert site.ask("forgetClaims", group="processors")["forgotten"] is True
+    assert site.ask("forgetClaims", group="processors", status=404)["code"] == "GROUP_ID_NOT_FOUND"
+
+
 def test_a_topic_that_grows(site, broker):
     site.ask("createTopic", {"topic": "growing", "partitions": 4, "configs": {"partita.expansion.mode": "safe-offsets"}})
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "client.id": "writer", "topic.metadata.refresh.interval.ms": 600_000})

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "broker/ownership/ownership_findings.h"
+#include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/findings/findings_hub.h"
 
@@ -35,12 +36,13 @@ void GroupFindings::run_due(Now now) {
     }
     next_ = now.monotonic + kEveryMs;
     std::map<std::string, std::vector<expansion::Finding>> found;
-    groups_.visit_histories([&](std::string_view group_id, const groups::GroupHistory& history) {
-        auto findings = ownership::ownership_findings(group_id, history, now.wall);
-        if (!findings.empty()) {
-            found.emplace(group_id, std::move(findings));
+    const auto look = [&](std::string_view group_id, const groups::GroupHistory& history) {
+        for (expansion::Finding& finding : ownership::ownership_findings(group_id, history, now.wall)) {
+            found[std::string(group_id)].push_back(std::move(finding));
         }
-    });
+    };
+    groups_.visit_histories(look);
+    claims_.visit_histories(look);
     // A history that is forgotten, with its group or because others are newer, has no findings any more.
     for (const std::string& group_id : std::exchange(told_, {})) {
         if (!found.contains(group_id)) {

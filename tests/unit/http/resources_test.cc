@@ -170,6 +170,11 @@ TEST_F(Resources, WhoMayNothingIsToldWhatIsMissingAndNothingElse) {
         {Method::get, "/v1/capacity", access::kDescribeClusterConfigs, access::kClusterName},
         {Method::get, "/v1/groups/g/ownership", access::kDescribeGroup, "g"},
         {Method::get, "/v1/groups/g/rebalances", access::kDescribeGroup, "g"},
+        {Method::get, "/v1/groups/g/claims", access::kDescribeGroup, "g"},
+        {Method::post, "/v1/groups/g/claims", access::kReadGroup, "g"},
+        {Method::delete_, "/v1/groups/g/claims", access::kDeleteGroup, "g"},
+        {Method::get, "/v1/groups/g/checkpoints", access::kDescribeGroup, "g"},
+        {Method::post, "/v1/groups/g/checkpoints", access::kReadGroup, "g"},
         {Method::get, "/v1/topics/t", access::kDescribeTopic},
         {Method::get, "/v1/topics/t/groups", access::kDescribeTopic},
         {Method::get, "/v1/topics/t/partitions/0/records", access::kReadTopic},
@@ -297,7 +302,46 @@ TEST_F(Resources, PageAboutThemNamesEachPath) {
         EXPECT_NE(page.find("| `" + path + "` |"), std::string::npos) << path;
         ++rows;
     }
-    EXPECT_EQ(rows, 38u);
+    EXPECT_EQ(rows, 43u);
+}
+
+TEST_F(Resources, ClaimsGoByTheTagInTheHeaderWhereThereIsOnePartition) {
+    rules_.allows_all = true;
+    constexpr std::string_view kOne = R"({"owner": "web-1", "claims": [{"topic": "t", "partition": 0}]})";
+    const auto claim = [&](std::string_view body, std::string_view if_match) {
+        auto exchange = std::make_shared<Recorder>(Method::post, "/v1/groups/g/claims");
+        exchange->change_request().body = body;
+        exchange->change_request().content_type = "application/json";
+        exchange->change_request().if_match = if_match;
+        return answered(exchange, "/v1/groups/g/claims");
+    };
+    const auto made = claim(kOne, "");
+    ASSERT_EQ(made->status, Status::ok) << made->body;
+    const std::string tag = made->headers.at(0).value;
+    EXPECT_EQ(made->headers.at(0).name, "ETag");
+    const auto renewed = claim(kOne, tag);
+    EXPECT_EQ(renewed->status, Status::ok) << renewed->body;
+    EXPECT_NE(renewed->headers.at(0).value, tag);
+    const auto stale = claim(kOne, tag);
+    EXPECT_EQ(stale->status, Status::precondition_failed);
+    EXPECT_EQ(json::parse(stale->body)["refused"][0]["reason"], "stale_tag");
+    EXPECT_EQ(stale->headers.at(0).value, renewed->headers.at(0).value);
+    EXPECT_EQ(claim(kOne, "17")->status, Status::bad_request);
+    EXPECT_EQ(claim(R"({"owner": "w", "claims": [{"topic": "t", "partition": 0, "tag": "1"}]})", tag)->status,
+              Status::bad_request);
+}
+
+TEST_F(Resources, ClaimsNeedTheTopicToo) {
+    rules_.allows_all = false;
+    rules_.allowed = access::kReadGroup;
+    rules_.allowed_name = "g";
+    // Also of a topic that is not there: whether it is, is not told.
+    for (const std::string_view topic : {"t", "no"}) {
+        const auto refused = change("/v1/groups/g/claims",
+                                    R"({"owner": "w", "claims": [{"partition": 0, "topic": ")" + std::string(topic) + R"("}]})");
+        EXPECT_EQ(refused->status, Status::forbidden);
+        EXPECT_EQ(refused->body, "{\"error\":\"User:ANONYMOUS lacks READ TOPIC on " + std::string(topic) + "\"}\n");
+    }
 }
 
 TEST_F(Resources, HealthIsToldToEverybody) {

@@ -29,6 +29,9 @@ TEST(InternalTopics, AreMadeWithKafkasConfigsAndTheBrokersNumbers) {
     EXPECT_THAT(configs_when_made(*find_internal_topic("__share_group_state"), settings),
                 ElementsAre(Pair("cleanup.policy", "delete"), Pair("compression.type", "producer"),
                             Pair("min.insync.replicas", "5"), Pair("retention.ms", "-1"), Pair("segment.bytes", "4")));
+    // No Kafka has it.
+    EXPECT_THAT(configs_when_made(*find_internal_topic("__partita_claims"), settings),
+                ElementsAre(Pair("cleanup.policy", "compact"), Pair("compression.type", "producer"), Pair("segment.bytes", "1")));
 }
 
 TEST(InternalTopics, AreMadeOnFirstUseWithAsManyPartitionsAsTheBrokerSays) {
@@ -44,6 +47,8 @@ TEST(InternalTopics, AreMadeOnFirstUseWithAsManyPartitionsAsTheBrokerSays) {
         EXPECT_TRUE(topic->internal);
         EXPECT_EQ(topic->partition_count, expected++) << name;
     }
+    EXPECT_EQ(catalog.carry_out(catalog.core().auto_create_topic("__partita_claims", catalog.context())).error, CatalogError{});
+    EXPECT_EQ(catalog.catalog().find_topic("__partita_claims")->partition_count, 1);
 }
 
 TEST(InternalTopics, OfCoordinatorsAreFoundByTheirKind) {
@@ -51,6 +56,8 @@ TEST(InternalTopics, OfCoordinatorsAreFoundByTheirKind) {
     EXPECT_TRUE(holds_coordinators("__consumer_offsets"));
     EXPECT_EQ(topic_of(CoordinatorKind::transactions).name, "__transaction_state");
     EXPECT_TRUE(holds_coordinators("__transaction_state"));
+    EXPECT_EQ(topic_of(CoordinatorKind::claims).name, "__partita_claims");
+    EXPECT_TRUE(holds_coordinators("__partita_claims"));
     // This broker keeps nothing there.
     EXPECT_FALSE(holds_coordinators("__share_group_state"));
 }

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "broker/ownership/claim_coordinator.h"
+#include "broker/runtime/coordinators/coordinator_shards.h"
+
+namespace partita::runtime {
+
+extern template class CoordinatorShards<ownership::ClaimCoordinator>;
+
+struct OwnershipRecord;
+
+/// The coordinators of claims, behind the topic `__partita_claims`. A shard is found by the group's name. Every command is
+/// answered by its own call, so that they are asked (`ask`) and never parked; an empty answer is NOT_COORDINATOR.
+class ClaimShards final : public CoordinatorShards<ownership::ClaimCoordinator> {
+  public:
+    explicit ClaimShards(const Surroundings& surroundings) : CoordinatorShards(surroundings, LockRank::claim_shard) {}
+
+    /// A copy of what the group has; empty for nothing.
+    [[nodiscard]] ownership::ClaimCoordinator::Group group_of(std::string_view group);
+    /// See ownership_record.h; unset for a group without claims and checkpoints.
+    [[nodiscard]] std::optional<OwnershipRecord> ownership_of(std::string_view group, Now now);
+    /// As `ClaimCoordinator::visit_histories`, of one shard after the other, with its lock held.
+    void visit_histories(const std::function<void(std::string_view group, const groups::GroupHistory& history)>& visit);
+
+  private:
+    [[nodiscard]] std::unique_ptr<ownership::ClaimCoordinator> make_core(const Partition& /*partition*/) override {
+        return std::make_unique<ownership::ClaimCoordinator>();
+    }
+    void bring_up_to_date(ownership::ClaimCoordinator& /*core*/) override {}
+    void on_persisted(std::span<const ownership::ClaimsRecord> /*records*/) override {}
+    void on_replaced() override {}
+};
+
+}  // namespace partita::runtime
