@@ -107,7 +107,7 @@ class SharedCapacity final : public TopicsListener {
     OwnChanges& changes_;
     std::atomic<bool> is_limited_ = false;
     /// It shares its rank with ClientThrottles: nobody holds both.
-    mutable Mutex mutex_{LockRank::client_throttles};
+    mutable Mutex mutex_{LockRank::shared_capacity};
     bool has_begun_ GUARDED_BY(mutex_) = false;
     CapacitySettings settings_ GUARDED_BY(mutex_);
     capacity::CapacityMeter ingress_ GUARDED_BY(mutex_);
