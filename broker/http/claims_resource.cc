@@ -172,9 +172,10 @@ class Wishes {
         return {std::move(place), topic->topic->id};
     }
 
-    /// A text that was never a tag is a tag that is over.
+    /// A text that was never a tag is a tag that is over; tags are compared as texts, so "017" is none though "17" may be.
     [[nodiscard]] static std::optional<ClaimTag> tag_of(std::string_view text) {
-        return ClaimTag{parse_number(text).value_or(-1)};
+        const auto number = parse_number(text);
+        return ClaimTag{number && std::to_string(*number) == text ? *number : -1};
     }
 
     runtime::Services& services_;

@@ -85,6 +85,10 @@ void ClaimCoordinator::change(Record record, Effects& effects) {
 }
 
 void ClaimCoordinator::loaded(Now now, Effects& /*effects*/) {
+    constexpr std::int64_t kTagsPerMs = 1'000;
+    if (last_tag_ == ClaimTag()) {
+        last_tag_ = {std::max<std::int64_t>(now.wall.value, 0) * kTagsPerMs};
+    }
     for (auto& [name, group] : groups_) {
         for (auto& [place, claim] : group.claims) {
             claim.expires = now.monotonic + claim.lifetime_ms;

@@ -29,7 +29,9 @@ inline constexpr std::int64_t kClaimLifetimeMsLeast = 100;
 inline constexpr std::int64_t kClaimLifetimeMsMost = 3'600'000;
 inline constexpr std::int64_t kClaimLifetimeMsDefault = 30'000;
 
-/// Another one with every change of a claim: whoever knows it knows the claim as it is. Never given out twice.
+/// Another one with every change of a claim: whoever knows it knows the claim as it is. Never given out twice: a log that begins
+/// anew, as after its topic was deleted, begins with the microseconds since 1970, which is beyond those of the one before unless
+/// the wall clock was set back in between.
 struct ClaimTag : StrongInt<struct ClaimTagTag, std::int64_t> {
     friend constexpr auto operator<=>(ClaimTag, ClaimTag) = default;
 };

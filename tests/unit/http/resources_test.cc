@@ -326,6 +326,7 @@ TEST_F(Resources, ClaimsGoByTheTagInTheHeaderWhereThereIsOnePartition) {
     EXPECT_EQ(stale->status, Status::precondition_failed);
     EXPECT_EQ(json::parse(stale->body)["refused"][0]["reason"], "stale_tag");
     EXPECT_EQ(stale->headers.at(0).value, renewed->headers.at(0).value);
+    EXPECT_EQ(claim(kOne, "\"0" + renewed->headers.at(0).value.substr(1))->status, Status::precondition_failed);
     EXPECT_EQ(claim(kOne, "17")->status, Status::bad_request);
     EXPECT_EQ(claim(R"({"owner": "w", "claims": [{"topic": "t", "partition": 0, "tag": "1"}]})", tag)->status,
               Status::bad_request);

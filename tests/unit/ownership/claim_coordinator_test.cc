@@ -173,6 +173,17 @@ TEST_F(Claims, OfATopicThatWasDeletedAreGoneAndTheirTagsNeverComeAgain) {
     EXPECT_GT(taken({.owner = "web-2"}), tag);
 }
 
+TEST_F(Claims, OfALogThatIsMadeAnewHaveOtherTagsThanThoseOfTheOneThatWasDeleted) {
+    store.restart();
+    const ClaimTag first = taken({.owner = "web-1"});
+    const ClaimTag held = taken({.owner = "web-1", .tag = first});
+    store = {};
+    store.pass(1);
+    store.restart();
+    EXPECT_GT(taken({.owner = "web-2"}), held);
+    EXPECT_EQ(store.claim({.owner = "web-1", .tag = held}).refusal, Refusal::stale_tag);
+}
+
 TEST_F(Claims, OfAnEarlierTopicOfTheNameDoNotCount) {
     taken({.owner = "web-1"});
     const auto outcome = store.decide(ClaimPartitions{.reply_to = {},
