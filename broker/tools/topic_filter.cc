@@ -4,10 +4,6 @@
 
 namespace partita::tools {
 
-bool is_internal_topic(std::string_view name) {
-    return name == "__consumer_offsets" || name == "__transaction_state" || name == "__share_group_state";
-}
-
 std::expected<TopicFilter, std::string> TopicFilter::parse(std::string_view text) {
     std::string regex;
     for (const char letter : text) {

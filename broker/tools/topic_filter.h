@@ -6,11 +6,9 @@
 #include <string_view>
 
 #include "broker/groups/topic_regex.h"
+#include "broker/topics/catalog.h"
 
 namespace partita::tools {
-
-/// The topics that Kafka keeps for itself.
-[[nodiscard]] bool is_internal_topic(std::string_view name);
 
 /// The topics that people name on a line: expressions, separated by commas.
 class TopicFilter {
@@ -19,7 +17,7 @@ class TopicFilter {
     [[nodiscard]] static std::expected<TopicFilter, std::string> parse(std::string_view text);
 
     [[nodiscard]] bool allows(std::string_view topic, bool excludes_internal) const {
-        return match_.matches(topic) && !(excludes_internal && is_internal_topic(topic));
+        return match_.matches(topic) && !(excludes_internal && topics::is_internal_topic(topic));
     }
 
   private:
