@@ -106,7 +106,6 @@ class SharedCapacity final : public TopicsListener {
     FindingsHub& findings_;
     OwnChanges& changes_;
     std::atomic<bool> is_limited_ = false;
-    /// It shares its rank with ClientThrottles: nobody holds both.
     mutable Mutex mutex_{LockRank::shared_capacity};
     bool has_begun_ GUARDED_BY(mutex_) = false;
     CapacitySettings settings_ GUARDED_BY(mutex_);
