@@ -75,17 +75,8 @@ def frame(key, version, body, number=1):
     return struct.pack(">i", len(head) + len(body)) + head + body
 
 
-def receive(connection, size):
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        assert part, "the broker closed the connection"
-        data += part
-    return data
-
-
 def reply(connection):
-    return receive(connection, struct.unpack(">i", receive(connection, 4))[0])[4:]
+    return harness.read_exactly(connection, struct.unpack(">i", harness.read_exactly(connection, 4))[0])[4:]
 
 
 def ask(connection, key, version, body):

@@ -227,6 +227,16 @@ class ProcessBroker(Broker):
         return found[0]
 
 
+def read_exactly(connection, size):
+    """So many bytes of a socket, which must not end before."""
+    data = b""
+    while len(data) < size:
+        part = connection.recv(size - len(data))
+        assert part, "the broker closed the connection"
+        data += part
+    return data
+
+
 def partita_binary():
     binary = os.environ.get("PARTITA_BINARY") or str(HERE.parents[1] / "build" / "release" / "partita")
     assert os.access(binary, os.X_OK), f"no broker binary at {binary}; set PARTITA_BINARY"

@@ -352,17 +352,8 @@ def token_broker(issuer):
 def ask(connection, key, version, body):
     header = struct.pack(">hhih", key, version, 1, -1)
     connection.sendall(struct.pack(">i", len(header) + len(body)) + header + body)
-    size = struct.unpack(">i", read_exactly(connection, 4))[0]
-    return read_exactly(connection, size)[4:]
-
-
-def read_exactly(connection, size):
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        assert part, "the broker closed the connection"
-        data += part
-    return data
+    size = struct.unpack(">i", harness.read_exactly(connection, 4))[0]
+    return harness.read_exactly(connection, size)[4:]
 
 
 def bearer_login(broker, token):
