@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -31,18 +32,26 @@ struct TlsHandshakes::Handshake final : Anteroom::Guest {
     Newcomer newcomer;
     tls::ConnectionPointer connection;
     Anteroom::Place place;
-    /// Whether the first bytes were seen and may be a handshake.
+    /// Whether the first bytes were seen and may be a handshake. OpenSSL takes none before.
     bool is_tls = false;
     bool is_over = false;
     Waiting::iterator in_list;
 
-    /// What is wrong with what came first; null while nothing is.
-    std::optional<std::string> look_at_first_bytes() {
+    struct FirstBytes {
+        /// Nothing came yet, and more may.
+        bool are_awaited = false;
+        /// What is wrong with them; null while nothing is.
+        std::optional<std::string> objection;
+    };
+
+    FirstBytes look_at_first_bytes() {
         std::array<char, kFirstBytes> bytes;
         const ssize_t count = ::recv(newcomer.socket.native_handle(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
-        if (count <= 0) return std::nullopt;
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return {.are_awaited = true};
+        // OpenSSL finds out that the client is gone.
         is_tls = true;
-        return tls::why_no_handshake({bytes.data(), static_cast<std::size_t>(count)});
+        if (count <= 0) return {};
+        return {.objection = tls::why_no_handshake({bytes.data(), static_cast<std::size_t>(count)})};
     }
 };
 
@@ -67,10 +76,16 @@ void TlsHandshakes::begin(Newcomer newcomer, Instant now) {
 
 void TlsHandshakes::go_on(const std::shared_ptr<Handshake>& handshake) {
     if (!handshake->is_tls) {
-        if (const auto reason = handshake->look_at_first_bytes()) {
+        const Handshake::FirstBytes first = handshake->look_at_first_bytes();
+        if (first.are_awaited) {
+            // OpenSSL is not asked yet: it would take bytes that come just now, and those after them are no beginning.
+            wait(handshake, Socket::wait_read);
+            return;
+        }
+        if (first.objection) {
             // Whether it arrives or not, the connection is over.
             (void)::send(handshake->newcomer.socket.native_handle(), kAlert.data(), kAlert.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-            end(handshake, *reason);
+            end(handshake, *first.objection);
             return;
         }
     }

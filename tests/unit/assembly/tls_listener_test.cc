@@ -87,7 +87,7 @@ class TlsListener : public ::testing::Test {
         std::string all;
         while (all.size() < bytes) {
             const std::string some = client.receive();
-            if (some.empty() && (SSL_get_shutdown(&client.connection()) != 0 || !wait_readable(descriptor))) break;
+            if (some.empty() && (client.is_over() || !wait_readable(descriptor))) break;
             all += some;
         }
         return all;
@@ -103,13 +103,17 @@ class TlsListener : public ::testing::Test {
 
     static int connect_nonblocking(std::uint16_t port) {
         const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        connect_to(descriptor, port);
+        return descriptor;
+    }
+    /// It does not block from then on.
+    static void connect_to(int descriptor, std::uint16_t port) {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_port = htons(port);
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         EXPECT_EQ(::connect(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
         EXPECT_EQ(::fcntl(descriptor, F_SETFL, O_NONBLOCK), 0);
-        return descriptor;
     }
     /// Clients hear of it before it is counted.
     [[nodiscard]] bool are_refused(std::uint64_t count) const {
@@ -138,6 +142,24 @@ TEST_F(TlsListener, ServesRequestsAfterTheHandshake) {
     const std::string rest = receive(client, socket, 50 * reply_bytes - first.size());
     EXPECT_EQ(first.size() + rest.size(), 50 * reply_bytes);
     ::close(socket);
+}
+
+TEST_F(TlsListener, AHandshakeThatBeginsWhileTheBrokerLooksForItIsServed) {
+    start("SSL");
+    // Each client waits a little longer than the one before, so that some hellos arrive just while the broker takes the connection.
+    for (int wait_us = 0; wait_us < 300; ++wait_us) {
+        const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        TlsClient client(socket, {});
+        connect_to(socket, broker_->port());
+        const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(wait_us);
+        while (std::chrono::steady_clock::now() < until) {
+        }
+        ASSERT_TRUE(shake_hands(client, socket));
+        // A client of TLS 1.3 is done before the broker is.
+        ASSERT_TRUE(client.send(kRequest));
+        EXPECT_EQ(receive(client, socket, 10).substr(4, 6), kReplyBegins) << "after " << wait_us << " us";
+        ::close(socket);
+    }
 }
 
 TEST_F(TlsListener, ARequestInManyRecordsAndAReplyBeyondTheSocketsBuffersPass) {

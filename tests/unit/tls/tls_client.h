@@ -58,9 +58,13 @@ class TlsClient {
     [[nodiscard]] std::string receive(std::size_t bytes_max = 65536) {
         std::string text(bytes_max, '\0');
         std::size_t count = 0;
-        text.resize(SSL_read_ex(connection_.get(), text.data(), text.size(), &count) == 1 ? count : 0);
+        const int result = SSL_read_ex(connection_.get(), text.data(), text.size(), &count);
+        if (result != 1) is_over_ = SSL_get_error(connection_.get(), result) != SSL_ERROR_WANT_READ;
+        text.resize(result == 1 ? count : 0);
         return text;
     }
+    /// Whether nothing more comes, as was seen when the last was received.
+    [[nodiscard]] bool is_over() const { return is_over_; }
     [[nodiscard]] bool send(std::string_view text) {
         std::size_t count = 0;
         return SSL_write_ex(connection_.get(), text.data(), text.size(), &count) == 1 && count == text.size();
@@ -69,6 +73,7 @@ class TlsClient {
   private:
     tls::ContextPointer context_;
     tls::ConnectionPointer connection_;
+    bool is_over_ = false;
 };
 
 }  // namespace partita::test
