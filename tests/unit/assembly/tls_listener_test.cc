@@ -146,7 +146,8 @@ TEST_F(TlsListener, ServesRequestsAfterTheHandshake) {
 
 TEST_F(TlsListener, AHandshakeThatBeginsWhileTheBrokerLooksForItIsServed) {
     start("SSL");
-    // Each client waits a little longer than the one before, so that some hellos arrive just while the broker takes the connection.
+    // Each client waits a little longer than the one before, so that some hellos arrive just while the broker takes the
+    // connection.
     for (int wait_us = 0; wait_us < 300; ++wait_us) {
         const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         TlsClient client(socket, {});
