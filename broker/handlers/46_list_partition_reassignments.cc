@@ -8,15 +8,34 @@
 #include "broker/handlers/registry.h"
 
 namespace partita::handlers {
+namespace {
+
+/// What a refusal repeats, as Kafka's does: the partitions that were asked for, each without replicas.
+Array<ListPartitionReassignmentsResponse::OngoingTopicReassignment> as_asked(const ListPartitionReassignmentsRequest& request,
+                                                                             Arena& arena) {
+    ArenaVector<ListPartitionReassignmentsResponse::OngoingTopicReassignment> topics(arena);
+    for (const auto& asked : request.topics) {
+        ArenaVector<ListPartitionReassignmentsResponse::OngoingPartitionReassignment> partitions(arena);
+        for (const std::int32_t index : asked.partition_indexes) {
+            partitions.emplace_back().partition_index = index;
+        }
+        topics.push_back({.name = asked.name, .partitions = partitions});
+    }
+    return topics;
+}
+
+}  // namespace
 
 void list_partition_reassignments(runtime::RequestContext& context) {
-    if (context.decode<ListPartitionReassignmentsRequest>() == nullptr) {
+    const ListPartitionReassignmentsRequest* request = context.decode<ListPartitionReassignmentsRequest>();
+    if (request == nullptr) {
         return;
     }
     if (!authorize_cluster(context, access::kDescribeCluster)) {
         ListPartitionReassignmentsResponse refused;
         refused.error_code = ErrorCode::cluster_authorization_failed;
         refused.error_message = cluster_refusal(context, access::kDescribeCluster);
+        refused.topics = as_asked(*request, context.arena());
         context.reply(refused);
         return;
     }

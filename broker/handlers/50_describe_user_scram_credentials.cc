@@ -14,20 +14,27 @@ void describe_user_scram_credentials(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
+    using Described = DescribeUserScramCredentialsResponse::DescribeUserScramCredentialsResult;
+    Arena& arena = context.arena();
     if (!authorize_cluster(context, access::kDescribeCluster)) {
+        // As Kafka's: a result without a name for each user who was asked for, and no text.
+        ArenaVector<Described> results(arena);
+        for ([[maybe_unused]] const DescribeUserScramCredentialsRequest::UserName& user : request->users) {
+            results.push_back({.error_code = ErrorCode::cluster_authorization_failed, .error_message = std::nullopt});
+        }
         DescribeUserScramCredentialsResponse refused;
         refused.error_code = ErrorCode::cluster_authorization_failed;
-        refused.error_message = error_message(refused.error_code);
+        refused.error_message = std::nullopt;
+        refused.results = results;
         context.reply(refused);
         return;
     }
-    Arena& arena = context.arena();
     std::vector<std::string_view> users;
     for (const DescribeUserScramCredentialsRequest::UserName& user : request->users) {
         users.push_back(user.name);
     }
     const auto described = topics::describe_scram_credentials(*context.turn.topics().catalog, users);
-    ArenaVector<DescribeUserScramCredentialsResponse::DescribeUserScramCredentialsResult> results(arena, described.size());
+    ArenaVector<Described> results(arena, described.size());
     for (const topics::DescribedScramUser& user : described) {
         auto& result = results.emplace_back();
         result.user = arena.copy(user.user);

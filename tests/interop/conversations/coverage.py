@@ -1,5 +1,5 @@
 """What the conversations cover: of every API that both serve its oldest and newest version, an answer without errors at
-both, and every error code that one broker answers (errors.toml)."""
+both, every error code that one broker answers (errors.toml), and what a user is told who may, may not, or may only describe."""
 
 import pathlib
 import re
@@ -9,6 +9,9 @@ import recording
 import talk
 import wire
 
+# Who asks in scripts/rights.py, and what he asks before he is anybody.
+USERS = ("may", "maynot", "describes")
+NEEDS_NO_RIGHT = ("SaslHandshake", "ApiVersions", "SaslAuthenticate")
 TABLE = pathlib.Path(__file__).resolve().parent / "errors.toml"
 
 
@@ -93,6 +96,21 @@ def gaps(known=None, found=None):
             yield f"errors.toml has {api}, which is not served"
 
 
+def rights_gaps(known=None, transcripts=None):
+    """Which user of scripts/rights.py does not ask an API at its oldest and newest version."""
+    asked = set()
+    for steps in (transcripts or recording.load("rights")).values():
+        for step in steps:
+            found = re.match(r"(\w+) v(\d+) on (\w+)", step.get("ask") or step["note"])
+            if found:
+                asked.add((found[1], int(found[2]), found[3]))
+    for api in served(known or table()):
+        for version in talk.ends(api):
+            for user in USERS:
+                if api not in NEEDS_NO_RIGHT and (api, version, user) not in asked:
+                    yield f"{api} is not asked at version {version} by `{user}`"
+
+
 def report():
     """Lines for people: what is covered of every API, and the gaps."""
     known, found = table(), shown()
@@ -107,7 +125,7 @@ def report():
     yield ""
     for code, reason in known["moments"].items():
         yield f"{code}: {reason}"
-    missing = list(gaps(known, found))
+    missing = [*gaps(known, found), *rights_gaps(known)]
     yield ""
     yield from missing or ["nothing is missing"]
 

@@ -33,6 +33,17 @@ class Coverage(unittest.TestCase):
                                  "shows"])
 
 
+class Rights(unittest.TestCase):
+    def test_every_api_is_asked_by_who_may_and_who_may_not_and_who_may_only_describe(self):
+        self.assertEqual(list(coverage.rights_gaps()), [])
+
+    def test_who_does_not_ask_is_noticed(self):
+        transcripts = recording.load("rights")
+        transcripts["rights/records are read"] = [step for step in transcripts["rights/records are read"]
+                                                  if not step["ask"].startswith("Fetch v4 on maynot")]
+        self.assertEqual(list(coverage.rights_gaps(None, transcripts)), ["Fetch is not asked at version 4 by `maynot`"])
+
+
 class DynamicConfigs(unittest.TestCase):
     def test_the_docs_say_of_each_that_kafka_accepts_what_it_does(self):
         described = max((step["answer"]["Results"][0]["Configs"] for step in

@@ -13,7 +13,7 @@ import wire
 
 RULES = {
     "host": "the address of the broker under test, wherever it is named",
-    "port": "its port",
+    "port": "its port, or that of its second listener",
     "cluster": "the cluster id",
     "id": "uuids: topic ids and what else a broker draws at random",
     "member": "member ids that a broker makes: CLIENT_ID-UUID, or a uuid in groups of KIP-848",
@@ -114,9 +114,10 @@ def is_now(value):
 class Normaliser:
     """One per run of a conversation: it remembers which value has which label."""
 
-    def __init__(self, cluster, port, directories=()):
-        """`cluster` is (cluster id, the host that the broker names itself by)."""
+    def __init__(self, cluster, port, directories=(), secured_port=None):
+        """`cluster` is (cluster id, the host that the broker names itself by); `secured_port` is that of its second listener."""
         (self.cluster_id, self.host), self.port = cluster, port
+        self.ports = {port: "<port>", secured_port: "<secured port>"}
         self.directories = [str(directory) for directory in directories]
         self.labels = {}
         self.counts = {}
@@ -173,8 +174,8 @@ class Normaliser:
             return self.text(value)
         if message == "DescribeQuorumResponse" and name == "Port":
             return "<controller>"
-        if name == "Port" and value == self.port:
-            return "<port>"
+        if name == "Port" and value in self.ports:
+            return self.ports[value]
         if (message, name) in DISK:
             return "<bytes>" if value > 0 else value
         if (message, name) in METADATA_LOG:

@@ -78,7 +78,7 @@ def run_one(conversation, host, port, served, cluster, directories, prefix):
     if conversation.alone:
         talk.delete_topics()
     talk.close()
-    normaliser = normalise.Normaliser(cluster, port, directories)
+    normaliser = normalise.Normaliser(cluster, port, directories, getattr(talk, "secured_port", None))
     steps = [normaliser.step(step) for step in talk.steps]
     if prefix:
         steps = json.loads(json.dumps(steps).replace(prefix, ""))

@@ -51,10 +51,15 @@ def settle_acls(talk, acls):
     time.sleep(0.3)  # Kafka's controller has rules of its own, which follow a moment later.
 
 
+def address(conversation, name):
+    """One that nobody else has."""
+    number = zlib.crc32(f"{conversation} {name}".encode())
+    return f"127.{1 + number % 200}.{number // 200 % 250}.{1 + number // 50000 % 200}"
+
+
 def guest(talk, name, *acls):
     """A client with an address of its own; acls: (kind, name, operation). Returns the address."""
-    number = zlib.crc32(f"{talk.name} {name}".encode())
-    host = f"127.{1 + number % 200}.{number // 200 % 250}.{1 + number // 50000 % 200}"
+    host = address(talk.name, name)
     if acls:
         settle_acls(talk, [acl(kind, which, operation, host, PREFIXED if which == talk.prefix else LITERAL)
                            for kind, which, operation in acls])
