@@ -16,9 +16,14 @@ Each line sent is a request `{"id": n, "op": ..., ...}` and is answered by `{"re
     delete_records  topic partition offset -> low_watermark
     version       -> version: of the library
     stream_start  name topic [keys interval_us metadata_age_ms client_id]  a producer in the background, values 0, 1, 2 ...
-    stream_stop   name -> acked: [value, partition, offset], failed
+                  of java, librdkafka and aiokafka also [partition value_bytes attempts backoff_ms settings], and no keys with
+                  keys 0: for one partition that the sender chose; values padded behind a space; how often a record is sent at
+                  most, with a pause before the second time that doubles with each; the library's own settings
+    stream_stop   name -> acked: [value, partition, offset], failed: [value, message, kind], of these three also again: [value,
+                  kind] for each time that a record was sent once more
     member_start  name group topic [assignor session_timeout_ms instance_id metadata_age_ms reset client_id protocol
-                  batch_ms]   batch_ms: what a batch takes to work on
+                  batch_ms]   batch_ms: what a batch takes to work on; of java, librdkafka and aiokafka also [settings assign]:
+                  these partitions from their beginning, without a group
     member_stop   name: closes the consumer, which leaves the group
 
 Lines without "reply" are events: `{"member": name, "event": "owned", "partitions": [...]}` after every change of the
@@ -62,6 +67,7 @@ class EventLog:
         self.forgiven = set()
 
     def add(self, event):
+        event.setdefault("at_ns", time.monotonic_ns())  # Java's nanoTime is the same clock.
         with self.changed:
             self.events.append(event)
             self.changed.notify_all()

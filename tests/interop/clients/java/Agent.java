@@ -208,6 +208,11 @@ public final class Agent {
         return properties;
     }
 
+    /** The library's own settings, which stand over all that this agent chooses. */
+    private static void addSettings(JsonNode request, Properties properties) {
+        request.path("settings").properties().forEach(e -> properties.put(e.getKey(), e.getValue().asText()));
+    }
+
     static AdminClient admin() {
         return AdminClient.create(base(JSON.createObjectNode()));
     }
@@ -220,6 +225,7 @@ public final class Agent {
         properties.put("enable.idempotence", request.path("idempotence").asBoolean(true));
         properties.put("max.block.ms", request.path("unknown_topic_wait_ms").asText("30000"));
         properties.put("max.request.size", "20000000");
+        addSettings(request, properties);
         return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
@@ -241,6 +247,7 @@ public final class Agent {
                 ? "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
                 : "org.apache.kafka.clients.consumer.RangeAssignor");
         }
+        addSettings(request, properties);
         return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 

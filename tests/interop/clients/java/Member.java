@@ -1,6 +1,7 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -20,6 +21,8 @@ import org.apache.kafka.common.errors.WakeupException;
 final class Member extends Thread implements ConsumerRebalanceListener {
     private final String name;
     private final List<String> topics;
+    /** What it reads without a group; empty of a member that is one. */
+    private final List<TopicPartition> direct = new ArrayList<>();
     private final KafkaConsumer<byte[], byte[]> consumer;
     private final Set<TopicPartition> owned = new HashSet<>();
     private final Map<TopicPartition, OffsetAndMetadata> uncommitted = new HashMap<>();
@@ -28,6 +31,7 @@ final class Member extends Thread implements ConsumerRebalanceListener {
     Member(JsonNode request) {
         name = Agent.text(request, "name");
         topics = List.of(Agent.text(request, "topic"));
+        request.path("assign").forEach(p -> direct.add(new TopicPartition(topics.get(0), p.asInt())));
         consumer = Agent.consumer(request);
         setDaemon(true);
     }
@@ -41,7 +45,11 @@ final class Member extends Thread implements ConsumerRebalanceListener {
     @Override
     public void run() {
         try {
-            consumer.subscribe(topics, this);
+            if (direct.isEmpty()) {
+                consumer.subscribe(topics, this);
+            } else {
+                consumer.assign(direct);
+            }
             while (!stopping) {
                 for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(200))) {
                     ObjectNode event = Agent.describe(record);
@@ -73,7 +81,7 @@ final class Member extends Thread implements ConsumerRebalanceListener {
     }
 
     private void commit() {
-        if (uncommitted.isEmpty()) return;
+        if (uncommitted.isEmpty() || !direct.isEmpty()) return;
         try {
             consumer.commitSync(uncommitted);
             uncommitted.clear();

@@ -1,5 +1,6 @@
 """What the agents of Python clients share: the language of clients.py over the standard streams."""
 
+import heapq
 import json
 import os
 import sys
@@ -7,6 +8,7 @@ import threading
 import time
 
 MAXIMUM_STREAM_RECORDS = 1_000_000
+MAXIMUM_BACKOFF_S = 30
 
 #: Codes with which a coordinator refuses a commit during or after a rebalance.
 REFUSED_COMMITS = (22, 25, 27)
@@ -92,7 +94,7 @@ class Progress:
 
     def __init__(self, name):
         self.name = name
-        self.acked, self.failed, self.seen = [], [], set()
+        self.acked, self.failed, self.again, self.seen = [], [], [], set()
 
     def add(self, n, partition, offset):
         self.acked.append([n, partition, offset])
@@ -102,41 +104,89 @@ class Progress:
             emit({"stream": self.name, "event": "partition" if first else "progress", "partition": partition,
                   "acked": len(self.acked)})
 
-    def fail(self, n, error):
-        self.failed.append([n, str(error)])
+    def fail(self, n, error, kind=None):
+        self.failed.append([n, str(error), kind or type(error).__name__])
+
+    def try_again(self, n, error, kind=None):
+        self.again.append([n, kind or type(error).__name__])
 
     def reply(self):
-        return {"acked": self.acked, "failed": self.failed}
+        return {"acked": self.acked, "failed": self.failed, "again": self.again}
+
+
+class Shape:
+    """What a stream's records look like, how often they come, and how often each is sent at most."""
+
+    def __init__(self, request):
+        self.keys = request.get("keys", 97)
+        self.partition = request.get("partition")
+        self.interval_s = request.get("interval_us", 2000) / 1e6
+        self.padding = "v" * request.get("value_bytes", 0)
+        self.attempts = request.get("attempts", 1)
+        self.backoff_s = request.get("backoff_ms", 1000) / 1000
+
+    def key(self, n):
+        return f"k{n % self.keys}".encode() if self.keys else None
+
+    def value(self, n):
+        return (f"{n} {self.padding}" if self.padding else str(n)).encode()
+
+    def wait_s(self, attempt):
+        """How long to wait after that attempt failed; None if it was the last one."""
+        if attempt >= self.attempts:
+            return None
+        return min(self.backoff_s * 2 ** min(attempt - 1, 20), MAXIMUM_BACKOFF_S)
 
 
 class StreamThread(threading.Thread):
     """Writes the numbers 0, 1, 2 ... as values until it is stopped, and remembers what was acknowledged. A deriving
-    class sends, and flushes at the end."""
+    class sends, waits for what it sent (flush), and ends its producer (end)."""
 
     def __init__(self, request, producer):
         super().__init__(daemon=True)
         self.topic = request["topic"]
-        self.keys = request.get("keys", 97)
-        self.interval_s = request.get("interval_us", 2000) / 1e6
+        self.shape = Shape(request)
         self.producer = producer
         self.stop = threading.Event()
         self.progress = Progress(request["name"])
+        #: What is to be sent again, as a heap of (when, value, attempt). A callback may come on a thread of the library's.
+        self.later = []
 
-    def pause(self):
-        """Lets the interval go by."""
-        self.stop.wait(self.interval_s)
+    def pause(self, seconds):
+        """Lets so much time go by, or less once the stream is to stop."""
+        self.stop.wait(seconds)
 
     def run(self):
         for n in range(MAXIMUM_STREAM_RECORDS):
-            self.pause()
+            self.pause(self.shape.interval_s)
             if self.stop.is_set():
                 return
-            self.send(n, f"k{n % self.keys}".encode(), str(n).encode())
+            self.send(n, 1)
+            self.send_what_is_due()
+
+    def send_what_is_due(self):
+        while self.later and self.later[0][0] <= time.monotonic():
+            _, n, attempt = heapq.heappop(self.later)
+            self.send(n, attempt)
+
+    def refused(self, n, attempt, error, kind=None):
+        """A record was not taken: it is sent again after a while, or given up."""
+        wait_s = self.shape.wait_s(attempt)
+        if wait_s is None:
+            self.progress.fail(n, error, kind)
+        else:
+            self.progress.try_again(n, error, kind)
+            heapq.heappush(self.later, (time.monotonic() + wait_s, n, attempt + 1))
 
     def finish(self):
         self.stop.set()
         self.join()
         self.flush()
+        while self.later:
+            time.sleep(max(self.later[0][0] - time.monotonic(), 0))
+            self.send_what_is_due()
+            self.flush()
+        self.end()
         return self.progress.reply()
 
 
@@ -151,6 +201,8 @@ class MemberThread(threading.Thread):
         super().__init__(daemon=True)
         self.name_ = request["name"]
         self.topic = request["topic"]
+        #: What it reads without a group; empty of a member that is one.
+        self.direct = request.get("assign", [])
         self.consumer = consumer
         self.stop = threading.Event()
         self.owned = set()
@@ -179,7 +231,7 @@ class MemberThread(threading.Thread):
             self.subscribe()
             while not self.stop.is_set():
                 self.take()
-                if self.uncommitted:
+                if self.uncommitted and not self.direct:
                     self.commit()
         except self.errors as e:
             emit({"member": self.name_, "event": "failed", **self.failure(e)})

@@ -12,7 +12,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.errors import KafkaError, for_code
 
-from agent import (MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, consumer_properties, describe, emit, failure,
+from agent import (MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, Shape, consumer_properties, describe, emit, failure,
                    operations_of, producer_properties, record_properties)
 
 ASSIGNORS = {"range": RangePartitionAssignor}
@@ -25,6 +25,8 @@ def base(request):
     properties = {"bootstrap_servers": bootstrap}
     if "metadata_age_ms" in request:
         properties["metadata_max_age_ms"] = request["metadata_age_ms"]
+    if "client_id" in request:
+        properties["client_id"] = request["client_id"]
     return properties
 
 
@@ -74,14 +76,15 @@ async def partitions(request):
 
 
 async def make_producer(request):
-    producer = aiokafka.AIOKafkaProducer(**base(request), **producer_properties(request),
-                                         request_timeout_ms=request.get("unknown_topic_wait_ms", 30000))
+    properties = {**base(request), **producer_properties(request), "request_timeout_ms": request.get("unknown_topic_wait_ms", 30000)}
+    producer = aiokafka.AIOKafkaProducer(**{**properties, **request.get("settings", {})})
     await producer.start()
     return producer
 
 
 async def make_consumer(request):
-    consumer = aiokafka.AIOKafkaConsumer(**base(request), **consumer_properties(request, ASSIGNORS))
+    properties = {**base(request), **consumer_properties(request, ASSIGNORS), **request.get("settings", {})}
+    consumer = aiokafka.AIOKafkaConsumer(**properties)
     await consumer.start()
     return consumer
 
@@ -188,8 +191,11 @@ class Stream:
 
     def __init__(self, request):
         self.request = request
+        self.shape = Shape(request)
         self.stopping = asyncio.Event()
         self.progress = Progress(request["name"])
+        #: One for each record of which it is not known yet what becomes of it.
+        self.undecided = set()
         self.producer = self.task = None
 
     async def start(self):
@@ -197,25 +203,40 @@ class Stream:
         self.task = asyncio.create_task(self.run())
 
     async def run(self):
-        keys, interval_s = self.request.get("keys", 97), self.request.get("interval_us", 2000) / 1e6
         for n in range(MAXIMUM_STREAM_RECORDS):
-            await asyncio.sleep(interval_s)
+            await asyncio.sleep(self.shape.interval_s)
             if self.stopping.is_set():
                 return
-            future = await self.producer.send(self.request["topic"], key=f"k{n % keys}".encode(),
-                                              value=str(n).encode())
-            future.add_done_callback(lambda done, n=n: self.acknowledged(n, done))
+            # The order of records is that of these calls; what becomes of each is waited for beside.
+            future = await self.hand_over(n)
+            decided = asyncio.create_task(self.see_through(n, future))
+            self.undecided.add(decided)
+            decided.add_done_callback(self.undecided.discard)
 
-    def acknowledged(self, n, done):
-        if done.exception():
-            self.progress.fail(n, done.exception())
-        else:
-            self.progress.add(n, done.result().partition, done.result().offset)
+    async def hand_over(self, n):
+        return await self.producer.send(self.request["topic"], key=self.shape.key(n), value=self.shape.value(n),
+                                        partition=self.shape.partition)
+
+    async def see_through(self, n, future):
+        attempt = 1
+        while True:
+            try:
+                metadata = await (future or await self.hand_over(n))
+                return self.progress.add(n, metadata.partition, metadata.offset)
+            except KafkaError as e:
+                wait_s = self.shape.wait_s(attempt)
+                if wait_s is None:
+                    return self.progress.fail(n, e)
+                self.progress.try_again(n, e)
+            await asyncio.sleep(wait_s)
+            attempt, future = attempt + 1, None
 
     async def finish(self):
         self.stopping.set()
         await self.task
         await self.producer.flush()
+        if self.undecided:
+            await asyncio.wait(self.undecided)
         await self.producer.stop()
         return self.progress.reply()
 
@@ -227,7 +248,9 @@ class Member(ConsumerRebalanceListener):
         self.request = request
         self.name = request["name"]
         self.stopping = False
-        self.owned = set()
+        #: What it reads without a group; empty of a member that is one.
+        self.direct = [aiokafka.TopicPartition(request["topic"], p) for p in request.get("assign", [])]
+        self.owned = set(self.direct)
         self.uncommitted = {}
         # Commits of the loop and of a revocation must not cross.
         self.lock = asyncio.Lock()
@@ -235,7 +258,10 @@ class Member(ConsumerRebalanceListener):
 
     async def start(self):
         self.consumer = await make_consumer(self.request)
-        self.consumer.subscribe([self.request["topic"]], listener=self)
+        if self.direct:
+            self.consumer.assign(self.owned)
+        else:
+            self.consumer.subscribe([self.request["topic"]], listener=self)
         self.task = asyncio.create_task(self.run())
 
     def report(self, change):
@@ -254,7 +280,7 @@ class Member(ConsumerRebalanceListener):
         self.report("assigned")
 
     async def commit(self):
-        if not self.uncommitted:
+        if not self.uncommitted or self.direct:
             return
         try:
             await self.consumer.commit(self.uncommitted)

@@ -174,13 +174,15 @@ class Stream(StreamThread):
     def __init__(self, request):
         super().__init__(request, make_producer(request))
 
-    def send(self, n, key, value):
-        future = self.producer.send(self.topic, key=key, value=value)
+    def send(self, n, attempt):
+        future = self.producer.send(self.topic, key=self.shape.key(n), value=self.shape.value(n), partition=self.shape.partition)
         future.add_callback(lambda metadata: self.progress.add(n, metadata.partition, metadata.offset))
-        future.add_errback(lambda error: self.progress.fail(n, error))
+        future.add_errback(lambda error: self.refused(n, attempt, error))
 
     def flush(self):
         self.producer.flush()
+
+    def end(self):
         self.producer.close()
 
 

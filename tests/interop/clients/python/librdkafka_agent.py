@@ -53,6 +53,7 @@ def make_producer(request):
         "compression.type": request.get("codec", "none"),
         "enable.idempotence": request.get("idempotence", True),
         "message.max.bytes": 20_000_000,
+        **request.get("settings", {}),
     })
     return Producer(properties)
 
@@ -77,6 +78,7 @@ def make_consumer(request):
     elif "assignor" in request:
         properties["partition.assignment.strategy"] = (
             "cooperative-sticky" if request["assignor"] == "cooperative" else "range")
+    properties.update(request.get("settings", {}))
     return Consumer(properties)
 
 
@@ -244,25 +246,29 @@ class Stream(StreamThread):
     def __init__(self, request):
         super().__init__(request, make_producer(request))
 
-    def pause(self):
+    def pause(self, seconds):
         # Acknowledgements are handed out meanwhile.
-        self.producer.poll(self.interval_s)
+        self.producer.poll(seconds)
 
-    def send(self, n, key, value):
+    def send(self, n, attempt):
         def on_delivery(error, message):
             if error:
-                self.progress.fail(n, error)
+                self.refused(n, attempt, error, error.name())
             else:
                 self.progress.add(n, message.partition(), message.offset())
 
+        options = {} if self.shape.partition is None else {"partition": self.shape.partition}
         while True:
             try:
-                return self.producer.produce(self.topic, value, key, on_delivery=on_delivery)
+                return self.producer.produce(self.topic, self.shape.value(n), self.shape.key(n), on_delivery=on_delivery, **options)
             except BufferError:
                 self.producer.poll(0.1)
 
     def flush(self):
         self.producer.flush()
+
+    def end(self):
+        """A producer of librdkafka ends with its last reference."""
 
 
 class Member(MemberThread):
@@ -273,6 +279,9 @@ class Member(MemberThread):
         super().__init__(request, make_consumer(request))
 
     def subscribe(self):
+        if self.direct:
+            self.consumer.assign([TopicPartition(self.topic, p, confluent_kafka.OFFSET_BEGINNING) for p in self.direct])
+            return
         self.consumer.subscribe([self.topic], on_assign=lambda _, assigned: self.gain(assigned),
                                 on_revoke=self.on_revoke, on_lost=lambda _, lost: self.give_up(lost, "lost"))
 
