@@ -1,5 +1,6 @@
 """Capture: topics as Avro files, read by two Avro libraries, through kills of the broker and a full directory."""
 
+import contextlib
 import json
 import re
 import subprocess
@@ -159,3 +160,85 @@ def test_settings_that_cannot_be_are_refused(broker, unique):
                                 ("partita.capture.size.bytes", "10", "at least 1024")):
         with pytest.raises(Exception, match=re.escape(told)):
             create(broker, unique("orders"), **{config: value})
+
+
+@contextlib.contextmanager
+def small_disk(directory, size_bytes):
+    """A file system of that size at a directory; a test that may not mount one is skipped."""
+    directory.mkdir(parents=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_bytes},mode=755", "partita-capture", directory],
+                             capture_output=True, text=True, timeout=30)
+    if mounted.returncode != 0:
+        pytest.skip(f"needs to mount a small file system: {mounted.stderr.strip()}")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", "--lazy", directory], check=True, timeout=30)
+
+
+def fill(path):
+    """Takes all the room that is left."""
+    with open(path, "wb", buffering=0) as filler:
+        with contextlib.suppress(OSError):
+            for size in (65_536, 4_096, 1):
+                while True:
+                    filler.write(b"\0" * size)
+
+
+def kill(broker):
+    broker.kill()
+    broker.restart()
+
+
+def stop(broker):
+    broker.stop()
+    broker.restart()
+
+
+@pytest.mark.parametrize("is_quite_full, meanwhile", [(False, None), (True, stop), (True, kill)])
+def test_a_full_disk_is_told_nothing_is_lost_and_it_goes_on_when_there_is_room(unique, meanwhile, is_quite_full):
+    topic, other = unique("orders"), unique("free")
+    count, value = 300, b"v" * 2_000
+    broker = harness.start_broker(BROKER_PROPERTIES)
+    with small_disk(broker.directory / "captured", 1_000_000) as disk, broker:
+        create(broker, topic)
+        insight.create(broker, other, 1)
+        producer = Producer({"bootstrap.servers": broker.bootstrap})
+
+        def send(to):
+            for _ in range(count):
+                producer.produce(to, value=value)
+            assert producer.flush(30) == 0
+
+        send(topic)
+        wait_for_events(broker, topic, count)
+        first = events_of(broker, topic)
+        files = {file["path"] for file in files_of(broker, topic)}
+        if is_quite_full:
+            fill(disk / "filler")
+        # So much does not fit beside the first file.
+        send(topic)
+        harness.wait_until(lambda: metric(broker, "partita_capture_failures_total") >= 1, 30, broker.log_text)
+        assert metric(broker, "partita_capture_failing_partitions") == 1 and metric(broker, "partita_capture_lost_messages_total") == 0
+        assert metric(broker, "partita_capture_backlog_messages") == count
+        told = [line for line in broker.log_text().splitlines() if "No space left on device" in line]
+        assert told and topic in told[0], broker.log_text()
+        assert {file["path"] for file in files_of(broker, topic)} == files, "nothing that is not whole has a name"
+        # Nothing else is touched: topics are written and read, this one, too.
+        send(other)
+        read = clients.Agent(clients.confluent, broker.bootstrap)
+        with contextlib.closing(read):
+            assert len(read.call("read", topic=topic, count=2 * count, timeout_ms=20_000)["records"]) == 2 * count
+        if meanwhile:
+            # The directory is locked, looked through and gone on with, although nothing can be written there.
+            meanwhile(broker)
+            harness.wait_until(lambda: metric(broker, "partita_capture_failures_total") >= 1, 30, broker.log_text)
+        if is_quite_full:
+            (disk / "filler").unlink()
+        # Whoever has read a file may take it away.
+        for path in files:
+            (disk / "mine" / topic / path).unlink()
+        wait_for_events(broker, topic, count)
+        harness.wait_until(lambda: metric(broker, "partita_capture_failing_partitions") == 0, 30, broker.log_text)
+        assert [event["SequenceNumber"] for event in first + events_of(broker, topic)] == list(range(2 * count))
+        assert metric(broker, "partita_capture_lost_messages_total") == metric(broker, "partita_capture_backlog_messages") == 0
