@@ -7,6 +7,7 @@
 
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
+#include "protocol/percent_encoding.h"
 
 namespace partita::cli {
 namespace {

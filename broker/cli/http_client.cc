@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "broker/authentication/crypto.h"
 #include "broker/cli/command.h"
 #include "broker/http/http_stream.h"
 
@@ -37,13 +38,14 @@ constexpr const char* kTokenVariable = "PARTITA_HTTP_TOKEN";
 
 struct Endpoint {
     std::string host;
-    std::string port = kDefaultPort;
+    std::string port;
     bool has_tls = false;
 };
 
-std::optional<Endpoint> parse_address(std::string_view address) {
+std::optional<Endpoint> parse_address(std::string_view address, const HttpPeer& peer) {
     Endpoint endpoint;
     endpoint.has_tls = address.starts_with(kSecured);
+    endpoint.port = peer.default_port != nullptr ? peer.default_port : endpoint.has_tls ? "443" : "80";
     if (endpoint.has_tls || address.starts_with(kPlain)) {
         address.remove_prefix(endpoint.has_tls ? kSecured.size() : kPlain.size());
     }
@@ -68,11 +70,15 @@ std::optional<Endpoint> parse_address(std::string_view address) {
     return endpoint.host.empty() ? std::nullopt : std::optional(endpoint);
 }
 
-/// Empty when there is none. The error names the file.
-std::expected<std::string, std::string> token_of(const HttpPlace& place) {
+/// What the request says of who asks; empty when it says nothing. The error names the file.
+std::expected<std::string, std::string> authorization_of(const HttpPlace& place) {
+    if (place.peer != &kBrokerPeer) {
+        if (place.login.empty()) return "";
+        return "Basic " + authentication::to_base64(place.login);
+    }
     if (place.token_file.empty()) {
         const char* const token = std::getenv(kTokenVariable);
-        return token == nullptr ? std::string() : std::string(token);
+        return token == nullptr || *token == '\0' ? std::string() : "Bearer " + std::string(token);
     }
     std::ifstream file(place.token_file);
     std::string token;
@@ -80,7 +86,7 @@ std::expected<std::string, std::string> token_of(const HttpPlace& place) {
         return std::unexpected("--http-token-file: there is no token in the first line of " + place.token_file);
     }
     if (token.ends_with('\r')) token.pop_back();
-    return token;
+    return "Bearer " + token;
 }
 
 beast::http::verb verb_of(HttpMethod method) {
@@ -101,34 +107,35 @@ beast::http::verb verb_of(HttpMethod method) {
 class Request {
   public:
     explicit Request(const HttpPlace& place, std::chrono::milliseconds timeout = kHttpTimeout)
-        : place_(place), address_(place.address), timeout_(timeout) {
+        : place_(place), peer_(*place.peer), address_(place.address), timeout_(timeout) {
         parser_.body_limit(boost::none);
     }
 
     /// Sends the request and reads the head of its answer. Without a timeout, the answer takes as long as it takes.
     [[nodiscard]] std::expected<void, HttpFailure> send(HttpMethod method, const std::string& target, bool has_timeout,
                                                         const std::string& json = {}) {
-        const std::optional<Endpoint> endpoint = parse_address(address_);
+        const std::optional<Endpoint> endpoint = parse_address(address_, peer_);
         if (!endpoint) {
-            return std::unexpected(HttpFailure{
-                true, "--http is " + address_ + "; say HOST or HOST:PORT, such as localhost:8092, or https:// before it"});
+            return std::unexpected(
+                HttpFailure{true, std::string(peer_.address_option) + " is " + address_ +
+                                      "; say HOST or HOST:PORT, such as localhost:8092, or https:// before it"});
         }
-        const auto token = token_of(place_);
-        if (!token) return std::unexpected(HttpFailure{true, token.error()});
+        const auto authorization = authorization_of(place_);
+        if (!authorization) return std::unexpected(HttpFailure{true, authorization.error()});
         if (auto opened = open_stream(*endpoint); !opened) return std::unexpected(std::move(opened.error()));
         beast::error_code error;
         asio::ip::tcp::resolver resolver(context_);
         const auto addresses = resolver.resolve(endpoint->host, endpoint->port, error);
         if (!error) wait_for([&](auto done) { stream_->transport().async_connect(addresses, std::move(done)); }, error);
         if (error) {
-            return failure("no broker's HTTP side answers at " + address_ + " (" + error.message() +
-                           "): start one, or name its address with --http or in $PARTITA_HTTP");
+            return failure(std::string(peer_.nobody) + " answers at " + address_ + " (" + error.message() +
+                           "): " + std::string(peer_.advice));
         }
         if (auto secured = shake_hands(); !secured) return secured;
         beast::http::request<beast::http::string_body> request(verb_of(method), target, 11);
         request.set(beast::http::field::host,
                     (endpoint->host.contains(':') ? "[" + endpoint->host + "]" : endpoint->host) + ":" + endpoint->port);
-        if (!token->empty()) request.set(beast::http::field::authorization, "Bearer " + *token);
+        if (!authorization->empty()) request.set(beast::http::field::authorization, *authorization);
         request.set(beast::http::field::user_agent, "partita");
         if (!json.empty()) request.set(beast::http::field::content_type, "application/json");
         request.body() = json;
@@ -137,7 +144,9 @@ class Request {
         wait_for([&](auto done) { beast::http::async_write(*stream_, request, std::move(done)); }, error);
         if (!error)
             wait_for([&](auto done) { beast::http::async_read_header(*stream_, buffer_, parser_, std::move(done)); }, error);
-        if (error) return failure("what listens at " + address_ + " does not answer as a broker does: " + error.message());
+        if (error)
+            return failure("what listens at " + address_ + " does not answer as a " + std::string(peer_.what) +
+                           " does: " + error.message());
         is_limited_ = has_timeout;
         return {};
     }
@@ -156,7 +165,9 @@ class Request {
             beast::error_code error;
             wait_for([&](auto done) { beast::http::async_read_some(*stream_, buffer_, parser_, std::move(done)); }, error);
             if (error == beast::http::error::need_buffer) error = {};
-            if (error) return failure("the broker at " + address_ + " ended before its answer did: " + error.message());
+            if (error)
+                return failure("the " + std::string(peer_.what) + " at " + address_ +
+                               " ended before its answer did: " + error.message());
             if (!take(std::string_view(piece.data(), piece.size() - parser_.get().body().size))) return {};
         }
         return {};
@@ -181,7 +192,9 @@ class Request {
         } else {
             tls_->load_verify_file(place_.ca_file, error);
         }
-        if (error) return std::unexpected(HttpFailure{true, "--http-ca: " + place_.ca_file + ": " + error.message()});
+        if (error)
+            return std::unexpected(
+                HttpFailure{true, std::string(peer_.ca_option) + ": " + place_.ca_file + ": " + error.message()});
         stream_.emplace(std::move(socket), &*tls_);
         stream_->secured()->set_verify_callback(asio::ssl::host_name_verification(endpoint.host));
         asio::ip::make_address(endpoint.host, error);
@@ -197,8 +210,8 @@ class Request {
         beast::error_code error;
         wait_for([&](auto done) { stream_->secured()->async_handshake(asio::ssl::stream_base::client, std::move(done)); }, error);
         if (error) {
-            return failure("no trusted connection to the broker at " + address_ + " (" + error.message() +
-                           "): --http-ca names the authority of its certificate");
+            return failure("no trusted connection to the " + std::string(peer_.what) + " at " + address_ + " (" +
+                           error.message() + "): " + std::string(peer_.ca_option) + " names the authority of its certificate");
         }
         return {};
     }
@@ -217,6 +230,7 @@ class Request {
     }
 
     const HttpPlace& place_;
+    const HttpPeer& peer_;
     const std::string& address_;
     const std::chrono::milliseconds timeout_;
     asio::io_context context_;
@@ -255,6 +269,13 @@ class LineSplitter {
 
 }  // namespace
 
+const HttpPeer kBrokerPeer{.what = "broker",
+                           .nobody = "no broker's HTTP side",
+                           .advice = "start one, or name its address with --http or in $PARTITA_HTTP",
+                           .address_option = "--http",
+                           .ca_option = "--http-ca",
+                           .default_port = kDefaultPort};
+
 void add_http_options(CLI::App& command, HttpPlace& place) {
     place.address = std::string("localhost:") + kDefaultPort;
     command.add_option("--http", place.address, "the broker's HTTP side, HOST or HOST:PORT, behind https:// where it has TLS")
@@ -264,23 +285,6 @@ void add_http_options(CLI::App& command, HttpPlace& place) {
                        "a file with the broker's token; else $PARTITA_HTTP_TOKEN is the token");
     command.add_option("--http-ca", place.ca_file, "who vouches for the broker's certificate, as PEM")
         ->envname("PARTITA_HTTP_CA");
-}
-
-std::string percent_encoded(std::string_view text) {
-    constexpr std::string_view kDigits = "0123456789ABCDEF";
-    std::string encoded;
-    for (const char letter : text) {
-        const auto code = static_cast<unsigned char>(letter);
-        const bool is_plain = (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
-                              (letter >= 'a' && letter <= 'z') || letter == '-' || letter == '.' || letter == '_' ||
-                              letter == '~';
-        if (is_plain) {
-            encoded += letter;
-        } else {
-            encoded += {'%', kDigits[code >> 4], kDigits[code & 15]};
-        }
-    }
-    return encoded;
 }
 
 std::string HttpAnswer::error() const {

@@ -12,9 +12,27 @@
 /// How commands ask the HTTP side of a running broker. One request at a time, each over a connection of its own.
 namespace partita::cli {
 
+/// Who is asked, as messages to people call it.
+struct HttpPeer {
+    std::string_view what;
+    /// Of whom nobody answers: "no broker's HTTP side".
+    std::string_view nobody;
+    std::string_view advice;
+    std::string_view address_option;
+    std::string_view ca_option;
+    /// Null: that of HTTP, or of HTTP with TLS.
+    const char* default_port = nullptr;
+};
+extern const HttpPeer kBrokerPeer;
+
 /// Which broker is asked, and how.
 struct HttpPlace {
     HttpPlace(std::string its_address = {}) : address(std::move(its_address)) {}
+
+    /// Not a broker: then `login` counts, and no token is sent.
+    const HttpPeer* peer = &kBrokerPeer;
+    /// USER:PASSWORD; empty: nobody logs in.
+    std::string login;
 
     /// HOST or HOST:PORT, with `[...]` around an IPv6 address; behind https:// TLS is spoken.
     std::string address;
@@ -27,9 +45,6 @@ struct HttpPlace {
 /// Adds the options `--http`, `--http-token-file` and `--http-ca`, the same for every command that asks a broker. Without the
 /// first $PARTITA_HTTP counts, and without that localhost:8092; the third has $PARTITA_HTTP_CA beside it.
 void add_http_options(CLI::App& command, HttpPlace& place);
-
-/// Encodes a part of a path or a value of a query: everything but ASCII letters, digits and "-._~" becomes %XX.
-[[nodiscard]] std::string percent_encoded(std::string_view text);
 
 enum class HttpMethod { get, post, put, delete_ };
 

@@ -5,6 +5,7 @@
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
 #include "broker/cli/plan_command.h"
+#include "protocol/percent_encoding.h"
 
 namespace partita::cli {
 namespace {

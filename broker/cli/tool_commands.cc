@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/cli/schema_registry.h"
 #include "broker/tools/tool.h"
 
 namespace partita::cli {
@@ -19,7 +20,7 @@ std::optional<int> run_named_tool(int argument_count, char** argument_values) {
     }
     if (tool == nullptr) return std::nullopt;
     client::TcpNetwork network;
-    const tools::Surroundings surroundings{network, stdin, stdout, stderr, first == 1};
+    const tools::Surroundings surroundings{network, stdin, stdout, stderr, first == 1, ask_schema_registry};
     return tools::run_tool(*tool, std::span(words).subspan(first), surroundings);
 }
 

@@ -17,6 +17,7 @@
 #include "broker/cli/terminal.h"
 #include "broker/cli/top_data.h"
 #include "broker/cli/top_screen.h"
+#include "protocol/percent_encoding.h"
 #include "schedule/executor.h"
 
 namespace partita::cli {

@@ -15,6 +15,7 @@
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
 #include "broker/cli/ownership_changes.h"
+#include "protocol/percent_encoding.h"
 
 namespace partita::cli {
 namespace {

@@ -12,6 +12,7 @@
 #include "broker/tools/progress.h"
 #include "broker/tools/record_source.h"
 #include "broker/tools/record_text.h"
+#include "broker/tools/schema_text.h"
 #include "broker/tools/text.h"
 #include "broker/tools/times.h"
 #include "broker/tools/tools.h"
@@ -56,6 +57,10 @@ constexpr Option kConsumeOptions[] = {
      "f"},
     {"json", "", "A JSON object in each line.", {}, "J"},
     {"hex", "", "With --format: keys and values in hexadecimal."},
+    kSchemaRegistry,
+    kSchemaRegistryLogin,
+    kSchemaRegistryCa,
+    {"decode-keys", "", "With --schema-registry: keys, too."},
     {"tail", "count", "The last records of each partition, and what comes."},
     {"from-time", "time", "Since a time: milliseconds since 1970, 2026-11-21T10:00:00.000, or so long ago: PT15M."},
     {"exit", "", "End where the partitions ended when this began.", {}, "e"},
@@ -76,18 +81,11 @@ constexpr Rule kConsumeRules[] = {
     {Requires::none_of, "from-time", {"from-beginning", "offset", "group"}},
     {Requires::none_of, "json", {"format", "hex"}},
     {Requires::all_of, "hex", {"format"}},
+    {Requires::none_of, "hex", {"schema-registry"}},
 };
 
-Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options) {
-    if (options.has("json")) return json_writer();
-    if (const auto format = options.find("format")) {
-        auto writer = format_writer(*format, options.has("hex"));
-        if (!writer) return usage(writer.error());
-        return std::move(*writer);
-    }
-    if (options.has("formatter") && !options.value("formatter").ends_with("DefaultMessageFormatter")) {
-        return refused("--formatter " + options.value("formatter") + " is not served: only DefaultMessageFormatter is");
-    }
+/// Of the formatter: from its file and from the line.
+Outcome<Properties> formatter_properties(const Options& options) {
     Properties properties;
     if (const auto path = options.find("formatter-config")) {
         auto read = read_properties(*path);
@@ -102,6 +100,19 @@ Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options) {
     for (const std::string& word : options.values("formatter-property")) {
         const std::size_t equals = std::min(word.find('='), word.size());
         properties[word.substr(0, equals)] = equals < word.size() ? word.substr(equals + 1) : "";
+    }
+    return properties;
+}
+
+Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options, const Properties& properties) {
+    if (options.has("json")) return json_writer();
+    if (const auto format = options.find("format")) {
+        auto writer = format_writer(*format, options.has("hex"));
+        if (!writer) return usage(writer.error());
+        return std::move(*writer);
+    }
+    if (options.has("formatter") && !options.value("formatter").ends_with("DefaultMessageFormatter")) {
+        return refused("--formatter " + options.value("formatter") + " is not served: only DefaultMessageFormatter is");
     }
     auto writer = default_writer(properties);
     if (!writer) return refused(writer.error());
@@ -184,11 +195,13 @@ Outcome<Properties> consumer_properties(const Options& options) {
 /// Prints what comes until something ends it.
 class Consumption {
   public:
-    Consumption(RecordSource& source, const Surroundings& surroundings, const RecordWriter& writer,
+    /// `decoder` may be null.
+    Consumption(RecordSource& source, const Surroundings& surroundings, const RecordWriter& writer, SchemaDecoder* decoder,
                 const Interruption& interruption)
         : source_(source),
           surroundings_(surroundings),
           writer_(writer),
+          decoder_(decoder),
           interruption_(interruption),
           progress_(surroundings, surroundings.out) {}
 
@@ -199,6 +212,7 @@ class Consumption {
     RecordSource& source_;
     const Surroundings& surroundings_;
     const RecordWriter& writer_;
+    SchemaDecoder* const decoder_;
     /// Counts what it writes.
     void print(const std::string& text) {
         bytes_ += text.size();
@@ -221,9 +235,15 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
         if (*is_over) return {};
         text.clear();
         constexpr std::size_t kTextBytes = 1024 * 1024;
+        std::optional<Ending> undecodable;
         const auto taken = source_.poll(
             [&](const client::FetchedRecord& record) {
-                writer_.write(record, text);
+                auto decoded = decoder_ == nullptr ? Outcome<Decoded>() : decoder_->decode(record);
+                if (!decoded) {
+                    undecodable = std::move(decoded.error());
+                    return false;
+                }
+                writer_.write(record, *decoded, text);
                 if (text.size() >= kTextBytes) print(std::exchange(text, {}));
                 return ++count_ != count_max && !interruption_.is_asked();
             },
@@ -234,6 +254,7 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
             surroundings_.complain("Unable to write to standard out, closing consumer.");
             return {};
         }
+        if (undecodable) return std::unexpected(std::move(*undecodable));
         if (!taken && taken.error().kind == client::Failure::Kind::interrupted) return {};
         if (!taken) return failed(taken.error());
         const Instant now = clock.now().monotonic;
@@ -259,8 +280,14 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     if (!timeout_ms) return refused(timeout_ms.error());
     const auto start = parse_start(options, surroundings.network.clock().now().wall.value);
     if (!start) return std::unexpected(start.error());
-    const auto writer = make_writer(options);
+    const auto shown_by = formatter_properties(options);
+    if (!shown_by) return std::unexpected(shown_by.error());
+    const auto writer = make_writer(options, *shown_by);
     if (!writer) return std::unexpected(writer.error());
+    auto registry = registry_place(options, *shown_by);
+    if (!registry) registry = registry_place(options, *properties);
+    std::optional<SchemaDecoder> decoder;
+    if (registry) decoder.emplace(surroundings, *registry, options.has("decode-keys"));
     auto reading = reading_of(*properties, options, surroundings);
     if (!reading) return std::unexpected(std::move(reading.error()));
     auto cluster = open_cluster(std::move(*properties), surroundings);
@@ -268,7 +295,7 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     const Interruption interruption;
     surroundings.network.end_waits_by(interruption.descriptor());
     const auto source = make_source(*cluster, std::move(*reading), *start);
-    Consumption consumption(*source, surroundings, **writer, interruption);
+    Consumption consumption(*source, surroundings, **writer, decoder ? &*decoder : nullptr, interruption);
     const std::int64_t patience_ms = timeout_ms->value_or(-1);
     auto outcome = consumption.run(count_max->value_or(-1), patience_ms < 0 ? kMost : patience_ms);
     surroundings.network.end_waits_by(-1);
@@ -278,7 +305,8 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     }
     if (options.has("enable-systest-events")) surroundings.print("shutdown_complete\n");
     if (!outcome) return std::unexpected(std::move(outcome.error()));
-    return 0;
+    if (decoder) decoder->finish();
+    return decoder && decoder->has_failed() ? 1 : 0;
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "broker/client/produce.h"
 #include "broker/tools/progress.h"
 #include "broker/tools/record_text.h"
+#include "broker/tools/schema_text.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
 
@@ -51,6 +52,13 @@ constexpr Option kProduceOptions[] = {
     {"key", "key", "The key of all records.", {}, "k"},
     {"header", "name=value", "A header of all records. As often as there are headers.", {}, "H"},
     {"partition", "partition", "The partition of all records.", {}, "p"},
+    kSchemaRegistry,
+    kSchemaRegistryLogin,
+    kSchemaRegistryCa,
+    {"value-schema", "schema", "With --schema-registry: an id, latest (of TOPIC-value), a schema, or a file with one.", "latest"},
+    {"value-message", "name", "Of a Protobuf schema: the message. The first of the file."},
+    {"key-schema", "schema", "With --schema-registry: keys are written by this one. Otherwise they are text."},
+    {"key-message", "name", "The same of keys."},
 };
 
 constexpr Rule kProduceRules[] = {{Requires::all_of, "", {"topic"}}};
@@ -163,8 +171,7 @@ Outcome<Common> parse_common(const Options& options) {
     return common;
 }
 
-Outcome<std::unique_ptr<RecordParser>> make_reader(const Options& options) {
-    if (options.has("json")) return json_reader();
+Outcome<Properties> reader_properties(const Options& options) {
     Properties properties;
     if (const auto path = options.find("reader-config")) {
         auto read = read_properties(*path);
@@ -172,9 +179,33 @@ Outcome<std::unique_ptr<RecordParser>> make_reader(const Options& options) {
         properties = std::move(*read);
     }
     add_properties(options.values("reader-property"), properties);
+    return properties;
+}
+
+Outcome<std::unique_ptr<RecordParser>> make_reader(const Options& options, const Properties& properties,
+                                                   const JsonMembers& members) {
+    if (options.has("json")) return json_reader(members);
     auto reader = line_reader(properties);
     if (!reader) return refused("org.apache.kafka.common.KafkaException: " + reader.error());
     return std::move(*reader);
+}
+
+/// Null where no schema registry is named.
+Outcome<std::optional<SchemaEncoder>> make_encoder(const Options& options, const Properties& reader, const Properties& client,
+                                                   const Surroundings& surroundings) {
+    auto place = registry_place(options, reader);
+    if (!place) place = registry_place(options, client);
+    if (!place) {
+        for (const char* name : {"value-schema", "key-schema", "value-message", "key-message"}) {
+            if (options.has(name)) return usage("--" + std::string(name) + " needs --schema-registry");
+        }
+        return std::nullopt;
+    }
+    auto encoder = SchemaEncoder::open(surroundings, *place, options.value("topic"),
+                                       {.which = options.value("key-schema"), .message = options.value("key-message")},
+                                       {.which = options.value("value-schema"), .message = options.value("value-message")});
+    if (!encoder) return std::unexpected(std::move(encoder.error()));
+    return std::move(*encoder);
 }
 
 /// What a producer is made of.
@@ -235,7 +266,11 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
     }
     auto plan = make_plan(options);
     if (!plan) return std::unexpected(std::move(plan.error()));
-    auto reader = make_reader(options);
+    const auto read_by = reader_properties(options);
+    if (!read_by) return std::unexpected(read_by.error());
+    const auto encoder = make_encoder(options, *read_by, plan->client, surroundings);
+    if (!encoder) return std::unexpected(encoder.error());
+    auto reader = make_reader(options, *read_by, *encoder ? (*encoder)->members() : JsonMembers{});
     if (!reader) return std::unexpected(std::move(reader.error()));
     const auto common = parse_common(options);
     if (!common) return std::unexpected(common.error());
@@ -270,6 +305,10 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
             break;
         }
         auto record = (*reader)->read(line, number);
+        if (record && *encoder) {
+            if (auto encoded = (*encoder)->encode(*record, number); !encoded)
+                record = std::unexpected(std::move(encoded.error()));
+        }
         if (!record) {
             note(producer.flush());
             return failed("org.apache.kafka.common.KafkaException: " + record.error());

@@ -87,6 +87,8 @@ std::string text_of(Bytes bytes, Deserializer deserializer) {
     return std::string(as_text(bytes));
 }
 
+std::string text_of(const ordered_json& json) { return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace); }
+
 class DefaultWriter final : public RecordWriter {
   public:
     DefaultWriter(const Properties& properties, Deserializer key, Deserializer value, Deserializer header)
@@ -106,7 +108,7 @@ class DefaultWriter final : public RecordWriter {
           headers_separator_(text_or(properties, "headers.separator", ",")),
           null_(text_or(properties, "null.literal", "null")) {}
 
-    void write(const FetchedRecord& record, std::string& out) const override {
+    void write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
         std::vector<std::string> columns;
         if (prints_timestamp_) {
             const bool is_append = record.timestamp_type == TimestampType::log_append_time;
@@ -118,12 +120,17 @@ class DefaultWriter final : public RecordWriter {
         // Kafka's tool does not hand the epoch on.
         if (prints_epoch_) columns.emplace_back("Epoch:NOT_PRESENT");
         if (prints_headers_) columns.push_back(headers_of(record));
-        if (prints_key_) columns.push_back(record.key ? text_of(*record.key, key_) : null_);
-        if (prints_value_) columns.push_back(record.value ? text_of(*record.value, value_) : null_);
+        if (prints_key_) columns.push_back(shown(record.key, decoded.key, key_));
+        if (prints_value_) columns.push_back(shown(record.value, decoded.value, value_));
         if (!columns.empty()) out += joined(columns, key_separator_) + line_separator_;
     }
 
   private:
+    [[nodiscard]] std::string shown(const std::optional<Bytes>& bytes, const std::optional<ordered_json>& decoded,
+                                    Deserializer deserializer) const {
+        if (decoded) return text_of(*decoded);
+        return bytes ? text_of(*bytes, deserializer) : null_;
+    }
     [[nodiscard]] std::string headers_of(const FetchedRecord& record) const {
         RecordHeaderRange headers = record.headers;
         if (headers.count() == 0) return "NO_HEADERS";
@@ -161,8 +168,16 @@ class FormatWriter final : public RecordWriter {
     };
     FormatWriter(std::vector<Part> parts, bool is_hex) : parts_(std::move(parts)), is_hex_(is_hex) {}
 
-    void write(const FetchedRecord& record, std::string& out) const override {
-        for (const Part& part : parts_) out += part.letter == 0 ? part.text : value_of(part.letter, record);
+    void write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
+        for (const Part& part : parts_) {
+            if (part.letter == 'k' && decoded.key) {
+                out += text_of(*decoded.key);
+            } else if (part.letter == 's' && decoded.value) {
+                out += text_of(*decoded.value);
+            } else {
+                out += part.letter == 0 ? part.text : value_of(part.letter, record);
+            }
+        }
     }
 
   private:
@@ -223,9 +238,17 @@ void add_bytes(ordered_json& object, const std::string& name, const std::optiona
     }
 }
 
+void add(ordered_json& object, const char* name, const std::optional<Bytes>& bytes, const std::optional<ordered_json>& decoded) {
+    if (decoded) {
+        object[name] = *decoded;
+    } else {
+        add_bytes(object, name, bytes);
+    }
+}
+
 class JsonWriter final : public RecordWriter {
   public:
-    void write(const FetchedRecord& record, std::string& out) const override {
+    void write(const FetchedRecord& record, const Decoded& decoded, std::string& out) const override {
         ordered_json object{{"topic", record.topic},
                             {"partition", record.partition},
                             {"offset", record.offset},
@@ -239,9 +262,9 @@ class JsonWriter final : public RecordWriter {
             headers.push_back(std::move(one));
         }
         object["headers"] = std::move(headers);
-        add_bytes(object, "key", record.key);
-        add_bytes(object, "value", record.value);
-        out += object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+        add(object, "key", record.key, decoded.key);
+        add(object, "value", record.value, decoded.value);
+        out += text_of(object) + "\n";
     }
 };
 
@@ -350,7 +373,8 @@ class LineReader final : public RecordParser {
 };
 
 /// A member as bytes: NAME_hex, or NAME as a string or any other JSON. Null where it is null or absent.
-std::expected<std::optional<std::string>, std::string> bytes_member(const ordered_json& object, const std::string& name) {
+std::expected<std::optional<std::string>, std::string> bytes_member(const ordered_json& object, const std::string& name,
+                                                                    bool is_json = false) {
     if (const auto hex = object.find(name + "_hex"); hex != object.end()) {
         if (!hex->is_string()) return std::unexpected(name + "_hex is no string");
         auto bytes = bytes_of_hex(hex->get<std::string>());
@@ -359,11 +383,13 @@ std::expected<std::optional<std::string>, std::string> bytes_member(const ordere
     }
     const auto found = object.find(name);
     if (found == object.end() || found->is_null()) return std::nullopt;
-    return found->is_string() ? found->get<std::string>() : found->dump();
+    return found->is_string() && !is_json ? found->get<std::string>() : text_of(*found);
 }
 
 class JsonReader final : public RecordParser {
   public:
+    explicit JsonReader(const JsonMembers& members) : members_(members) {}
+
     std::expected<client::OwnedRecord, std::string> read(std::string_view line, std::int64_t number) const override {
         const auto wrong = [&](const std::string& what) {
             return std::unexpected("line " + std::to_string(number) + ": " + what);
@@ -371,10 +397,10 @@ class JsonReader final : public RecordParser {
         const ordered_json object = ordered_json::parse(line, nullptr, false);
         if (!object.is_object()) return wrong("no JSON object");
         client::OwnedRecord record;
-        auto key = bytes_member(object, "key");
+        auto key = bytes_member(object, "key", members_.key_is_json);
         if (!key) return wrong(key.error());
         record.key = std::move(*key);
-        auto value = bytes_member(object, "value");
+        auto value = bytes_member(object, "value", members_.value_is_json);
         if (!value) return wrong(value.error());
         record.value = std::move(*value);
         if (const auto partition = object.find("partition"); partition != object.end() && !partition->is_null()) {
@@ -394,6 +420,9 @@ class JsonReader final : public RecordParser {
         }
         return record;
     }
+
+  private:
+    const JsonMembers members_;
 };
 
 }  // namespace
@@ -446,7 +475,7 @@ std::expected<std::unique_ptr<RecordWriter>, std::string> format_writer(std::str
 }
 
 std::unique_ptr<RecordWriter> json_writer() { return std::make_unique<JsonWriter>(); }
-std::unique_ptr<RecordParser> json_reader() { return std::make_unique<JsonReader>(); }
+std::unique_ptr<RecordParser> json_reader(const JsonMembers& members) { return std::make_unique<JsonReader>(members); }
 
 std::expected<std::unique_ptr<RecordParser>, std::string> line_reader(const Properties& properties) {
     auto reader = std::make_unique<LineReader>(properties);

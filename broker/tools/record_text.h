@@ -3,6 +3,8 @@
 #include <expected>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,12 +16,18 @@ namespace partita::tools {
 
 using Properties = std::map<std::string, std::string>;
 
+/// What the bytes of a record stand for, where a schema says it.
+struct Decoded {
+    std::optional<nlohmann::ordered_json> key;
+    std::optional<nlohmann::ordered_json> value;
+};
+
 /// Makes text of records.
 class RecordWriter {
   public:
     virtual ~RecordWriter() = default;
-    /// Appends the record to `out`, with its end.
-    virtual void write(const client::FetchedRecord& record, std::string& out) const = 0;
+    /// Appends the record to `out`, with its end. What is decoded is shown as JSON instead of its bytes.
+    virtual void write(const client::FetchedRecord& record, const Decoded& decoded, std::string& out) const = 0;
 };
 
 /// As Kafka's DefaultMessageFormatter, by its properties: print.key, key.separator ... The error names a deserializer that is not
@@ -45,8 +53,14 @@ class RecordParser {
 
 /// As Kafka's LineMessageReader, by its properties: parse.key, key.separator ...
 [[nodiscard]] std::expected<std::unique_ptr<RecordParser>, std::string> line_reader(const Properties& properties);
+/// What a member of a JSON line stands for.
+struct JsonMembers {
+    /// JSON for a schema, so that even a string keeps its quotes. Otherwise a string is the text itself.
+    bool key_is_json = false;
+    bool value_is_json = false;
+};
 /// A JSON object in a line, as `json_writer` writes it; topic and offset are not looked at. Strings, or any other JSON, which is
 /// then written as text.
-[[nodiscard]] std::unique_ptr<RecordParser> json_reader();
+[[nodiscard]] std::unique_ptr<RecordParser> json_reader(const JsonMembers& members = {});
 
 }  // namespace partita::tools

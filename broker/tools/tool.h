@@ -10,6 +10,7 @@
 
 #include "broker/client/cluster.h"
 #include "broker/client/network.h"
+#include "broker/schemas/registry_place.h"
 #include "broker/tools/options.h"
 
 /// Kafka's command line tools, written anew: the same options, the same text on the same stream, the same exit codes, against any
@@ -24,6 +25,9 @@ struct Surroundings {
     std::FILE* errors;
     /// Called as Kafka's tool is, by a link: where the two would differ, Kafka's way counts.
     bool is_kafkas_name = false;
+    /// How schema registries are asked.
+    std::expected<schemas::RegistryAnswer, std::string> (*ask_registry)(const schemas::RegistryPlace& place,
+                                                                        const schemas::RegistryRequest& request) = nullptr;
 
     void print(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), out); }
     /// One line on the error stream.

@@ -19,7 +19,7 @@ class StoredRecord {
         builder.append({1234}, bytes(key), bytes(value), headers);
         builder.build(batch_);
     }
-    [[nodiscard]] std::string shown(const RecordWriter& writer) const {
+    [[nodiscard]] std::string shown(const RecordWriter& writer, const Decoded& decoded = {}) const {
         const Batch batch = *parse_batch(batch_);
         partita::RecordReader reader(batch);
         RecordView view;
@@ -32,7 +32,7 @@ class StoredRecord {
                       .key = view.key,
                       .value = view.value,
                       .headers = view.headers()},
-                     text);
+                     decoded, text);
         return text;
     }
 

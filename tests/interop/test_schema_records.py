@@ -1,0 +1,131 @@
+"""`partita produce` and `consume` with a schema registry: what they write is what other libraries write, and what those write they show.
+The schemas come from a stub here; test_schema_registry has a real registry and real serializers."""
+
+import base64
+import json
+
+import confluent_kafka
+import pytest
+
+import harness
+import insight
+from schema_stub import SchemaStub
+
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false"}
+
+pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="our own commands")
+
+ORDER = json.dumps({"type": "record", "name": "Order", "fields": [
+    {"name": "id", "type": "long"}, {"name": "item", "type": "string"}, {"name": "note", "type": ["null", "string"]}]})
+#: What fastavro writes for id 150, item "pen" and note "x", and for id 1, item "" and no note.
+ORDER_BYTES = [bytes.fromhex("ac020670656e020278"), bytes.fromhex("020000")]
+ORDERS = ['{"id": 150, "item": "pen", "note": "x"}', '{"id": 1, "item": "", "note": null}']
+#: The example of Protocol Buffers' own description of its encoding.
+PROTO = 'syntax = "proto3"; package shop; message Other { bool x = 1; } message Test { int32 a = 1; string b = 2; }'
+PROTO_BYTES = bytes.fromhex("0202" "089601120774657374696e67")
+
+
+@pytest.fixture
+def registry():
+    with SchemaStub() as started:
+        yield started
+
+
+def produce(broker, topic, registry, lines, *more):
+    return harness.run_partita("produce", "--bootstrap-server", broker.bootstrap, "--topic", topic, "--schema-registry", registry.url, *more,
+                               input="".join(line + "\n" for line in lines))
+
+
+def consume(broker, topic, registry, *more):
+    return harness.run_partita("consume", "--bootstrap-server", broker.bootstrap, "--topic", topic, "--from-beginning", "--exit",
+                               "--schema-registry", registry.url, *more)
+
+
+def stored(broker, topic, count):
+    """Keys and values as they are in the topic's only partition."""
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "unused", "enable.auto.commit": False})
+    consumer.assign([confluent_kafka.TopicPartition(topic, 0, confluent_kafka.OFFSET_BEGINNING)])
+    found = [(message.key(), message.value()) for message in consumer.consume(count, 20)]
+    consumer.close()
+    assert len(found) == count
+    return found
+
+
+def framed(number, payload):
+    return b"\0" + number.to_bytes(4, "big") + payload
+
+
+def test_values_are_written_by_the_newest_schema_as_other_libraries_do(broker, unique, registry):
+    topic = unique("orders")
+    insight.create(broker, topic, 1)
+    number = registry.add(f"{topic}-value", ORDER)
+    produce(broker, topic, registry, ORDERS, "--key", "k").succeeded()
+    assert stored(broker, topic, 2) == [(b"k", framed(number, each)) for each in ORDER_BYTES]
+    shown = consume(broker, topic, registry).succeeded()
+    assert [json.loads(line) for line in shown.lines] == [{"id": 150, "item": "pen", "note": {"string": "x"}}, {"id": 1, "item": "", "note": None}]
+    # What is shown can be written again.
+    again = unique("copy")
+    insight.create(broker, again, 1)
+    registry.add(f"{again}-value", ORDER)
+    lines = consume(broker, topic, registry, "--json").succeeded().lines
+    assert json.loads(lines[0])["value"]["item"] == "pen"
+    produce(broker, again, registry, lines, "--json").succeeded()
+    assert stored(broker, again, 2) == stored(broker, topic, 2)
+
+
+def test_a_schema_in_a_file_is_registered_and_keys_have_their_own(broker, unique, registry, tmp_path):
+    topic = unique("tests")
+    insight.create(broker, topic, 1)
+    (tmp_path / "test.proto").write_text(PROTO)
+    produce(broker, topic, registry, ['7\t{"a": 150, "b": "testing"}'], "--value-schema", tmp_path / "test.proto", "--value-message", "Test",
+            "--key-schema", '"long"', "--property", "parse.key=true").succeeded()
+    assert registry.schemas[registry.subjects[f"{topic}-value"]] == {"schema": PROTO, "schemaType": "PROTOBUF"}
+    ids = [registry.subjects[f"{topic}-{side}"] for side in ("key", "value")]
+    assert stored(broker, topic, 1) == [(framed(ids[0], b"\x0e"), framed(ids[1], PROTO_BYTES))]
+    shown = consume(broker, topic, registry, "--decode-keys", "--format", "%k %s\\n").succeeded()
+    assert shown.lines == ['7 {"a":150,"b":"testing"}']
+
+
+def test_what_is_of_no_schema_is_shown_as_it_is_and_told(broker, unique, registry):
+    topic = unique("mixed")
+    insight.create(broker, topic, 1)
+    producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
+    for value in (b"plain", framed(9, b""), None):
+        producer.produce(topic, value)
+    assert producer.flush(20) == 0
+    shown = consume(broker, topic, registry)
+    assert shown.code == 1
+    assert shown.out.splitlines()[0] == "plain" and shown.out.splitlines()[-1] == "null"
+    assert f"The value of {topic}-0 at offset 0 is shown as it is: it names no schema" in shown.err
+    assert "at offset 1 is shown as it is: the schema registry answers 404 to /schemas/ids/9: Schema not found" in shown.err
+    # The second record's schema is asked for once, and tombstones name none.
+    assert registry.asked == ["/registry/v1/schemas/ids/9"]
+
+
+def test_a_line_that_does_not_agree_ends_with_its_number_and_place(broker, unique, registry):
+    topic = unique("orders")
+    insight.create(broker, topic, 1)
+    registry.add(f"{topic}-value", ORDER)
+    refused = produce(broker, topic, registry, [ORDERS[0], '{"id": "x", "item": "", "note": null}'])
+    assert refused.code == 1
+    assert "the value on line number 2: id is a string, where the schema has long" in refused.out + refused.err
+    assert stored(broker, topic, 1) == [(None, framed(registry.subjects[f"{topic}-value"], ORDER_BYTES[0]))]
+
+
+def test_a_registry_that_is_away_or_asks_who_it_is_ends_the_command(broker, unique):
+    topic = unique("orders")
+    insight.create(broker, topic, 1)
+    login = "Basic " + base64.b64encode(b"me:secret").decode()
+    with SchemaStub(login) as registry:
+        registry.add(f"{topic}-value", ORDER)
+        refused = produce(broker, topic, registry, ORDERS)
+        assert refused.code == 1 and "401" in refused.out + refused.err and "Unauthorized" in refused.out + refused.err
+        produce(broker, topic, registry, ORDERS, "--schema-registry-login", "me:secret").succeeded()
+        assert len(consume(broker, topic, registry, "--schema-registry-login", "me:secret").succeeded().lines) == 2
+    away = consume(broker, topic, registry)
+    assert away.code == 1 and "no schema registry answers at http://127.0.0.1:" in away.out + away.err
+
+
+def test_options_that_need_a_registry_say_so(broker):
+    refused = harness.run_partita("produce", "--bootstrap-server", broker.bootstrap, "--topic", "t", "--value-schema", "7", input="")
+    assert refused.code == 1 and "--value-schema needs --schema-registry" in refused.out + refused.err
