@@ -24,7 +24,7 @@ import insight
 AT_ONCE_S = 1
 MARKUP = "<img src=x onerror=console.error(1)>"
 PAGES = ("topics", "topics/orders", "topics/orders/records", "topics/orders/groups", "topics/orders/configs", "topics/orders/expansion",
-         "groups", "groups/billing", "groups/billing/ownership", "groups/billing/rebalances", "findings", "broker", "broker/requests", "broker/errors", "broker/settings")
+         "groups", "groups/billing", "groups/billing/ownership", "groups/billing/rebalances", "findings", "broker", "broker/requests", "broker/errors", "broker/capacity", "broker/settings")
 SCREENSHOTS = os.environ.get("PARTITA_SCREENSHOTS")
 
 
@@ -420,6 +420,33 @@ def test_an_error_shows_by_itself_with_its_request(browser, site, world, broker)
         agent.call("create_topic", topic="orders", partitions=1)
     agent.close()
     browser.wait("[...document.querySelectorAll('tbody tr')].some(one => /µs|ms/.test(one.lastChild.textContent))", "how long some took", 40)
+    assert browser.take_problems() == []
+
+
+def test_capacity_is_set_and_what_passes_shows_by_itself(browser, site, world, broker):
+    browser.go(f"{site}#/broker/capacity")
+    browser.wait("document.body.textContent.includes('No limit')", "that there is none")
+    browser.click("button", "Say how many")
+    browser.put("dialog input[name=units]", "3")
+    browser.put("dialog input[name=units_max]", "2")
+    browser.click("dialog button", "Change")
+    browser.wait("document.querySelector('dialog .problem').textContent.includes('units_max')", "the refusal")
+    assert ["400 (Bad Request)" in problem for problem in browser.take_problems()] == [True]
+    browser.put("dialog input[name=units_max]", "5")
+    browser.click("dialog button", "Change")
+    browser.wait("!document.querySelector('dialog') && document.querySelector('.tiles').textContent.includes('3 units')", "the new capacity")
+    assert ask(site, "capacity")[1]["units_max"] == 5
+    assert "grows by itself up to 5" in browser.text()
+    agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
+    agent.call("produce", topic="orders", records=[{"key": "k", "value": "v" * 1000}] * 400)
+    agent.close()
+    browser.wait("/[1-9][0-9]* of 3,000 records/.test(document.body.textContent)", "what passes", 20)
+    # Of somebody else, and it shows by itself.
+    assert ask(site, "capacity", {"units": 4}, "PUT")[0] == 200
+    browser.wait("document.querySelectorAll('tbody tr').length === 2 && document.querySelector('tbody tr').textContent.includes('4 units')", "the change")
+    harness.run_partita("configs", "--bootstrap-server", broker.bootstrap, "--alter", "--entity-type", "brokers", "--entity-name", "1",
+                        "--add-config", "partita.capacity.units=0").succeeded()
+    browser.wait("document.body.textContent.includes('No limit')", "that there is none again")
     assert browser.take_problems() == []
 
 

@@ -38,11 +38,13 @@ export const get = (where, parameters, signal) => {
   const wanted = Object.entries(parameters || {}).filter(([, value]) => value !== undefined && value !== "");
   return ask(wanted.length ? `${where}?${new URLSearchParams(wanted)}`.replaceAll("+", "%20") : where, { signal });
 };
-export const post = (where, body) => {
+const tell = (method) => (where, body) => {
   const text = JSON.stringify(body);
   if (new Blob([text]).size > kBodyBytesMax) throw new Error("that is more than a megabyte: write it to Kafka's port");
-  return ask(where, { method: "POST", headers: { "Content-Type": "application/json" }, body: text });
+  return ask(where, { method, headers: { "Content-Type": "application/json" }, body: text });
 };
+export const post = tell("POST");
+export const put = tell("PUT");
 export const remove = (where) => ask(where, { method: "DELETE" });
 
 // What holds now about expansions, kept up to date by the broker's stream of events.

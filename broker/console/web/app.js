@@ -13,7 +13,7 @@ const kPages = [
   [["topics"], topics], [["topics", null], partitions], [["topics", null, "records"], later("records.js", "records")], [["topics", null, "groups"], topicGroups],
   [["topics", null, "configs"], topicConfigs], [["topics", null, "expansion"], later("expansion.js", "expansion")], [["groups"], groups], [["groups", null], group],
   [["groups", null, "ownership"], later("ownership.js", "ownership")], [["groups", null, "rebalances"], later("ownership.js", "rebalances")],
-  [["findings"], later("expansion.js", "findings")], [["broker"], broker], [["broker", "requests"], broker], [["broker", "errors"], broker], [["broker", "settings"], broker],
+  [["findings"], later("expansion.js", "findings")], [["broker"], broker], [["broker", "requests"], broker], [["broker", "errors"], broker], [["broker", "capacity"], broker], [["broker", "settings"], broker],
 ];
 const kPlaces = [["topics", "Topics", "t"], ["groups", "Groups", "g"], ["findings", "Findings", "f"], ["broker", "Broker", "b"]];
 

@@ -2,7 +2,7 @@ import { ago, card, count, date, empty, h, note, plural, short, show, size, spar
 import { get, path } from "./api.js";
 import { configs } from "./topics.js";
 
-const kTabs = [["", "Now"], ["requests", "Requests"], ["errors", "Errors"], ["settings", "Settings"]];
+const kTabs = [["", "Now"], ["requests", "Requests"], ["errors", "Errors"], ["capacity", "Capacity"], ["settings", "Settings"]];
 const kKept = 60;
 
 const sparkOf = (values) => spark(values, `from ${short(values[0] || 0)} to ${short(values.at(-1) || 0)} a second`);
@@ -18,6 +18,7 @@ export async function broker(place, [tab = ""], visit) {
     return configs(section, path("broker", "configs"), null);
   }
   if (tab === "requests" || tab === "errors") return (await import("./requests.js"))[tab](body, visit);
+  if (tab === "capacity") return (await import("./capacity.js")).capacity(body, visit);
   let before = null;
   const rates = { requests: [], records_in: [], bytes_in: [], bytes_out: [] };
   async function draw() {
@@ -38,6 +39,7 @@ export async function broker(place, [tab = ""], visit) {
       card("Who produces and reads", clients.connections.length ? [table("Connections", [
         ["Client", (client) => h("span", { class: "name" }, client.client_id || "(no name)"), "wide"],
         ["Software", (client) => (client.software ? `${client.software} ${client.version}` : "does not say")],
+        ["Who", (client) => client.principal || "–"],
         ["From", (client) => `${client.address}:${client.port}`],
         ["Program", (client) => client.program || "–"],
         ["For", (client) => h("span", { title: date(client.since_ms) }, ago(client.since_ms)), "number"],
