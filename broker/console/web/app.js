@@ -3,15 +3,15 @@
 import { chip, h, show } from "./dom.js";
 import { get, live, path } from "./api.js";
 import { partitions, topicConfigs, topicGroups, topics } from "./topics.js";
-import { group, groups } from "./groups.js";
-import { broker } from "./broker.js";
 
 // A page whose script comes when it is asked for the first time: the first page stays small.
 const later = (file, name) => async (...all) => (await import(`./${file}`))[name](...all);
 
+const broker = later("broker.js", "broker");
+
 const kPages = [
   [["topics"], topics], [["topics", null], partitions], [["topics", null, "records"], later("records.js", "records")], [["topics", null, "groups"], topicGroups],
-  [["topics", null, "configs"], topicConfigs], [["topics", null, "expansion"], later("expansion.js", "expansion")], [["groups"], groups], [["groups", null], group],
+  [["topics", null, "configs"], topicConfigs], [["topics", null, "expansion"], later("expansion.js", "expansion")], [["groups"], later("groups.js", "groups")], [["groups", null], later("groups.js", "group")],
   [["groups", null, "ownership"], later("ownership.js", "ownership")], [["groups", null, "rebalances"], later("ownership.js", "rebalances")],
   [["findings"], later("expansion.js", "findings")], [["broker"], broker], [["broker", "requests"], broker], [["broker", "errors"], broker], [["broker", "capacity"], broker], [["broker", "settings"], broker],
 ];
