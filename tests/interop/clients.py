@@ -26,6 +26,13 @@ Each line sent is a request `{"id": n, "op": ..., ...}` and is answered by `{"re
                   these partitions from their beginning, without a group
     member_stop   name: closes the consumer, which leaves the group
 
+Without more an agent speaks to a listener that asks nobody who he is. These variables of its environment say otherwise:
+
+    CLIENT_PROPERTIES, CLIENT_LIBRDKAFKA   files with all settings, for Java clients and for those on librdkafka
+    CLIENT_CA                              for others: the file with the authority to trust
+    CLIENT_CERTIFICATE                     a file with a certificate and its key (mTLS)
+    CLIENT_MECHANISM CLIENT_USER CLIENT_PASSWORD   or a login: PLAIN or SCRAM-SHA-512
+
 Lines without "reply" are events: `{"member": name, "event": "owned", "partitions": [...]}` after every change of the
 assignment, "record" for each record before it is committed, "commit_failed" for a commit that a rebalance refused and
 that will be tried again, "failed", "closed"; `{"stream": name, "event":
@@ -147,11 +154,11 @@ def require(client_name):
 class Agent:
     """One client process."""
 
-    def __init__(self, client, bootstrap, events=None):
-        """`client` is a matrix.Client."""
+    def __init__(self, client, bootstrap, events=None, environment=None):
+        """`client` is a matrix.Client; `environment` says who it is."""
         require(client.name)
         self.events = events or EventLog()
-        self.process = harness.LineProcess(client.command(bootstrap), self.events.add)
+        self.process = harness.LineProcess(client.command(bootstrap), self.events.add, environment)
 
     def call(self, operation, seconds=CALL_DEADLINE_S, **request):
         reply = self.process.call(operation, seconds, **request)

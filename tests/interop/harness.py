@@ -71,17 +71,22 @@ def at_once(check):
         time.sleep(POLL_INTERVAL_S)
 
 
-def free_port():
+def is_free(port):
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+            return True
+        except OSError:
+            return False
+
+
+def free_port(and_next=False):
     """A free loopback port below the ephemeral range: a client that retries there while the broker is down can
-    otherwise be connected to itself."""
+    otherwise be connected to itself. `and_next`: so is the one after it."""
     for port in random.sample(range(15000, 32000), 200):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                continue
+        if is_free(port) and (not and_next or is_free(port + 1)):
+            return port
     raise AssertionError("no free port between 15000 and 32000")
 
 
@@ -291,7 +296,14 @@ class KafkaBroker(ProcessBroker):
     def __init__(self, properties=None):
         super().__init__(properties)
         self.configuration = self.directory / "server.properties"
-        controller_port = free_port()
+        settings = self.settings(free_port())
+        self.configuration.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+        run_java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self.configuration), *self.format_options())
+
+    def format_options(self):
+        return []
+
+    def settings(self, controller_port):
         settings = {
             "process.roles": "broker,controller",
             "node.id": 1,
@@ -311,8 +323,7 @@ class KafkaBroker(ProcessBroker):
         settings.update(self.properties)
         if "listeners" in self.properties:
             settings["listeners"] += f",CONTROLLER://127.0.0.1:{controller_port}"
-        self.configuration.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-        run_java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self.configuration))
+        return settings
 
     def command(self):
         command = java_command()
@@ -340,14 +351,15 @@ def run_java(main_class, *arguments, check=True):
 class LineProcess:
     """A child that takes JSON lines and answers each with one; lines that are no reply go to `on_event`."""
 
-    def __init__(self, command, on_event=None):
+    def __init__(self, command, on_event=None, environment=None):
+        """`environment` is what the child is told beside our own."""
         self.on_event = on_event
         self.replies = {}
         self.next_id = 0
         self.lock = threading.Lock()
         self.errors = tempfile.TemporaryFile()
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-                                        text=True)
+                                        text=True, env={**os.environ, **(environment or {})})
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
 

@@ -24,6 +24,8 @@ class Client:
     #: Error codes with which the library reports a topic that nobody created.
     unknown_topic_codes: tuple = (3,)
     too_large_codes: tuple = (10,)
+    #: Those with which it reports a topic that no rule lets it write to.
+    refused_codes: tuple = (29,)
     #: Code that the library gives to whoever is fenced by a second member of the same instance id.
     fenced_codes: tuple = (82,)
     #: True if the library keeps the text that the broker sends along with an error.

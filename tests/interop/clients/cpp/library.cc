@@ -1,6 +1,8 @@
 #include "tests/interop/clients/cpp/library.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 
 namespace library {
 
@@ -24,10 +26,25 @@ Properties common_properties(const Json& request) {
     return properties;
 }
 
+/// Who the client is: lines of the file that its environment names (clients.py).
+Properties identity() {
+    Properties properties;
+    const char* file = std::getenv("CLIENT_LIBRDKAFKA");
+    if (file == nullptr) return properties;
+    std::ifstream lines(file);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t end = line.find('=');
+        if (end != std::string::npos) properties.emplace_back(line.substr(0, end), line.substr(end + 1));
+    }
+    return properties;
+}
+
 std::unique_ptr<RdKafka::Conf> make_conf(const Properties& properties) {
     std::unique_ptr<RdKafka::Conf> conf(RdKafka::Conf::create(RdKafka::Conf::CONF_GLOBAL));
     std::string error;
-    for (const auto& [name, value] : properties) {
+    Properties all = identity();
+    all.insert(all.end(), properties.begin(), properties.end());
+    for (const auto& [name, value] : all) {
         if (conf->set(name, value, error) != RdKafka::Conf::CONF_OK) throw Failure(-1, error);
     }
     return conf;

@@ -3,9 +3,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.Reader;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,6 +52,7 @@ public final class Agent {
     static final ObjectMapper JSON = new ObjectMapper();
     private static final PrintStream OUT = System.out;
     static String bootstrap;
+    private static final Properties IDENTITY = identity();
     private static final Map<String, Member> MEMBERS = new ConcurrentHashMap<>();
     private static final Map<String, Stream> STREAMS = new ConcurrentHashMap<>();
 
@@ -199,8 +205,22 @@ public final class Agent {
         return node.get(field).asText();
     }
 
+    /** Who this client is, from a file of settings. */
+    private static Properties identity() {
+        Properties properties = new Properties();
+        String file = System.getenv("CLIENT_PROPERTIES");
+        if (file == null) return properties;
+        try (Reader reader = Files.newBufferedReader(Paths.get(file))) {
+            properties.load(reader);
+            return properties;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private static Properties base(JsonNode request) {
         Properties properties = new Properties();
+        properties.putAll(IDENTITY);
         properties.put("bootstrap.servers", bootstrap);
         properties.put("reconnect.backoff.max.ms", "200");
         if (request.has("metadata_age_ms")) properties.put("metadata.max.age.ms", text(request, "metadata_age_ms"));

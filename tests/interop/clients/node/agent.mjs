@@ -1,5 +1,6 @@
 // What the agents of Node.js clients share: the requests and events of clients.py over the standard streams.
 
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 const MAXIMUM_STREAM_RECORDS = 1_000_000
@@ -18,6 +19,14 @@ export function emit(line) {
 export const text = raw => (raw === null || raw === undefined ? null : raw.toString())
 export const raw = value => (value === null || value === undefined ? null : Buffer.from(value))
 export const sleep = ms => new Promise(resolve => setTimeout(resolve, ms))
+
+/** Who the client is, as its environment says it (clients.py): what TLS needs, and a user where there is a login. */
+export function who() {
+  const { CLIENT_CA, CLIENT_CERTIFICATE, CLIENT_MECHANISM: mechanism, CLIENT_USER: username, CLIENT_PASSWORD: password } = process.env
+  if (!CLIENT_CA) return {}
+  const own = CLIENT_CERTIFICATE && readFileSync(CLIENT_CERTIFICATE)
+  return { tls: { ca: [readFileSync(CLIENT_CA)], cert: own, key: own }, user: username && { mechanism, username, password } }
+}
 
 /** What a stream learned from its acknowledgements. */
 class Progress {

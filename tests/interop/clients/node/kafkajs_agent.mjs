@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { emit, raw, REFUSED_COMMITS, serve, sleep, Stream, text } from './agent.mjs'
+import { emit, raw, REFUSED_COMMITS, serve, sleep, Stream, text, who } from './agent.mjs'
 
 const require = createRequire(import.meta.url)
 const { AssignerProtocol, Kafka, logLevel, CompressionTypes, CompressionCodecs, Partitioners } = require('kafkajs')
@@ -21,6 +21,8 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
 
 const CODECS = { none: 'None', gzip: 'GZIP', snappy: 'Snappy', lz4: 'LZ4', zstd: 'ZSTD' }
 const bootstrap = process.argv[2]
+const { tls: ssl, user } = who()
+const identity = ssl ? { ssl, sasl: user && { ...user, mechanism: user.mechanism.toLowerCase() } } : {}
 
 /** Kafka's error code lies in the error, in its cause, or in the errors that it sums up. */
 function failure(error) {
@@ -33,7 +35,7 @@ function failure(error) {
 }
 
 const kafka = (retries = 5, clientId = 'agent') => new Kafka({
-  clientId, brokers: [bootstrap], logLevel: logLevel.NOTHING,
+  clientId, brokers: [bootstrap], ...identity, logLevel: logLevel.NOTHING,
   retry: { initialRetryTime: 50, maxRetryTime: 500, retries }
 })
 

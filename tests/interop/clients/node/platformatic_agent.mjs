@@ -4,9 +4,11 @@ import { readFileSync } from 'node:fs'
 import {
   Admin, Consumer, MessagesStreamFallbackModes, MessagesStreamModes, Producer
 } from '@platformatic/kafka'
-import { emit, raw, REFUSED_COMMITS, serve, sleep, Stream, text } from './agent.mjs'
+import { emit, raw, REFUSED_COMMITS, serve, sleep, Stream, text, who } from './agent.mjs'
 
 const bootstrap = process.argv[2]
+const { tls, user: sasl } = who()
+const identity = tls ? { tls, sasl } : {}
 // Its exports do not name its package.json.
 const manifest = new URL('../package.json', import.meta.resolve('@platformatic/kafka'))
 const { version } = JSON.parse(readFileSync(manifest))
@@ -33,7 +35,7 @@ function protocolError(error) {
 }
 
 const base = request => ({
-  clientId: 'agent', bootstrapBrokers: [bootstrap], retries: request.unknown_topic_wait_ms ? 1 : 3, retryDelay: 100,
+  clientId: 'agent', bootstrapBrokers: [bootstrap], ...identity, retries: request.unknown_topic_wait_ms ? 1 : 3, retryDelay: 100,
   metadataMaxAge: request.metadata_age_ms ?? 5000
 })
 

@@ -3,6 +3,7 @@
 import heapq
 import json
 import os
+import ssl
 import sys
 import threading
 import time
@@ -38,6 +39,26 @@ def text(raw):
 
 def raw(value):
     return None if value is None else value.encode()
+
+
+def settings_of(file):
+    """Name to value, from a file of lines; nothing without a file."""
+    if not file:
+        return {}
+    with open(file) as lines:
+        return dict(line.rstrip("\n").split("=", 1) for line in lines)
+
+
+def identity():
+    """Who the client is, as the pure Python clients call it."""
+    if "CLIENT_CA" not in os.environ:
+        return {}
+    context = ssl.create_default_context(cafile=os.environ["CLIENT_CA"])
+    if "CLIENT_CERTIFICATE" in os.environ:
+        context.load_cert_chain(os.environ["CLIENT_CERTIFICATE"])
+        return {"security_protocol": "SSL", "ssl_context": context}
+    return {"security_protocol": "SASL_SSL", "ssl_context": context, "sasl_mechanism": os.environ["CLIENT_MECHANISM"],
+            "sasl_plain_username": os.environ["CLIENT_USER"], "sasl_plain_password": os.environ["CLIENT_PASSWORD"]}
 
 
 def describe(record):

@@ -13,16 +13,17 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.errors import KafkaError, for_code
 
 from agent import (MAXIMUM_STREAM_RECORDS, REFUSED_COMMITS, Progress, Shape, consumer_properties, describe, emit, failure,
-                   operations_of, producer_properties, record_properties)
+                   identity, operations_of, producer_properties, record_properties)
 
 ASSIGNORS = {"range": RangePartitionAssignor}
 
 bootstrap = sys.argv[1]
+IDENTITY = identity()
 running = {}
 
 
 def base(request):
-    properties = {"bootstrap_servers": bootstrap}
+    properties = {**IDENTITY, "bootstrap_servers": bootstrap}
     if "metadata_age_ms" in request:
         properties["metadata_max_age_ms"] = request["metadata_age_ms"]
     if "client_id" in request:
@@ -31,7 +32,7 @@ def base(request):
 
 
 async def with_admin(action):
-    admin = AIOKafkaAdminClient(bootstrap_servers=bootstrap)
+    admin = AIOKafkaAdminClient(**IDENTITY, bootstrap_servers=bootstrap)
     await admin.start()
     try:
         return await action(admin)

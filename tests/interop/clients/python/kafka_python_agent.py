@@ -8,7 +8,7 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.errors import CommitFailedError, KafkaError, KafkaTimeoutError, for_code
 
-from agent import (REFUSED_COMMITS, MemberThread, StreamThread, consumer_properties, describe, emit, failure,
+from agent import (REFUSED_COMMITS, MemberThread, StreamThread, consumer_properties, describe, emit, failure, identity,
                    producer_properties, read_all, record_properties, serve)
 
 COMMIT_TIMEOUT_MS = 2000
@@ -18,17 +18,18 @@ POLL_MS = 2000
 ASSIGNORS = {"cooperative": CooperativeStickyAssignor, "range": RangePartitionAssignor}
 
 bootstrap = sys.argv[1]
+IDENTITY = identity()
 
 
 def base(request):
-    properties = {"bootstrap_servers": bootstrap, "reconnect_backoff_max_ms": 200}
+    properties = {**IDENTITY, "bootstrap_servers": bootstrap, "reconnect_backoff_max_ms": 200}
     if "metadata_age_ms" in request:
         properties["metadata_max_age_ms"] = request["metadata_age_ms"]
     return properties
 
 
 def with_admin(action):
-    admin = KafkaAdminClient(bootstrap_servers=bootstrap)
+    admin = KafkaAdminClient(**IDENTITY, bootstrap_servers=bootstrap)
     try:
         return action(admin)
     finally:

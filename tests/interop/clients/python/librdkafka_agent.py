@@ -4,6 +4,7 @@ The same program runs on the newest wheel and on Debian's python3-confluent-kafk
 keeps to what both know.
 """
 
+import os
 import sys
 import time
 
@@ -11,12 +12,13 @@ import confluent_kafka
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
 
-from agent import REFUSED_COMMITS, MemberThread, StreamThread, emit, raw, read_all, serve, text
+from agent import REFUSED_COMMITS, MemberThread, StreamThread, emit, raw, read_all, serve, settings_of, text
 
 ADMIN_TIMEOUT_S = 30
 MAXIMUM_BATCH = 500
 
 bootstrap = sys.argv[1]
+IDENTITY = settings_of(os.environ.get("CLIENT_LIBRDKAFKA"))
 
 
 def failure(error):
@@ -28,6 +30,7 @@ def failure(error):
 
 def base(request):
     properties = {
+        **IDENTITY,
         "bootstrap.servers": bootstrap,
         "reconnect.backoff.max.ms": 200,
         # Ask at once after a topic was created; the default waits out a propagation delay of a large cluster.
@@ -42,7 +45,7 @@ def base(request):
 
 
 def admin():
-    return AdminClient({"bootstrap.servers": bootstrap})
+    return AdminClient({**IDENTITY, "bootstrap.servers": bootstrap})
 
 
 def make_producer(request):

@@ -43,6 +43,9 @@ func config(r *agent.Request, more kafka.ConfigMap) *kafka.ConfigMap {
 	if r.MetadataAgeMs != 0 {
 		c["topic.metadata.refresh.interval.ms"] = int(r.MetadataAgeMs)
 	}
+	for name, value := range agent.Settings() {
+		c[name] = value
+	}
 	for name, value := range more {
 		c[name] = value
 	}

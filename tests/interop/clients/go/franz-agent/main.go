@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"partita/interop/go/agent"
 )
@@ -42,9 +43,21 @@ func explained(err error, message string) error {
 	return fmt.Errorf("%w: %s", err, message)
 }
 
+// identity says where the broker is, and who the client is to it.
+func identity() []kgo.Opt {
+	opts := []kgo.Opt{kgo.SeedBrokers(bootstrap)}
+	who := agent.Who()
+	if who.TLS != nil {
+		opts = append(opts, kgo.DialTLSConfig(who.TLS))
+	}
+	if who.User != "" {
+		opts = append(opts, kgo.SASL(scram.Auth{User: who.User, Pass: who.Password}.AsSha512Mechanism()))
+	}
+	return opts
+}
+
 func options(r *agent.Request) []kgo.Opt {
-	opts := []kgo.Opt{kgo.SeedBrokers(bootstrap), kgo.FetchMaxWait(100 * time.Millisecond),
-		kgo.MetadataMinAge(100 * time.Millisecond)}
+	opts := append(identity(), kgo.FetchMaxWait(100*time.Millisecond), kgo.MetadataMinAge(100*time.Millisecond))
 	if r.MetadataAgeMs != 0 {
 		opts = append(opts, kgo.MetadataMaxAge(time.Duration(r.MetadataAgeMs)*time.Millisecond))
 	}
@@ -82,7 +95,7 @@ func newProducer(r *agent.Request) (*kgo.Client, error) {
 }
 
 func withAdmin(f func(ctx context.Context, admin *kadm.Client) error) error {
-	client, err := kgo.NewClient(kgo.SeedBrokers(bootstrap))
+	client, err := kgo.NewClient(identity()...)
 	if err != nil {
 		return err
 	}
@@ -234,7 +247,7 @@ func (library) CreateTopic(r *agent.Request, _ agent.Object) error {
 	create := kmsg.NewPtrCreateTopicsRequest()
 	create.TimeoutMillis = 30000
 	create.Topics = append(create.Topics, topic)
-	client, err := kgo.NewClient(kgo.SeedBrokers(bootstrap))
+	client, err := kgo.NewClient(identity()...)
 	if err != nil {
 		return err
 	}

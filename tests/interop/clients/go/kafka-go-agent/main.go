@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"log"
 	"os"
 	"sort"
 	"strconv"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/sasl"
+	"github.com/segmentio/kafka-go/sasl/scram"
 
 	"partita/interop/go/agent"
 )
@@ -45,10 +48,32 @@ func code(err error) (int, bool) {
 	return 0, false
 }
 
+// mechanism is how the client logs in, or nil.
+func mechanism() sasl.Mechanism {
+	who := agent.Who()
+	if who.User == "" {
+		return nil
+	}
+	made, err := scram.Mechanism(scram.SHA512, who.User, who.Password)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return made
+}
+
+func transport(ttl time.Duration) *kafka.Transport {
+	return &kafka.Transport{MetadataTTL: ttl, TLS: agent.Who().TLS, SASL: mechanism()}
+}
+
+// dialer is what readers and members connect by.
+func dialer() *kafka.Dialer {
+	return &kafka.Dialer{Timeout: 10 * time.Second, DualStack: true, TLS: agent.Who().TLS, SASLMechanism: mechanism()}
+}
+
 func client() *kafka.Client {
 	// A transport of its own: the shared one remembers the topics of a cluster for seconds.
 	return &kafka.Client{Addr: kafka.TCP(bootstrap), Timeout: adminTimeout,
-		Transport: &kafka.Transport{MetadataTTL: 100 * time.Millisecond}}
+		Transport: transport(100 * time.Millisecond)}
 }
 
 // A mark is what the agent has to know again when a message comes back from the writer.
@@ -77,7 +102,7 @@ func writer(r *agent.Request, completion func([]kafka.Message, error)) *kafka.Wr
 	}
 	w := &kafka.Writer{Addr: kafka.TCP(bootstrap), Topic: r.Topic, Balancer: markedBalancer{}, Async: true,
 		Completion: completion, Compression: codecs[r.Codec], RequiredAcks: acks[r.Acks], BatchBytes: 20_000_000,
-		BatchTimeout: 5 * time.Millisecond, Transport: &kafka.Transport{MetadataTTL: ttl}}
+		BatchTimeout: 5 * time.Millisecond, Transport: transport(ttl)}
 	if r.UnknownTopicWaitMs != 0 {
 		w.MaxAttempts = 1
 	}
@@ -147,7 +172,7 @@ func partitionIDs(topic string) ([]int, error) {
 }
 
 func reader(topic string, partition int) *kafka.Reader {
-	return kafka.NewReader(kafka.ReaderConfig{Brokers: []string{bootstrap}, Topic: topic, Partition: partition,
+	return kafka.NewReader(kafka.ReaderConfig{Brokers: []string{bootstrap}, Topic: topic, Partition: partition, Dialer: dialer(),
 		MinBytes: 1, MaxBytes: 10_000_000, MaxWait: 100 * time.Millisecond})
 }
 

@@ -21,7 +21,7 @@ type member struct {
 }
 
 func (library) StartMember(r *agent.Request, reply agent.Object) error {
-	config := kafka.ConsumerGroupConfig{ID: r.Group, Brokers: []string{bootstrap}, Topics: []string{r.Topic},
+	config := kafka.ConsumerGroupConfig{ID: r.Group, Brokers: []string{bootstrap}, Topics: []string{r.Topic}, Dialer: dialer(),
 		GroupBalancers: []kafka.GroupBalancer{kafka.RangeGroupBalancer{}}, StartOffset: kafka.FirstOffset,
 		HeartbeatInterval: 500 * time.Millisecond, JoinGroupBackoff: 200 * time.Millisecond}
 	if r.SessionTimeoutMs != 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+	"github.com/xdg-go/scram"
 
 	"partita/interop/go/agent"
 )
@@ -29,9 +30,32 @@ func code(err error) (int, bool) {
 	return 0, false
 }
 
+// A conversation of SCRAM, which sarama leaves to others.
+type conversation struct{ *scram.ClientConversation }
+
+func (c *conversation) Begin(user, password, authorization string) error {
+	client, err := scram.SHA512.NewClient(user, password, authorization)
+	if err == nil {
+		c.ClientConversation = client.NewConversation()
+	}
+	return err
+}
+
+// identify says who the client is.
+func identify(c *sarama.Config) {
+	who := agent.Who()
+	c.Net.TLS.Enable, c.Net.TLS.Config = who.TLS != nil, who.TLS
+	if who.User != "" {
+		c.Net.SASL.Enable, c.Net.SASL.User, c.Net.SASL.Password = true, who.User, who.Password
+		c.Net.SASL.Mechanism = sarama.SASLTypeSCRAMSHA512
+		c.Net.SASL.SCRAMClientGeneratorFunc = func() sarama.SCRAMClient { return &conversation{} }
+	}
+}
+
 func config(r *agent.Request) *sarama.Config {
 	c := sarama.NewConfig()
 	c.Version = sarama.MaxVersion
+	identify(c)
 	c.Metadata.Retry.Backoff = 50 * time.Millisecond
 	if r.MetadataAgeMs != 0 {
 		c.Metadata.RefreshFrequency = time.Duration(r.MetadataAgeMs) * time.Millisecond

@@ -208,6 +208,14 @@ pub async fn pace(request: &Request, mut stop: Stop, mut send: impl AsyncFnMut(u
     }
 }
 
+/// Who the client is, as its environment says it (clients.py), for a library that is told by settings: (name, value) of
+/// the lines in the file for clients on librdkafka.
+pub fn settings() -> Vec<(String, String)> {
+    let Ok(file) = std::env::var("CLIENT_LIBRDKAFKA") else { return Vec::new() };
+    let text = std::fs::read_to_string(file).expect("the file that the environment names");
+    text.lines().filter_map(|line| line.split_once('=')).map(|(name, value)| (name.into(), value.into())).collect()
+}
+
 /// Answers requests until standard input ends.
 pub fn serve(library: impl Library) {
     let runtime =

@@ -48,6 +48,9 @@ impl Rdkafka {
             // Ask at once after a topic was created; the default waits out a propagation delay of a large cluster.
             .set("topic.metadata.propagation.max.ms", patience.to_string())
             .set("topic.metadata.refresh.fast.interval.ms", "50");
+        for (name, value) in agent::settings() {
+            config.set(name, value);
+        }
         if let Some(age) = request.metadata_age_ms {
             config.set("topic.metadata.refresh.interval.ms", age.to_string());
         }

@@ -2,6 +2,7 @@
 //! groups nor keys, so the streams here choose partitions themselves.
 
 use std::collections::BTreeMap;
+use std::env::var;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,8 +15,11 @@ use rskafka::client::error::{Error, ProtocolError};
 use rskafka::client::partition::{Compression, OffsetAt, PartitionClient, UnknownTopicHandling};
 use rskafka::client::producer::aggregator::RecordAggregator;
 use rskafka::client::producer::{BatchProducer, BatchProducerBuilder};
-use rskafka::client::{Client, ClientBuilder};
+use rskafka::client::{Client, ClientBuilder, Credentials, SaslConfig};
 use rskafka::record::RecordAndOffset;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore};
 use tokio::task::JoinHandle;
 
 const ADMIN_TIMEOUT_MS: i32 = 30_000;
@@ -59,9 +63,28 @@ fn describe(topic: &str, partition: i32, found: &RecordAndOffset) -> Value {
            "value": text(record.value.as_deref()), "headers": headers})
 }
 
+/// Whom to trust, and a certificate of one's own, as the environment says it (clients.py); none for a listener without TLS.
+fn tls() -> Option<Arc<ClientConfig>> {
+    let mut roots = RootCertStore::empty();
+    let authorities = CertificateDer::pem_file_iter(var("CLIENT_CA").ok()?).expect("the authority's file");
+    roots.add_parsable_certificates(authorities.map(|one| one.expect("a certificate")));
+    let builder = ClientConfig::builder().with_root_certificates(roots);
+    let Ok(own) = var("CLIENT_CERTIFICATE") else { return Some(Arc::new(builder.with_no_client_auth())) };
+    let chain = CertificateDer::pem_file_iter(&own).expect("the client's file").map(|one| one.expect("a certificate"));
+    let key = PrivateKeyDer::from_pem_file(&own).expect("a key");
+    Some(Arc::new(builder.with_client_auth_cert(chain.collect(), key).expect("a certificate and its key")))
+}
+
 impl Rskafka {
     async fn client(&self) -> Result<Client, Failure> {
-        ClientBuilder::new(vec![self.bootstrap.clone()]).build().await.map_err(failure)
+        let mut builder = ClientBuilder::new(vec![self.bootstrap.clone()]);
+        if let Some(tls) = tls() {
+            builder = builder.tls_config(tls);
+        }
+        if let (Ok(user), Ok(password)) = (var("CLIENT_USER"), var("CLIENT_PASSWORD")) {
+            builder = builder.sasl_config(SaslConfig::ScramSha512(Credentials::new(user, password)));
+        }
+        builder.build().await.map_err(failure)
     }
 }
 
