@@ -154,6 +154,20 @@ std::string client_address(const config::BrokerConfig& config, const std::vector
     return config::to_string(advertised.value_or(config::AdvertisedAddress{first.address, first.port}));
 }
 
+/// To whoever has started this: the log is no place for a key.
+void print_connection_string(const ServeOptions& options, const std::string& kafka_address) {
+    const auto address = config::parse_host_and_port(kafka_address);
+    if (!options.made_access_key || !address) {
+        return;
+    }
+    const auto& [name, key] = *options.made_access_key;
+    std::printf(
+        "Clients log in by SASL PLAIN as $ConnectionString with this password, as long as this broker runs:\n"
+        "Endpoint=sb://%s/;SharedAccessKeyName=%s;SharedAccessKey=%s\n",
+        address->host.c_str(), name.c_str(), key.c_str());
+    std::fflush(stdout);
+}
+
 /// Where clients find the HTTP side, with https:// before it where there is TLS. One that listens on every interface is found
 /// where Kafka's protocol is.
 std::string advertised_http(const std::string& bound, const std::string& kafka, bool has_tls) {
@@ -244,6 +258,7 @@ int serve(const ServeOptions& options) {
     if (!options.port_file.empty() && !listeners->empty() && !write_port_file(options.port_file, listeners->front().port)) {
         return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
     }
+    print_connection_string(options, kafka_address);
     print_start_message(*options.config);
 
     runtime::TurnTimer started(first_reactor);

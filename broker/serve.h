@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "broker/config/broker_config.h"
 
@@ -14,6 +16,9 @@ struct ServeOptions {
     std::string port_file;
     /// Empty for the configured one, "off" for none.
     std::string http_port;
+    /// The name and the key that were made for this run, which only who starts it is told. Empty when keys were given, or are not
+    /// wanted.
+    std::optional<std::pair<std::string, std::string>> made_access_key;
 };
 
 /// Runs a broker until SIGTERM or SIGINT. Returns the exit code of the process: 0 after a clean stop,

@@ -1,12 +1,20 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace partita::access {
 
 class Principal;
+
+/// What a key allows whoever logged in with it, by itself: everything, or everything with one topic.
+struct KeyGrant {
+    std::optional<std::string> only_topic;
+
+    friend bool operator==(const KeyGrant&, const KeyGrant&) = default;
+};
 
 /// Never null, unless a header says so.
 using PrincipalPointer = std::shared_ptr<const Principal>;
@@ -16,7 +24,8 @@ using PrincipalPointer = std::shared_ptr<const Principal>;
 /// that proved none.
 class Principal {
   public:
-    Principal(std::string type, std::string name) : type_(std::move(type)), name_(std::move(name)), text_(type_ + ":" + name_) {}
+    Principal(std::string type, std::string name, std::optional<KeyGrant> grant = std::nullopt)
+        : type_(std::move(type)), name_(std::move(name)), text_(type_ + ":" + name_), grant_(std::move(grant)) {}
 
     /// Kafka's User:ANONYMOUS, for clients that were not asked who they are. Lives as long as the program; copying the
     /// pointer counts no reference.
@@ -28,11 +37,14 @@ class Principal {
     [[nodiscard]] const std::string& name() const { return name_; }
     /// "User:alice".
     [[nodiscard]] const std::string& text() const { return text_; }
+    /// Mostly null: then it is for rules alone to say what it may do. Rules that know of grants look (profile::ServiceRules).
+    [[nodiscard]] const std::optional<KeyGrant>& grant() const { return grant_; }
 
   private:
     std::string type_;
     std::string name_;
     std::string text_;
+    std::optional<KeyGrant> grant_;
 };
 
 /// What was established about the client at the other end of a connection. The connection owns its session, from accept

@@ -9,6 +9,7 @@
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/profile/service_rules.h"
 #include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/capture/capture.h"
 #include "broker/runtime/catalog/catalog.h"
@@ -71,6 +72,11 @@ std::unique_ptr<AclRules> made_acl_rules(const config::BrokerConfig& config, con
         topics);
 }
 
+/// Null without a profile.
+std::unique_ptr<profile::ServiceRules> made_service_rules(const profile::Profile* profile, const access::Rules* others) {
+    return profile == nullptr ? nullptr : std::make_unique<profile::ServiceRules>(*profile, others);
+}
+
 }  // namespace
 
 /// The upkeep worker with its tasks.
@@ -103,6 +109,10 @@ struct Broker::Parts {
     Connections connections;
     /// When an authorizer is configured.
     std::unique_ptr<AclRules> acl_rules;
+    /// That of the start, which the settings in force may replace by one with other limits. Null without a profile.
+    const std::shared_ptr<const profile::Profile> profile;
+    /// What the service refuses, and then those; when there is a profile.
+    std::unique_ptr<profile::ServiceRules> service_rules;
     access::Authorizer authorizer;
     ClientThrottles throttles;
     RequestWatch requests;
@@ -154,7 +164,11 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       turns(topics, options.reactor_count, schedule.clock),
       connections(schedule),
       acl_rules(made_acl_rules(*options.config, topics)),
-      authorizer(acl_rules ? acl_rules.get() : options.access_rules),
+      profile(options.config->profile),
+      service_rules(made_service_rules(profile.get(), acl_rules ? acl_rules.get() : options.access_rules)),
+      authorizer(service_rules ? service_rules.get()
+                 : acl_rules   ? acl_rules.get()
+                               : options.access_rules),
       throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
       groups({turns, *storage->metadata_store, upkeep, failures}, group_settings(*config.get())),
@@ -187,6 +201,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .log_directory = storage->absolute_directory,
                .is_ready = is_ready,
                .places = places,
+               .profile = profile.get(),
                .config = config,
                .topics = topics,
                .turns = turns,

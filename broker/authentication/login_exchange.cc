@@ -90,9 +90,10 @@ LoginExchange::Answer LoginExchange::token(std::string_view token, const LoginCi
 LoginExchange::Judged LoginExchange::judge(std::string_view token, const LoginCircumstances& circumstances) {
     switch (mechanism_) {
         case Mechanism::plain: {
-            auto user = check_plain(settings_->users, token);
-            if (!user) return std::unexpected(std::move(user.error()));
-            return Verdict{.is_complete = true, .user = std::move(*user)};
+            const AccessKeys* const keys = settings_->access_keys ? &*settings_->access_keys : nullptr;
+            auto identity = check_plain(settings_->users, keys, token);
+            if (!identity) return std::unexpected(std::move(identity.error()));
+            return Verdict{.is_complete = true, .user = std::move(identity->user), .grant = std::move(identity->grant)};
         }
         case Mechanism::scram_sha_256:
             return judge_scram(Hash::sha_256, token, circumstances);
@@ -183,8 +184,8 @@ LoginExchange::Answer LoginExchange::fail(LoginFailure failure) const {
 }
 
 LoginExchange::Answer LoginExchange::complete(Verdict verdict, const Now& now) {
-    auto principal = std::make_shared<const access::Principal>("User", std::move(verdict.user));
-    if (principal_ && principal_->text() != principal->text()) {
+    auto principal = std::make_shared<const access::Principal>("User", std::move(verdict.user), std::move(verdict.grant));
+    if (principal_ && (principal_->text() != principal->text() || principal_->grant() != principal->grant())) {
         return fail(told("Cannot change principals during re-authentication from " + principal_->type() + "." +
                              principal_->name() + ": " + principal->type() + "." + principal->name(),
                          "Cannot change principals during re-authentication"));

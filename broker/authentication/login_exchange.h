@@ -119,6 +119,7 @@ class LoginExchange {
         std::string user;
         bool by_token = false;
         std::optional<TimestampMs> expires;
+        std::optional<access::KeyGrant> grant;
     };
     using Judged = std::expected<Verdict, LoginFailure>;
 

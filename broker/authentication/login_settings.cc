@@ -15,6 +15,9 @@ namespace {
 constexpr std::string_view kKafkaPackage = "org.apache.kafka.common.security.";
 constexpr std::string_view kJaas = "sasl.jaas.config";
 constexpr std::string_view kHandler = "sasl.server.callback.handler.class";
+constexpr std::string_view kSessionMax = "connections.max.reauth.ms";
+constexpr std::string_view kProfile = "partita.profile";
+constexpr std::string_view kAccessKeys = "partita.profile.access.keys";
 constexpr std::string_view kUserPrefix = "user_";
 
 struct MechanismFacts {
@@ -230,6 +233,13 @@ Problem add_tokens(LoginSettings& settings, const LoginConfigs& source, const Li
 
 Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const ListenerConfigs& configs,
                       const MechanismFacts& facts) {
+    const bool has_users = configs.own(facts, kJaas).has_value();
+    if (facts.mechanism == Mechanism::plain && settings.access_keys && !has_users) {
+        const auto session_ms = configs.number<std::int64_t>(&facts, kSessionMax, 0, 0);
+        if (!session_ms) return session_ms.error();
+        settings.offers.push_back({facts.mechanism, *session_ms});
+        return std::nullopt;
+    }
     auto module = module_of(configs, facts);
     if (!module) return std::move(module.error());
     const std::string own_handler = std::string(kKafkaPackage) + std::string(facts.own_handler);
@@ -242,7 +252,7 @@ Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const
     if (handler != own_handler && !with_signature) {
         return configs.mechanism_config(facts, kHandler) + " names the class " + handler + "; this broker knows Kafka's own only";
     }
-    const auto session_ms = configs.number<std::int64_t>(&facts, "connections.max.reauth.ms", 0, 0);
+    const auto session_ms = configs.number<std::int64_t>(&facts, kSessionMax, 0, 0);
     if (!session_ms) return session_ms.error();
     settings.offers.push_back({facts.mechanism, *session_ms});
     switch (facts.mechanism) {
@@ -257,6 +267,15 @@ Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const
         case Mechanism::oauth_bearer:
             return add_tokens(settings, source, configs, facts, *module, with_signature);
     }
+    return std::nullopt;
+}
+
+/// A service that knows connection strings takes them at every listener.
+Problem add_access_keys(LoginSettings& settings, const LoginConfigs& source) {
+    if (trimmed(source.value(kProfile).value_or("")).empty()) return std::nullopt;
+    auto keys = parse_access_keys(source.value(kAccessKeys).value_or(""));
+    if (!keys) return std::string(kAccessKeys) + ": " + keys.error();
+    settings.access_keys = std::move(*keys);
     return std::nullopt;
 }
 
@@ -306,8 +325,10 @@ std::expected<LoginSettings, std::string> make_login_settings(const LoginConfigs
     if (!failure_delay_ms) return std::unexpected(failure_delay_ms.error());
     settings.failure_delay_ms = *failure_delay_ms;
     settings.token_secret = source.value("delegation.token.secret.key").value_or("");
-    const std::vector<std::string> names =
-        in_told_order(items_of(configs.of_listener("sasl.enabled.mechanisms").value_or(""), ','));
+    std::vector<std::string> enabled = items_of(configs.of_listener("sasl.enabled.mechanisms").value_or(""), ',');
+    if (Problem problem = add_access_keys(settings, source)) return std::unexpected(std::move(*problem));
+    if (settings.access_keys) enabled.emplace_back(mechanism_name(Mechanism::plain));
+    const std::vector<std::string> names = in_told_order(std::move(enabled));
     if (names.empty()) return std::unexpected("No SASL mechanisms are enabled (sasl.enabled.mechanisms)");
     for (const std::string& name : names) {
         const auto facts = std::ranges::find(kMechanisms, name, &MechanismFacts::name);

@@ -33,6 +33,9 @@ struct LoginSettings {
     /// sasl.enabled.mechanisms, in the order in which Kafka names them to clients.
     std::vector<Offer> offers;
     PlainUsers users;
+    /// What connection strings are checked against, under a profile of a service that knows these. Null where PLAIN has users
+    /// alone.
+    std::optional<AccessKeys> access_keys;
     /// How tokens of OAUTHBEARER are checked; nothing when that is not offered.
     std::variant<std::monostate, UnsecuredTokens, SignedTokens> tokens;
     /// sasl.server.max.receive.size: of a request before the client is known.

@@ -22,9 +22,14 @@ std::vector<std::string_view> parts_of(std::string_view token) {
     return parts;
 }
 
+std::optional<LoginFailure> authorization_problem(std::string_view authorization_id, std::string_view user) {
+    if (authorization_id.empty() || authorization_id == user) return std::nullopt;
+    return told("Authentication failed: Client requested an authorization id that is different from username");
+}
+
 }  // namespace
 
-std::expected<std::string, LoginFailure> check_plain(const PlainUsers& users, std::string_view token) {
+std::expected<PlainIdentity, LoginFailure> check_plain(const PlainUsers& users, const AccessKeys* keys, std::string_view token) {
     const std::vector<std::string_view> parts = parts_of(token);
     if (parts.size() != 3) {
         return std::unexpected(told("Invalid SASL/PLAIN response: expected 3 tokens, got " + std::to_string(parts.size())));
@@ -34,17 +39,20 @@ std::expected<std::string, LoginFailure> check_plain(const PlainUsers& users, st
     const std::string_view password = parts[2];
     if (user.empty()) return std::unexpected(told("Authentication failed: username not specified"));
     if (password.empty()) return std::unexpected(told("Authentication failed: password not specified"));
+    if (keys != nullptr && user == kConnectionStringUser) {
+        auto holder = check_connection_string(*keys, password);
+        if (!holder) return std::unexpected(std::move(holder.error()));
+        if (auto wrong = authorization_problem(authorization_id, user)) return std::unexpected(std::move(*wrong));
+        return PlainIdentity{.user = std::move(holder->key_name), .grant = std::move(holder->grant)};
+    }
     const auto found = users.find(user);
     // A name that nobody has takes as long as one with another password.
     const bool is_right = equal_in_constant_time(password, found == users.end() ? std::string_view() : found->second);
     if (found == users.end() || !is_right) {
         return std::unexpected(told("Authentication failed: Invalid username or password"));
     }
-    if (!authorization_id.empty() && authorization_id != user) {
-        return std::unexpected(
-            told("Authentication failed: Client requested an authorization id that is different from username"));
-    }
-    return std::string(user);
+    if (auto wrong = authorization_problem(authorization_id, user)) return std::unexpected(std::move(*wrong));
+    return PlainIdentity{.user = std::string(user), .grant = std::nullopt};
 }
 
 std::string plain_token(std::string_view user, std::string_view password) {

@@ -3,9 +3,11 @@
 #include <expected>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "broker/authentication/connection_string.h"
 #include "broker/authentication/login_failure.h"
 
 /// SASL PLAIN (RFC 4616) as Kafka serves it.
@@ -14,8 +16,17 @@ namespace partita::authentication {
 /// Passwords by name.
 using PlainUsers = std::map<std::string, std::string, std::less<>>;
 
-/// The name of the user whom the token ([authzid] NUL name NUL password) proves.
-[[nodiscard]] std::expected<std::string, LoginFailure> check_plain(const PlainUsers& users, std::string_view token);
+/// Whom a token proves.
+struct PlainIdentity {
+    std::string user;
+    /// Of who has a connection string.
+    std::optional<access::KeyGrant> grant;
+};
+
+/// Checks the token ([authzid] NUL name NUL password). With `keys` the password of `$ConnectionString` is a connection string;
+/// null: it is a user like any other.
+[[nodiscard]] std::expected<PlainIdentity, LoginFailure> check_plain(const PlainUsers& users, const AccessKeys* keys,
+                                                                     std::string_view token);
 
 /// The token with which a client logs in.
 [[nodiscard]] std::string plain_token(std::string_view user, std::string_view password);

@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <expected>
@@ -12,12 +14,16 @@
 #include <utility>
 #include <vector>
 
+#include "broker/authentication/crypto.h"
 #include "broker/cli/command.h"
 #include "broker/config/broker_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/config/profile_config.h"
 #include "broker/config/properties.h"
 #include "broker/dev_security/dev_security.h"
+#include "broker/profile/profile.h"
 #include "broker/serve.h"
+#include "protocol/random_bytes.h"
 
 extern char** environ;
 
@@ -32,6 +38,8 @@ struct ServeArguments {
     std::string http_port;
     std::string port_file;
     std::string security_directory;
+    std::string profile;
+    std::string tier;
     std::string log_level = "info";
     bool ephemeral = false;
 };
@@ -47,6 +55,11 @@ void add_serve_options(CLI::App& app, ServeArguments& arguments) {
     app.add_option("--security", arguments.security_directory,
                    "listen with TLS, logins and ACLs, as the directory says that partita dev-security made")
         ->check(CLI::ExistingDirectory);
+    app.add_option("--profile", arguments.profile,
+                   "show clients what a managed service does instead of Kafka (docs/eventhubs.md)")
+        ->check(CLI::IsMember({std::string(profile::kEventHubs)}));
+    app.add_option("--tier", arguments.tier, "the tier of the profile (default standard)")
+        ->check(CLI::IsMember(std::vector<std::string>(profile::kTierNames.begin(), profile::kTierNames.end())));
     app.add_option("--port-file", arguments.port_file, "write the Kafka port to this file when clients can connect");
     app.add_option("--log-level", arguments.log_level, "debug, info, warning, error or off (default info)");
 }
@@ -95,6 +108,23 @@ std::expected<std::vector<std::string>, std::string> security_overrides(const st
     return overrides;
 }
 
+/// The name that the service gives to the first key of a namespace.
+constexpr const char* kMadeKeyName = "RootManageSharedAccessKey";
+
+/// Whether clients are to log in by connection strings, and nobody said with which keys.
+bool wants_access_key(const config::BrokerConfig& config) {
+    const bool has_keys = !config::config_value_text(config.value(config::kProfileAccessKeysConfig)).value_or("").empty();
+    return config.profile != nullptr && !has_keys &&
+           std::ranges::any_of(config.listeners.listeners,
+                               [](const config::Listener& listener) { return config::uses_sasl(listener.endpoint.protocol); });
+}
+
+/// 256 bits.
+std::string fresh_access_key() {
+    const auto bytes = random_value<std::array<char, 32>>();
+    return authentication::to_base64(std::string_view(bytes.data(), bytes.size()));
+}
+
 int run(const ServeArguments& arguments) {
     if (!arguments.port.empty() && !is_port(arguments.port)) {
         return refuse("--port is " + arguments.port + "; it must be a number from 0, for any free port, to 65535");
@@ -117,8 +147,17 @@ int run(const ServeArguments& arguments) {
             return refuse(settings.error());
         }
         inputs.overrides = std::move(*settings);
-    } else if (!arguments.port.empty()) {
+    } else if (!arguments.port.empty() && arguments.profile.empty()) {
         inputs.overrides.push_back("listeners=PLAINTEXT://localhost:" + arguments.port);
+    } else if (!arguments.port.empty()) {
+        inputs.overrides.push_back("listeners=SASL_PLAINTEXT://localhost:" + arguments.port);
+        inputs.overrides.push_back("security.inter.broker.protocol=SASL_PLAINTEXT");
+    }
+    if (!arguments.profile.empty()) {
+        inputs.overrides.push_back(config::kProfileConfig + ("=" + arguments.profile));
+    }
+    if (!arguments.tier.empty()) {
+        inputs.overrides.push_back(config::kProfileTierConfig + ("=" + arguments.tier));
     }
     inputs.overrides.insert(inputs.overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
     if (!arguments.data_directory.empty()) {
@@ -127,6 +166,14 @@ int run(const ServeArguments& arguments) {
     auto loaded = config::load_broker_config(inputs);
     if (!loaded) {
         return refuse(loaded.error().message);
+    }
+    const std::string made_key = wants_access_key(loaded->config) ? fresh_access_key() : std::string();
+    if (!made_key.empty()) {
+        inputs.overrides.push_back(std::string(config::kProfileAccessKeysConfig) + "=" + kMadeKeyName + "=" + made_key);
+        loaded = config::load_broker_config(inputs);
+        if (!loaded) {
+            return refuse(loaded.error().message);
+        }
     }
     const auto level = log::parse_level(arguments.log_level);
     if (!level) {
@@ -145,6 +192,9 @@ int run(const ServeArguments& arguments) {
     options.ephemeral = arguments.ephemeral;
     options.port_file = arguments.port_file;
     options.http_port = arguments.http_port;
+    if (!made_key.empty()) {
+        options.made_access_key = {{kMadeKeyName, made_key}};
+    }
     return partita::serve(options);
 }
 

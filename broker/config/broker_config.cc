@@ -7,7 +7,9 @@
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/config_binding.h"
 #include "broker/config/java_text.h"
+#include "broker/config/profile_config.h"
 #include "broker/config/properties.h"
+#include "broker/profile/profile.h"
 #include "protocol/assert.h"
 #include "protocol/edit_distance.h"
 
@@ -135,6 +137,7 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
     }
     config.max_connections_per_ip_overrides = std::move(*connections);
     fill_http(config, effective);
+    config.profile = profile_of(effective);
     auto listeners = parse_listeners(given);
     if (!listeners) {
         return std::unexpected(listeners.error());
@@ -280,6 +283,7 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
             }
         }
     }
+    add_presets(given);
     add_required(given);
     auto config = BrokerConfig::from(std::move(given));
     if (!config) {

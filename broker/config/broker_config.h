@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,10 @@
 #include "broker/config/config_definition.h"
 #include "broker/config/listeners.h"
 #include "protocol/types.h"
+
+namespace partita::profile {
+class Profile;
+}
 
 namespace partita::config {
 
@@ -151,6 +156,8 @@ struct BrokerConfig {
     std::optional<AdvertisedAddress> http_listener;
     bool http_has_tls = false;
     HttpWithoutToken http_without_token{};
+    /// What clients see instead of Kafka (`partita.profile`). Null for Kafka.
+    std::shared_ptr<const profile::Profile> profile;
 
     /// The value of any broker config: this broker's dynamic value, else the cluster's, else the static
     /// one, else the default. Null value (monostate) when it has none or the name is unknown.

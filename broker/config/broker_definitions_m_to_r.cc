@@ -171,6 +171,20 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     internal("partita.http.token.file", ConfigType::string, "", kAny, kReadOnly,
              "A file that holds the token in its first line."),
     internal(
+        "partita.profile", ConfigType::string, "", one_of(kProfiles), kReadOnly,
+        "What clients see instead of Kafka: eventhubs for what a managed event service shows at its Kafka endpoint; empty for "
+        "Kafka. See docs/eventhubs.md."),
+    internal(
+        "partita.profile.access.keys", ConfigType::password, kNone, kAny, kReadOnly,
+        "The keys that connection strings are checked against: NAME=KEY[,NAME=KEY...]. Clients of a profile log in by PLAIN as "
+        "$ConnectionString. Without one, partita serve makes a key and prints it."),
+    internal(
+        "partita.profile.newer.api.versions.enable", ConfigType::boolean, "false", kAny, kReadOnly,
+        "Whether a profile answers an ApiVersions request of a newer version than it offers, as Kafka does. The service ends the "
+        "connection, so that Java clients from Kafka 3.9 on cannot talk to it."),
+    internal("partita.profile.tier", ConfigType::string, "standard", one_of(kProfileTiers), kReadOnly,
+             "The tier of the profile: basic, standard, premium or dedicated."),
+    internal(
         "partita.scram.users.file", ConfigType::string, "", kAny, kReadOnly,
         "A file of users who are made at the start, or get their password again: lines as kafka-storage format --add-scram takes "
         "them, SCRAM-SHA-512=[name=alice,password=alice-secret]."),

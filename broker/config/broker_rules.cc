@@ -10,6 +10,7 @@
 #include "broker/config/capture_config.h"
 #include "broker/config/java_text.h"
 #include "broker/config/mode_patterns.h"
+#include "broker/config/profile_config.h"
 
 namespace partita::config {
 
@@ -177,6 +178,9 @@ Verdict check_places(const ConfigMap& effective) {
     const std::string patterns = std::get<std::string>(broker_value(effective, "partita.default.expansion.mode.patterns"));
     if (auto parsed = parse_mode_patterns(patterns); !parsed) {
         return std::unexpected(std::move(parsed.error()));
+    }
+    if (Verdict profile = check_profile(effective); !profile) {
+        return profile;
     }
     return check_capture(effective);
 }

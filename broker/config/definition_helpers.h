@@ -21,6 +21,9 @@ inline constexpr std::string_view kCleanupPolicies[] = {"compact", "delete"};
 inline constexpr std::string_view kCompressionTypes[] = {"uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"};
 inline constexpr std::string_view kTimestampTypes[] = {"CreateTime", "LogAppendTime"};
 inline constexpr std::string_view kExpansionModes[] = {"faithful", "safe-offsets", "guarded", "fenced"};
+/// Those of broker/profile: a test compares.
+inline constexpr std::string_view kProfiles[] = {"", "eventhubs"};
+inline constexpr std::string_view kProfileTiers[] = {"basic", "standard", "premium", "dedicated"};
 inline constexpr std::string_view kHttpOpen[] = {"", "health", "all"};
 inline constexpr std::string_view kSecurityProtocols[] = {"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"};
 inline constexpr std::string_view kMigrationPolicies[] = {"DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"};

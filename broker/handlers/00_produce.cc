@@ -24,6 +24,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/profile/profile.h"
 #include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
@@ -181,12 +182,30 @@ std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, co
     return MutableBytes(stored, recompressed.size());
 }
 
+/// Whether the records are compressed in a way that is not accepted instead of Kafka's.
+bool is_refused_by_profile(const runtime::RequestContext& context, const Records& records) {
+    const profile::Profile* const profile = context.services.profile;
+    if (profile == nullptr) [[likely]] {
+        return false;
+    }
+    const Bytes bytes = records.bytes();
+    if (bytes.size() < kBatchHeaderBytes) {
+        return false;
+    }
+    const auto header = parse_batch_header(bytes);
+    const std::optional<Codec> codec = header ? header->attributes.codec() : std::nullopt;
+    return codec && !profile->accepts(*codec);
+}
+
 /// Validates and stages one partition. Fills `response` when that fails.
 void stage_partition(runtime::RequestContext& context, StagedRequest& staged, const TopicState& topic,
                      runtime::Partition* partition, const ProduceRequest::PartitionProduceData& data, std::size_t reply_index,
                      const std::optional<TransactionVerification>& verification, PartitionResponse& response) {
     if (topic.topic->internal && context.client_id != kAdminClientId) {
         return fail(response, ErrorCode::invalid_topic_exception);
+    }
+    if (is_refused_by_profile(context, data.records)) [[unlikely]] {
+        return fail(response, ErrorCode::unsupported_for_message_format);
     }
     const config::TopicConfig& config = *topic.config;
     const TimestampMs now = context.now().wall;

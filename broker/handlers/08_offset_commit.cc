@@ -15,6 +15,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/upkeep_bell.h"
@@ -80,6 +81,9 @@ void offset_commit(runtime::RequestContext& context) {
     }
     if (!authorize(context, access::kReadGroup, request->group_id)) {
         return refuse_commits<Request, Response>(context, *request, ErrorCode::group_authorization_failed);
+    }
+    if (context.services.profile != nullptr && !context.services.profile->accepts_group(request->group_id)) [[unlikely]] {
+        return refuse_commits<Request, Response>(context, *request, ErrorCode::invalid_group_id);
     }
     Arena& arena = context.arena();
     Collected collected(arena, request->topics.count());

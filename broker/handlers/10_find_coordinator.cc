@@ -10,6 +10,7 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/made_coordinators.h"
 #include "broker/handlers/registry.h"
+#include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
 #include "broker/runtime/partitions/turn.h"
@@ -36,6 +37,14 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
     }
     if (key_type != kGroupKey && key_type != kTransactionKey) {
         return refused(ErrorCode::invalid_request);
+    }
+    if (const profile::Profile* const profile = context.services.profile) [[unlikely]] {
+        if (key_type == kTransactionKey && !profile->has_transactions()) {
+            return Answer{ErrorCode::invalid_request, profile::Profile::transactions_refusal()};
+        }
+        if (key_type == kGroupKey && !profile->accepts_group(key)) {
+            return refused(ErrorCode::invalid_group_id);
+        }
     }
     const bool is_served = key_type == kGroupKey
                                ? made_coordinators(context, topics::CoordinatorKind::groups, context.services.groups)

@@ -13,6 +13,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/fresh_ids.h"
 #include "broker/runtime/partitions/turn.h"
@@ -38,6 +39,10 @@ void join_group(runtime::RequestContext& context) {
     }
     if (!authorize(context, access::kReadGroup, request->group_id)) {
         context.reply(refusal(context.version(), ErrorCode::group_authorization_failed));
+        return;
+    }
+    if (context.services.profile != nullptr && !context.services.profile->accepts_group(request->group_id)) [[unlikely]] {
+        context.reply(refusal(context.version(), ErrorCode::invalid_group_id));
         return;
     }
     note_consumer(context);

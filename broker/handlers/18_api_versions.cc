@@ -11,6 +11,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/profile/profile.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/features.h"
@@ -30,17 +31,29 @@ bool is_software_text(std::string_view text) {
            std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '.'; });
 }
 
-ApiVersionsResponse::ApiVersion advertised(const runtime::RequestContext& context, const ApiInfo& api) {
-    return {.api_key = static_cast<std::int16_t>(api.key),
-            .min_version = api.key == ApiKey::produce ? kAdvertisedProduceMinVersion : api.versions.first,
-            .max_version = api.latest_version(context.listener().unstable_versions)};
+/// Null for an API that the profile does not offer.
+std::optional<ApiVersionsResponse::ApiVersion> advertised(const runtime::RequestContext& context, const ApiInfo& api) {
+    if (const profile::Profile* const profile = context.services.profile) [[unlikely]] {
+        const auto offered = profile->versions_of(api.key);
+        if (!offered) {
+            return std::nullopt;
+        }
+        return ApiVersionsResponse::ApiVersion{
+            .api_key = static_cast<std::int16_t>(api.key), .min_version = offered->first, .max_version = offered->last};
+    }
+    return ApiVersionsResponse::ApiVersion{
+        .api_key = static_cast<std::int16_t>(api.key),
+        .min_version = api.key == ApiKey::produce ? kAdvertisedProduceMinVersion : api.versions.first,
+        .max_version = api.latest_version(context.listener().unstable_versions)};
 }
 
 void reply_unsupported_version(runtime::RequestContext& context) {
     ApiVersionsResponse response;
     response.error_code = ErrorCode::unsupported_version;
     ArenaVector<ApiVersionsResponse::ApiVersion> apis(context.arena());
-    apis.push_back(advertised(context, context.api()));
+    if (const auto own = advertised(context, context.api())) {
+        apis.push_back(*own);
+    }
     response.api_keys = apis;
     context.reply_in_version(0, response);
 }
@@ -85,11 +98,16 @@ void api_versions(runtime::RequestContext& context) {
         }
         context.client.software =
             context.services.connections.software(request->client_software_name, request->client_software_version);
-        add_features(context, response);
+        // The service was seen to tell none.
+        if (context.services.profile == nullptr) [[likely]] {
+            add_features(context, response);
+        }
     }
     ArenaVector<ApiVersionsResponse::ApiVersion> apis(context.arena(), served_apis().size());
     for (const ServedApi& served : served_apis()) {
-        apis.push_back(advertised(context, *find_api(served.key)));
+        if (const auto api = advertised(context, *find_api(served.key))) {
+            apis.push_back(*api);
+        }
     }
     response.api_keys = apis;
     context.reply(response);

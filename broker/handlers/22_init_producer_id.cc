@@ -11,6 +11,7 @@
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/transaction_requests.h"
+#include "broker/profile/profile.h"
 
 namespace partita::handlers {
 namespace {
@@ -27,6 +28,9 @@ ErrorCode problem_of(const runtime::RequestContext& context, const InitProducerI
     }
     if (!request.transactional_id) {
         return ErrorCode::none;
+    }
+    if (context.services.profile != nullptr && !context.services.profile->has_transactions()) [[unlikely]] {
+        return ErrorCode::invalid_request;
     }
     // transaction.two.phase.commit.enable is off. Kafka 4.3.1 keeps no prepared transactions at all.
     if (request.enable2_pc) {

@@ -17,6 +17,10 @@ namespace partita::config {
 class CurrentConfig;
 }
 
+namespace partita::profile {
+class Profile;
+}
+
 namespace partita::runtime {
 
 class Catalog;
@@ -56,6 +60,10 @@ struct Services {
     /// Where the HTTP side and the data are, as the settings that DescribeConfigs shows. Empty unless Broker::announce_places was
     /// called.
     const config::ConfigMap& places;
+
+    /// What clients are shown instead of Kafka: its versions, codecs and refusals. Null for Kafka. Its limits are in the settings
+    /// in force.
+    const profile::Profile* const profile;
 
     config::CurrentConfig& config;
     const PublishedTopics& topics;

@@ -3,6 +3,8 @@
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
+#include "broker/handlers/services.h"
+#include "broker/profile/profile.h"
 #include "broker/runtime/loop/counters.h"
 #include "protocol/assert.h"
 #include "protocol/request_header.h"
@@ -16,6 +18,15 @@ std::string reason_to_close(const HeaderError& error) {
         reason += " key " + std::to_string(error.api_key) + " version " + std::to_string(error.api_version);
     }
     return reason;
+}
+
+/// False for ApiVersions in a version that Kafka has and the profile does not.
+bool is_offered(const runtime::Services& services, const RequestHeader& header) {
+    if (services.profile == nullptr) [[likely]] {
+        return true;
+    }
+    const auto offered = services.profile->versions_of(header.key());
+    return offered && offered->contains(header.api_version);
 }
 
 /// Answers a request of a login. One that failed ends the conversation: at once, or after a while with the answer.
@@ -82,6 +93,11 @@ std::expected<Served, std::string> serve_request(runtime::Services& services, ru
     if (!header) {
         return std::unexpected(reason_to_close(header.error()));
     }
+    if (services.profile != nullptr) [[unlikely]] {
+        if (auto objection = services.profile->objection_to(header->key(), header->api_version)) {
+            return std::unexpected(std::move(*objection));
+        }
+    }
     if (login != nullptr) {
         if (auto end = login->refuse(header->api->key)) {
             return finish(services, speaker, request.slot, {.reply = {}, .end = std::move(end)});
@@ -95,7 +111,7 @@ std::expected<Served, std::string> serve_request(runtime::Services& services, ru
     };
     runtime::RequestContext context(services, turn, speaker.client, pending, header->client_id,
                                     request.frame.subspan(header->size));
-    context.version_supported = header->version_supported;
+    context.version_supported = header->version_supported && is_offered(services, *header);
     context.request_bytes = request.frame.size();
     if (login != nullptr) {
         const Instant now = turn.now().monotonic;

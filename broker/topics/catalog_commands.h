@@ -94,6 +94,21 @@ class ConfigRules {
 
 // Surroundings ---------------------------------------------------------------------------------------
 
+/// What a catalog may hold where topics are sold in tiers, beside Kafka's rules. Topics that the broker keeps for itself do not
+/// count.
+struct CatalogLimits {
+    /// Whose limits they are, for refusals: "the standard tier".
+    Required<std::string> of;
+    Required<std::int32_t> topics;
+    Required<std::int32_t> partitions_of_topic;
+    /// Of all topics together.
+    Required<std::int64_t> partitions;
+    /// The longest retention.ms that a topic may be given; one for ever (-1) is beyond it.
+    Required<std::int64_t> retention_ms;
+    /// Whether a topic may get more partitions than it was made with.
+    Required<bool> adds_partitions;
+};
+
 /// The broker configs that the catalog acts on. The shell passes them anew with every command, since some may change.
 struct CatalogSettings {
     /// The registered brokers, all of them alive. With one node: its own id.
@@ -104,6 +119,8 @@ struct CatalogSettings {
     /// False when all log directories are cordoned (KIP-1066): then a partition is placed only by an assignment that
     /// names the broker.
     Required<bool> takes_new_partitions;
+    /// Mostly null.
+    Required<std::optional<CatalogLimits>> limits;
     Required<std::int32_t> offsets_topic_num_partitions;
     Required<std::int32_t> offsets_topic_segment_bytes;
     Required<std::int32_t> transaction_state_log_num_partitions;

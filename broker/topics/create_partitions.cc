@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "broker/topics/catalog_core.h"
+#include "broker/topics/catalog_limits.h"
 #include "broker/topics/change_builder.h"
 #include "broker/topics/mutation_quotas.h"
 #include "protocol/assert.h"
@@ -15,7 +16,7 @@ CatalogError error(ErrorCode code, std::string message) { return {code, std::mov
 
 /// Kafka's rules in Kafka's order. `records_before` counts the partitions that the request added so far.
 CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t records_before, const CatalogSettings& settings,
-                   MutationMeter& meter) {
+                   LimitedCommand& limited, MutationMeter& meter) {
     if (topic == nullptr) return {ErrorCode::unknown_topic_or_partition, std::nullopt};
     const std::string current = std::to_string(topic->partition_count);
     if (wish.count == topic->partition_count) {
@@ -31,6 +32,7 @@ CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t r
                      "Attempted to add " + std::to_string(added) + " additional partition(s), but only " +
                          std::to_string(wish.assignments->size()) + " assignment(s) were specified.");
     }
+    if (CatalogError beyond = limited.admit_growth(*topic, wish.count); beyond.failed()) return beyond;
     if (CatalogError throttled = meter.charge(added); throttled.failed()) return throttled;
     if (!wish.assignments && !settings.takes_new_partitions) {
         return error(ErrorCode::invalid_replication_factor, std::string(kNoPlace));
@@ -114,11 +116,12 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
 
     ChangeBuilder change(snapshot_);
     MutationMeter meter(*snapshot_, command.client, context);
+    LimitedCommand limited(*snapshot_, context.settings.limits.value);
     std::int64_t records = 0;
     for (const TopicToExpand& wish : command.topics) {
         if (occurrences[wish.name] != 1) continue;
         const TopicPointer topic = snapshot_->share_topic(wish.name);
-        CatalogError judged = judge(wish, topic.get(), records, context.settings, meter);
+        CatalogError judged = judge(wish, topic.get(), records, context.settings, limited, meter);
         if (!judged.failed() && wish.judged != nullptr) judged = wish.judged->refusal;
         if (!judged.failed()) {
             records += wish.count - topic->partition_count;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "broker/topics/catalog_core.h"
+#include "broker/topics/catalog_limits.h"
 #include "broker/topics/change_builder.h"
 #include "broker/topics/internal_topics.h"
 #include "broker/topics/mutation_quotas.h"
@@ -188,6 +189,7 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
 
     ChangeBuilder change(snapshot_);
     MutationMeter meter(*snapshot_, command.client, context);
+    LimitedCommand limited(*snapshot_, context.settings.limits.value);
     CreateTopicsReply reply;
     std::int64_t records = 0;
     for (const TopicToCreate& topic : command.topics) {
@@ -195,6 +197,10 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
         auto created = judge_topic(topic, *snapshot_, rules_, context);
         if (!created) {
             reply.topics.push_back(refused(topic.name, created.error().code, std::move(created.error().message)));
+            continue;
+        }
+        if (CatalogError beyond = limited.admit(*created); beyond.failed()) {
+            reply.topics.push_back(refused(topic.name, beyond.code, std::move(beyond.message)));
             continue;
         }
         if (CatalogError throttled = meter.charge(created->partition_count); throttled.failed()) {

@@ -11,7 +11,7 @@
 namespace partita::topics {
 namespace {
 
-enum class RecordKind : std::uint32_t {
+enum class AccessRecordKind : std::uint32_t {
     delegation_token = 10,
     scram_credential = 11,
     acl = 18,
@@ -57,18 +57,18 @@ access::PrincipalName principal_of(std::string_view text) {
 }  // namespace
 
 std::optional<bool> KafkaAccess::apply(std::uint32_t kind, Cursor& cursor) {
-    switch (static_cast<RecordKind>(kind)) {
-        case RecordKind::delegation_token:
+    switch (static_cast<AccessRecordKind>(kind)) {
+        case AccessRecordKind::delegation_token:
             return apply_token(cursor);
-        case RecordKind::scram_credential:
+        case AccessRecordKind::scram_credential:
             return apply_credential(cursor);
-        case RecordKind::acl:
+        case AccessRecordKind::acl:
             return apply_acl(cursor);
-        case RecordKind::remove_acl:
+        case AccessRecordKind::remove_acl:
             return apply_acl_removal(cursor);
-        case RecordKind::remove_scram_credential:
+        case AccessRecordKind::remove_scram_credential:
             return apply_credential_removal(cursor);
-        case RecordKind::remove_delegation_token:
+        case AccessRecordKind::remove_delegation_token:
             return apply_token_removal(cursor);
     }
     return std::nullopt;

@@ -2,7 +2,25 @@
 
 #include "broker/config/broker_rules.h"
 
+#include "broker/profile/profile.h"
+
 namespace partita::runtime {
+namespace {
+
+std::optional<topics::CatalogLimits> limits_of(const profile::Profile* profile) {
+    if (profile == nullptr) {
+        return std::nullopt;
+    }
+    const profile::NamespaceLimits limits = profile->limits();
+    return topics::CatalogLimits{.of = profile->offer(),
+                                 .topics = limits.topics,
+                                 .partitions_of_topic = limits.partitions_of_topic,
+                                 .partitions = limits.partitions,
+                                 .retention_ms = limits.retention_ms,
+                                 .adds_partitions = limits.adds_partitions};
+}
+
+}  // namespace
 
 topics::CatalogSettings catalog_settings(const config::BrokerConfig& config) {
     return {
@@ -11,6 +29,7 @@ topics::CatalogSettings catalog_settings(const config::BrokerConfig& config) {
         .default_replication_factor = config.default_replication_factor,
         .delete_topic_enable = config.delete_topic_enable,
         .takes_new_partitions = !config::is_cordoned(config, config.log_dirs.front()),
+        .limits = limits_of(config.profile.get()),
         .offsets_topic_num_partitions = config.offsets_topic_num_partitions,
         .offsets_topic_segment_bytes = config.offsets_topic_segment_bytes,
         .transaction_state_log_num_partitions = config.transaction_state_log_num_partitions,

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "protocol/api_keys.h"
+#include "protocol/compression.h"
+
+/// What a broker shows to clients when it stands in for a managed service with a Kafka endpoint: data, and rules on it. Who has
+/// no profile has a null pointer, and none of this.
+namespace partita::profile {
+
+/// The name of the only profile there is, as `partita.profile` has it.
+inline constexpr std::string_view kEventHubs = "eventhubs";
+
+/// The tiers that the service is sold in.
+enum class Tier : std::uint8_t { basic, standard, premium, dedicated };
+
+inline constexpr std::array<std::string_view, 4> kTierNames = {"basic", "standard", "premium", "dedicated"};
+
+/// "standard".
+[[nodiscard]] std::string_view tier_name(Tier tier);
+[[nodiscard]] std::optional<Tier> parse_tier(std::string_view name);
+
+/// What a tier allows. Where the service sells units, what grows with them is told for one.
+struct TierLimits {
+    /// False where the service lets nobody do anything with a topic by Kafka's protocol.
+    bool has_kafka_endpoint = true;
+    /// The codecs of batches that producers may send, as bits: 1 << codec. Plain batches are always accepted.
+    std::uint8_t codecs = 0;
+    bool has_transactions = false;
+    /// Whether partitions can be added to a topic.
+    bool adds_partitions = false;
+    /// Whether there may be more units by themselves (partita.capacity.units.max).
+    bool auto_inflates = false;
+    std::int32_t units_max = 0;
+    /// Whether a unit is a rate that clients wait for.
+    bool throttles = false;
+    std::int32_t partitions_of_topic = 0;
+    /// 0 for no limit of its own.
+    std::int32_t partitions_per_unit = 0;
+    std::int32_t topics = 0;
+    bool topics_are_per_unit = false;
+    std::int32_t connections = 0;
+    bool connections_are_per_unit = false;
+    std::int64_t retention_ms = 0;
+    std::int32_t message_bytes = 0;
+};
+
+[[nodiscard]] const TierLimits& limits_of(Tier tier);
+
+/// The API keys that the service offers with the versions that it was seen to offer (those of transactions: see
+/// docs/eventhubs.md), ascending by key.
+struct OfferedApi {
+    ApiKey key{};
+    Versions versions;
+    /// Offered only where there are transactions.
+    bool is_of_transactions = false;
+};
+[[nodiscard]] std::span<const OfferedApi> offered_apis();
+
+/// No setting changes these.
+inline constexpr std::int32_t kRequestBytesMax = 1'046'528;  ///< Larger ones end the connection.
+inline constexpr std::int64_t kIdleMsMax = 240'000;          ///< Whoever says nothing for longer is let go.
+inline constexpr std::int32_t kOffsetMetadataBytesMax = 1'024;
+inline constexpr std::size_t kGroupIdBytesMax = 256;
+inline constexpr std::int32_t kSessionTimeoutMsMin = 6'000;
+inline constexpr std::int32_t kSessionTimeoutMsMax = 300'000;
+
+/// A config with the value that it has under a profile, unless somebody says another one.
+struct Preset {
+    std::string name;
+    std::string value;
+};
+/// `units` is what was asked for, 0 for the profile's choice.
+[[nodiscard]] std::vector<Preset> presets(Tier tier, std::int32_t units);
+
+/// What other settings ask of a tier.
+struct Wishes {
+    std::int32_t units = 0;
+    std::int32_t units_max = 0;
+    /// -1 for ever.
+    std::int64_t retention_ms = 0;
+};
+/// Why the tier cannot have that: a sentence that names the config. Null when it can.
+[[nodiscard]] std::optional<std::string> objection(Tier tier, const Wishes& wishes);
+
+/// What a namespace of so many units may hold.
+struct NamespaceLimits {
+    std::int32_t topics = 0;
+    std::int32_t partitions_of_topic = 0;
+    /// Of all topics together.
+    std::int64_t partitions = 0;
+    std::int64_t retention_ms = 0;
+    bool adds_partitions = false;
+};
+
+/// One profile, as settings have chosen it. Immutable: all threads ask it at once.
+class Profile {
+  public:
+    struct Settings {
+        Tier tier = Tier::standard;
+        std::int32_t units = 1;
+        /// Whether an ApiVersions request newer than those offered is answered, as Kafka does, so that newer clients come again
+        /// with an older one. The service ends the connection.
+        bool answers_newer_api_versions = false;
+    };
+
+    explicit Profile(Settings settings);
+
+    [[nodiscard]] Tier tier() const { return settings_.tier; }
+    /// For refusals: "the standard tier of the profile eventhubs".
+    [[nodiscard]] const std::string& offer() const { return offer_; }
+
+    /// The versions that are offered: those of the service that this broker has, too. Null when there are none; then the API is
+    /// not advertised, and a request ends the connection.
+    [[nodiscard]] std::optional<Versions> versions_of(ApiKey key) const;
+    /// Why a request ends the connection, for the log. Null when it is served; so is ApiVersions in a version from the future, if
+    /// that is to be answered.
+    [[nodiscard]] std::optional<std::string> objection_to(ApiKey key, std::int16_t version) const;
+
+    [[nodiscard]] bool accepts(Codec codec) const {
+        return codec == Codec::none || (limits_.codecs >> static_cast<int>(codec) & 1) != 0;
+    }
+    [[nodiscard]] bool accepts_group(std::string_view group_id) const { return group_id.size() <= kGroupIdBytesMax; }
+    [[nodiscard]] bool has_transactions() const { return limits_.has_transactions; }
+    /// What a client is told that looks for the coordinator of a transaction where there are none: the service's words.
+    [[nodiscard]] static std::string_view transactions_refusal();
+    [[nodiscard]] bool has_kafka_endpoint() const { return limits_.has_kafka_endpoint; }
+    [[nodiscard]] NamespaceLimits limits() const;
+
+  private:
+    /// No API of Kafka has a higher key.
+    static constexpr std::size_t kKeysMax = 128;
+
+    Settings settings_;
+    const TierLimits& limits_;
+    std::string offer_;
+    std::array<Versions, kKeysMax> offered_;
+};
+
+}  // namespace partita::profile
