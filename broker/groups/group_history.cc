@@ -106,9 +106,11 @@ void GroupHistory::note(RebalanceCause cause, const std::optional<MemberNames>& 
     }
     const Event event{.cause = cause, .time = now, .member = index};
     if (is_open()) {
+        count_cause(event);
         add_event(rebalances_.back(), event);
     } else if (cause == RebalanceCause::fenced) {
         if (!rebalances_.empty()) {
+            count_cause(event);
             add_event(rebalances_.back(), event);
         }
     } else {
@@ -120,12 +122,13 @@ void GroupHistory::note(RebalanceCause cause, const std::optional<MemberNames>& 
 void GroupHistory::note_arrival(const MemberNames& names, TimestampMs now) { last_arrival_ = member(names, now); }
 
 std::optional<GroupHistory::Unrest> GroupHistory::unrest(TimestampMs now) const {
-    const bool is_restless = is_open() || (!rebalances_.empty() && now.value - rebalances_.back().ended->value <= kCalmMs);
+    const bool is_restless = is_open() || (unsettled_until_ && now.value - unsettled_until_->value <= kCalmMs);
     return is_restless ? std::optional(unrest_) : std::nullopt;
 }
 
+void GroupHistory::count_cause(const Event& event) { unrest_.causes[static_cast<std::size_t>(event.cause)] += event.times; }
+
 void GroupHistory::add_event(Rebalance& rebalance, const Event& event) {
-    unrest_.causes[static_cast<std::size_t>(event.cause)] += event.times;
     const auto same = std::ranges::find_if(
         rebalance.events, [&](const Event& known) { return known.cause == event.cause && known.member == event.member; });
     if (same != rebalance.events.end()) {
@@ -316,12 +319,22 @@ void GroupHistory::end_sealing(TimestampMs now) {
     }
 }
 
+// A static member that comes back to a settled group under another id has what it had, and so has everybody else: nothing is
+// shared out anew.
+bool GroupHistory::stays_settled(const GroupPhase& phase) const {
+    return phase.step == GroupPhase::Step::settled &&
+           std::ranges::all_of(pending_, [](const Event& event) { return event.cause == RebalanceCause::restarted; });
+}
+
 void GroupHistory::open(const GroupPhase& phase, TimestampMs now) {
     const TimestampMs began = pending_.empty() ? now : pending_.front().time;
-    if (!unrest(began)) {
-        unrest_ = {.since = began};
+    if (!stays_settled(phase)) {
+        if (!unrest(began)) {
+            unrest_ = {.since = began};
+        }
+        ++unrest_.rebalances;
+        std::ranges::for_each(pending_, [this](const Event& event) { count_cause(event); });
     }
-    ++unrest_.rebalances;
     Rebalance& rebalance = rebalances_.emplace_back();
     ++rebalance_count_;
     if (rebalances_.size() > kRebalancesMax) {
@@ -340,11 +353,13 @@ void GroupHistory::open(const GroupPhase& phase, TimestampMs now) {
 
 void GroupHistory::settle(const GroupPhase& phase, TimestampMs now) {
     using Step = GroupPhase::Step;
+    bool is_calm = false;
     if (!is_open()) {
         if (phase.step == Step::settled && pending_.empty()) {
             pending_moved_ = pending_first_ = 0;
             return;
         }
+        is_calm = stays_settled(phase);
         open(phase, now);
     }
     Rebalance& rebalance = rebalances_.back();
@@ -360,6 +375,9 @@ void GroupHistory::settle(const GroupPhase& phase, TimestampMs now) {
     } else if (phase.step == Step::settled) {
         rebalance.generation = phase.generation;
         rebalance.ended = now;
+        if (!is_calm) {
+            unsettled_until_ = now;
+        }
         if (!phase.is_classic) {
             rebalance.slowest = last_arrival_;
         }

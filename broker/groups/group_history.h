@@ -233,7 +233,8 @@ class GroupHistory {
         [[nodiscard]] std::uint32_t count(LateRequest request) const { return requests[static_cast<std::size_t>(request)]; }
     };
 
-    /// Rebalances that followed each other with less than `kCalmMs` of rest between them.
+    /// Rebalances that followed each other with less than `kCalmMs` of rest between them. A static member that restarts while the
+    /// group is settled unsettles nobody.
     struct Unrest {
         TimestampMs since = kNoTimestamp;
         std::uint64_t rebalances = 0;
@@ -320,6 +321,9 @@ class GroupHistory {
     void take_over(std::string_view topic, std::int32_t partition, Ownership& ownership, Takeover takeover);
     void open(const GroupPhase& phase, TimestampMs now);
     void add_event(Rebalance& rebalance, const Event& event);
+    void count_cause(const Event& event);
+    /// Of what is pending, when it is all that happens.
+    [[nodiscard]] bool stays_settled(const GroupPhase& phase) const;
     void see_after_takeover(std::int32_t member, TimestampMs now);
     [[nodiscard]] LateMember& late_member(std::int32_t member, TimestampMs now);
     void forget_gone_members();
@@ -339,6 +343,8 @@ class GroupHistory {
     std::vector<LateMember> late_members_;
     TimestampMs last_flapping_ = kNoTimestamp;
     Unrest unrest_;
+    /// When the last rebalance ended, but for those in which nothing was shared out anew.
+    std::optional<TimestampMs> unsettled_until_;
     std::deque<Rebalance> rebalances_;
     std::uint64_t rebalance_count_ = 0;
     /// Since the last `settle`, with no rebalance open.

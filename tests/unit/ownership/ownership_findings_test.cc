@@ -133,6 +133,33 @@ TEST(OwnershipFindings, AGroupThatIsNeverSettledForTenSecondsIsToldAfterAMinute)
     EXPECT_EQ(ids(history, moment(now + 61'000)), Ids());
 }
 
+TEST(OwnershipFindings, StaticMembersThatRestartInASettledGroupDoNotUnsettleIt) {
+    GroupHistory history;
+    history.know(named("m1"));
+    history.note(RebalanceCause::joined, named("m1"), moment(0));
+    history.settle(kJoining, moment(0));
+    history.settle(kSettled, moment(500));
+    std::int64_t now = 1000;
+    for (int life = 1; now < 2 * kRestlessMs; ++life, now += 3000) {
+        history.note(RebalanceCause::restarted, named("m1-" + std::to_string(life + 1)), moment(now),
+                     "m1-" + std::to_string(life));
+        history.settle(kSettled, moment(now));
+        EXPECT_EQ(ids(history, moment(now)), Ids()) << now;
+    }
+    EXPECT_GT(history.rebalances().size(), 10U) << "they are told, all the same";
+    // Those that come while it is not settled anyway are among what kept it so.
+    for (int round = 0; round < 12; ++round, now += 6000) {
+        history.note(RebalanceCause::joined, named("m2"), moment(now));
+        history.settle(kJoining, moment(now));
+        history.note(RebalanceCause::restarted, named("m3-" + std::to_string(round + 1)), moment(now),
+                     "m3-" + std::to_string(round));
+        history.settle(kSettled, moment(now + 500));
+    }
+    const auto findings = ownership_findings("billing", history, moment(now - 5500));
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_THAT(findings[0].condition, HasSubstr("12 rebalances, joined 12 times, restarted 12 times."));
+}
+
 TEST(OwnershipFindings, ARebalanceThatDoesNotEndIsToldWhileItGoesOn) {
     GroupHistory history;
     history.know(named("m1"));
