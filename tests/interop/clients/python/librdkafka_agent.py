@@ -250,8 +250,10 @@ class Stream(StreamThread):
         super().__init__(request, make_producer(request))
 
     def pause(self, seconds):
-        # Acknowledgements are handed out meanwhile.
-        self.producer.poll(seconds)
+        # Acknowledgements are handed out meanwhile; poll() ends with the first of them.
+        end = time.monotonic() + seconds
+        while not self.stop.is_set() and (left := end - time.monotonic()) > 0:
+            self.producer.poll(left)
 
     def send(self, n, attempt):
         def on_delivery(error, message):
