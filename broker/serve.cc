@@ -16,6 +16,7 @@
 #include "broker/handlers/services.h"
 #include "broker/http/http_server.h"
 #include "broker/net/server.h"
+#include "broker/profile/profile.h"
 #include "broker/runtime/loop/turn_timer.h"
 #include "broker/runtime/partitions/turns.h"
 #include "broker/start_memory.h"
@@ -225,6 +226,13 @@ int serve(const ServeOptions& options) {
                {"cluster", services.cluster_id},
                {"data_directory", services.log_directory},
                {"memory_only", options.ephemeral ? "yes" : "no"}});
+    if (services.profile != nullptr) {
+        log::info("broker", "clients see a managed service instead of Kafka", {{"profile", services.profile->offer()}});
+        if (!services.profile->has_kafka_endpoint()) {
+            log::warning("broker", "this tier has no Kafka endpoint: clients may use no topic",
+                         {{"tier", profile::tier_name(services.profile->tier())}});
+        }
+    }
     net::Server server(services, schedule);
     // What was there is as it was, so the next start need not recover.
     const auto refuse_cleanly = [&broker](const std::string& message) {

@@ -15,6 +15,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/handlers/transaction_requests.h"
+#include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/topics/catalog.h"
@@ -57,7 +58,8 @@ ErrorCode verify(runtime::RequestContext& context, const Request& request) {
 }
 
 groups::OffsetCommitResult commit(runtime::RequestContext& context, const Request& request, Collected& collected) {
-    if (request.group_id.empty()) {
+    const profile::Profile* const profile = context.services.profile;
+    if (request.group_id.empty() || (profile != nullptr && !profile->accepts_group(request.group_id))) {
         return {.error = ErrorCode::invalid_group_id};
     }
     runtime::GroupShards& groups = context.services.groups;

@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/authentication/connection_string.h"
 #include "broker/authentication/jaas.h"
 #include "broker/authentication/login_exchange.h"
 #include "broker/authentication/oauth_bearer.h"
@@ -22,9 +23,11 @@ enum class Input : std::uint8_t {
     scram_256,
     scram_512,
     bearer,
-    scram_client
+    scram_client,
+    connection_string,
+    access_keys
 };
-constexpr std::uint8_t kInputs = 9;
+constexpr std::uint8_t kInputs = 11;
 constexpr Now kNow{{1'000}, {1'800'000'000'000}};
 constexpr std::string_view kKeys =
     R"({"keys":[{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"},{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0","alg":"ES256"}]})";
@@ -53,6 +56,7 @@ std::shared_ptr<const LoginSettings> fuzz_settings() {
     static const auto settings = [] {
         LoginSettings made;
         made.users = {{"user", "pencil"}};
+        made.access_keys = AccessKeys{{"user", "key"}};
         made.tokens = UnsecuredTokens{};
         for (const Mechanism each :
              {Mechanism::plain, Mechanism::scram_sha_256, Mechanism::scram_sha_512, Mechanism::oauth_bearer}) {
@@ -90,6 +94,23 @@ void check_jaas(std::string_view text) {
         for (const auto& [name, value] : module.options) bytes += value.size();
     }
     FUZZ_CHECK(!modules->empty() && bytes <= text.size());
+}
+
+void check_connection_string_text(std::string_view text) {
+    const auto parsed = parse_connection_string(text);
+    if (!parsed) {
+        FUZZ_CHECK(!parsed.error().empty());
+        return;
+    }
+    for (const std::string& part : {parsed->host, parsed->key_name, parsed->key}) {
+        FUZZ_CHECK(!part.empty() && part.size() <= kConnectionStringPartBytesMax && text.contains(part));
+    }
+    FUZZ_CHECK(!parsed->topic || text.contains("EntityPath=" + *parsed->topic));
+}
+
+void check_access_keys(std::string_view text) {
+    const auto keys = parse_access_keys(text);
+    FUZZ_CHECK(keys ? !keys->empty() && keys->size() <= kAccessKeysMax : !keys.error().empty());
 }
 
 std::vector<std::byte> login_seed(Input input, std::initializer_list<std::string_view> pieces) {
@@ -146,6 +167,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         case Input::bearer:
             check_login(Mechanism::oauth_bearer, fuzz::Pieces(input));
             break;
+        case Input::connection_string:
+            check_connection_string_text(text);
+            break;
+        case Input::access_keys:
+            check_access_keys(text);
+            break;
         case Input::scram_client: {
             // Iterations cost time, which a real server may ask for and a fuzzer need not spend.
             if (text.find("i=4096") == text.npos) break;
@@ -173,6 +200,11 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
         login_seed(Input::scram_512, {"n,a=user,n=user,r=clientnonce,tokenauth=true", "c=biws,r=clientnonceservernonce,p="}),
         login_seed(Input::bearer, {bearer_message(unsecured_token(R"({"sub":"user","exp":1})")), "\x01"}),
         login_seed(Input::bearer, {bearer_message(unsecured_token(R"({"sub":"user","exp":1800000060})"))}),
+        login_seed(Input::plain,
+                   {std::string_view("\0$ConnectionString\0Endpoint=sb://ns/;SharedAccessKeyName=user;SharedAccessKey=key", 81)}),
+        text_seed(Input::connection_string,
+                  "Endpoint=sb://ns.example.net/;SharedAccessKeyName=user;SharedAccessKey=a2V5==;EntityPath=orders"),
+        text_seed(Input::access_keys, "user=a2V5==, other=key"),
         text_seed(Input::scram_client, "r=nonceservernonce,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"),
     };
 }

@@ -195,6 +195,22 @@ TEST(WithAProfile, TopicsAndPartitionsAreLimitedByTier) {
     EXPECT_EQ(premium.create(other, "third", 1), ErrorCode::policy_violation);
 }
 
+TEST(WithAProfile, ATopicThatIsOneTooManyIsNotMadeByAskingForIt) {
+    TierBroker under("standard");
+    WireClient client = under.client();
+    const auto ask_for = [&](std::string_view topic) {
+        const std::array names{MetadataRequest::Topic{.name = topic}};
+        const auto* metadata =
+            client.call<MetadataResponse>(5, MetadataRequest{.topics = names, .allow_auto_topic_creation = true});
+        return metadata == nullptr ? ErrorCode::unknown_server_error : metadata->topics[0].error_code;
+    };
+    for (int i = 0; i < 10; ++i) (void)ask_for("t" + std::to_string(i));
+    EXPECT_EQ(ask_for("t9"), ErrorCode::none);
+    EXPECT_NE(ask_for("one-more"), ErrorCode::none);
+    EXPECT_NE(ask_for("one-more"), ErrorCode::none);
+    EXPECT_EQ(ask_for("t0"), ErrorCode::none);
+}
+
 TEST(WithAProfile, TheBasicTierLetsNobodyUseATopic) {
     TierBroker under("basic");
     WireClient client = under.client();

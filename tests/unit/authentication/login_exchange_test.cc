@@ -29,6 +29,7 @@ class FewCredentials final : public CredentialStore {
 std::shared_ptr<const LoginSettings> all_mechanisms(std::int64_t session_ms_max = 0) {
     LoginSettings settings;
     settings.users = {{"alice", "alice-secret"}, {"bob", "other"}};
+    settings.access_keys = AccessKeys{{"root", "key"}};
     settings.tokens = UnsecuredTokens{};
     for (const Mechanism each : {Mechanism::plain, Mechanism::scram_sha_256, Mechanism::scram_sha_512, Mechanism::oauth_bearer}) {
         settings.offers.push_back({each, session_ms_max});
@@ -321,6 +322,22 @@ TEST(LoginExchange, NobodyBecomesSomebodyElseByLoggingInAgain) {
     EXPECT_EQ(answer.message, "Cannot change principals during re-authentication from User.alice: User.bob");
     EXPECT_TRUE(answer.end && answer.end->after_delay && answer.end->has_answer);
     EXPECT_EQ(login.who(), "User:alice");
+}
+
+TEST(LoginExchange, AConnectionStringForAnotherTopicIsSomebodyElse) {
+    const std::string text = "Endpoint=sb://ns/;SharedAccessKeyName=root;SharedAccessKey=key";
+    Login login(60'000);
+    const std::string of_orders = text + ";EntityPath=orders";
+    EXPECT_FALSE(login.plain(kConnectionStringUser, of_orders).end);
+    EXPECT_EQ(login.who(), "User:root");
+    EXPECT_EQ(login.exchange.principal()->grant(), access::KeyGrant{.only_topic = "orders"});
+    const auto again = [&](const std::string& password, std::int64_t ms) {
+        EXPECT_TRUE(login.exchange.again(later(ms).monotonic));
+        EXPECT_EQ(login.exchange.handshake(1, "PLAIN").error, ErrorCode::none);
+        return login.say(plain_token(kConnectionStringUser, password), later(ms));
+    };
+    EXPECT_FALSE(again(of_orders, 2'000).end);
+    EXPECT_TRUE(again(text, 4'000).end);
 }
 
 TEST(LoginExchange, AWrongPasswordAgainSaysThatItWasAgain) {

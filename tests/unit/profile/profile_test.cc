@@ -145,6 +145,7 @@ TEST(EventHubs, PresetsAreWhatItsClientsAreToldToStayBelow) {
         EXPECT_EQ(preset["group.max.session.timeout.ms"], "300000");
         EXPECT_EQ(preset["partita.capacity.units"], "1");
         EXPECT_EQ(preset["sasl.enabled.mechanisms"], "PLAIN");
+        EXPECT_EQ(preset["partita.events.topic.enable"], "false");
         EXPECT_EQ(preset["message.max.bytes"], tier == Tier::basic ? "262144" : "1048576");
         EXPECT_EQ(preset["log.retention.hours"], tier == Tier::basic ? "24" : "168");
     }
