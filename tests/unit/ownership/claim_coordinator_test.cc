@@ -27,7 +27,8 @@ class Claims : public ::testing::Test {
     GroupHistory history() { return *store.core().history_of("billing", store.now); }
     std::vector<TakeoverCause> causes() {
         std::vector<TakeoverCause> list;
-        for (const auto& takeover : history().takeovers()) list.push_back(takeover.cause);
+        const GroupHistory now = history();  // Must outlive the loop.
+        for (const auto& takeover : now.takeovers()) list.push_back(takeover.cause);
         return list;
     }
     ClaimsStore store;
