@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +21,18 @@ struct KeyGrant {
 /// Never null, unless a header says so.
 using PrincipalPointer = std::shared_ptr<const Principal>;
 
+/// What all clients of one principal did since the start. Any thread adds.
+struct Usage {
+    std::atomic<std::uint64_t> requests = 0;
+    /// Of record batches: those that were appended, and those that were sent.
+    std::atomic<std::uint64_t> produced_bytes = 0;
+    std::atomic<std::uint64_t> fetched_bytes = 0;
+    /// Resources that a request was refused.
+    std::atomic<std::uint64_t> denials = 0;
+    /// For how long it was told to wait because of quotas.
+    std::atomic<std::uint64_t> throttled_ms = 0;
+};
+
 /// Who a client is; immutable. Whoever checks the client's identity (TLS or SASL) makes one, for all requests of the
 /// connection; only `anonymous` needs no check. So a name in a Principal was proven, or is Kafka's name for clients
 /// that proved none.
@@ -26,6 +40,8 @@ class Principal {
   public:
     Principal(std::string type, std::string name, std::optional<KeyGrant> grant = std::nullopt)
         : type_(std::move(type)), name_(std::move(name)), text_(type_ + ":" + name_), grant_(std::move(grant)) {}
+    /// The same, and what it does is counted there.
+    Principal(Principal proven, std::shared_ptr<Usage> usage) : Principal(std::move(proven)) { usage_ = std::move(usage); }
 
     /// Kafka's User:ANONYMOUS, for clients that were not asked who they are. Lives as long as the program; copying the
     /// pointer counts no reference.
@@ -39,12 +55,15 @@ class Principal {
     [[nodiscard]] const std::string& text() const { return text_; }
     /// Mostly null: then it is for rules alone to say what it may do. Rules that know of grants look (profile::ServiceRules).
     [[nodiscard]] const std::optional<KeyGrant>& grant() const { return grant_; }
+    /// Null where nothing is counted: of who was not asked who it is, and of who comes over HTTP.
+    [[nodiscard]] Usage* usage() const { return usage_.get(); }
 
   private:
     std::string type_;
     std::string name_;
     std::string text_;
     std::optional<KeyGrant> grant_;
+    std::shared_ptr<Usage> usage_;
 };
 
 /// What was established about the client at the other end of a connection. The connection owns its session, from accept

@@ -59,6 +59,8 @@ constexpr PartitionVerification kNothingVerified{};
 /// What a produce remembers until its appends are written; in the turn's arena.
 struct ProduceInProgress {
     runtime::Services* services = nullptr;
+    /// Of the client's principal, if that is counted. What is counted stays as long as the broker.
+    access::Usage* usage = nullptr;
     ProduceResponse response;
     Array<PartitionResponse> partitions;  ///< All of the reply's partitions, in order.
     std::int16_t acks = -1;
@@ -364,6 +366,9 @@ void finish_produce(StagedRequest& request, Turn&) {
         response.log_start_offset = staged.partition->log->log_start_offset().value;
         if (!staged.append.duplicate) {
             counters.produced_bytes.fetch_add(staged.size_bytes, std::memory_order_relaxed);
+            if (progress.usage != nullptr) {
+                progress.usage->produced_bytes.fetch_add(staged.size_bytes, std::memory_order_relaxed);
+            }
             counters.produced_records.fetch_add(static_cast<std::uint64_t>(staged.record_count), std::memory_order_relaxed);
         }
         if (needs_sync(staged)) {
@@ -464,6 +469,7 @@ void produce(runtime::RequestContext& context) {
     note_producer(context);
     auto* progress = new (arena.allocate_unlimited(sizeof(ProduceInProgress), alignof(ProduceInProgress))) ProduceInProgress;
     progress->services = &context.services;
+    progress->usage = context.principal().usage();
     progress->acks = request->acks;
     StagedRequest& staged = context.turn.begin_staged_request();
     staged.message = progress;

@@ -217,6 +217,7 @@ void fetch(runtime::RequestContext& context) {
     const bool by_id = context.version() >= 13;
     auto operation = std::make_unique<FetchOperation>(context.services);
     operation->version = context.version();
+    operation->usage = context.principal().usage();
     operation->read_committed = request->isolation_level == 1;
     operation->leader_id = context.services.node_id;
     operation->from_follower = (context.version() >= 15 ? request->replica_state.replica_id : request->replica_id) >= 0;

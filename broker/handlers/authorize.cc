@@ -27,6 +27,9 @@ bool ask(const runtime::RequestContext& context, access::Permission permission, 
     const access::Rules& rules = *context.services.authorizer.rules();
     const access::Requester requester = requester_of(context);
     const bool is_allowed = rules.allows(requester, permission, name);
+    if (access::Usage* const usage = requester.principal.usage(); usage != nullptr && name && !is_allowed && tells_denials) {
+        usage->denials.fetch_add(1, std::memory_order_relaxed);
+    }
     if (name && (is_allowed ? AccessAudit::notes_grants() : tells_denials)) {
         audit().note(rules, requester, permission, *name, is_allowed);
     }

@@ -385,6 +385,9 @@ void FetchOperation::send(Turn& turn) {
     }
     response.responses = topics;
     services_.counters.fetched_bytes.fetch_add(static_cast<std::uint64_t>(total_bytes_), std::memory_order_relaxed);
+    if (usage != nullptr) {
+        usage->fetched_bytes.fetch_add(static_cast<std::uint64_t>(total_bytes_), std::memory_order_relaxed);
+    }
     services_.turns.deliver(pending.target, runtime::encode_reply(pending, response, slices));
 }
 

@@ -126,6 +126,9 @@ class FetchOperation final : public runtime::WaitingFetch {
     };
     std::optional<ThrottledClient> throttled_client;
 
+    /// Of the client's principal, if that is counted. What is counted stays as long as the broker.
+    access::Usage* usage = nullptr;
+
     /// Empty without a session.
     std::optional<fetch::SessionTurn> session;
     /// True when the answer has only what is new.

@@ -98,6 +98,9 @@ const ServedApi* find_served_api(ApiKey key) {
 void dispatch(runtime::RequestContext& context) {
     runtime::RequestWatch& watch = context.services.requests;
     watch.count(context.api_key());
+    if (access::Usage* const usage = context.principal().usage()) {
+        usage->requests.fetch_add(1, std::memory_order_relaxed);
+    }
     if (watch.is_watched(context.now().monotonic)) [[unlikely]] {
         context.measure_latency();
     }

@@ -61,6 +61,9 @@ struct Caller {
     access::Session session = {};
     /// The client's address as a number ("10.0.0.1").
     std::string address;
+    /// Whether it may know who uses the broker (gate.h), and asked by a name that the broker has: a page of another site may have
+    /// led its own name here.
+    bool is_told_names = false;
 
     /// Lives as long as this.
     [[nodiscard]] access::Requester requester() const { return {*session.principal, address}; }

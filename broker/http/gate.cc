@@ -66,6 +66,13 @@ bool Gate::is_token(std::string_view given) const {
            authentication::equal_in_constant_time(authentication::digest(Hash::sha_256, given), token_digest_);
 }
 
+bool Gate::tells_names_to(const access::Principal& caller) const {
+    if (!has_token()) {
+        return is_open_;
+    }
+    return &caller == bearer_.get() && &caller != access::Principal::anonymous().get();
+}
+
 std::expected<access::PrincipalPointer, Gate::Refusal> Gate::admit(const Request& request, std::string_view authorization,
                                                                    std::string_view protocols) const {
     if (token_digest_.empty()) {

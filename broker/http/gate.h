@@ -30,6 +30,9 @@ class Gate {
     explicit Gate(Settings settings);
 
     [[nodiscard]] bool has_token() const { return !token_digest_.empty(); }
+    /// Whether `caller` may know who uses the broker, which metrics tell besides what is for everybody: the bearer of the token,
+    /// and whoever is served everything because there is none.
+    [[nodiscard]] bool tells_names_to(const access::Principal& caller) const;
 
     /// Why nobody gets an answer.
     struct Refusal {

@@ -4,9 +4,12 @@
 
 #include <cstdio>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "broker/config/capture_config.h"
 #include "broker/config/current_config.h"
+#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/request_watch.h"
@@ -125,6 +128,50 @@ void add_service(Text& text, const runtime::SharedCapacity::Status& capacity, co
                static_cast<std::uint64_t>(capacity.egress_wait_ms));
 }
 
+/// A text as the value of a label.
+std::string label_value(const std::string& text) {
+    std::string value;
+    for (const char character : expansion::name_text(text)) {
+        if (character == '\n') {
+            value += "\\n";
+            continue;
+        }
+        if (character == '"' || character == '\\') {
+            value += '\\';
+        }
+        value += character;
+    }
+    return value;
+}
+
+/// What clients did that have proven who they are; nothing where nobody had to.
+void add_principals(Text& text, const std::vector<runtime::PrincipalUsages::Report>& principals) {
+    using Report = runtime::PrincipalUsages::Report;
+    struct Metric {
+        std::string_view name;
+        std::string_view help;
+        std::uint64_t Report::* value;
+    };
+    static constexpr Metric kMetrics[] = {
+        {"partita_principal_requests_total", "Requests of a principal's clients.", &Report::requests},
+        {"partita_principal_produced_bytes_total", "Bytes of record batches that they appended.", &Report::produced_bytes},
+        {"partita_principal_fetched_bytes_total", "Bytes of record batches that they were sent.", &Report::fetched_bytes},
+        {"partita_principal_denials_total", "Resources that they were refused.", &Report::denials},
+        {"partita_principal_throttled_milliseconds_total", "For how long they were told to wait because of quotas.",
+         &Report::throttled_ms},
+    };
+    if (principals.empty()) {
+        return;
+    }
+    for (const Metric& metric : kMetrics) {
+        std::map<std::string, std::uint64_t> values;
+        for (const Report& principal : principals) {
+            values.emplace("principal=\"" + label_value(principal.principal) + "\"", principal.*metric.value);
+        }
+        text.counters(metric.name, metric.help, values);
+    }
+}
+
 }  // namespace
 
 std::uint64_t resident_bytes() {
@@ -140,7 +187,7 @@ std::uint64_t resident_bytes() {
     return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-std::string metrics_text(runtime::Services& services, const runtime::NetworkStatistics& network) {
+std::string metrics_text(runtime::Services& services, const runtime::NetworkStatistics& network, bool with_names) {
     const auto table = services.topics.table();
     const runtime::Counters& counters = services.counters;
     Text text;
@@ -185,6 +232,9 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
     }
     if (services.capacity.is_limited()) {
         add_service(text, services.capacity.status(services.clock.now()), services.capacity.counts(), network.connection_count());
+    }
+    if (with_names) {
+        add_principals(text, services.requests.principals());
     }
     text.gauge("process_resident_memory_bytes", "Resident memory of the broker.", resident_bytes());
     return text.take();

@@ -11,8 +11,9 @@ struct Services;
 namespace partita::http {
 
 /// The state of the broker in Prometheus' text format (version 0.0.4), with Kafka's own metric names as its JMX exporter usually
-/// spells them. It looks only at counters and sizes, so it is cheap and holds no lock for long.
-[[nodiscard]] std::string metrics_text(runtime::Services& services, const runtime::NetworkStatistics& network);
+/// spells them. It looks only at counters and sizes, so it is cheap and holds no lock for long. `with_names`: also what each
+/// principal did, by its name.
+[[nodiscard]] std::string metrics_text(runtime::Services& services, const runtime::NetworkStatistics& network, bool with_names);
 
 /// How much memory of the broker is resident, as the kernel tells; 0 when it does not.
 [[nodiscard]] std::uint64_t resident_bytes();

@@ -193,7 +193,10 @@ void Session::on_request() {
         refuse_stranger(principal.error());
         return;
     }
-    Caller caller{.session = {.principal = *principal}, .address = address_};
+    const bool is_told_names =
+        surroundings_.gate.tells_names_to(**principal) &&
+        (surroundings_.gate.has_token() || is_own_host(text_of(message[beast::http::field::host]), surroundings_.own_names));
+    Caller caller{.session = {.principal = *principal}, .address = address_, .is_told_names = is_told_names};
     if (wants_upgrade(message) && request->path == std::vector<std::string>{"v1", "events"}) {
         hand_over(std::move(caller));
         return;

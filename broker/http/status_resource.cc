@@ -18,7 +18,8 @@ void serve_ready(const Surroundings& surroundings, const ExchangePointer& exchan
 
 void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exchange) {
     constexpr std::string_view kPrometheusText = "text/plain; version=0.0.4; charset=utf-8";
-    exchange->respond(Status::ok, kPrometheusText, metrics_text(surroundings.services, surroundings.network));
+    exchange->respond(Status::ok, kPrometheusText,
+                      metrics_text(surroundings.services, surroundings.network, exchange->caller().is_told_names));
 }
 
 }  // namespace partita::http

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "broker/authentication/delegation_token.h"
+#include "broker/handlers/services.h"
+#include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/topics/catalog.h"
 #include "protocol/big_endian.h"
@@ -83,13 +85,13 @@ class CatalogCredentials final : public CredentialStore {
 };
 
 /// A client that is known by the token has its name in its session from now on.
-LoginExchange::Answer take_token(runtime::Turn& turn, runtime::ClientConnection& client, LoginExchange& login,
-                                 std::string_view token) {
+LoginExchange::Answer take_token(runtime::Services& services, runtime::Turn& turn, runtime::ClientConnection& client,
+                                 LoginExchange& login, std::string_view token) {
     const CatalogCredentials credentials(*turn.topics().catalog, login.settings().token_secret, turn.now().wall);
     const std::string nonce = fresh_nonce();
     auto answer = login.token(token, {.now = turn.now(), .nonce = nonce, .credentials = credentials});
     if (login.is_complete()) {
-        client.session = {.principal = login.principal(), .is_by_token = login.is_by_token()};
+        client.session = {.principal = services.requests.counted(*login.principal()), .is_by_token = login.is_by_token()};
     }
     return answer;
 }
@@ -131,7 +133,7 @@ std::optional<LoginAnswer> answer_login(runtime::RequestContext& context, LoginE
     if (request == nullptr) {
         return std::nullopt;
     }
-    auto answer = take_token(context.turn, context.client, login, as_text(request->auth_bytes));
+    auto answer = take_token(context.services, context.turn, context.client, login, as_text(request->auth_bytes));
     if (answer.end && !answer.end->has_answer) {
         return LoginAnswer{.reply = {}, .end = std::move(answer.end)};
     }
@@ -144,9 +146,9 @@ std::optional<LoginAnswer> answer_login(runtime::RequestContext& context, LoginE
     return LoginAnswer{.reply = context.take_reply(), .end = std::move(answer.end)};
 }
 
-LoginAnswer answer_bare_token(runtime::Turn& turn, runtime::ClientConnection& client, LoginExchange& login,
-                              std::string_view token) {
-    auto answer = take_token(turn, client, login, token);
+LoginAnswer answer_bare_token(runtime::Services& services, runtime::Turn& turn, runtime::ClientConnection& client,
+                              LoginExchange& login, std::string_view token) {
+    auto answer = take_token(services, turn, client, login, token);
     LoginAnswer result{.reply = {}, .end = std::move(answer.end)};
     if (!result.end) {
         result.reply.bytes = runtime::take_reply_buffer();

@@ -28,7 +28,7 @@ struct LoginAnswer {
 /// context says why the connection is closed.
 [[nodiscard]] std::optional<LoginAnswer> answer_login(runtime::RequestContext& context, authentication::LoginExchange& login);
 /// Answers a token that came without a header.
-[[nodiscard]] LoginAnswer answer_bare_token(runtime::Turn& turn, runtime::ClientConnection& client,
+[[nodiscard]] LoginAnswer answer_bare_token(runtime::Services& services, runtime::Turn& turn, runtime::ClientConnection& client,
                                             authentication::LoginExchange& login, std::string_view token);
 /// Tells the login of the answer to an ApiVersions request.
 void tell_versions(authentication::LoginExchange& login, const runtime::Reply& reply);

@@ -86,7 +86,8 @@ std::expected<Served, std::string> serve_request(runtime::Services& services, ru
                                                  const Conversation::Request& request) {
     authentication::LoginExchange* const login = speaker.login;
     if (login != nullptr && login->expects_bare_token()) {
-        return finish(services, speaker, request.slot, answer_bare_token(turn, speaker.client, *login, as_text(request.frame)));
+        return finish(services, speaker, request.slot,
+                      answer_bare_token(services, turn, speaker.client, *login, as_text(request.frame)));
     }
     const std::expected<RequestHeader, HeaderError> header =
         parse_request_header(request.frame, speaker.client.listener->unstable_versions);

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "broker/access/session.h"
+#include "broker/handlers/services.h"
 #include "broker/net/net_reactor.h"
 #include "broker/net/tls_transport.h"
+#include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/loop/counters.h"
 
 namespace partita::net {
@@ -129,7 +131,7 @@ void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
         owner_.services().counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
     }
     if (*client && newcomer.login == nullptr) {
-        newcomer.client.session.principal = std::make_shared<const access::Principal>("User", std::move(**client));
+        newcomer.client.session.principal = owner_.services().requests.counted(access::Principal("User", std::move(**client)));
     }
     handshake->is_over = true;
     waiting_.erase(handshake->in_list);

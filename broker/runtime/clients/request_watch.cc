@@ -58,6 +58,9 @@ void RequestWatch::note_closed(const ClientConnection& client, std::string_view 
 
 void RequestWatch::note_throttled(const ClientConnection& client, std::string_view client_id, std::int64_t duration_ms,
                                   TimestampMs now) {
+    if (access::Usage* const usage = client.session.principal->usage()) {
+        usage->throttled_ms.fetch_add(static_cast<std::uint64_t>(duration_ms), std::memory_order_relaxed);
+    }
     const GivenError::Client who = describe(client, client_id);
     const MutexLock lock(mutex_);
     const auto same = std::ranges::find_if(throttled_, [&](const Throttled& known) {
@@ -127,6 +130,16 @@ std::uint64_t RequestWatch::requests() const {
 ErrorRing RequestWatch::errors() const {
     const MutexLock lock(mutex_);
     return errors_;
+}
+
+access::PrincipalPointer RequestWatch::counted(const access::Principal& proven) {
+    const MutexLock lock(mutex_);
+    return principals_.counted(proven);
+}
+
+std::vector<PrincipalUsages::Report> RequestWatch::principals() const {
+    const MutexLock lock(mutex_);
+    return principals_.reports();
 }
 
 std::deque<RequestWatch::Throttled> RequestWatch::throttled() const {

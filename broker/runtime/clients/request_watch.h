@@ -13,6 +13,7 @@
 
 #include "broker/runtime/clients/error_ring.h"
 #include "broker/runtime/clients/latency_histogram.h"
+#include "broker/runtime/clients/principal_usages.h"
 #include "protocol/api_keys.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
@@ -23,7 +24,7 @@ struct ClientConnection;
 struct ReplyNotes;
 
 /// What people ask when they look at how clients fare: requests by API with how long they took, the errors that were given out
-/// lately, and who had to wait because of a quota. Thread-safe.
+/// lately, who had to wait because of a quota, and what each principal did. Thread-safe.
 ///
 /// Counts are always kept, one addition for each request. Time is measured only while somebody looks (`watch`): otherwise a
 /// request pays one load and one branch for it. Errors and waits are noted when there are any.
@@ -70,6 +71,9 @@ class RequestWatch {
     void note_closed(const ClientConnection& client, std::string_view reason, TimestampMs now);
     void note_throttled(const ClientConnection& client, std::string_view client_id, std::int64_t duration_ms, TimestampMs now);
 
+    /// For whoever has checked who a client is: the principal that its session gets, by which its requests are counted.
+    [[nodiscard]] access::PrincipalPointer counted(const access::Principal& proven) EXCLUDES(mutex_);
+
     // For whoever looks
 
     /// Requests are measured from now on, for `kWatchMs`. What was measured before an earlier look ended is forgotten.
@@ -82,6 +86,7 @@ class RequestWatch {
     [[nodiscard]] ErrorRing errors() const;
     /// Those that waited last come last.
     [[nodiscard]] std::deque<Throttled> throttled() const;
+    [[nodiscard]] std::vector<PrincipalUsages::Report> principals() const;
 
   private:
     static constexpr std::size_t kApis = 128;
@@ -102,6 +107,7 @@ class RequestWatch {
     mutable Mutex mutex_{LockRank::request_watch};
     ErrorRing errors_ GUARDED_BY(mutex_);
     std::deque<Throttled> throttled_ GUARDED_BY(mutex_);
+    PrincipalUsages principals_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::runtime

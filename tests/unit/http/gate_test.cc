@@ -53,6 +53,16 @@ TEST(Gate, HealthMetricsAndTheConsolesFilesAreForEverybodyAndAWrongTokenForNobod
     EXPECT_NE(who(with_token(), "/v1", ""), "User:ANONYMOUS");
 }
 
+TEST(Gate, NamesOfClientsAreToldToTheBearerAndWhereEverythingIsServed) {
+    const auto tells = [](const Gate& gate, std::string_view authorization) {
+        return gate.tells_names_to(**gate.admit(parse_target("/metrics").value(), authorization, ""));
+    };
+    EXPECT_TRUE(tells(with_token(), "Bearer 0123456789abcdef"));
+    EXPECT_FALSE(tells(with_token(), ""));
+    EXPECT_TRUE(tells(Gate(), ""));
+    EXPECT_FALSE(tells(Gate({.is_open = false}), ""));
+}
+
 TEST(Gate, AWebSocketMayCarryTheTokenInHexadecimal) {
     const std::string hex = "30313233343536373839616263646566";
     EXPECT_EQ(who(with_token(), "/v1/events", "", "partita, partita.token." + hex), "User:admin");
