@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "broker/topics/catalog_core.h"
+#include "broker/topics/catalog_limits.h"
 #include "broker/topics/catalog_refusal.h"
 #include "broker/topics/change_builder.h"
 
@@ -159,7 +160,7 @@ std::expected<ConfigMap, CatalogError> apply_changes(const ResourceToAlter& wish
 
 /// The controller's rules for the complete new set.
 CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& configs, const ConfigMap& current,
-                           const CatalogSnapshot& catalog, const ConfigRules& rules) {
+                           const CatalogSnapshot& catalog, const ConfigRules& rules, const CatalogSettings& settings) {
     if (auto problem = config_value_problem(configs)) return std::move(*problem);
     if (resource.name.empty() && resource.type == ConfigResourceType::topic) {
         return refused(ErrorCode::invalid_request, "Default topic resources are not allowed.");
@@ -175,6 +176,14 @@ CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& conf
     if (CatalogError judged = rules.validate(resource, configs, current); judged.failed()) return judged;
     if (resource.type == ConfigResourceType::topic && catalog.find_topic(resource.name) == nullptr) {
         return refused(ErrorCode::unknown_topic_or_partition, "The topic '" + std::string(resource.name) + "' does not exist.");
+    }
+    // What a topic had before there were limits stays until somebody changes it.
+    const auto retention_of = [](const ConfigMap& of) {
+        const auto found = of.find("retention.ms");
+        return found == of.end() ? std::string_view() : std::string_view(found->second);
+    };
+    if (resource.type == ConfigResourceType::topic && retention_of(configs) != retention_of(current)) {
+        return retention_problem(settings.limits, resource.name, configs);
     }
     return {};
 }
@@ -222,7 +231,7 @@ Decision<AlterConfigsReply> alter(const Command& command, const CatalogPointer& 
         if (!judged.failed()) {
             const ConfigMap& current = current_configs(*catalog, wish.resource);
             std::expected<ConfigMap, CatalogError> configs = result_of(wish, current);
-            judged = configs ? judge_configs(wish.resource, *configs, current, *catalog, rules) : configs.error();
+            judged = configs ? judge_configs(wish.resource, *configs, current, *catalog, rules, settings) : configs.error();
             if (!judged.failed()) records += changed_entries(current, *configs);
             if (!judged.failed() && !command.validate_only) {
                 store(wish.resource, std::move(*configs), current, *catalog, change);

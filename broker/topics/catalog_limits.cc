@@ -15,12 +15,17 @@ std::string at_most(const CatalogLimits& limits, std::int64_t number, std::strin
 }
 
 /// Whether records are to be kept for longer than they may. The value was judged to be a number.
-bool keeps_too_long(const Topic& topic, std::int64_t retention_ms_max) {
-    const auto found = topic.configs.find("retention.ms");
-    if (found == topic.configs.end()) return false;
+bool keeps_too_long(const ConfigMap& configs, std::int64_t retention_ms_max) {
+    const auto found = configs.find("retention.ms");
+    if (found == configs.end()) return false;
     std::int64_t retention_ms = 0;
     std::from_chars(found->second.data(), found->second.data() + found->second.size(), retention_ms);
     return retention_ms < 0 || retention_ms > retention_ms_max;
+}
+
+CatalogError keeps_at_most(const CatalogLimits& limits) {
+    return {ErrorCode::invalid_config,
+            limits.of.value + " keeps records for at most " + std::to_string(limits.retention_ms) + " ms (retention.ms)"};
 }
 
 }  // namespace
@@ -49,10 +54,7 @@ CatalogError LimitedCommand::admit(const Topic& made) {
     if (limits_ == nullptr || !counts(made)) return {};
     if (CatalogError problem = partitions_problem(made.partition_count, made.partition_count); problem.failed()) return problem;
     if (topics_ >= limits_->topics) return {ErrorCode::policy_violation, at_most(*limits_, limits_->topics, "topics")};
-    if (keeps_too_long(made, limits_->retention_ms)) {
-        return {ErrorCode::invalid_config,
-                limits_->of.value + " keeps records for at most " + std::to_string(limits_->retention_ms) + " ms (retention.ms)"};
-    }
+    if (keeps_too_long(made.configs, limits_->retention_ms)) return keeps_at_most(*limits_);
     ++topics_;
     partitions_ += made.partition_count;
     return {};
@@ -67,6 +69,11 @@ CatalogError LimitedCommand::admit_growth(const Topic& grown, std::int32_t count
     if (CatalogError problem = partitions_problem(count, added); problem.failed()) return problem;
     partitions_ += added;
     return {};
+}
+
+CatalogError retention_problem(const std::optional<CatalogLimits>& limits, std::string_view topic, const ConfigMap& configs) {
+    if (!limits || is_internal_topic(topic) || !keeps_too_long(configs, limits->retention_ms)) return {};
+    return keeps_at_most(*limits);
 }
 
 }  // namespace partita::topics

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "broker/topics/catalog_commands.h"
 
@@ -25,5 +26,9 @@ class LimitedCommand {
     std::int64_t topics_ = 0;
     std::int64_t partitions_ = 0;
 };
+
+/// Why a topic may not have these configs: it would keep records for longer than the limits allow.
+[[nodiscard]] CatalogError retention_problem(const std::optional<CatalogLimits>& limits, std::string_view topic,
+                                             const ConfigMap& configs);
 
 }  // namespace partita::topics

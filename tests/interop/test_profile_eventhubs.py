@@ -133,6 +133,19 @@ def test_librdkafka_writes_reads_and_commits(standard, unique):
     assert {partition.leader for partition in listed.topics[topic].partitions.values()} == set(listed.brokers) and len(listed.brokers) == 1
 
 
+def test_tokens_log_in_beside_connection_strings(unique):
+    topic = unique("topic")
+    module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+    with a_tier("premium", **{"sasl.enabled.mechanisms": "OAUTHBEARER", "listener.name.sasl_plaintext.oauthbearer.sasl.jaas.config":
+                              f'{module} required unsecuredLoginStringClaim_sub="broker";'}) as broker:
+        bearer = {"sasl.mechanisms": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": "principal=alice",
+                  "sasl.username": "", "sasl.password": ""}
+        assert create(broker, topic) is None
+        assert produce(broker, topic, b"by token", **bearer) is None
+        assert produce(broker, topic, b"by key") is None
+        assert consume(broker, topic, unique("group"), 2, **bearer) == [b"by token", b"by key"]
+
+
 def test_librdkafka_with_another_key_is_refused(standard, unique):
     for password in (connection_string(key="d3Jvbmc="), connection_string(name="Nobody"), "no connection string"):
         errors = []

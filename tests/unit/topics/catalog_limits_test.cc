@@ -66,6 +66,30 @@ TEST(CatalogLimits, NothingIsKeptForLongerThanAllowed) {
     EXPECT_FALSE(catalog.create("a", 1, 1, {{.name = "retention.ms", .value = "1000"}}).failed());
 }
 
+TEST(CatalogLimits, NoTopicIsChangedToKeepItsRecordsForLonger) {
+    LimitedCatalog catalog;
+    EXPECT_FALSE(catalog.create("a", 1).failed());
+    const auto alter = [&](std::vector<ConfigChange> changes) {
+        IncrementalAlterConfigsCommand command;
+        ResourceToAlter& resource = command.resources.emplace_back();
+        resource.resource = {ConfigResourceType::topic, "a"};
+        resource.changes = std::move(changes);
+        return catalog.carry_out(catalog.core().incremental_alter_configs(command, catalog.context())).resources.front().error;
+    };
+    const auto set = [](std::string_view name, std::string_view value) {
+        return ConfigChange{.name = name, .operation = static_cast<std::int8_t>(AlterOperation::set), .value = value};
+    };
+    EXPECT_EQ(alter({set("retention.ms", "1001")}),
+              error(ErrorCode::invalid_config, "the tier keeps records for at most 1000 ms (retention.ms)"));
+    EXPECT_FALSE(alter({set("retention.ms", "1000")}).failed());
+    // It was made before there were such limits.
+    catalog.settings.limits = std::optional<CatalogLimits>();
+    EXPECT_FALSE(alter({set("retention.ms", "5000")}).failed());
+    catalog.settings.limits = std::optional(limits());
+    EXPECT_FALSE(alter({set("cleanup.policy", "compact")}).failed());
+    EXPECT_TRUE(alter({set("retention.ms", "4000")}).failed());
+}
+
 TEST(CatalogLimits, TopicsOfTheBrokerItselfAreFree) {
     LimitedCatalog catalog;
     (void)catalog.carry_out(catalog.core().auto_create_topic("__consumer_offsets", catalog.context()));
