@@ -162,8 +162,8 @@ def test_a_librdkafka_producer_that_gives_the_partition_is_named_before_and_afte
 def test_a_java_producer_that_gives_the_partition_is_named(broker, unique):
     topic = unique("topic")
     insight.create(broker, topic, 6)
-    # More than fits into a few batches: what a batch holds may have been sent at once.
-    records = [{"key": key, "value": "v" * 200, "partition": partition} for _ in range(40) for key, partition in CHOSEN.items()]
+    # Far more than fits into a few batches: what a batch holds may have been sent at once, and on a busy machine what several hold.
+    records = [{"key": key, "value": "v" * 200, "partition": partition} for _ in range(160) for key, partition in CHOSEN.items()]
     agent = clients.Agent(clients.java, broker.bootstrap)
     try:
         agent.expect_partitions(topic, 6)
