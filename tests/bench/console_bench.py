@@ -4,7 +4,7 @@
 
 From the navigation until the page is drawn and its links work. Beside it the same browser's time for a page of the same broker that is one
 line of text: what a browser needs for any page. Once with four topics, once with 10,000 partitions in a hundred. Exit code 1 when the
-median of the first page is beyond the bar.
+median with four topics is beyond the bar.
 """
 
 import argparse
@@ -70,11 +70,11 @@ def main():
     browser.size(1600, 1000)
     browser.call("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
     print(f"{'topics':>8} {'partitions':>11} {'first page':>12} {'fastest':>9} {'a line of text':>15}")
-    for topics, partitions in ((4, 6), (100, 100)):
+    for topics, partitions, has_bar in ((4, 6, True), (100, 100, False)):
         with harness.start_broker({}) as broker:
             create(broker, topics, partitions)
             (drawn, line), fastest = measure(browser, f"http://{insight.address(broker)}/", options.loads)
-        too_slow |= drawn > options.bar_ms
+        too_slow |= has_bar and drawn > options.bar_ms
         print(f"{topics:>8} {topics * partitions:>11,} {drawn:>9.1f} ms {fastest:>6.1f} ms {line:>12.1f} ms", flush=True)
     browser.close()
     return 1 if too_slow else 0
