@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kSizeBytes = sizeof(std::int32_t);
 /// How a record of TLS begins that says what is wrong: its type and the major version. No first reply is as long as that.
 constexpr std::int32_t kTlsAlertHead = 0x1503;
+/// Of ApiVersions, that is asked for first: the first with the client's software.
+constexpr std::int16_t kFirstVersion = 3;
 /// What is read at a time.
 constexpr std::size_t kPieceBytes = 64 * 1024;
 
@@ -81,7 +83,9 @@ const ApiVersionsResponse& Connection::api_versions() const {
 Result<void> Connection::negotiate(Instant deadline) {
     const ApiInfo& api = *find_api(ApiKey::api_versions);
     const ApiVersionsRequest request{.client_software_name = "partita", .client_software_version = PARTITA_VERSION};
-    std::int16_t version = api.latest_version(false);
+    // Version 4 says more of features, for which `describe_features` asks by itself. A managed service closes the connection when
+    // it comes (dpkp/kafka-python #2602), where a broker of Kafka would say which version it has.
+    std::int16_t version = kFirstVersion;
     // Twice at most: a broker that is older says which version it has.
     for (int attempt = 0; attempt < 2; ++attempt) {
         if (auto sent = send(api, version, &request, deadline); !sent) return sent;

@@ -107,6 +107,23 @@ def consume(broker, topic, group, count, password=None, **more):
     return values
 
 
+# ---- our own commands ----
+
+
+def test_our_own_commands_get_in(standard, unique, tmp_path):
+    topic = unique("topic")
+    login = tmp_path / "client.properties"
+    login.write_text("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
+                     f'username="$ConnectionString" password="{connection_string()}";\n')
+    where = ("--bootstrap-server", f"localhost:{standard.port}", "--command-config", login)
+    harness.run_partita("topics", *where, "--create", "--topic", topic, "--partitions", 2).succeeded()
+    harness.run_partita("produce", *where, "--topic", topic, input="one\ntwo\n").succeeded()
+    read = harness.run_partita("consume", *where, "--topic", topic, "--from-beginning", "--exit").succeeded()
+    assert sorted(read.lines) == ["one", "two"]
+    grown = harness.run_partita("topics", *where, "--alter", "--topic", topic, "--partitions", 4)
+    assert grown.code == 1 and "does not add partitions" in grown.out + grown.err
+
+
 # ---- librdkafka ----
 
 
