@@ -8,6 +8,7 @@
 
 #include "broker/tools/text.h"
 #include "protocol/big_endian.h"
+#include "protocol/hexadecimal.h"
 
 namespace partita::tools {
 namespace {
@@ -26,19 +27,8 @@ std::string hex_of(Bytes bytes) {
 }
 
 std::expected<std::string, std::string> bytes_of_hex(const std::string& text) {
-    const auto digit_of = [](char letter) {
-        return letter >= '0' && letter <= '9'   ? letter - '0'
-               : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10
-               : letter >= 'A' && letter <= 'F' ? letter - 'A' + 10
-                                                : -1;
-    };
     std::string bytes;
-    for (std::size_t i = 0; i < text.size(); i += 2) {
-        const int high = digit_of(text[i]);
-        const int low = i + 1 < text.size() ? digit_of(text[i + 1]) : -1;
-        if (high < 0 || low < 0) return std::unexpected("no hexadecimal: " + text);
-        bytes += static_cast<char>(high * 16 + low);
-    }
+    if (!decode_hexadecimal(text, bytes)) return std::unexpected("no hexadecimal: " + text);
     return bytes;
 }
 

@@ -60,14 +60,8 @@ std::optional<schemas::RegistryPlace> registry_place(const Options& options, con
     return place.url.empty() ? std::nullopt : std::optional(std::move(place));
 }
 
-struct SchemaDecoder::Parts {
-    std::unique_ptr<schemas::Registry> registry;
-};
-
 SchemaDecoder::SchemaDecoder(const Surroundings& surroundings, const schemas::RegistryPlace& place, bool decodes_keys)
-    : surroundings_(surroundings),
-      decodes_keys_(decodes_keys),
-      parts_(std::make_unique<Parts>(Parts{registry_at(surroundings, place)})) {}
+    : surroundings_(surroundings), decodes_keys_(decodes_keys), registry_(registry_at(surroundings, place)) {}
 SchemaDecoder::~SchemaDecoder() = default;
 
 Outcome<Decoded> SchemaDecoder::decode(const client::FetchedRecord& record) {
@@ -86,7 +80,7 @@ Outcome<Decoded> SchemaDecoder::decode(const client::FetchedRecord& record) {
 Outcome<std::optional<ordered_json>> SchemaDecoder::decode(const client::FetchedRecord& record, const char* what,
                                                            const std::optional<Bytes>& bytes) {
     if (!bytes) return std::nullopt;
-    auto decoded = schemas::decode(*parts_->registry, *bytes);
+    auto decoded = schemas::decode(*registry_, *bytes);
     if (decoded) return std::move(*decoded);
     if (decoded.error().is_unreachable) return failed(std::move(decoded.error().message));
     if (++failed_ <= kToldMax) {

@@ -10,6 +10,10 @@
 #include "broker/tools/record_text.h"
 #include "broker/tools/tool.h"
 
+namespace partita::schemas {
+class Registry;
+}
+
 /// Records whose keys and values are written by schemas of a registry, for the console's two tools.
 namespace partita::tools {
 
@@ -44,10 +48,9 @@ class SchemaDecoder {
     [[nodiscard]] Outcome<std::optional<nlohmann::ordered_json>> decode(const client::FetchedRecord& record, const char* what,
                                                                         const std::optional<Bytes>& bytes);
 
-    struct Parts;
     const Surroundings& surroundings_;
     const bool decodes_keys_;
-    std::unique_ptr<Parts> parts_;
+    std::unique_ptr<schemas::Registry> registry_;
     std::uint64_t failed_ = 0;
 };
 
