@@ -116,9 +116,8 @@ class Request {
                                                         const std::string& json = {}) {
         const std::optional<Endpoint> endpoint = parse_address(address_, peer_);
         if (!endpoint) {
-            return std::unexpected(
-                HttpFailure{true, std::string(peer_.address_option) + " is " + address_ +
-                                      "; say HOST or HOST:PORT, such as localhost:8092, or https:// before it"});
+            return std::unexpected(HttpFailure{
+                true, std::string(peer_.address_option) + " is " + address_ + "; say " + std::string(peer_.address_form)});
         }
         const auto authorization = authorization_of(place_);
         if (!authorization) return std::unexpected(HttpFailure{true, authorization.error()});
@@ -273,6 +272,7 @@ const HttpPeer kBrokerPeer{.what = "broker",
                            .nobody = "no broker's HTTP side",
                            .advice = "start one, or name its address with --http or in $PARTITA_HTTP",
                            .address_option = "--http",
+                           .address_form = "HOST or HOST:PORT, such as localhost:8092, or https:// before it",
                            .ca_option = "--http-ca",
                            .default_port = kDefaultPort};
 

@@ -19,6 +19,8 @@ struct HttpPeer {
     std::string_view nobody;
     std::string_view advice;
     std::string_view address_option;
+    /// What a person is to say there: "HOST or HOST:PORT, such as ...".
+    std::string_view address_form;
     std::string_view ca_option;
     /// Null: that of HTTP, or of HTTP with TLS.
     const char* default_port = nullptr;

@@ -7,11 +7,13 @@
 namespace partita::cli {
 namespace {
 
-constexpr HttpPeer kRegistryPeer{.what = "schema registry",
-                                 .nobody = "no schema registry",
-                                 .advice = "name its address with --schema-registry",
-                                 .address_option = "--schema-registry",
-                                 .ca_option = "--schema-registry-ca"};
+constexpr HttpPeer kRegistryPeer{
+    .what = "schema registry",
+    .nobody = "no schema registry",
+    .advice = "name its address with --schema-registry",
+    .address_option = "--schema-registry",
+    .address_form = "http://HOST:PORT or https://HOST:PORT, with a path behind it where the registry has one",
+    .ca_option = "--schema-registry-ca"};
 
 }  // namespace
 

@@ -126,6 +126,15 @@ def test_a_registry_that_is_away_or_asks_who_it_is_ends_the_command(broker, uniq
     assert away.code == 1 and "no schema registry answers at http://127.0.0.1:" in away.out + away.err
 
 
+def test_an_address_that_is_none_is_refused_with_what_to_say(broker, unique, registry):
+    topic = unique("orders")
+    insight.create(broker, topic, 1)
+    for url in ("ftp://registry", "http://", "registry:none"):
+        registry.url = url
+        refused = produce(broker, topic, registry, ORDERS)
+        assert refused.code == 1 and f"--schema-registry is {url}; say http://HOST:PORT" in refused.out + refused.err
+
+
 def test_options_that_need_a_registry_say_so(broker):
     refused = harness.run_partita("produce", "--bootstrap-server", broker.bootstrap, "--topic", "t", "--value-schema", "7", input="")
     assert refused.code == 1 and "--value-schema needs --schema-registry" in refused.out + refused.err
