@@ -30,14 +30,25 @@ std::optional<std::int32_t> number_of(const json& object, const char* name) {
     return std::in_range<std::int32_t>(number) ? std::optional(static_cast<std::int32_t>(number)) : std::nullopt;
 }
 
+Failure refusal_of(const RegistryAnswer& answer, const std::string& target) {
+    const json body = json::parse(answer.body, nullptr, false);
+    const std::string said = body.is_object() ? text_of(body, "message") : answer.body.substr(0, kQuotedMax);
+    const std::string status = "the schema registry answers " + std::to_string(answer.status) + " to " + target;
+    // Not found and not acceptable are said of this schema, the rest of whoever asks.
+    const bool is_of_schema = answer.status == 200 || answer.status == 404 || answer.status == 409 || answer.status == 422;
+    return {.is_unreachable = !is_of_schema, .message = said.empty() ? status : status + ": " + said};
+}
+
 }  // namespace
 
-std::expected<std::string, std::string> Schema::encode(const nlohmann::ordered_json& value, std::string_view message) const {
-    if (const auto* const avro = std::get_if<AvroSchema>(&text)) {
-        if (!message.empty()) return std::unexpected("a schema of Avro has no messages");
-        return avro->encode(value);
-    }
-    return std::get<ProtobufSchema>(text).encode(value, message);
+std::expected<std::string, std::string> Schema::encode(std::string_view json, std::string_view message) const {
+    const auto value = nlohmann::ordered_json::parse(json, nullptr, false);
+    if (value.is_discarded()) return std::unexpected("it is no JSON");
+    if (const auto* const protobuf = std::get_if<ProtobufSchema>(&text)) return protobuf->encode(value, message);
+    const auto* const avro = std::get_if<AvroSchema>(&text);
+    if (!message.empty()) return std::unexpected("a schema of " + std::string(avro ? "Avro" : "JSON") + " has no messages");
+    if (avro != nullptr) return avro->encode(value);
+    return std::string(json);
 }
 
 std::expected<nlohmann::ordered_json, std::string> Schema::decode(Bytes bytes) const {
@@ -49,11 +60,7 @@ Result<json> Registry::ask(const RegistryRequest& request) {
     if (!answer) return std::unexpected(Failure{.is_unreachable = true, .message = answer.error()});
     json body = json::parse(answer->body, nullptr, false);
     if (answer->status == 200 && body.is_object()) return body;
-    const std::string said = body.is_object() ? text_of(body, "message") : answer->body.substr(0, kQuotedMax);
-    const std::string status = "the schema registry answers " + std::to_string(answer->status) + " to " + request.target;
-    // Not found and not acceptable are said of this schema, the rest of whoever asks.
-    const bool is_of_schema = answer->status == 200 || answer->status == 404 || answer->status == 409 || answer->status == 422;
-    return std::unexpected(Failure{.is_unreachable = !is_of_schema, .message = said.empty() ? status : status + ": " + said});
+    return std::unexpected(refusal_of(*answer, request.target));
 }
 
 Result<void> Registry::collect(const Json& answer, int depth, std::vector<Reference>& found) {
@@ -84,10 +91,12 @@ Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
         return kept->get();
     };
     const std::string named = "schema " + std::to_string(id) + ": ";
+    const std::string kind = text_of(answer, "schemaType");
+    // Its values stand for themselves, whatever it refers to.
+    if (kind == "JSON") return remember(std::make_unique<const Schema>(id, JsonSchema()));
     std::vector<Reference> references;
     if (auto collected = collect(answer, 0, references); !collected) return std::unexpected(std::move(collected.error()));
     const std::string text = text_of(answer, "schema");
-    const std::string kind = text_of(answer, "schemaType");
     if (kind.empty() || kind == "AVRO") {
         std::vector<std::string> texts;
         for (Reference& each : references) texts.push_back(std::move(each.text));
@@ -102,7 +111,15 @@ Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
         if (!schema) return remember(wrong(named + schema.error()));
         return remember(std::make_unique<const Schema>(id, std::move(*schema)));
     }
-    return remember(wrong(named + "it is of " + kind + "; AVRO and PROTOBUF are understood"));
+    return remember(wrong(named + "it is of " + kind + "; AVRO, JSON and PROTOBUF are understood"));
+}
+
+Result<void> Registry::greet() {
+    // Of all that a registry tells this is short, and for everybody.
+    const auto answer = ask_({"/schemas/types", {}});
+    if (!answer) return std::unexpected(Failure{.is_unreachable = true, .message = answer.error()});
+    if (answer->status != 401 && answer->status < 500) return {};
+    return std::unexpected(refusal_of(*answer, "/schemas/types"));
 }
 
 Result<const Schema*> Registry::by_id(std::int32_t id) {
@@ -126,7 +143,7 @@ Result<const Schema*> Registry::latest(const std::string& subject) {
 
 Result<const Schema*> Registry::add(const std::string& subject, SchemaKind kind, const std::string& text) {
     Json request{{"schema", text}};
-    if (kind == SchemaKind::protobuf) request["schemaType"] = "PROTOBUF";
+    if (kind != SchemaKind::avro) request["schemaType"] = kind == SchemaKind::json ? "JSON" : "PROTOBUF";
     const auto answer = ask(
         {"/subjects/" + percent_encoded(subject) + "/versions", request.dump(-1, ' ', false, Json::error_handler_t::replace)});
     if (!answer) return std::unexpected(answer.error());
@@ -152,9 +169,8 @@ Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes) {
     return std::move(*value);
 }
 
-std::expected<std::string, std::string> encode(const Schema& schema, const nlohmann::ordered_json& value,
-                                               std::string_view message) {
-    const auto encoded = schema.encode(value, message);
+std::expected<std::string, std::string> encode(const Schema& schema, std::string_view json, std::string_view message) {
+    const auto encoded = schema.encode(json, message);
     if (!encoded) return std::unexpected(encoded.error());
     std::string bytes(kFrameBytes, '\0');
     store_big_endian(reinterpret_cast<std::byte*>(bytes.data()) + 1, schema.id);

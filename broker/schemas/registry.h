@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "broker/schemas/avro.h"
+#include "broker/schemas/json_schema.h"
 #include "broker/schemas/protobuf.h"
 #include "broker/schemas/registry_place.h"
 #include "protocol/types.h"
@@ -32,14 +33,14 @@ struct Failure {
 template <class T>
 using Result = std::expected<T, Failure>;
 
-enum class SchemaKind : std::uint8_t { avro, protobuf };
+enum class SchemaKind : std::uint8_t { avro, protobuf, json };
 
 struct Schema {
     std::int32_t id = 0;
-    std::variant<AvroSchema, ProtobufSchema> text;
+    std::variant<AvroSchema, ProtobufSchema, JsonSchema> text;
 
-    [[nodiscard]] std::expected<std::string, std::string> encode(const nlohmann::ordered_json& value,
-                                                                 std::string_view message) const;
+    /// `json`: the value. By a JSON Schema the text is what is written, letter for letter.
+    [[nodiscard]] std::expected<std::string, std::string> encode(std::string_view json, std::string_view message) const;
     [[nodiscard]] std::expected<nlohmann::ordered_json, std::string> decode(Bytes bytes) const;
 };
 
@@ -53,6 +54,9 @@ class Registry {
 
     explicit Registry(AskRegistry ask) : ask_(std::move(ask)) {}
 
+    /// Whether it can be asked at all: who only reads may have nothing to ask for a long time. What it answers counts only where
+    /// it wants to know who asks, or fails.
+    [[nodiscard]] Result<void> greet();
     [[nodiscard]] Result<const Schema*> by_id(std::int32_t id);
     [[nodiscard]] Result<const Schema*> latest(const std::string& subject);
     /// Registers the schema, unless the registry has it already.
@@ -85,8 +89,8 @@ struct Framed {
 
 /// The value behind the bytes of a key or a value.
 [[nodiscard]] Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes);
-/// The bytes of a key or a value. `message`: see ProtobufSchema; nothing else has any.
-[[nodiscard]] std::expected<std::string, std::string> encode(const Schema& schema, const nlohmann::ordered_json& value,
+/// The bytes of a key or a value, which `json` is. `message`: see ProtobufSchema; nothing else has any.
+[[nodiscard]] std::expected<std::string, std::string> encode(const Schema& schema, std::string_view json,
                                                              std::string_view message = {});
 
 }  // namespace partita::schemas

@@ -287,7 +287,10 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     auto registry = registry_place(options, *shown_by);
     if (!registry) registry = registry_place(options, *properties);
     std::optional<SchemaDecoder> decoder;
-    if (registry) decoder.emplace(surroundings, *registry, options.has("decode-keys"));
+    if (registry) {
+        decoder.emplace(surroundings, *registry, options.has("decode-keys"));
+        if (auto greeted = decoder->greet_registry(); !greeted) return std::unexpected(std::move(greeted.error()));
+    }
     auto reading = reading_of(*properties, options, surroundings);
     if (!reading) return std::unexpected(std::move(reading.error()));
     auto cluster = open_cluster(std::move(*properties), surroundings);

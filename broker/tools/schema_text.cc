@@ -25,6 +25,7 @@ bool is_schema(std::string_view text) {
 }
 
 schemas::SchemaKind kind_of(std::string_view text) {
+    if (schemas::JsonSchema::is_meant(text)) return schemas::SchemaKind::json;
     const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
     const bool is_avro = begin < text.size() && std::string_view("{[\"").contains(text[begin]);
     return is_avro ? schemas::SchemaKind::avro : schemas::SchemaKind::protobuf;
@@ -63,6 +64,11 @@ std::optional<schemas::RegistryPlace> registry_place(const Options& options, con
 SchemaDecoder::SchemaDecoder(const Surroundings& surroundings, const schemas::RegistryPlace& place, bool decodes_keys)
     : surroundings_(surroundings), decodes_keys_(decodes_keys), registry_(registry_at(surroundings, place)) {}
 SchemaDecoder::~SchemaDecoder() = default;
+
+Outcome<void> SchemaDecoder::greet_registry() const {
+    if (auto greeted = registry_->greet(); !greeted) return failed(std::move(greeted.error().message));
+    return {};
+}
 
 Outcome<Decoded> SchemaDecoder::decode(const client::FetchedRecord& record) {
     Decoded decoded;
@@ -131,9 +137,7 @@ std::expected<void, std::string> SchemaEncoder::encode(client::OwnedRecord& reco
         const auto wrong = [&](const std::string& what) {
             return std::unexpected("the " + std::string(side->name) + " on line number " + std::to_string(line) + ": " + what);
         };
-        const ordered_json json = ordered_json::parse(**text, nullptr, false);
-        if (json.is_discarded()) return wrong("it is no JSON");
-        auto bytes = schemas::encode(*side->schema, json, side->message);
+        auto bytes = schemas::encode(*side->schema, **text, side->message);
         if (!bytes) return wrong(bytes.error());
         *text = std::move(*bytes);
     }

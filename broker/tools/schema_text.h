@@ -18,8 +18,9 @@ class Registry;
 namespace partita::tools {
 
 /// The options that both tools have.
-inline constexpr Option kSchemaRegistry{"schema-registry", "url",
-                                        "Values are of Avro or Protobuf, by schemas of the registry at this URL, and JSON here."};
+inline constexpr Option kSchemaRegistry{
+    "schema-registry", "url",
+    "Values are of Avro, Protobuf or JSON Schema, by schemas of the registry at this URL, and JSON here."};
 inline constexpr Option kSchemaRegistryLogin{"schema-registry-login", "user:password",
                                              "Who asks the registry; else basic.auth.user.info of --command-config."};
 inline constexpr Option kSchemaRegistryCa{"schema-registry-ca", "file", "Who vouches for the registry's certificate, as PEM."};
@@ -38,6 +39,8 @@ class SchemaDecoder {
     SchemaDecoder(const Surroundings& surroundings, const schemas::RegistryPlace& place, bool decodes_keys);
     ~SchemaDecoder();
 
+    /// Fails when the registry cannot be asked: a topic may have nothing for a long time that would show it.
+    [[nodiscard]] Outcome<void> greet_registry() const;
     /// What cannot be decoded is told on the error stream, and shown as it is. It fails when the registry cannot be asked.
     [[nodiscard]] Outcome<Decoded> decode(const client::FetchedRecord& record);
     /// Tells how many more there were.

@@ -23,6 +23,7 @@ ORDERS = ['{"id": 150, "item": "pen", "note": "x"}', '{"id": 1, "item": "", "not
 #: The example of Protocol Buffers' own description of its encoding.
 PROTO = 'syntax = "proto3"; package shop; message Other { bool x = 1; } message Test { int32 a = 1; string b = 2; }'
 PROTO_BYTES = bytes.fromhex("0202" "089601120774657374696e67")
+JSON_SCHEMA = json.dumps({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "properties": {"price": {"type": "number"}}})
 
 
 @pytest.fixture
@@ -86,6 +87,25 @@ def test_a_schema_in_a_file_is_registered_and_keys_have_their_own(broker, unique
     assert shown.lines == ['7 {"a":150,"b":"testing"}']
 
 
+def test_values_of_a_json_schema_are_the_json_behind_its_id(broker, unique, registry, tmp_path):
+    topic = unique("prices")
+    insight.create(broker, topic, 1)
+    (tmp_path / "price.json").write_text(JSON_SCHEMA)
+    # What the schema demands is not looked at; digits and spaces are as they were said.
+    lines = ['{"price": 1.50}', '{ "price":"none" }', "7"]
+    produce(broker, topic, registry, lines, "--value-schema", tmp_path / "price.json").succeeded()
+    number = registry.subjects[f"{topic}-value"]
+    assert registry.schemas[number] == {"schema": JSON_SCHEMA, "schemaType": "JSON"}
+    assert stored(broker, topic, 3) == [(None, framed(number, line.encode())) for line in lines]
+    assert consume(broker, topic, registry).succeeded().lines == ['{"price":1.5}', '{"price":"none"}', "7"]
+    copied = consume(broker, topic, registry, "--json").succeeded().lines
+    assert [json.loads(line)["value"] for line in copied] == [{"price": 1.5}, {"price": "none"}, 7]
+    produce(broker, topic, registry, copied[:1], "--json").succeeded()
+    assert stored(broker, topic, 4)[3] == (None, framed(number, b'{"price":1.5}'))
+    refused = produce(broker, topic, registry, ['{"price": 1'])
+    assert refused.code == 1 and "the value on line number 1: it is no JSON" in refused.out + refused.err
+
+
 def test_what_is_of_no_schema_is_shown_as_it_is_and_told(broker, unique, registry):
     topic = unique("mixed")
     insight.create(broker, topic, 1)
@@ -99,7 +119,7 @@ def test_what_is_of_no_schema_is_shown_as_it_is_and_told(broker, unique, registr
     assert f"The value of {topic}-0 at offset 0 is shown as it is: it names no schema" in shown.err
     assert "at offset 1 is shown as it is: the schema registry answers 404 to /schemas/ids/9: Schema not found" in shown.err
     # The second record's schema is asked for once, and tombstones name none.
-    assert registry.asked == ["/registry/v1/schemas/ids/9"]
+    assert registry.asked == ["/registry/v1/schemas/types", "/registry/v1/schemas/ids/9"]
 
 
 def test_a_line_that_does_not_agree_ends_with_its_number_and_place(broker, unique, registry):
@@ -122,6 +142,9 @@ def test_a_registry_that_is_away_or_asks_who_it_is_ends_the_command(broker, uniq
         assert refused.code == 1 and "401" in refused.out + refused.err and "Unauthorized" in refused.out + refused.err
         produce(broker, topic, registry, ORDERS, "--schema-registry-login", "me:secret").succeeded()
         assert len(consume(broker, topic, registry, "--schema-registry-login", "me:secret").succeeded().lines) == 2
+        # Nothing is read before it is known who asks.
+        stranger = consume(broker, topic, registry)
+        assert stranger.code == 1 and "401" in stranger.out + stranger.err and "shown as it is" not in stranger.err
     away = consume(broker, topic, registry)
     assert away.code == 1 and "no schema registry answers at http://127.0.0.1:" in away.out + away.err
 
@@ -133,6 +156,15 @@ def test_an_address_that_is_none_is_refused_with_what_to_say(broker, unique, reg
         registry.url = url
         refused = produce(broker, topic, registry, ORDERS)
         assert refused.code == 1 and f"--schema-registry is {url}; say http://HOST:PORT" in refused.out + refused.err
+
+
+def test_a_reader_of_a_topic_without_records_is_told_at_once_of_a_registry_that_is_not_there(broker, unique, registry):
+    topic = unique("empty")
+    insight.create(broker, topic, 1)
+    for url, said in (("ftp://registry", "--schema-registry is ftp://registry; say http://HOST:PORT"),
+                      (f"http://127.0.0.1:{harness.free_port()}", "no schema registry answers at http://127.0.0.1:")):
+        ended = harness.run_partita("consume", "-b", broker.bootstrap, "-t", topic, "--schema-registry", url)
+        assert ended.code == 1 and said in ended.out + ended.err
 
 
 def test_options_that_need_a_registry_say_so(broker):

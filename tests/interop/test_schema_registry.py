@@ -39,9 +39,12 @@ class Registry(connect.Program):
         except (urllib.error.URLError, OSError):
             return None
 
-    def id_of(self, subject):
+    def newest(self, subject):
         with urllib.request.urlopen(f"{self.url}/subjects/{subject}/versions/latest", timeout=30) as answer:
-            return json.load(answer)["id"]
+            return json.load(answer)
+
+    def id_of(self, subject):
+        return self.newest(subject)["id"]
 
 
 def avro(what, registry, broker, topic, count, client="avro_client"):
@@ -92,3 +95,11 @@ def test_our_commands_read_what_serializers_write_and_the_reverse(broker, unique
             read = json.loads(avro("consume", registry, broker, ours, 10, client))
             # A deserializer leaves out what has its default.
             assert [(int(order.get("id", 0)), order["item"]) for order in read] == [(number, f"item-{number}") for number in range(10)], client
+        topic, lines = unique("ours-json"), ['{"id":1,"item":"pen"}', '{"id":2}']
+        insight.create(broker, topic, 1)
+        (tmp_path / "order.json").write_text(json.dumps({"type": "object", "properties": {"id": {"type": "integer"}}}))
+        harness.run_partita("produce", "--bootstrap-server", broker.bootstrap, "--topic", topic, "--schema-registry", registry.url,
+                            "--value-schema", tmp_path / "order.json", input="\n".join(lines) + "\n").succeeded()
+        assert registry.newest(f"{topic}-value")["schemaType"] == "JSON"
+        assert harness.run_partita("consume", "--bootstrap-server", broker.bootstrap, "--topic", topic, "--from-beginning", "--exit",
+                                   "--schema-registry", registry.url).succeeded().lines == lines

@@ -44,8 +44,9 @@ TEST(SchemaRegistry, AValueIsDecodedByTheSchemaThatItNamesWhichIsAskedForOnce) {
     EXPECT_THAT(fake.asked, ElementsAre("/schemas/ids/7"));
     const auto schema = registry.by_id(7);
     ASSERT_TRUE(schema);
-    EXPECT_EQ(test::digits_of(*encode(**schema, "a")), "00000000070261");
-    EXPECT_EQ(encode(**schema, "a", "Message").error(), "a schema of Avro has no messages");
+    EXPECT_EQ(test::digits_of(*encode(**schema, R"("a")")), "00000000070261");
+    EXPECT_EQ(encode(**schema, "a").error(), "it is no JSON");
+    EXPECT_EQ(encode(**schema, R"("a")", "Message").error(), "a schema of Avro has no messages");
 }
 
 TEST(SchemaRegistry, WhatASchemaRefersToIsAskedForFirst) {
@@ -122,14 +123,57 @@ TEST(SchemaRegistry, TheNewestOfASubjectIsFoundByItsId) {
 
 TEST(SchemaRegistry, BytesWithoutASchemaAndSchemasOfOtherKindsAreSaid) {
     FakeRegistry fake;
-    fake.answers["/schemas/ids/1"] = {200, R"({"schemaType":"JSON","schema":"{}"})"};
+    fake.answers["/schemas/ids/1"] = {200, R"({"schemaType":"THRIFT","schema":"{}"})"};
     Registry registry = fake.open();
     EXPECT_EQ(decode(registry, as_bytes(std::string_view("plain text"))).error().message,
               "it names no schema: it does not begin with a 0 byte and the four of an id");
     EXPECT_EQ(decode(registry, as_bytes(test::bytes_of("00000000"))).error().message,
               "it names no schema: it does not begin with a 0 byte and the four of an id");
     EXPECT_EQ(decode(registry, as_bytes(test::bytes_of("00000000017b7d"))).error().message,
-              "schema 1: it is of JSON; AVRO and PROTOBUF are understood");
+              "schema 1: it is of THRIFT; AVRO, JSON and PROTOBUF are understood");
+}
+
+TEST(SchemaRegistry, AValueOfAJsonSchemaIsTheJsonBehindItsIdAndWhatTheSchemaRefersToIsNotAsked) {
+    FakeRegistry fake;
+    fake.answers["/schemas/ids/3"] = {
+        200, R"({"schemaType":"JSON","schema":"{\"$ref\":\"b\"}","references":[{"name":"b","subject":"b","version":1}]})"};
+    Registry registry = fake.open();
+    const std::string bytes = std::string("\0\0\0\0\3", 5) + R"({ "b": 1, "a": [1.50] })";
+    EXPECT_EQ(decode(registry, as_bytes(bytes))->dump(), R"({"b":1,"a":[1.5]})");
+    EXPECT_THAT(fake.asked, ElementsAre("/schemas/ids/3"));
+    const auto schema = registry.by_id(3);
+    ASSERT_TRUE(schema);
+    // Digits and spaces stay as they were said.
+    EXPECT_EQ(*encode(**schema, R"({ "b": 1, "a": [1.50] })"), bytes);
+    EXPECT_EQ(encode(**schema, "{").error(), "it is no JSON");
+    EXPECT_EQ(encode(**schema, "1", "Message").error(), "a schema of JSON has no messages");
+    EXPECT_EQ(decode(registry, as_bytes(bytes).first(7)).error().message, "it does not agree with schema 3: it is no JSON");
+    EXPECT_EQ(decode(registry, as_bytes(bytes).first(5)).error().message, "it does not agree with schema 3: it is no JSON");
+}
+
+TEST(SchemaRegistry, JsonIsRegisteredAsSuch) {
+    FakeRegistry fake;
+    fake.answers["/subjects/s/versions"] = {200, R"({"id":4})"};
+    fake.answers["/schemas/ids/4"] = {200, R"({"schemaType":"JSON","schema":"{}"})"};
+    ASSERT_TRUE(fake.open().add("s", SchemaKind::json, "{}"));
+    EXPECT_EQ(fake.asked.front(), R"(/subjects/s/versions {"schema":"{}","schemaType":"JSON"})");
+}
+
+TEST(SchemaRegistry, GreetingItTellsWhetherItCanBeAskedAndNothingElse) {
+    FakeRegistry fake;
+    Registry registry = fake.open();
+    // An old one does not know the question; one may not answer it to everybody.
+    EXPECT_TRUE(registry.greet());
+    fake.answers["/schemas/types"] = {403, R"({"message":"Forbidden"})"};
+    EXPECT_TRUE(registry.greet());
+    fake.answers["/schemas/types"] = {200, R"(["JSON","AVRO"])"};
+    EXPECT_TRUE(registry.greet());
+    fake.answers["/schemas/types"] = {401, R"({"message":"Unauthorized"})"};
+    EXPECT_EQ(registry.greet().error().message, "the schema registry answers 401 to /schemas/types: Unauthorized");
+    fake.answers["/schemas/types"] = {502, "Bad Gateway"};
+    EXPECT_EQ(registry.greet().error().message, "the schema registry answers 502 to /schemas/types: Bad Gateway");
+    fake.is_down = true;
+    EXPECT_EQ(registry.greet().error().message, "nobody is there");
 }
 
 TEST(SchemaRegistry, ItRemembersSoManySchemasAndNoMore) {
