@@ -178,6 +178,8 @@ std::expected<ordered_json, std::string> ProtobufSchema::decode(Bytes indexes_an
     if (!message->ParsePartialFromArray(indexes_and_message.data(), static_cast<int>(indexes_and_message.size()))) {
         return Failed("it is no message of " + (*type)->full_name());
     }
+    // Making JSON of what lacks a required field ends the process.
+    if (!message->IsInitialized()) return Failed("it lacks " + message->InitializationErrorString());
     pb::util::JsonPrintOptions options;
     options.preserve_proto_field_names = true;
     options.always_print_primitive_fields = true;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "broker/schemas/avro.h"
+#include "broker/schemas/json_schema.h"
 #include "broker/schemas/protobuf.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -29,7 +30,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0 || end == std::string_view::npos || end == 0) return 0;
     const std::string_view text = input.substr(1, end - 1);
     const Bytes bytes = as_bytes(input.substr(end + 1));
-    if ((data[0] & 1) == 0) {
+    // The kinds of the seeds: c, a, and b.
+    if (data[0] % 3 == 0) {
+        const auto value = schemas::JsonSchema::decode(bytes);
+        if (!value) return 0;
+        const auto again = schemas::JsonSchema::decode(as_bytes(value->dump()));
+        FUZZ_CHECK(again && *again == *value);
+        return 0;
+    }
+    if (data[0] % 3 == 1) {
         const auto schema = schemas::AvroSchema::parse(text);
         if (!schema) return 0;
         const auto value = schema->decode(bytes);
@@ -71,5 +80,7 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
             'b',
             R"(syntax = "proto2"; package p; message A { required string s = 1; optional group G = 2 { optional float f = 1; } })",
             string_view("\0\x0a\x01s\x13\x0d\0\0\x80\x3f\x14", 11)),
+        seed('c', R"({"type":"object"})",
+             R"({"a":[1.50,-0.0,1e300,18446744073709551616,"\u00e9\ud83d\ude00",null,true],"a":{}})"),
     };
 }
