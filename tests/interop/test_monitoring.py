@@ -12,6 +12,7 @@ import pytest
 
 import harness
 import insight
+import secured
 
 BROKER_PROPERTIES = {}
 PACKAGES = harness.HERE.parents[1] / "scripts/packages"
@@ -31,17 +32,35 @@ def get(broker, path):
         return answer
 
 
+def panels():
+    """Those of rows that are opened first, too."""
+    shown = json.loads(DASHBOARD.read_text())["panels"]
+    return [panel for each in shown for panel in (each["panels"] if each["type"] == "row" else [each])]
+
+
 def expressions():
-    dashboard = [(f"{DASHBOARD.name}: {panel['title']}", target["expr"])
-                 for panel in json.loads(DASHBOARD.read_text())["panels"] for target in panel["targets"]]
+    dashboard = [(f"{DASHBOARD.name}: {panel['title']}", target["expr"]) for panel in panels() for target in panel["targets"]]
     alerts = [(f"{ALERTS.name}: {name}", expr) for name, expr in
               re.findall(r"- alert: (\w+)\n\s+expr: (.+)", ALERTS.read_text())]
     assert len(dashboard) > 15 and len(alerts) > 5
     return dashboard + alerts
 
 
-def test_every_expression_names_metrics_of_the_broker_and_reads_them_as_what_they_are(broker):
-    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", get(broker, "/metrics").read().decode(), re.M))
+def all_types(tmp_path):
+    """Metrics with their types, of a broker that has something to say in all of them: logins, units of capacity, a directory of capture."""
+    broker = secured.SecurePartita()
+    broker.properties.update({"partita.capacity.units": 1, "partita.capture.directory": tmp_path})
+    with broker:
+        harness.run_partita("topics", "--list", "--bootstrap-server", broker.bootstrap,
+                            "--command-config", broker.security.path / "app.properties").succeeded()
+        token = (broker.security.path / "http-token").read_text().strip()
+        request = urllib.request.Request(f"http://{broker.http_address}/metrics", headers={"Authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return dict(re.findall(r"^# TYPE (\S+) (\S+)$", answer.read().decode(), re.M))
+
+
+def test_every_expression_names_metrics_of_a_broker_and_reads_them_as_what_they_are(tmp_path):
+    types = all_types(tmp_path)
     for place, expression in expressions():
         metrics = re.findall(r"\b(?:kafka|partita|process)_[a-z0-9_]+", expression)
         assert metrics or set(re.findall(r"\b[a-z_]+\b", expression)) & OF_PROMETHEUS, f"{place}: {expression}"
@@ -52,6 +71,24 @@ def test_every_expression_names_metrics_of_the_broker_and_reads_them_as_what_the
     shown = {metric for place, expression in expressions() if place.startswith(DASHBOARD.name)
              for metric in re.findall(r"\b(?:kafka|partita|process)_[a-z0-9_]+", expression)}
     assert shown == set(types), "the dashboard shows every metric"
+
+
+def test_panels_are_told_apart_and_none_lies_on_another():
+    shown = json.loads(DASHBOARD.read_text())["panels"]
+    numbers = [panel["id"] for panel in [*panels(), *(each for each in shown if each["type"] == "row")]]
+    assert len(set(numbers)) == len(numbers)
+    # What a row holds takes no place until it is opened.
+    for together in [shown, *(each["panels"] for each in shown if each["type"] == "row")]:
+        places = [(place["x"] + column, place["y"] + line) for place in (each["gridPos"] for each in together)
+                  for column in range(place["w"]) for line in range(place["h"])]
+        assert len(set(places)) == len(places) and max(column for column, _ in places) < 24
+
+
+def test_what_a_plain_broker_tells_is_in_panels_that_are_open(broker):
+    told = set(re.findall(r"^# TYPE (\S+) ", get(broker, "/metrics").read().decode(), re.M))
+    opened = {metric for panel in json.loads(DASHBOARD.read_text())["panels"] if panel["type"] != "row" for target in panel["targets"]
+              for metric in re.findall(r"\b(?:kafka|partita|process)_[a-z0-9_]+", target["expr"])}
+    assert told == opened
 
 
 def test_labels_that_are_asked_for_are_those_of_the_metrics():
