@@ -36,6 +36,7 @@
 #include "broker/runtime/partitions/append_error_code.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/runtime/partitions/turns.h"
+#include "broker/topics/internal_topics.h"
 #include "protocol/assert.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/produce_validation.h"
@@ -184,6 +185,11 @@ std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, co
     return MutableBytes(stored, recompressed.size());
 }
 
+/// As with Kafka, an administrator's client is one that says so.
+bool may_write_internal(const runtime::RequestContext& context, std::string_view topic) {
+    return context.client_id == kAdminClientId && topics::takes_records_of_administrators(topic);
+}
+
 /// Whether the records are compressed in a way that is not accepted instead of Kafka's.
 bool is_refused_by_profile(const runtime::RequestContext& context, const Records& records) {
     const profile::Profile* const profile = context.services.profile;
@@ -203,7 +209,7 @@ bool is_refused_by_profile(const runtime::RequestContext& context, const Records
 void stage_partition(runtime::RequestContext& context, StagedRequest& staged, const TopicState& topic,
                      runtime::Partition* partition, const ProduceRequest::PartitionProduceData& data, std::size_t reply_index,
                      const std::optional<TransactionVerification>& verification, PartitionResponse& response) {
-    if (topic.topic->internal && context.client_id != kAdminClientId) {
+    if (topic.topic->internal && !may_write_internal(context, topic.topic->name)) {
         return fail(response, ErrorCode::invalid_topic_exception);
     }
     if (is_refused_by_profile(context, data.records)) [[unlikely]] {

@@ -41,6 +41,7 @@ constexpr std::array kInternalTopics{
                   .partition_count = nullptr,
                   .segment_bytes = &CatalogSettings::offsets_topic_segment_bytes,
                   .min_isr = nullptr,
+                  .takes_records_of_administrators = false,
                   .configs = kOffsetsConfigs},
 };
 
@@ -60,6 +61,11 @@ const InternalTopic& topic_of(CoordinatorKind kind) {
 }
 
 bool is_internal_topic(std::string_view name) { return find_internal_topic(name) != nullptr; }
+
+bool takes_records_of_administrators(std::string_view name) {
+    const InternalTopic* topic = find_internal_topic(name);
+    return topic != nullptr && topic->takes_records_of_administrators;
+}
 
 bool holds_coordinators(std::string_view name) {
     const InternalTopic* topic = find_internal_topic(name);

@@ -28,6 +28,8 @@ struct InternalTopic {
     Required<std::int32_t> CatalogSettings::* segment_bytes;
     /// Null: the topic is made without `min.insync.replicas`.
     Required<std::int32_t> CatalogSettings::* min_isr;
+    /// Whether administrators' clients may write there, as they may into Kafka's own.
+    bool takes_records_of_administrators = true;
     /// What the topic is made with besides, by name and text. Says what stays of its records, so that it also holds for a
     /// topic that was found without its settings.
     std::span<const std::pair<std::string_view, std::string_view>> configs;
@@ -40,6 +42,8 @@ struct InternalTopic {
 /// The topic of the coordinators of this kind.
 [[nodiscard]] const InternalTopic& topic_of(CoordinatorKind kind);
 
+/// Whether administrators' clients may write into the internal topic of this name; nobody else may into any.
+[[nodiscard]] bool takes_records_of_administrators(std::string_view name);
 /// True for those that a coordinator rebuilds itself from.
 [[nodiscard]] bool holds_coordinators(std::string_view name);
 

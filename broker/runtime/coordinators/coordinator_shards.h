@@ -191,7 +191,8 @@ class CoordinatorShards : public CoordinatorHost {
     [[nodiscard]] static std::expected<std::optional<typename Core::Record>, DecodeError> read(const KeyedRecord& persisted,
                                                                                                Arena& arena);
     [[nodiscard]] AppendContext append_context(const Shard& shard, Now now) const REQUIRES(shard.mutex);
-    /// A core that knows what the log of the partition says. Reads the disk, and wants no lock.
+    /// A core that knows what the log of the partition says. Records that it cannot read are left out, and told. Reads the disk,
+    /// and wants no lock.
     [[nodiscard]] StorageResult<std::unique_ptr<Core>> rebuild(const Partition& partition);
     void begin_serving(Shard& shard, std::unique_ptr<Core> core, Now now) REQUIRES(shard.mutex);
     /// Nothing is known any more: of a log that is gone, or until it is rebuilt.

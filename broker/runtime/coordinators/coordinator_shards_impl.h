@@ -158,14 +158,15 @@ template <coordination::CoordinatorCore Core>
 StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const Partition& partition) {
     std::unique_ptr<Core> core = make_core(partition);
     Arena arena;
+    UnreadableRecords unreadable;
     const auto visit = [&](const KeyedRecord& persisted) -> StorageResult<void> {
         arena.reset();
         const auto record = read(persisted, arena);
         if (!record) {
-            return std::unexpected(corrupt_error(partition.log->directory_path(),
-                                                 "a record cannot be read: " + std::string(to_string(record.error().failure))));
-        }
-        if (*record) {
+            // Its bytes are as they were written, and not by a coordinator: an administrator's client may write here, as with
+            // Kafka. It stays in the log, and what all others say counts.
+            unreadable.note(persisted.offset, to_string(record.error().failure));
+        } else if (*record) {
             core->replay(**record);
         }
         return {};
@@ -175,6 +176,7 @@ StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const Part
         return std::unexpected(replayed.error());
     }
     report_rewound_checkpoint(*partition.log, replayed->rewound_records);
+    report_unreadable_records(*partition.log, unreadable);
     return core;
 }
 

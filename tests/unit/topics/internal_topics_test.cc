@@ -62,6 +62,14 @@ TEST(InternalTopics, OfCoordinatorsAreFoundByTheirKind) {
     EXPECT_FALSE(holds_coordinators("__share_group_state"));
 }
 
+TEST(InternalTopics, OfKafkaTakeRecordsOfAdministratorsAndThatOfClaimsTakesNobodys) {
+    for (const char* name : {"__consumer_offsets", "__transaction_state", "__share_group_state"}) {
+        EXPECT_TRUE(takes_records_of_administrators(name)) << name;
+    }
+    EXPECT_FALSE(takes_records_of_administrators("__partita_claims"));
+    EXPECT_FALSE(takes_records_of_administrators("orders"));
+}
+
 TEST(InternalTopics, AreNoOthers) {
     for (const char* name :
          {"", "orders", "__consumer_offsets2", "__CONSUMER_OFFSETS", "__cluster_metadata", "__partita_expansions"}) {
