@@ -52,6 +52,23 @@ def test_claims_and_checkpoints_survive_a_crash_of_the_broker():
         assert (told["reason"], told["current"]["owner"]) == ("stolen", "web-2")
 
 
+def test_claims_stay_where_their_topic_is_grown():
+    with harness.start_broker() as broker:
+        insight.create(broker, "orders", 1)
+        tags = {}
+        for number in range(10):
+            tags[f"g{number}"] = claim(claims_processor.Store(insight.address(broker), f"g{number}"), "web-1", lifetime_ms=600_000)["tag"]
+        insight.grow(broker, "__partita_claims", 4)
+        for is_restarted in (False, True):
+            if is_restarted:
+                broker.kill()
+                broker.restart()
+            for group, tag in tags.items():
+                store = claims_processor.Store(insight.address(broker), group)
+                assert [(row["owner"], row["tag"]) for row in store.ask("claims")["claims"]] == [("web-1", tag)], (group, is_restarted)
+                tags[group] = claim(store, "web-1", tag=tag, lifetime_ms=600_000)["tag"]
+
+
 def test_of_many_who_claim_the_same_at_once_one_has_it(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, 1)

@@ -15,11 +15,16 @@ extern template class CoordinatorShards<ownership::ClaimCoordinator>;
 
 struct OwnershipRecord;
 
-/// The coordinators of claims, behind the topic `__partita_claims`. A shard is found by the group's name. Every command is
-/// answered by its own call, so that they are asked (`ask`) and never parked; an empty answer is NOT_COORDINATOR.
+/// The coordinator of claims, behind the topic `__partita_claims`. There is one shard, of the first partition: whoever grows the
+/// topic moves no group's claims to where nobody would find them. Every command is answered by its own call, so that they are
+/// asked (`ask`) and never parked; an empty answer is NOT_COORDINATOR.
 class ClaimShards final : public CoordinatorShards<ownership::ClaimCoordinator> {
   public:
     explicit ClaimShards(const Surroundings& surroundings) : CoordinatorShards(surroundings, LockRank::claim_shard) {}
+
+    [[nodiscard]] bool attach(std::span<const std::shared_ptr<Partition>> partitions) override {
+        return CoordinatorShards::attach(partitions.first(1));
+    }
 
     /// A copy of what the group has; empty for nothing.
     [[nodiscard]] ownership::ClaimCoordinator::Group group_of(std::string_view group);
