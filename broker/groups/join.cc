@@ -194,7 +194,12 @@ void ClassicMembership::replace_static_member(const JoinGroup& command, Member& 
     const std::string previous_leader = group.leader == nullptr ? std::string() : group.leader->id;
     const std::string previous_id = member.id;
     group.rename(member, new_member_id);
-    table_.note(group.group(), RebalanceCause::restarted, names_of(member), previous_id);
+    // As with Kafka the group goes on showing the client that came first. The history tells of processes, and two may share an
+    // instance id.
+    MemberNames names = names_of(member);
+    names.client_id = command.client_id;
+    names.client_host = command.client_host;
+    table_.note(group.group(), RebalanceCause::restarted, names, previous_id);
     member.is_new = false;
     rebalances_.restart_session(member, now);
     update_member(command, group, member, effects);

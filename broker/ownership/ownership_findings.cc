@@ -86,7 +86,7 @@ void find_refused_commits(std::string_view group_id, const GroupHistory& history
     Finding finding =
         make_finding(HazardId::commits_refused, {.group = std::string(group_id)},
                      times(commits, "commit", "commits") + " in the group " + std::string(group_id) +
-                         " came by a generation, epoch or member id that is over, and was refused; the last one of " +
+                         " came by a generation, epoch or member id that is over, and were refused; the last one of " +
                          name_of(member_at(history, last->member)) + " by " + std::to_string(last->claim) + ".",
                      static_cast<std::int64_t>(commits));
     finding.numbers = {{"refused_commits", static_cast<std::int64_t>(commits)}, {"members", members}};

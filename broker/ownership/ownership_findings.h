@@ -10,13 +10,16 @@
 
 /// What a group's history proves about its members. Pure.
 ///
-/// | id  | holds while |
-/// |-----|-------------|
-/// | G01 | somebody who is not a member any more commits for a partition that another member has by then, and was refused within
-/// the last kLateSpellMs | | G02 | kRefusedCommits commits by an old generation or epoch, of members and of those who were, were
-/// refused, none of them longer than kLateSpellMs after the one before | | G03 | the group was not settled for
-/// GroupHistory::kCalmMs at once for kRestlessMs or longer | | G04 | a partition came back to the member that had it before its
-/// last owner GroupHistory::kFlappingReturns times in kFlappingWindowMs |
+/// G01 holds while somebody who is not a member any more commits for a partition that another member has by then, and was refused
+/// within the last kLateSpellMs.
+///
+/// G02: while kRefusedCommits commits by an old generation or epoch, of members and of those who were, were refused, none of them
+/// longer than kLateSpellMs after the one before.
+///
+/// G03: while the group was not settled for GroupHistory::kCalmMs at once for kRestlessMs or longer.
+///
+/// G04: while a partition came back to the member that had it before its last owner GroupHistory::kFlappingReturns times in
+/// kFlappingWindowMs.
 namespace partita::ownership {
 
 inline constexpr std::uint64_t kRefusedCommits = 3;

@@ -1,3 +1,4 @@
+#include "broker/groups/group_history.h"
 #include "tests/unit/groups/group_fixture.h"
 
 namespace partita::groups::testing {
@@ -32,6 +33,18 @@ TEST_F(StaticMember, RestartedFollowerKeepsTheGenerationUnderANewId) {
     EXPECT_EQ(state(), GroupState::stable);
     EXPECT_EQ(group_records(), written + 1);
     EXPECT_EQ(text_of(synced(sync(result.member_id, 1, {}, "two")).assignment), "for " + ids.follower);
+}
+
+TEST_F(StaticMember, RestartedOneIsInTheHistoryByTheNameThatItsProcessHas) {
+    const Pair ids = stable_pair();
+    const JoinResult result = joined(join({.instance = "two", .client = "another-process"}));
+    ASSERT_EQ(result.error, ErrorCode::none);
+    const std::optional<GroupHistory> history = coordinator_->history_of("g");
+    ASSERT_TRUE(history.has_value());
+    std::map<std::string, std::string> clients;
+    for (const GroupHistory::KnownMember& member : history->members()) clients[member.member_id] = member.client_id;
+    EXPECT_EQ(clients[ids.follower], "client");
+    EXPECT_EQ(clients[result.member_id], "another-process");
 }
 
 TEST_F(StaticMember, RestartedLeaderIsToldToSkipTheAssignment) {

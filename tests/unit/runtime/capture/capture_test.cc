@@ -321,6 +321,26 @@ TEST_F(CaptureTest, AFullDirectoryIsToldAndNothingIsLost) {
     EXPECT_EQ(counts().failing_partitions, 0);
 }
 
+TEST_F(CaptureTest, WhatIsDamagedInTheLogIsLeftOutAfterThreeAttemptsAndNothingElseIs) {
+    for (int batch = 0; batch < 3; ++batch) append({.records = 2});
+    const std::string segment = log_->directory_path() + "/00000000000000000000.log";
+    std::string content = world_->system.content(segment);
+    content.at(content.size() / 2) ^= 1;
+    world_->system.set_content(segment, content);
+    pass(kIntervalMs);
+    EXPECT_EQ(counts().failing_partitions, 1);
+    pass(Capture::kRetryMs);
+    EXPECT_THAT(names(), IsEmpty()) << "it might have been a disk that is well again";
+    EXPECT_EQ(counts().failures, 2);
+    pass(2 * Capture::kRetryMs);
+    EXPECT_THAT(captured(), ElementsAre(0, 1, 4, 5));
+    EXPECT_EQ(counts().messages, 4);
+    EXPECT_EQ(counts().failing_partitions, 0);
+    append({.records = 2});
+    pass(2 * kIntervalMs);
+    EXPECT_THAT(captured(), ElementsAre(0, 1, 4, 5, 6, 7)) << "and nothing is left out the next time";
+}
+
 TEST_F(CaptureTest, ProgressThatCannotBeReadStopsThePartitionUntilSomebodyLooks) {
     append({.records = 2});
     pass(kIntervalMs);
