@@ -16,6 +16,7 @@ class KeyBudget {
     static constexpr std::int64_t kBurstNs = 10'000'000;
     static constexpr double kSettledDivisor = 5;
     static constexpr std::int64_t kSettledBurstNs = 2'000'000;
+    static constexpr std::int64_t kScarceNs = kSettledBurstNs / 2;
     /// What is earned when the broker does little: this share of one core.
     static constexpr double kLeastShare = 0.005;
     /// With this share, of partita.detection.processor.percent, nothing is limited.
@@ -51,8 +52,9 @@ class KeyBudget {
     [[nodiscard]] bool is_settled() const { return is_settled_; }
 
     [[nodiscard]] bool has_credit() const { return !is_limited_ || credit_ns_ > 0; }
-    /// What was saved is less than half of what may be, so that something should be left out.
-    [[nodiscard]] bool is_scarce() const { return is_limited_ && credit_ns_ < burst_ns() / 2; }
+    /// So little is left that something should be left out. While all topics are settled more than this is saved, so that the
+    /// first batches of one that is not are not left out for what the others may save.
+    [[nodiscard]] bool is_scarce() const { return is_limited_ && credit_ns_ < kScarceNs; }
     /// True when a step that has used so much already may look at another batch.
     [[nodiscard]] bool allows(std::int64_t spent_ns) const {
         return !is_limited_ || spent_ns <= (is_settled_ ? std::min(credit_ns_, kSettledBurstNs) : credit_ns_);

@@ -115,6 +115,10 @@ Instant KeyObserver::rest(Instant now) {
 
 void KeyObserver::update_gate() {
     note_watching();
+    // What was set while the budget was short would leave batches out until topics are looked at again, which may be a second.
+    if (!budget_.is_scarce()) {
+        samples_.clear_intervals();
+    }
     samples_.set_gate(budget_.has_credit() && config_->detection_enable, budget_.records_max());
 }
 
@@ -191,24 +195,24 @@ std::size_t KeyObserver::observe(const KeySample& sample) {
 
 void KeyObserver::look_what_is_settled(const TopicTable& table, TimestampMs now) {
     bool is_settled = !watched_.empty();
-    std::vector<std::pair<TopicId, bool>> topics;
+    std::vector<std::pair<topics::TopicPointer, bool>> topics;
     {
         const MutexLock lock(detection_mutex_);
         detection_.for_each([&](const TopicId& id, const expansion::TopicWatch& watch) {
             if (const TopicState* topic = table.find(id)) {
                 const bool is_curious =
                     topic->config->cleanup_compact || watch.is_curious(topic->config->expansion_window_ms, now);
-                topics.emplace_back(id, !is_curious);
+                topics.emplace_back(topic->topic, !is_curious);
                 is_settled = is_settled && !is_curious;
             }
         });
     }
     budget_.set_settled(is_settled);
-    // While the budget is full nothing needs to be left out, and a producer that is new is seen at once.
+    // While there is enough nothing needs to be left out, and a producer that is new is seen at once.
     const bool is_scarce = budget_.is_scarce();
     samples_.clear_intervals();
-    for (const auto& [id, is_quiet] : topics) {
-        samples_.set_interval(id, is_quiet && is_scarce ? kQuietInterval : 1);
+    for (const auto& [topic, is_quiet] : topics) {
+        samples_.set_interval(*topic, is_quiet && is_scarce ? kQuietInterval : 1);
     }
 }
 

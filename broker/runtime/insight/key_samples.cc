@@ -12,7 +12,7 @@ namespace partita::runtime {
 
 void KeySamples::offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client,
                        std::string_view client_id, Bytes batch, TimestampMs now) {
-    if (is_left_out(topic.topic->id) || batch.size() > kBatchBytesMax || topic.topic->internal) {
+    if (is_left_out(*topic.topic) || batch.size() > kBatchBytesMax || topic.topic->internal) {
         return;
     }
     const auto parsed = parse_batch(batch);
@@ -125,13 +125,13 @@ void KeySamples::clear_intervals() {
     }
 }
 
-void KeySamples::set_interval(const TopicId& topic, std::uint8_t interval) {
+void KeySamples::set_interval(const topics::Topic& topic, std::uint8_t interval) {
     std::atomic<std::uint8_t>& slot = intervals_[slot_of(topic)];
     const std::uint8_t present = slot.load(std::memory_order_relaxed);
     slot.store(present == 0 ? interval : std::min(present, interval), std::memory_order_relaxed);
 }
 
-bool KeySamples::is_left_out(const TopicId& topic) {
+bool KeySamples::is_left_out(const topics::Topic& topic) {
     const std::size_t slot = slot_of(topic);
     const std::uint8_t interval = intervals_[slot].load(std::memory_order_relaxed);
     if (interval <= 1) {

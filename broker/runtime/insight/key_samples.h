@@ -82,21 +82,24 @@ class KeySamples {
     /// The observer wants to sleep until the next sample: true when nothing waits, and then that sample wakes it.
     [[nodiscard]] bool may_sleep();
 
-    /// Has one in `interval` of a topic's batches taken; without this call every batch is. Topics share places in a table, and
-    /// the smallest interval that was set in a place since `clear_intervals` counts for all of them.
+    /// Has one in `interval` of a topic's batches taken until the topic grows; without this call every batch is. Topics share
+    /// places in a table, and the smallest interval that was set in a place since `clear_intervals` counts for all of them.
     void clear_intervals();
-    void set_interval(const TopicId& topic, std::uint8_t interval);
+    void set_interval(const topics::Topic& topic, std::uint8_t interval);
 
   private:
-    [[nodiscard]] static std::size_t slot_of(const TopicId& topic) { return topic.bytes[14]; }
-    [[nodiscard]] bool is_left_out(const TopicId& topic);
+    static constexpr std::size_t kSlots = 256;
+    /// Another one for each growth: what was set for a quiet topic must not hide the first records after it has grown.
+    [[nodiscard]] static std::size_t slot_of(const topics::Topic& topic) {
+        return (topic.id.bytes[14] + topic.expansions.size()) % kSlots;
+    }
+    [[nodiscard]] bool is_left_out(const topics::Topic& topic);
     /// Reserves room. False when there is none; then it has closed the gate.
     [[nodiscard]] bool reserve(std::size_t bytes, std::size_t records);
     void give_back(std::size_t bytes, std::size_t records);
     void enter(KeySample sample);
 
     std::atomic<bool> is_open_ = false;
-    static constexpr std::size_t kSlots = 256;
     std::array<std::atomic<std::uint8_t>, kSlots> intervals_{};
     std::array<std::atomic<std::uint8_t>, kSlots> counters_{};
 

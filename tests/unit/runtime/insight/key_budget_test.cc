@@ -69,6 +69,16 @@ TEST_F(KeyBudgetTest, WhileAllIsSettledItEarnsAFifthAndSavesLess) {
     EXPECT_FALSE(budget_.allows(KeyBudget::kSettledBurstNs + 1));
 }
 
+TEST_F(KeyBudgetTest, WhatIsSavedWhileAllIsSettledIsEnoughForWhatIsNotSettledAnyMore) {
+    budget_.set_settled(true);
+    earn(kSecondNs);
+    EXPECT_FALSE(budget_.is_scarce());
+    budget_.set_settled(false);
+    EXPECT_FALSE(budget_.is_scarce());
+    budget_.spend(KeyBudget::kSettledBurstNs);
+    EXPECT_TRUE(budget_.is_scarce());
+}
+
 TEST_F(KeyBudgetTest, RecordsThatMayWaitFollowWhatOneCosts) {
     exhaust(budget_);
     EXPECT_EQ(budget_.records_max(), KeyBudget::kLeastRecords);

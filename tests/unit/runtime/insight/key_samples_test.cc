@@ -116,15 +116,27 @@ TEST_F(KeySamplesTest, LargeBatchesAndInternalTopicsAreNotLookedAt) {
 
 TEST_F(KeySamplesTest, OneBatchInAnIntervalIsTaken) {
     samples_.set_gate(true, kManyRecords);
-    samples_.set_interval(topic_.topic->id, 4);
+    samples_.set_interval(*topic_.topic, 4);
     for (int count = 0; count < 8; ++count) {
         offer_records(1);
     }
     EXPECT_EQ(samples_.taken(), 2u);
     // Another topic in the same place needs every batch.
-    samples_.set_interval(topic_.topic->id, 1);
+    samples_.set_interval(*topic_.topic, 1);
     offer_records(1);
     EXPECT_EQ(samples_.taken(), 3u);
+}
+
+TEST_F(KeySamplesTest, WhatWasSetForATopicEndsWhenItGrows) {
+    samples_.set_gate(true, kManyRecords);
+    samples_.set_interval(*topic_.topic, 4);
+    offer_records(1);
+    EXPECT_EQ(samples_.taken(), 0u);
+    auto grown = std::make_shared<topics::Topic>(*topic_.topic);
+    grown->expansions.push_back(std::make_shared<topics::ExpansionEpoch>());
+    topic_.topic = grown;
+    offer_records(1);
+    EXPECT_EQ(samples_.taken(), 1u);
 }
 
 TEST_F(KeySamplesTest, EndsOfConnectionsBeyondTheLimitAreNotNoted) {
