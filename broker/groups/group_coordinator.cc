@@ -246,6 +246,7 @@ void GroupCoordinator::cluster_changed(ClusterPointer cluster, bool has_new_topi
 void GroupCoordinator::reconfigure(const GroupConfig& config) { core_->environment.config = config; }
 void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& effects) {
     core_->offsets.topic_deleted(event, effects);
+    core_->table.forget_topic_in_histories(event.topic_id);
 }
 std::vector<TopicReader> GroupCoordinator::readers_of(std::string_view topic, const TopicId& topic_id) {
     TopicQuestion question{.topic = topic, .topic_id = topic_id};

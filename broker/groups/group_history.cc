@@ -303,6 +303,20 @@ void GroupHistory::release(std::string_view topic, std::int32_t partition, std::
     }
 }
 
+void GroupHistory::forget_topic(const TopicId& topic_id) {
+    const auto gone = std::ranges::find_if(topics_, [&](const auto& entry) { return entry.second.topic_id == topic_id; });
+    if (gone == topics_.end()) {
+        return;
+    }
+    for (LateMember& late : late_members_) {
+        if (late.overlap.topic == gone->first) {
+            late.overlap = {};
+        }
+    }
+    partition_count_ -= gone->second.partitions.size();
+    topics_.erase(gone);
+}
+
 void GroupHistory::begin_sealing() { sealing_.emplace(); }
 
 void GroupHistory::end_sealing(TimestampMs now) {
@@ -469,6 +483,12 @@ void GroupHistories::forget(std::string_view group_id) {
     if (const auto known = by_id_.find(group_id); known != by_id_.end()) {
         entries_.erase(known->second);
         by_id_.erase(known);
+    }
+}
+
+void GroupHistories::forget_topic(const TopicId& topic_id) {
+    for (Entry& entry : entries_) {
+        entry.history.forget_topic(topic_id);
     }
 }
 

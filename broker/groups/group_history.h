@@ -271,6 +271,8 @@ class GroupHistory {
     /// After `note_late` of a commit: one of the offsets in it.
     void note_late_offset(std::string_view member_id, std::string_view topic, std::int32_t partition, Offset offset,
                           TimestampMs now);
+    /// The topic was deleted: nobody has anything of it, or commits there. What happened stays among takeovers and rebalances.
+    void forget_topic(const TopicId& topic_id);
 
     // Claims by which partitions are held without rebalances (broker/ownership/claim_coordinator.h).
 
@@ -378,6 +380,8 @@ class GroupHistories {
     [[nodiscard]] GroupHistory* find_to_change(std::string_view group_id);
     [[nodiscard]] bool has_room() const { return by_id_.size() < kGroupsMax; }
     void forget(std::string_view group_id);
+    /// Of all groups.
+    void forget_topic(const TopicId& topic_id);
     /// What came of the call, if the history is still there.
     void settle(std::string_view group_id, const GroupPhase& phase, TimestampMs now);
     [[nodiscard]] std::size_t size() const { return by_id_.size(); }

@@ -150,6 +150,7 @@ class GroupTable {
     [[nodiscard]] GroupHistory history(const Group& group, const ClusterView& cluster) const;
 
     [[nodiscard]] const GroupHistories& histories() const { return histories_; }
+    void forget_topic_in_histories(const TopicId& topic_id) { histories_.forget_topic(topic_id); }
 
     [[nodiscard]] std::size_t group_count() const { return groups_.size(); }
     [[nodiscard]] std::size_t offset_count() const;

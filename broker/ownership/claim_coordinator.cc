@@ -303,13 +303,12 @@ void ClaimCoordinator::decide(const ForgetClaims& command, Now now, Effects& eff
     effects.replies.push_back({command.reply_to, std::move(result)});
 }
 
-void ClaimCoordinator::topic_deleted(const coordination::TopicDeleted& event, Now now, Effects& effects) {
+void ClaimCoordinator::topic_deleted(const coordination::TopicDeleted& event, Now /*now*/, Effects& effects) {
     std::vector<ClaimsRecord> gone;
     for (const auto& [name, group] : groups_) {
         for (const auto& [place, claim] : group.claims) {
             if (claim.topic_id == event.topic_id) {
                 gone.emplace_back(ClaimRecord{name, place, std::nullopt});
-                history(name).release(place.topic, place.partition, claim.owner, now.wall);
             }
         }
         for (const auto& [place, checkpoint] : group.checkpoints) {
@@ -322,6 +321,7 @@ void ClaimCoordinator::topic_deleted(const coordination::TopicDeleted& event, No
     for (ClaimsRecord& record : gone) {
         change(std::move(record), effects);
     }
+    histories_.forget_topic(event.topic_id);
     forget_news();
 }
 

@@ -81,8 +81,24 @@ struct Inversion {
     bool is_provable = false;
 };
 
+/// Who a group gave a partition to, by member id, since the broker's last start.
+struct Owners {
+    std::string owner;
+    std::string previous;
+    /// How often it came back to the member that had it before its last owner.
+    int returns = 0;
+
+    void give_to(const std::string& member) {
+        if (member == owner) return;
+        returns += !previous.empty() && member == previous ? 1 : 0;
+        previous = std::exchange(owner, member);
+    }
+};
+
 struct GroupDiary {
     std::vector<MemberDiary> members;
+    /// By partition.
+    std::map<int, Owners> owners;
     std::map<int, std::int64_t> committed;
     /// By partition and offset: somebody of the group was given it.
     std::map<int, std::set<std::int64_t>> given;

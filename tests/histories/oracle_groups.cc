@@ -22,6 +22,16 @@ void Oracle::about_group(std::size_t index) {
     add("H30", name, seeds, seeds, true, "seeded partitions without a commit");
 }
 
+// G04: a history lasts for seconds, so that all of it lies within the five minutes. What members of KIP-848 hold between two
+// agreements the diary does not know.
+void Oracle::flapping(const std::string& name, const GroupDiary& group, bool is_consumer_protocol) {
+    const auto is_restless = [](const auto& partition) { return partition.second.returns >= kRestlessReturns; };
+    const auto partitions = static_cast<std::int64_t>(std::ranges::count_if(group.owners, is_restless));
+    const auto most = is_consumer_protocol ? static_cast<std::int64_t>(group.owners.size()) : partitions;
+    add("G04", name, std::min<std::int64_t>(partitions, 1), most, !is_consumer_protocol,
+        "partitions that came back to the member before the last one");
+}
+
 // H03: by growth, for a partition can be old to one and new to another.
 void Oracle::backlog(const std::string& name, const GroupDiary& group) {
     std::map<int, std::int64_t> left;

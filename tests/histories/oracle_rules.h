@@ -23,6 +23,8 @@ inline constexpr std::chrono::seconds kLatest(13);
 inline constexpr std::size_t kKeysToKnow = 40;
 /// Steps of one key between partitions that are remembered.
 inline constexpr int kStepsKept = 8;
+/// Returns of a partition to its owner before the last one, from which it flaps.
+inline constexpr int kRestlessReturns = 3;
 /// Partitions of one key that are remembered.
 inline constexpr std::size_t kPartitionsKept = 4;
 
@@ -37,6 +39,10 @@ class Oracle {
         missed_tombstones();
         mixed_partitioners();
         ignored_keys();
+        for (std::size_t group = 0; group < script_.groups.size(); ++group) {
+            if (diary_.groups[group].is_deleted) continue;
+            flapping(script_.groups[group].name + unique_, diary_.groups[group], script_.groups[group].is_consumer_protocol);
+        }
         if (!diary_.growths.empty()) {
             stale_producers();
             held_readers();
@@ -59,6 +65,7 @@ class Oracle {
     }
 
     void about_group(std::size_t index);
+    void flapping(const std::string& name, const GroupDiary& group, bool is_consumer_protocol);
     void backlog(const std::string& name, const GroupDiary& group);
     void skipped(const std::string& name, std::size_t index);
     void skipped_by_one_of_several(const std::string& name, const GroupCast& cast);

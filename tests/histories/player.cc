@@ -365,6 +365,7 @@ void Player::restart(bool kill) {
         diary.without_offset.clear();
         diary.has_policy = false;
         diary.inversions.clear();
+        for (auto& [partition, owners] : diary.owners) owners = {.owner = owners.owner};
         // To a broker that starts, those that are there were there.
         diary.may_have_been_there = true;
         const bool is_there = !diary.is_deleted && (!diary.committed.empty() || diary.open_members() > 0);

@@ -53,7 +53,11 @@ void Player::meet(std::size_t index, const std::vector<int>& silent) {
     if (members.empty()) return;
     if (script_.groups[index].is_consumer_protocol) group.known_count = diary_.count();
     group.driver.rebalance(members, group.known_count);
-    for (const std::size_t member : indexes) diary.members[member].assigned = group.members[member].membership.assigned;
+    for (const std::size_t member : indexes) {
+        const Membership& membership = group.members[member].membership;
+        diary.members[member].assigned = membership.assigned;
+        for (const int partition : membership.assigned) diary.owners[partition].give_to(membership.member_id);
+    }
     for (const std::size_t member : indexes) {
         if (!diary.members[member].is_open) continue;
         Consumer& consumer = group.members[member];

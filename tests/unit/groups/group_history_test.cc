@@ -260,6 +260,26 @@ TEST(GroupHistory, APartitionThatGoesOnToOneAfterTheOtherIsNotFlapping) {
     EXPECT_EQ(history.flapping_count(), 0U);
 }
 
+TEST(GroupHistory, OfATopicThatIsGoneNobodyHasAnythingAndWhatHappenedIsKnown) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.know(named("b"));
+    history.acquire("t", topic_id(1), 0, "a", at(0));
+    history.acquire("t", topic_id(1), 0, "b", at(10));
+    history.acquire("other", topic_id(2), 0, "b", at(10));
+    history.note_late("a", LateRequest::commit, 1, at(20));
+    history.note_late_offset("a", "t", 0, Offset{5}, at(20));
+    ASSERT_EQ(history.late_members().front().overlap.topic, "t");
+    history.forget_topic(topic_id(3));
+    EXPECT_NE(history.find("t", 0), nullptr);
+    history.forget_topic(topic_id(1));
+    EXPECT_EQ(history.find("t", 0), nullptr);
+    EXPECT_NE(history.find("other", 0), nullptr);
+    EXPECT_EQ(history.takeovers().size(), 1U);
+    EXPECT_EQ(history.late_members().front().count(LateRequest::commit), 1U);
+    EXPECT_TRUE(history.late_members().front().overlap.topic.empty());
+}
+
 TEST(GroupHistory, ItIsKnownWhoCommitted) {
     GroupHistory history;
     history.know(named("a"));
@@ -416,6 +436,16 @@ TEST_F(ClassicHistory, AfterARestartItIsKnownWhoHasWhatAndNotSinceWhen) {
     EXPECT_EQ(owner_of(2), "");
     EXPECT_EQ(causes(history().rebalances().back()), (std::vector<std::string>{"left"}));
     EXPECT_TRUE(history().rebalances().back().ended);
+}
+
+TEST_F(ClassicHistory, OfATopicThatIsDeletedNobodyHasAnything) {
+    members_ = {fresh_id()};
+    const ReplyToken first = join({.id = members_[0]});
+    advance_ms(3000);
+    rejoin({}, {{0, 1, 2, 3}}, {first});
+    ASSERT_EQ(owner_of(2), members_[0]);
+    delete_topic("topic", history().topics().at("topic").topic_id);
+    EXPECT_TRUE(history().topics().empty());
 }
 
 TEST_F(ClassicHistory, AnAssignmentOfPartitionsThatDoNotExistIsNotFollowed) {
