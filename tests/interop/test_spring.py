@@ -28,12 +28,16 @@ class Shop:
 
     def __init__(self, broker, topics, group, name):
         self.broker = broker
+        #: How many its earlier processes were given.
+        self.delivered_before = 0
+        self.delivered = []
         libraries = harness.TOOLS / "spring"
         self.command = [*harness.bare_java_command(), "-cp", f"{libraries / 'classes'}:{libraries}/*", "Shop", broker.bootstrap,
                         ",".join(topics), group, name]
         self.start()
 
     def start(self):
+        self.delivered_before += len(self.delivered)
         #: What this process was given to deliver: orders, with the attempt.
         self.delivered = []
         self.process = harness.LineProcess(self.command, self.delivered.append)
@@ -98,7 +102,7 @@ class Scene:
                 one.check_alive()
             if len(shop.delivered) >= goal:
                 return True
-            if self.fed - sum(len(one.delivered) for one in self.shops) < 200:
+            if self.fed - sum(one.delivered_before + len(one.delivered) for one in self.shops) < 200:
                 self.feed(10)
             return False
         harness.wait_until(has_worked, PATIENCE_S, lambda: f"{goal} deliveries, not {len(shop.delivered)}\n{shop.process.error_text()}")
