@@ -10,6 +10,7 @@
 #include "broker/cli/completion.h"
 #include "broker/cli/http_client.h"
 #include "broker/cli/manual.h"
+#include "broker/cli/tool_commands.h"
 #include "broker/client/groups.h"
 #include "broker/client/topics.h"
 #include "broker/tools/tool.h"
@@ -52,7 +53,7 @@ std::vector<std::string> known_names(NameKind kind, const WhomToAsk& whom) {
         if (!read) return {};
         properties = std::move(*read);
     }
-    properties["bootstrap.servers"] = whom.bootstrap.empty() ? "localhost:9092" : whom.bootstrap;
+    properties["bootstrap.servers"] = whom.bootstrap.empty() ? usual_bootstrap() : whom.bootstrap;
     properties["client.id"] = "partita-completion";
     for (const char* timeout : {"default.api.timeout.ms", "request.timeout.ms"}) properties[timeout] = kAnswerTimeoutMs;
     properties["socket.connection.setup.timeout.ms"] = kConnectTimeoutMs;

@@ -1,6 +1,7 @@
 #include "broker/cli/tool_commands.h"
 
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,11 @@
 #include "broker/tools/tool.h"
 
 namespace partita::cli {
+
+std::string usual_bootstrap() {
+    const char* const named = std::getenv("PARTITA_BOOTSTRAP");
+    return named == nullptr || *named == '\0' ? "localhost:9092" : named;
+}
 
 std::optional<int> run_named_tool(int argument_count, char** argument_values) {
     const std::vector<std::string> words(argument_values, argument_values + argument_count);
@@ -20,7 +26,9 @@ std::optional<int> run_named_tool(int argument_count, char** argument_values) {
     }
     if (tool == nullptr) return std::nullopt;
     client::TcpNetwork network;
-    const tools::Surroundings surroundings{network, stdin, stdout, stderr, first == 1, ask_schema_registry};
+    const bool is_kafkas_name = first == 1;
+    const tools::Surroundings surroundings{
+        network, stdin, stdout, stderr, is_kafkas_name, is_kafkas_name ? "" : usual_bootstrap(), ask_schema_registry};
     return tools::run_tool(*tool, std::span(words).subspan(first), surroundings);
 }
 

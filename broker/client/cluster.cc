@@ -68,9 +68,12 @@ Result<Connection*> Cluster::connect(const Endpoint& endpoint, Instant deadline)
     if (found != connections_.end()) return found->second.get();
     auto opened = Connection::open(network_, endpoint, settings_, deadline);
     if (!opened) {
-        if (is_passing(opened.error().kind)) tell_once(opened.error());
+        // Of names without an address it may be the first and the last that is heard: any_connection knows.
+        const bool is_first_contact = !was_connected_ && opened.error().is_nameless;
+        if (is_passing(opened.error().kind) && !is_first_contact) tell_once(opened.error());
         return std::unexpected(std::move(opened.error()));
     }
+    was_connected_ = true;
     return connections_.emplace(endpoint, std::move(*opened)).first->second.get();
 }
 
@@ -83,10 +86,18 @@ Result<Connection*> Cluster::any_connection(Instant deadline) {
         for (const Node& node : membership_->nodes) candidates.push_back(node.endpoint);
     }
     Failure last{.kind = Failure::Kind::unreachable};
+    std::vector<Failure> nameless;
     for (const Endpoint& candidate : candidates) {
         auto connection = connect(candidate, deadline);
         if (connection || !is_passing(connection.error().kind)) return connection;
         last = std::move(connection.error());
+        if (last.is_nameless) nameless.push_back(last);
+    }
+    // As with Kafka's clients: a typing error is no broker that comes back.
+    if (!was_connected_ && nameless.size() == candidates.size()) {
+        last.kind = Failure::Kind::bad_setting;
+    } else {
+        for (const Failure& failure : nameless) tell_once(failure);
     }
     return std::unexpected(std::move(last));
 }

@@ -143,6 +143,8 @@ class Cluster {
     Network& network_;
     const Settings settings_;
     std::map<Endpoint, std::unique_ptr<Connection>> connections_;
+    /// Some broker has answered since this was made.
+    bool was_connected_ = false;
     std::optional<Membership> membership_;
     std::map<std::pair<CoordinatorOf, std::string>, Node> coordinators_;
     std::set<std::string> told_;

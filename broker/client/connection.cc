@@ -52,6 +52,7 @@ Result<std::unique_ptr<Connection>> Connection::open(Network& network, const End
         return std::unexpected(Failure{.kind = kind == Kind::interrupted ? Failure::Kind::interrupted
                                                : kind == Kind::untrusted ? Failure::Kind::untrusted
                                                                          : Failure::Kind::unreachable,
+                                       .is_nameless = kind == Kind::unknown_host,
                                        .message = to_string(endpoint) + ": " + transport.error().message});
     }
     std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, settings.client_id));

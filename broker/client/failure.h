@@ -24,6 +24,8 @@ struct Failure {
     };
 
     Kind kind{};
+    /// Of what is unreachable: its name has no address.
+    bool is_nameless = false;
     ErrorCode code = ErrorCode::none;
     /// One line, in the words of Kafka's own clients where they have some.
     std::string message;

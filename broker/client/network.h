@@ -16,7 +16,7 @@ namespace partita::client {
 
 struct TransportFailure {
     enum class Kind : std::uint8_t {
-        unknown_host,  ///< The name has no address.
+        unknown_host,  ///< The name has no address, as those say who must know.
         refused,       ///< No connection: nobody listens, or no way leads there.
         timed_out,     ///< The deadline passed.
         closed,        ///< The other side ended the connection.

@@ -125,7 +125,8 @@ std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     const int outcome = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-    if (outcome != 0) return tcp_failed(Kind::unknown_host, ::gai_strerror(outcome));
+    // Whoever resolves names may be away for a moment; what it says of a name is said.
+    if (outcome != 0) return tcp_failed(outcome == EAI_NONAME ? Kind::unknown_host : Kind::refused, ::gai_strerror(outcome));
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
     TransportFailure last{Kind::unknown_host, "no address"};
     for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {

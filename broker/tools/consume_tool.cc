@@ -231,6 +231,7 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
     std::string text;
     while (!interruption_.is_asked() && (count_max < 0 || count_ < count_max)) {
         const auto is_over = source_.is_over();
+        if (!is_over && interruption_.is_asked()) return {};
         if (!is_over) return std::unexpected(is_over.error());
         if (*is_over) return {};
         text.clear();

@@ -97,6 +97,11 @@ std::optional<std::string> Options::find(std::string_view name) const {
     return found->second.front();
 }
 
+void Options::give(std::string_view name, std::string value) {
+    const Option* const option = find_option(table_, name);
+    if (option != nullptr && !has(name)) given_[option->name].push_back(std::move(value));
+}
+
 std::string Options::value(std::string_view name) const {
     if (auto given = find(name)) return *given;
     const Option* option = find_option(table_, name);

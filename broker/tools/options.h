@@ -63,6 +63,8 @@ class Options {
     };
     [[nodiscard]] static std::expected<Options, Unread> parse(std::span<const Option> table, std::span<const std::string> words);
 
+    /// As if it stood on the line, unless it does. `name` is one of the table.
+    void give(std::string_view name, std::string value);
     /// Given on the line. By the name in the table, whichever name the line has.
     [[nodiscard]] bool has(std::string_view name) const { return given_.contains(name); }
     /// The first argument, the default where the option is not given, or empty.

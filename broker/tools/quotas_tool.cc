@@ -19,7 +19,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr Option kQuotasOptions[] = {
-    kOwnBootstrapServer,
+    kBootstrapServer,
     kCommandConfig,
     kHelp,
     {"list", "", "Show all quotas, or those of the entities that are named. This is done when nothing else is said."},

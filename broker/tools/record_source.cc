@@ -166,6 +166,9 @@ class PartitionSource final : public RecordSource {
             }
         }
         const auto topics = client::describe_topics(cluster_, names);
+        if (!topics && topics.error().code == ErrorCode::unknown_topic_or_partition && !reading_.settings.matches) {
+            return failed("there is no topic " + names.front());
+        }
         if (!topics) return failed(topics.error());
         std::vector<TopicPartition> all;
         for (const auto& topic : *topics) {

@@ -21,10 +21,20 @@ int show_usage(const Tool& tool, const std::string& message, const Surroundings&
     return kExitFailed;
 }
 
+/// Kafka's tools are sorry for being asked, and tell it where nobody pages through it.
+int show_help(const Tool& tool, const Surroundings& surroundings) {
+    if (surroundings.is_kafkas_name) return show_usage(tool, std::string(tool.purpose), surroundings);
+    surroundings.print(std::string(tool.purpose) + "\n" + help_of(tool.options));
+    return 0;
+}
+
 int end(const Tool& tool, const Ending& ending, const Surroundings& surroundings) {
     switch (ending.kind) {
         case Ending::Kind::usage:
-            return show_usage(tool, ending.message, surroundings);
+            if (surroundings.is_kafkas_name) return show_usage(tool, ending.message, surroundings);
+            // Behind sixty lines of options nobody would see what was wrong.
+            surroundings.complain(ending.message + "\n`partita " + std::string(tool.name) + " --help` lists the options.");
+            return kExitFailed;
         case Ending::Kind::refused:
             surroundings.complain(std::string(tool.refusal_prefix) + ending.message);
             return kExitFailed;
@@ -82,16 +92,19 @@ int run_tool(const Tool& tool, std::span<const std::string> words, const Surroun
     if (words.empty() && tool.needs_options) {
         return show_usage(tool, std::string(tool.short_purpose.empty() ? tool.purpose : tool.short_purpose), surroundings);
     }
-    const auto options = Options::parse(tool.options, words);
+    auto options = Options::parse(tool.options, words);
     if (!options) {
         const int code = end(tool, {Ending::Kind::refused, options.error().message}, surroundings);
         if (!options.error().suggestion.empty()) surroundings.complain(options.error().suggestion);
         return code;
     }
-    if (options->has("help")) return show_usage(tool, std::string(tool.purpose), surroundings);
+    if (options->has("help")) return show_help(tool, surroundings);
     if (options->has("version")) {
         surroundings.print(std::string(kKafkaVersion) + "\n");
         return 0;
+    }
+    if (!surroundings.bootstrap.empty() && !options->has("bootstrap-controller")) {
+        options->give(kBootstrapServer.name, surroundings.bootstrap);
     }
     if (const auto broken = options->check(tool.rules)) {
         return end(tool, {broken->is_refusal ? Ending::Kind::refused : Ending::Kind::usage, broken->message}, surroundings);

@@ -25,6 +25,8 @@ struct Surroundings {
     std::FILE* errors;
     /// Called as Kafka's tool is, by a link: where the two would differ, Kafka's way counts.
     bool is_kafkas_name = false;
+    /// Who is asked when the line names no brokers. Empty: it has to.
+    std::string bootstrap = {};
     /// How schema registries are asked.
     std::expected<schemas::RegistryAnswer, std::string> (*ask_registry)(const schemas::RegistryPlace& place,
                                                                         const schemas::RegistryRequest& request) = nullptr;
@@ -106,9 +108,9 @@ struct Tool {
 /// The text of a file, of 64 MiB at most.
 [[nodiscard]] Outcome<std::string> read_file(const std::string& path);
 
-inline constexpr Option kBootstrapServer{"bootstrap-server", "HOST:PORT,...", "The brokers to ask first."};
-/// The same for commands that no tool of Kafka's is like.
-inline constexpr Option kOwnBootstrapServer{"bootstrap-server", "HOST:PORT,...", "The brokers to ask first.", "localhost:9092"};
+inline constexpr Option kBootstrapServer{
+    "bootstrap-server", "HOST:PORT,...",
+    "The brokers to ask first. (`partita COMMAND` asks $PARTITA_BOOTSTRAP without it, then localhost:9092.)"};
 inline constexpr Option kCommandConfig{"command-config", "file", "Properties of the client that asks."};
 inline constexpr Option kHelp{"help", "", "Print this."};
 inline constexpr Option kVersion{"version", "", "Print the version of Kafka whose tools these are."};

@@ -42,6 +42,49 @@ class OwnCommands(unittest.TestCase):
         self.assertEqual((result.code, result.out, result.err), (code, out, error))
 
 
+class OwnNames(OwnCommands):
+    """What `partita topics` does that `kafka-topics` does not."""
+
+    def test_without_an_address_the_environment_says_who_is_asked(self):
+        here = {"PARTITA_BOOTSTRAP": self.ours.bootstrap}
+        self.said(self.partita("topics", "--create", "--topic", "by-environment", environment=here), 0, "Created topic by-environment.\n")
+        for words in (("topics", "--list"), ("groups", "--list"), ("cluster", "cluster-id"), ("quotas",), ("offsets", "--topic", "by-environment"),
+                      ("consume", "--topic", "by-environment", "--exit"), ("configs", "--describe", "--topic", "by-environment"), ("log-dirs", "--describe"),
+                      ("features", "describe"), ("quorum", "describe", "--status"), ("transactions", "list"), ("all-groups", "--list"),
+                      ("api-versions", "--command-config", os.devnull)):
+            self.partita(*words, environment=here).succeeded()
+        # Another broker is asked where the line names one, and Kafka's names want to be told.
+        port = harness.free_port()
+        named = self.partita("consume", "--topic", "t", "--bootstrap-server", f"127.0.0.1:{port}", "--command-property", "default.api.timeout.ms=100",
+                             "--command-property", "request.timeout.ms=100", environment=here)
+        self.assertIn(f"127.0.0.1:{port}: Connection refused", named.err)
+        done = subprocess.run([self.ours.link("kafka-topics"), "--list"], capture_output=True, text=True, env={**os.environ, **here})
+        self.assertEqual((done.returncode, done.stderr), (1, "--bootstrap-server must be specified\n"))
+
+    def test_what_was_wrong_is_the_last_that_is_told_and_help_is_output(self):
+        self.said(self.partita("consume", "--topic", "t", "--from-time", "yesterday"), 1, "",
+                  "--from-time is yesterday; say milliseconds since 1970, 2026-11-21T10:00:00.000 or PT15M\n"
+                  "`partita consume --help` lists the options.\n")
+        asked = self.partita("consume", "--help")
+        self.assertEqual((asked.code, asked.err), (0, ""))
+        self.assertIn("--from-time <time>", asked.out)
+        self.assertEqual(self.partita("help", "consume").out, asked.out)
+        self.assertEqual(self.partita("help", "plan").out, self.partita("plan", "--help").out)
+        self.assertEqual(self.partita("help").out, self.partita("--help").out)
+        done = subprocess.run([self.ours.link("kafka-console-consumer"), "--help"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+
+    def test_a_topic_and_a_host_that_are_not_there_are_named_at_once(self):
+        self.said(self.ours.by_command("consume", "--topic", "nosuch", "--exit"), 1, "", "there is no topic nosuch\n")
+        began = time.monotonic()
+        nowhere = self.partita("topics", "--list", "--bootstrap-server", "nosuch.invalid:9092")
+        # Where no resolver is to be had, it may come back, and is tried again.
+        if "trying again" not in nowhere.err:
+            self.assertEqual(nowhere.code, 1)
+            self.assertIn("Error while executing topic command : nosuch.invalid:9092: ", nowhere.out)
+            self.assertLess(time.monotonic() - began, 20)
+
+
 class Quotas(OwnCommands):
     def quotas(self, *words):
         return self.ours.by_command("quotas", *words)
@@ -242,7 +285,7 @@ class Completions(OwnCommands):
             offered = self.bash("partita", tool, "")
             self.assertEqual(offered, words.split())
             for word in offered:
-                self.assertNotIn("say one of", self.partita(tool, word).err)
+                self.assertNotIn("say one of", self.partita(tool, word, environment={"PARTITA_BOOTSTRAP": self.ours.bootstrap}).err)
 
 
 class Top(OwnCommands):

@@ -115,6 +115,44 @@ TEST(Cluster, NobodyThereIsToldOnceAndGivenUpInKafkasWords) {
     EXPECT_LE(network.still_clock.now_ms, 1'000 + 60'000);
 }
 
+TEST(Cluster, NamesWithoutAnAddressAreATypingErrorWhichEndsAtOnce) {
+    FakeNetwork network(answer_one_group);
+    network.nameless = {{"a", 1}, {"b", 2}};
+    Settings settings = settings_for("a:1,b:2");
+    std::vector<std::string> told;
+    settings.tell = [&](const std::string& line) { told.push_back(line); };
+    Cluster cluster(network, std::move(settings));
+    const auto reply = ask_anybody(cluster);
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().kind, Failure::Kind::bad_setting);
+    EXPECT_EQ(reply.error().message, "b:2: Name or service not known");
+    EXPECT_THAT(told, ElementsAre());
+    EXPECT_EQ(network.connects.size(), 2u);
+}
+
+TEST(Cluster, ANameWithoutAnAddressBesideABrokerThatIsAwayIsToldAndTriedAgain) {
+    FakeNetwork network(answer_one_group);
+    network.nameless = {{"a", 1}};
+    network.unreachable = {{"b", 2}};
+    Settings settings = settings_for("a:1,b:2");
+    std::vector<std::string> told;
+    settings.tell = [&](const std::string& line) { told.push_back(line); };
+    Cluster cluster(network, std::move(settings));
+    EXPECT_EQ(ask_anybody(cluster).error().message, "Timed out waiting for a node assignment. Call: listGroups");
+    EXPECT_THAT(told, ElementsAre("b:2: Connection refused", "a:1: Name or service not known"));
+}
+
+TEST(Cluster, ANameThatLosesItsAddressIsTriedAgain) {
+    FakeNetwork network([](const Asked&, ByteBuffer&) { return false; });
+    Cluster cluster(network, settings_for("a:1"));
+    // It answers once to the first question of a connection, goes, and its name with it.
+    network.after_connect = [&] { network.nameless = {{"a", 1}}; };
+    const auto reply = ask_anybody(cluster);
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().kind, Failure::Kind::timed_out);
+    EXPECT_GT(network.connects.size(), 3u);
+}
+
 TEST(Cluster, TheNextBootstrapAddressIsTaken) {
     FakeNetwork network(answer_one_group);
     network.unreachable = {{"a", 1}};

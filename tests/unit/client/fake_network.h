@@ -54,6 +54,10 @@ class FakeNetwork final : public Network {
         if (std::ranges::find(unreachable, endpoint) != unreachable.end()) {
             return std::unexpected(TransportFailure{TransportFailure::Kind::refused, "Connection refused"});
         }
+        if (std::ranges::find(nameless, endpoint) != nameless.end()) {
+            return std::unexpected(TransportFailure{TransportFailure::Kind::unknown_host, "Name or service not known"});
+        }
+        if (after_connect) after_connect();
         return std::make_unique<Pipe>(*this, endpoint);
     }
     Clock& clock() override { return still_clock; }
@@ -72,6 +76,9 @@ class FakeNetwork final : public Network {
     StillClock still_clock;
     std::vector<Endpoint> connects;
     std::vector<Endpoint> unreachable;
+    std::function<void()> after_connect;
+    /// Whose names have no address.
+    std::vector<Endpoint> nameless;
     std::vector<std::int64_t> pauses;
     std::vector<std::string> requests;
     /// Bytes that one receive gives at most.
