@@ -92,6 +92,11 @@ def test_a_page_is_whole(browser, site, world, page, width):
     browser.go(f"{site}#/{page}")
     assert browser.run("document.querySelector('h1').textContent.length > 0")
     assert browser.run("document.documentElement.scrollWidth <= window.innerWidth"), "the page is wider than the window"
+    # Nothing has to be pushed into sight on a telephone, and the part that is shown is among those that can be seen.
+    if width == 400:
+        assert browser.run("[...document.querySelectorAll('.scroll')].filter(one => one.scrollWidth > one.clientWidth).map(one => one.ariaLabel)") == []
+    browser.wait("""[...document.querySelectorAll('.tabs [aria-current]')].every(one => { const [tab, all] = [one, one.parentNode].map(each =>
+      each.getBoundingClientRect()); return tab.left >= all.left - 1 && tab.right <= all.right + 1; })""", "the tab is in sight")
     # Whoever cannot see it hears what each thing is called.
     unnamed = browser.run("""[...document.querySelectorAll('button, a, input, select, textarea, [role=img]')].filter(one =>
       !(one.textContent.trim() || one.getAttribute('aria-label') || one.getAttribute('title') || (one.labels && one.labels.length)))
@@ -139,6 +144,10 @@ def test_the_picture_has_the_ways_that_the_docs_draw(browser, site, world):
     ("records.js prettyJson('{\"id\": 9007199254740993}')", None),
     ("dom.js size(1536)", "1.5 KiB"), ("dom.js size(0)", "0 B"), ("dom.js size(1023)", "1023 B"),
     ("dom.js short(9999)", "9,999"), ("dom.js short(12345)", "12.3k"), ("dom.js short(2500000)", "2.5M"), ("dom.js short(null)", "–"),
+    ("dom.js meaning('retention.ms', '604800000')", "7 days"), ("dom.js meaning('delete.retention.ms', '86400000')", "1 day"),
+    ("dom.js meaning('file.delete.delay.ms', '60000')", "1 min"), ("dom.js meaning('a.ms', '3600000')", "1 hour"), ("dom.js meaning('segment.bytes', '1073741824')", "1.0 GiB"),
+    ("dom.js meaning('flush.ms', '9223372036854775807')", "no limit"), ("dom.js meaning('retention.ms', '-1')", ""),
+    ("dom.js meaning('compression.type', 'producer')", ""), ("dom.js meaning('num.partitions', '5000')", ""), ("dom.js meaning('broker.rack', null)", ""),
     ("dom.js percent(0.0123)", "1.2 %"), ("dom.js percent(0.5)", "50 %"), ("dom.js plural(1, 'record')", "1 record"),
     ("dom.js h('p', {}, '<b>', ['&', 3], null).outerHTML", "<p>&lt;b&gt;&amp;3</p>"),
 ))
@@ -146,6 +155,24 @@ def test_a_part_of_a_page_is(browser, site, world, call, value):
     file, expression = call.split(" ", 1)
     address = module(browser, site, file)
     assert browser.run(f"import({json.dumps(address)}).then(one => one.{expression})") == value
+
+
+def test_fields_and_rows_stand_in_line(browser, site, broker, world):
+    browser.size(1600, 1000)
+    browser.go(f"{site}#/topics/orders/records")
+    tops = "[...new Set([...document.querySelectorAll('.tools .field %s')].map(one => Math.round(one.getBoundingClientRect().top)))].length"
+    assert browser.run(tops % "label") == 1 and browser.run(tops % "input, .tools .field select") == 1
+    for topic in ("orders", "no/topic"):
+        assert harness.run_partita("topics", "--bootstrap-server", broker.bootstrap, "--create", "--topic", topic).code == 1
+    browser.go(f"{site}#/broker/errors")
+    browser.wait("document.querySelectorAll('.record.error').length >= 2", "two errors")
+    lefts = "[...new Set([...document.querySelectorAll('.record.error .key')].map(one => Math.round(one.getBoundingClientRect().left)))].length"
+    assert browser.run(lefts) == 1
+    browser.go(f"{site}#/topics/orders/configs")
+    # Kafka's longest number is on one line.
+    heights = """[...document.querySelectorAll('.setting code')].filter(one => one.textContent === '9223372036854775807')
+      .map(one => one.getClientRects().length)"""
+    assert set(browser.run(heights)) == {1}
 
 
 def test_a_link_leads_nowhere_else(browser, site, world):

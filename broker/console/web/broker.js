@@ -1,4 +1,4 @@
-import { ago, card, count, date, empty, h, note, plural, short, show, size, spark, table, tile, tiles } from "./dom.js";
+import { ago, card, count, date, empty, h, note, plural, short, show, size, spark, table, tabs, tile, tiles } from "./dom.js";
 import { get, path } from "./api.js";
 import { configs } from "./topics.js";
 
@@ -10,8 +10,7 @@ const sparkOf = (values) => spark(values, `from ${short(values[0] || 0)} to ${sh
 /** What the broker is, who is connected, and what is set. */
 export async function broker(place, [tab = ""], visit) {
   const body = h("div", {});
-  show(place, h("header", { class: "head" }, h("h1", {}, "Broker")), h("nav", { class: "tabs", "aria-label": "Parts of the broker" }, kTabs.map(([part, title]) =>
-    h("a", { href: part ? `#/broker/${part}` : "#/broker", "aria-current": part === tab ? "page" : null }, title))), body);
+  show(place, h("header", { class: "head" }, h("h1", {}, "Broker")), tabs("Parts of the broker", kTabs, tab, (part) => (part ? `#/broker/${part}` : "#/broker")), body);
   if (tab === "settings") {
     const section = h("section", { class: "card" });
     show(body, section);

@@ -83,6 +83,16 @@ export function duration(ms) {
   return ms < 7200000 ? `${Math.round(ms / 60000)} min` : `${Math.round(ms / 3600000)} h`;
 }
 
+/** What the number of a setting means, where it does not say so itself: 7 days, 1.0 GiB. */
+export function meaning(name, value) {
+  if (value === "9223372036854775807") return "no limit";
+  const number = /^\d+$/.test(value || "") ? Number(value) : 0;
+  const isTime = /\bms$/.test(name) && number >= 1000;
+  if (isTime && number >= 86400000) return plural(Math.round(number / 8640000) / 10, "day");
+  if (isTime) return number % 3600000 === 0 ? plural(number / 3600000, "hour") : duration(number);
+  return /\bbytes$/.test(name) && number >= 1024 ? size(number) : "";
+}
+
 // Parts that every page uses.
 
 export const tile = (label, value, note) =>
@@ -118,6 +128,15 @@ export function table(caption, columns, rows) {
       h("thead", {}, h("tr", {}, columns.map(([title, , kind]) => h("th", { scope: "col", class: kind }, title)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, columns.map(([title, cell, kind]) =>
         h("td", { class: kind, "data-title": title }, cell(row))))))));
+}
+
+/** The parts of a page, each [part, title]; `href` says where one is. The one that is shown is in sight, however narrow the window is. */
+export function tabs(label, parts, shown, href) {
+  const links = parts.map(([part, title]) => h("a", { href: href(part), "aria-current": part === shown ? "page" : null }, title));
+  const all = h("nav", { class: "tabs", "aria-label": label }, links);
+  const here = links[parts.findIndex(([part]) => part === shown)];
+  if (here) requestAnimationFrame(() => { all.scrollLeft = here.offsetLeft + here.offsetWidth - all.offsetLeft - all.clientWidth; });
+  return all;
 }
 
 /** Pages of a list: `go(skip)` shows another one. */

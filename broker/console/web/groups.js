@@ -1,4 +1,4 @@
-import { ask, bar, button, card, chip, clock, count, duration, empty, field, h, line, note, pager, plural, say, short, show, table, tile, tiles } from "./dom.js";
+import { ask, bar, button, card, chip, clock, count, duration, empty, field, h, line, note, pager, plural, say, short, show, table, tabs, tile, tiles } from "./dom.js";
 import { get, page, path, post, remove } from "./api.js";
 
 const kPage = 50;
@@ -40,8 +40,8 @@ const kPartitions = 200;
 export function groupHead(name, tab, actions) {
   return [h("nav", { class: "crumbs", "aria-label": "Where you are" }, h("a", { href: "#/groups" }, "Groups"), " / "),
     h("header", { class: "head" }, h("h1", { class: "name" }, name), h("div", { class: "actions" }, actions)),
-    h("nav", { class: "tabs", "aria-label": "Parts of the group" }, [["", "Now"], ["ownership", "Ownership"], ["rebalances", "Rebalances"]].map(([part, title]) =>
-      h("a", { href: part ? page("groups", name, part) : page("groups", name), "aria-current": part === tab ? "page" : null }, title)))];
+    tabs("Parts of the group", [["", "Now"], ["ownership", "Ownership"], ["rebalances", "Rebalances"]], tab,
+      (part) => (part ? page("groups", name, part) : page("groups", name)))];
 }
 
 // What pages have seen of each group's lag while they were open: nobody samples it when nobody looks.

@@ -30,6 +30,11 @@ export async function ownership(place, [name], visit) {
     if (wanted.search !== state.search || wanted.skip !== state.skip) return;
     const members = new Map(known.members.map((member) => [member.member_id, member]));
     const who = (id) => (id === null ? h("em", { class: "quiet" }, "nobody") : [h("span", { class: "name" }, members.get(id)?.client_id || id), h("small", {}, members.get(id)?.instance_id || id)]);
+    // Members of one application have one name: then their ids tell them apart.
+    const fromTo = (from, to) => {
+      const [one, other] = [from, to].map((id) => members.get(id)?.client_id || id);
+      return one === other ? `${members.get(from)?.instance_id || from} → ${members.get(to)?.instance_id || to}` : `${one} → ${other}`;
+    };
     const counts = known.takeover_counts;
     show(body, tiles(tile("Partitions", count(known.total), known.partitions_left_out ? "more are not followed" : ""), tile("Shared out anew", count(counts.normal), "takeovers: a fair share"),
       tile("Left", count(counts.left), "takeovers"), tile("Restarted", count(counts.restarted), "takeovers: static members"), tile("Lost", count(known.takeover_kinds.lost), "takeovers: the owner was dropped"),
@@ -46,7 +51,7 @@ export async function ownership(place, [name], visit) {
       ["Behind", (one) => (one.checkpoint?.lag ?? null) === null ? "–" : count(one.checkpoint.lag), "number"],
     ], known.partitions), pager(state.skip, kPartitions, known.total, (to) => { state.skip = to; draw(); })] : note(state.search ? "No topic with that in its name has an owner." : "Nobody owned a partition since the broker knows the group.")),
     card("Takeovers", known.takeovers.length ? h("ol", { class: "timeline" }, known.takeovers.slice(0, kTakeoversShown).map((one) => h("li", {}, h("time", {}, clock(one.time_ms)), why(one),
-      h("span", { class: "name" }, `${one.topic} ${one.partition}`), ` ${members.get(one.from)?.client_id || one.from} → ${members.get(one.to)?.client_id || one.to}`,
+      h("span", { class: "name" }, `${one.topic} ${one.partition}`), ` ${fromTo(one.from, one.to)}`,
       one.unowned_ms ? h("small", {}, `nobody had it for ${duration(one.unowned_ms)}`) : null))) : note("No partition went from one member to another.")));
   }
   visit.every(2000, draw);

@@ -17,7 +17,7 @@ export async function requests(body, visit) {
     const rows = [...now.requests].sort((one, other) => other.requests - one.requests);
     const percentile = (name) => (one) => (one.latency ? took(one.latency[name]) : "–");
     show(body, card("Requests by API", rows.length ? [table("Requests by API", [
-      ["API", (one) => h("span", { class: "name" }, one.api)],
+      ["API", (one) => h("span", { class: "name" }, one.api), "wide"],
       ["Requests", (one) => h("span", { title: count(one.requests) }, short(one.requests)), "number"],
       ["A second", (one) => (seconds ? short(Math.round((one.requests - (last.get(one.api) || 0)) / seconds)) : "…"), "number"],
       ["With errors", (one) => (one.with_errors ? chip(short(one.with_errors), "warn") : "0"), "number"],

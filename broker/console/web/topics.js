@@ -1,4 +1,4 @@
-import { ask, bar, button, card, chip, count, empty, field, h, note, pager, plural, say, show, short, size, table, tile, tiles } from "./dom.js";
+import { ask, bar, button, card, chip, count, empty, field, h, meaning, note, pager, plural, say, short, show, size, table, tabs, tile, tiles } from "./dom.js";
 import { get, page, path, post, remove } from "./api.js";
 
 const kPage = 50;
@@ -77,8 +77,7 @@ export function topicHead(name, tab) {
     h("header", { class: "head" }, h("h1", { class: "name" }, name), h("div", { class: "actions" },
       h("a", { class: "button", href: page("topics", name, "expansion") }, "Add partitions"),
       button("Delete", () => deleteTopic(name), "danger"))),
-    h("nav", { class: "tabs", "aria-label": "Parts of the topic" }, kTabs.map(([part, title]) =>
-      h("a", { href: part ? page("topics", name, part) : page("topics", name), "aria-current": part === tab ? "page" : null }, title)))];
+    tabs("Parts of the topic", kTabs, tab, (part) => (part ? page("topics", name, part) : page("topics", name)))];
 }
 
 function deleteTopic(name) {
@@ -156,9 +155,10 @@ export async function configs(place, where, change) {
       (config.name + (config.documentation || "")).toLowerCase().includes(state.search));
     show(list, wanted.length ? table("Settings", [
       ["Setting", (config) => [h("span", { class: "name" }, config.name), h("small", {}, config.documentation || "")], "wide"],
-      ["Value", (config) => h("code", {}, config.sensitive ? "(secret)" : config.value === null ? "–" : config.value === "" ? "(empty)" : config.value)],
+      ["Value", (config) => [h("code", {}, config.sensitive ? "(secret)" : config.value === null ? "–" : config.value === "" ? "(empty)" : config.value),
+        meaning(config.name, config.value) ? h("small", {}, meaning(config.name, config.value)) : null], "setting"],
       ["From", (config) => chip(config.source, config.source === "default" ? "quiet" : "accent")],
-      ...(change ? [["", (config) => button("Change", () => change(config, load))]] : []),
+      ...(change ? [["", (config) => button("Change", () => change(config, load), "mini")]] : []),
     ], wanted) : empty("No setting fits", "Try fewer letters."));
   }
   async function load() {
