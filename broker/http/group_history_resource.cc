@@ -242,6 +242,24 @@ ordered_json rebalance_json(const GroupHistory& history, const GroupHistory::Reb
     return told;
 }
 
+bool has_owners(const GroupHistory& history) {
+    return std::ranges::any_of(history.topics(), [&](const auto& entry) {
+        return std::ranges::any_of(entry.second.partitions, [&](const GroupHistory::Ownership& ownership) {
+            return ownership.owner != GroupHistory::kNobody && !history.free_since(ownership);
+        });
+    });
+}
+
+/// Of the claims under this name, unless they are over and a group of Kafka's has the name, too.
+std::optional<runtime::OwnershipRecord> ownership_of(runtime::Services& services, std::string_view name) {
+    auto of_claims = services.claims.ownership_of(name, services.clock.now());
+    if (of_claims && has_owners(of_claims->history)) {
+        return of_claims;
+    }
+    auto of_group = services.groups.ownership_of(name);
+    return of_group ? std::move(of_group) : std::move(of_claims);
+}
+
 void refuse_unknown_group(Exchange& exchange) {
     respond_kafka_error(exchange, ErrorCode::group_id_not_found, "there is no group " + exchange.request().path.at(2));
 }
@@ -256,10 +274,7 @@ void serve_ownership(const Surroundings& surroundings, const ExchangePointer& ex
     }
     const auto look = [surroundings, page = *page, exchange] {
         const std::string& name = exchange->request().path.at(2);
-        auto record = surroundings.services.claims.ownership_of(name, surroundings.services.clock.now());
-        if (!record) {
-            record = surroundings.services.groups.ownership_of(name);
-        }
+        const auto record = ownership_of(surroundings.services, name);
         if (!record) {
             refuse_unknown_group(*exchange);
             return;

@@ -69,6 +69,26 @@ def test_claims_stay_where_their_topic_is_grown():
                 tags[group] = claim(store, "web-1", tag=tag, lifetime_ms=600_000)["tag"]
 
 
+def test_a_group_of_kafka_with_the_name_is_shown_once_the_claims_are_over(broker, unique):
+    topic, group = unique("topic"), unique("group")
+    insight.create(broker, topic, 1)
+    store = claims_processor.Store(insight.address(broker), group)
+    claim(store, "web-1", topic=topic)
+    consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group, "client.id": "member"})
+    consumer.subscribe([topic])
+    harness.wait_until(lambda: consumer.poll(0.1) or consumer.assignment(), 30, "the assignment")
+
+    def owners():
+        owned = insight.ask(broker, f"groups/{group}/ownership")
+        clients = {one["member_id"]: one["client_id"] for one in owned["members"]}
+        return [clients[one["member_id"]] for one in owned["partitions"]]
+
+    assert owners() == ["web-1"]
+    claim(store, "web-1", topic=topic, release=True)
+    assert owners() == ["member"]
+    consumer.close()
+
+
 def test_of_many_who_claim_the_same_at_once_one_has_it(broker, unique):
     topic, group = unique("topic"), unique("group")
     insight.create(broker, topic, 1)
