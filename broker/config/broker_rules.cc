@@ -1,6 +1,7 @@
 #include "broker/config/broker_rules.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <ranges>
 
@@ -130,11 +131,40 @@ Verdict check_group_rules(const ConfigMap& effective) {
     return {};
 }
 
+/// Where data is kept.
+std::vector<std::string> log_directories(const ConfigMap& effective) {
+    ConfigValue directories = broker_value(effective, "log.dirs");
+    if (std::holds_alternative<std::monostate>(directories)) {
+        directories = broker_value(effective, "log.dir");
+    }
+    return std::get<std::vector<std::string>>(directories);
+}
+
+/// Whether the path is that of the directory, or below it, by their names alone.
+bool is_within(const std::string& path, const std::string& directory) {
+    const auto whole = [](const std::string& name) {
+        std::error_code unknown;
+        const std::filesystem::path absolute = std::filesystem::absolute(name, unknown);
+        // With a slash at the end, whether there was one or not.
+        return ((unknown ? std::filesystem::path(name) : absolute) / "").lexically_normal();
+    };
+    const std::filesystem::path way = whole(path).lexically_relative(whole(directory));
+    return !way.empty() && *way.begin() != "..";
+}
+
 Verdict check_capture(const ConfigMap& effective) {
     const auto text_of = [&](std::string_view name) { return std::get<std::string>(broker_value(effective, name)); };
     if (std::get<bool>(broker_value(effective, "partita.default.capture.enable")) &&
         text_of("partita.capture.directory").empty()) {
         return refuse("partita.default.capture.enable needs partita.capture.directory");
+    }
+    if (const std::string directory = text_of("partita.capture.directory"); !directory.empty()) {
+        for (const std::string& logs : log_directories(effective)) {
+            if (is_within(directory, logs)) {
+                return refuse("partita.capture.directory is " + directory + ", in " + logs +
+                              " where the topics are kept: one that is deleted could take captured files with it");
+            }
+        }
     }
     if (const std::string name_space = text_of("partita.capture.namespace"); !capture::is_namespace(name_space)) {
         return refuse("Invalid value " + name_space +
@@ -144,11 +174,7 @@ Verdict check_capture(const ConfigMap& effective) {
 }
 
 Verdict check_places(const ConfigMap& effective) {
-    ConfigValue directories = broker_value(effective, "log.dirs");
-    if (std::holds_alternative<std::monostate>(directories)) {
-        directories = broker_value(effective, "log.dir");
-    }
-    const auto& known = std::get<std::vector<std::string>>(directories);
+    const std::vector<std::string> known = log_directories(effective);
     const ConfigValue cordoned_value = broker_value(effective, "cordoned.log.dirs");
     std::vector<std::string> missing;
     if (const auto* cordoned = std::get_if<std::vector<std::string>>(&cordoned_value)) {

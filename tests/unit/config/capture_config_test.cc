@@ -47,6 +47,15 @@ TEST(CaptureConfig, ANameWithoutAllTokensIsRefused) {
     EXPECT_EQ(
         capture_refusal({{"partita.capture.name.format", "{Namespace}/{EventHub}"}}, BrokerConfig()),
         "Invalid value {Namespace}/{EventHub} for configuration partita.capture.name.format: the token {PartitionId} is missing");
+    for (const char* inside : {"/d", "/d/", "/d/captured", "/e/../d/x", "/d/./orders-0"}) {
+        EXPECT_EQ(refusal_of_start({"log.dirs=/c,/d/", "partita.capture.directory=" + std::string(inside)}),
+                  "partita.capture.directory is " + std::string(inside) +
+                      ", in /d/ where the topics are kept: one that is deleted could take captured files with it");
+    }
+    EXPECT_NE(refusal_of_start({"log.dir=here", "partita.capture.directory=here/captured"}), "");
+    for (const char* outside : {"/captured", "/", "/data", "/d/../captured", "/cc", "captured"}) {
+        EXPECT_EQ(refusal_of_start({"log.dirs=/c,/d", "partita.capture.directory=" + std::string(outside)}), "") << outside;
+    }
     EXPECT_NE(refusal_of_start({"partita.default.capture.name.format=x"}), "");
     EXPECT_NE(refusal_of_start({"partita.capture.namespace=../x"}), "");
 }
