@@ -119,6 +119,16 @@ bool wants_access_key(const config::BrokerConfig& config) {
                                [](const config::Listener& listener) { return config::uses_sasl(listener.endpoint.protocol); });
 }
 
+/// Whether a profile is set, by whatever means. Of settings that are none, it is for those who load them to say so.
+bool has_profile(const ServeArguments& arguments, config::ConfigInputs inputs) {
+    if (!arguments.profile.empty()) {
+        return true;
+    }
+    inputs.overrides.insert(inputs.overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
+    const auto loaded = config::load_broker_config(inputs);
+    return loaded && loaded->config.profile != nullptr;
+}
+
 /// 256 bits.
 std::string fresh_access_key() {
     const auto bytes = random_value<std::array<char, 32>>();
@@ -147,11 +157,11 @@ int run(const ServeArguments& arguments) {
             return refuse(settings.error());
         }
         inputs.overrides = std::move(*settings);
-    } else if (!arguments.port.empty() && arguments.profile.empty()) {
-        inputs.overrides.push_back("listeners=PLAINTEXT://localhost:" + arguments.port);
-    } else if (!arguments.port.empty()) {
+    } else if (!arguments.port.empty() && has_profile(arguments, inputs)) {
         inputs.overrides.push_back("listeners=SASL_PLAINTEXT://localhost:" + arguments.port);
         inputs.overrides.push_back("security.inter.broker.protocol=SASL_PLAINTEXT");
+    } else if (!arguments.port.empty()) {
+        inputs.overrides.push_back("listeners=PLAINTEXT://localhost:" + arguments.port);
     }
     if (!arguments.profile.empty()) {
         inputs.overrides.push_back(config::kProfileConfig + ("=" + arguments.profile));

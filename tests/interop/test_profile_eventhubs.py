@@ -137,6 +137,28 @@ def test_the_key_that_a_start_makes_is_told_and_lets_clients_in(unique):
         assert consume(broker, topic, unique("group"), 1, password=told[0]) == [b"value"]
 
 
+@pytest.mark.parametrize("said_by", ("override", "environment", "file"))
+def test_a_profile_wants_a_login_whoever_says_it(unique, said_by):
+    settings = {"partita.profile": "eventhubs", "partita.profile.access.keys": f"{NAME}={KEY}"}
+
+    class Configured(harness.PartitaBroker):
+        def command(self):
+            if said_by != "file":
+                return super().command()
+            (self.directory / "server.properties").write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+            return [*super().command(), "--config", str(self.directory / "server.properties")]
+
+        def environment(self):
+            given = {"KAFKA_" + name.upper().replace(".", "_"): value for name, value in settings.items()}
+            return {**super().environment(), **(given if said_by == "environment" else {})}
+    topic = unique("topic")
+    with Configured(settings if said_by == "override" else {}) as broker:
+        assert create(broker, topic) is None
+        assert produce(broker, topic) is None
+        with pytest.raises(confluent_kafka.KafkaException):
+            confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap}).list_topics(timeout=2)
+
+
 def test_librdkafka_writes_reads_and_commits(standard, unique):
     topic, group = unique("topic"), unique("group")
     assert create(standard, topic, 2) is None
