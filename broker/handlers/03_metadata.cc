@@ -6,7 +6,8 @@
 // Every partition is listed, ascending: clients count the list to place keys, so a gap would remap them
 // all (hazard H51). A test control may hide the newest partitions from clients of one role
 // (partita.visibility.*). A topic that is created on the way is answered with UNKNOWN_TOPIC_OR_PARTITION once,
-// as Kafka does, and clients ask again.
+// as Kafka does, and clients ask again. The service of a profile keeps offsets and transactions in no topic that clients could
+// see, so there they see none of the broker's own.
 
 #include <algorithm>
 #include <set>
@@ -33,6 +34,11 @@ struct Reply {
     Array<std::int32_t> this_broker;
     ArenaVector<MetadataResponse::Topic> topics;
 };
+
+/// Whether there is no such topic as far as clients are concerned.
+bool is_hidden(const runtime::RequestContext& context, std::string_view name) {
+    return context.services.profile != nullptr && topics::is_internal_topic(name);
+}
 
 void add_topic(Reply& reply, const runtime::TopicState& state) {
     const topics::Topic& topic = *state.topic;
@@ -65,7 +71,7 @@ void add_failure(Reply& reply, ErrorCode error, std::optional<std::string_view> 
         item.name = "";  // Null is only possible from v12 on.
     }
     item.topic_id = id;
-    item.is_internal = name && topics::is_internal_topic(*name);
+    item.is_internal = name && topics::is_internal_topic(*name) && !is_hidden(reply.context, *name);
     // Also of what is not there, but not of what the client may not know.
     if (reply.topic_operations && name && error != ErrorCode::topic_authorization_failed) {
         item.topic_authorized_operations = authorized_operations(reply.context, access::ResourceType::topic, *name);
@@ -108,6 +114,8 @@ void add_requested(Reply& reply, const MetadataRequest::Topic& wanted, bool may_
     const std::string_view name = wanted.name.value_or("");
     if (!authorize(reply.context, access::kDescribeTopic, name)) {
         add_failure(reply, ErrorCode::topic_authorization_failed, name, {});
+    } else if (is_hidden(reply.context, name)) {
+        add_failure(reply, ErrorCode::unknown_topic_or_partition, name, {});
     } else if (const runtime::TopicState* topic = table.find(name)) {
         add_topic(reply, *topic);
     } else {
@@ -171,7 +179,7 @@ void metadata(runtime::RequestContext& context) {
     if (all) {
         const runtime::TopicTable& table = context.turn.topics();
         for (const topics::Topic& topic : table.catalog->topics()) {
-            if (authorize_quietly(context, access::kDescribeTopic, topic.name)) {
+            if (!is_hidden(context, topic.name) && authorize_quietly(context, access::kDescribeTopic, topic.name)) {
                 add_topic(reply, *table.find(topic.id));
             }
         }

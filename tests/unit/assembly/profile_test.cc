@@ -211,6 +211,26 @@ TEST(WithAProfile, ATopicThatIsOneTooManyIsNotMadeByAskingForIt) {
     EXPECT_EQ(ask_for("t0"), ErrorCode::none);
 }
 
+TEST(WithAProfile, TheBrokersOwnTopicsAreNotThere) {
+    TierBroker under("standard");
+    WireClient client = under.client();
+    ASSERT_EQ(under.create(client, "orders", 1), ErrorCode::none);
+    const auto* found = client.call<FindCoordinatorResponse>(3, FindCoordinatorRequest{.key = "billing", .key_type = 0});
+    ASSERT_NE(found, nullptr) << client.failure();
+    ASSERT_EQ(found->error_code, ErrorCode::none);
+    const auto* all = client.call<MetadataResponse>(5, MetadataRequest{.topics = nullptr});
+    ASSERT_NE(all, nullptr) << client.failure();
+    ASSERT_EQ(all->topics.count(), 1u);
+    EXPECT_EQ(all->topics[0].name, "orders");
+    for (const std::string_view own : {"__consumer_offsets", "__transaction_state"}) {
+        const std::array names{MetadataRequest::Topic{.name = own}};
+        const auto* one = client.call<MetadataResponse>(5, MetadataRequest{.topics = names, .allow_auto_topic_creation = true});
+        ASSERT_NE(one, nullptr) << client.failure();
+        EXPECT_EQ(one->topics[0].error_code, ErrorCode::unknown_topic_or_partition) << own;
+        EXPECT_FALSE(one->topics[0].is_internal) << own;
+    }
+}
+
 TEST(WithAProfile, TheBasicTierLetsNobodyUseATopic) {
     TierBroker under("basic");
     WireClient client = under.client();
