@@ -11,9 +11,26 @@ namespace partita::access {
 
 class Principal;
 
-/// What a key allows whoever logged in with it, by itself: everything, or everything with one topic.
+/// What a key may be good for: writing, reading, and everything else that changes something. Looking is for every key.
+enum class KeyRight : std::uint8_t { send, listen, manage };
+
+/// All of them, unless somebody says less.
+struct KeyRights {
+    bool send = true;
+    bool listen = true;
+    bool manage = true;
+
+    [[nodiscard]] bool has(KeyRight right) const {
+        return right == KeyRight::send ? send : right == KeyRight::listen ? listen : manage;
+    }
+
+    friend bool operator==(const KeyRights&, const KeyRights&) = default;
+};
+
+/// What a key allows whoever logged in with it, by itself: what it has the right to, everywhere or with one topic.
 struct KeyGrant {
     std::optional<std::string> only_topic;
+    KeyRights rights = {};
 
     friend bool operator==(const KeyGrant&, const KeyGrant&) = default;
 };

@@ -116,6 +116,27 @@ std::expected<ConnectionString, std::string> parse_connection_string(std::string
     return parsed;
 }
 
+namespace {
+
+/// Of "send+listen". Nothing for what names no right, or one twice.
+std::optional<access::KeyRights> parse_rights(std::string_view text) {
+    access::KeyRights rights{.send = false, .listen = false, .manage = false};
+    for (bool is_last = false; !is_last;) {
+        const std::size_t end = text.find('+');
+        is_last = end == text.npos;
+        const std::string_view name = text.substr(0, end);
+        if (!is_last) text.remove_prefix(end + 1);
+        bool* const right = name == "send"     ? &rights.send
+                            : name == "listen" ? &rights.listen
+                            : name == "manage" ? &rights.manage
+                                               : nullptr;
+        if (right == nullptr || std::exchange(*right, true)) return std::nullopt;
+    }
+    return rights.manage ? access::KeyRights() : rights;
+}
+
+}  // namespace
+
 std::expected<AccessKeys, std::string> parse_access_keys(std::string_view text) {
     AccessKeys keys;
     for (bool is_last = false; !is_last;) {
@@ -124,16 +145,25 @@ std::expected<AccessKeys, std::string> parse_access_keys(std::string_view text) 
         const std::string_view pair = trimmed(text.substr(0, end));
         if (!is_last) text.remove_prefix(end + 1);
         const std::size_t equals = pair.find('=');
-        const std::string_view name = pair.substr(0, equals);
-        if (equals == pair.npos) return std::unexpected("it must be NAME=KEY[,NAME=KEY...]");
+        std::string_view name = pair.substr(0, equals);
+        if (equals == pair.npos) return std::unexpected("it must be NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...]");
+        std::optional<access::KeyRights> rights = access::KeyRights();
+        if (const std::size_t colon = name.find(':'); colon != name.npos) {
+            rights = parse_rights(name.substr(colon + 1));
+            name = name.substr(0, colon);
+        }
         if (!is_name(name)) return std::unexpected("the name of a key has letters, digits and ._- only, 256 at most");
+        if (!rights) {
+            return std::unexpected("the rights of the key " + std::string(name) +
+                                   " must be send, listen or manage, or some of them with '+' between them");
+        }
         if (!is_key(pair.substr(equals + 1))) {
             return std::unexpected("the key " + std::string(name) +
                                    " must be 1 to 256 printable characters without space, ',' and ';'");
         }
         if (keys.size() == kAccessKeysMax)
             return std::unexpected("there are more than " + std::to_string(kAccessKeysMax) + " keys");
-        if (!keys.emplace(name, pair.substr(equals + 1)).second) {
+        if (!keys.emplace(name, AccessKey{.key = std::string(pair.substr(equals + 1)), .rights = *rights}).second) {
             return std::unexpected("there are two keys " + std::string(name));
         }
     }
@@ -148,10 +178,11 @@ std::expected<KeyHolder, LoginFailure> check_connection_string(const AccessKeys&
     if (!parsed) return refuse("broken connection string: " + parsed.error());
     const auto found = keys.find(parsed->key_name);
     // A name that nobody has takes as long as one with another key.
-    const bool is_right = equal_in_constant_time(parsed->key, found == keys.end() ? std::string_view() : found->second);
+    const bool is_right = equal_in_constant_time(parsed->key, found == keys.end() ? std::string_view() : found->second.key);
     wipe(parsed->key);
     if (found == keys.end() || !is_right) return refuse("a connection string with an unknown name or another key");
-    return KeyHolder{.key_name = std::move(parsed->key_name), .grant = {.only_topic = std::move(parsed->topic)}};
+    return KeyHolder{.key_name = std::move(parsed->key_name),
+                     .grant = {.only_topic = std::move(parsed->topic), .rights = found->second.rights}};
 }
 
 }  // namespace partita::authentication

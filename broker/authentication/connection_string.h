@@ -35,10 +35,18 @@ struct ConnectionString {
 /// and means nothing. The error says what is wrong and holds nothing of the text.
 [[nodiscard]] std::expected<ConnectionString, std::string> parse_connection_string(std::string_view text);
 
-/// Keys by name.
-using AccessKeys = std::map<std::string, std::string, std::less<>>;
+struct AccessKey {
+    std::string key;
+    access::KeyRights rights = {};
 
-/// `NAME=KEY[,NAME=KEY...]`; at least one. White space around a pair is none of it. The error may hold a name and holds no key.
+    friend bool operator==(const AccessKey&, const AccessKey&) = default;
+};
+/// Keys by name.
+using AccessKeys = std::map<std::string, AccessKey, std::less<>>;
+
+/// `NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...]`; at least one. RIGHTS are `send`, `listen` and `manage`, with `+` between them;
+/// without any a key has all, and whoever manages may send and listen, too. White space around a pair is none of it. The error
+/// may hold a name and holds no key.
 [[nodiscard]] std::expected<AccessKeys, std::string> parse_access_keys(std::string_view text);
 
 /// Whose name a connection string has proven, and for what.

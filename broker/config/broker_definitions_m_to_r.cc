@@ -174,10 +174,12 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
         "partita.profile", ConfigType::string, "", one_of(kProfiles), kReadOnly,
         "What clients see instead of Kafka: eventhubs for what a managed event service shows at its Kafka endpoint; empty for "
         "Kafka. See docs/eventhubs.md."),
-    internal(
-        "partita.profile.access.keys", ConfigType::password, kNone, kAny, kReadOnly,
-        "The keys that connection strings are checked against: NAME=KEY[,NAME=KEY...]. Clients of a profile log in by PLAIN as "
-        "$ConnectionString. Without one, partita serve makes a key and prints it."),
+    internal("partita.profile.access.keys", ConfigType::password, kNone, kAny, kReadOnly,
+             "The keys that connection strings are checked against: NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...], with RIGHTS of "
+             "send, listen "
+             "and manage, joined by '+'; without them a key has all. Clients of a profile log in by PLAIN as $ConnectionString. "
+             "Without a "
+             "key, partita serve makes one and prints it."),
     internal(
         "partita.profile.newer.api.versions.enable", ConfigType::boolean, "false", kAny, kReadOnly,
         "Whether a profile answers an ApiVersions request of a newer version than it offers, as Kafka does. The service ends the "

@@ -10,8 +10,8 @@
 namespace partita::profile {
 
 /// Who may use what under a profile. The service decides first: nobody may use a topic where the tier has no Kafka endpoint, and
-/// who logged in with a connection string may do everything, or everything with its topic. What it leaves open is for other
-/// rules. Thread-safe.
+/// who logged in with a connection string may do what its key has the right to, everywhere or with its topic. What it leaves open
+/// is for other rules. Thread-safe.
 class ServiceRules final : public access::Rules {
   public:
     /// `others` decide about clients without a connection string; null: they may do everything. Both outlive the rules.

@@ -56,7 +56,7 @@ std::shared_ptr<const LoginSettings> fuzz_settings() {
     static const auto settings = [] {
         LoginSettings made;
         made.users = {{"user", "pencil"}};
-        made.access_keys = AccessKeys{{"user", "key"}};
+        made.access_keys = AccessKeys{{"user", {"key"}}};
         made.tokens = UnsecuredTokens{};
         for (const Mechanism each :
              {Mechanism::plain, Mechanism::scram_sha_256, Mechanism::scram_sha_512, Mechanism::oauth_bearer}) {
@@ -205,6 +205,7 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
         text_seed(Input::connection_string,
                   "Endpoint=sb://ns.example.net/;SharedAccessKeyName=user;SharedAccessKey=a2V5==;EntityPath=orders"),
         text_seed(Input::access_keys, "user=a2V5==, other=key"),
+        text_seed(Input::access_keys, "user:send+listen=a2V5==,other:manage=key"),
         text_seed(Input::scram_client, "r=nonceservernonce,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096"),
     };
 }

@@ -107,6 +107,26 @@ def consume(broker, topic, group, count, password=None, **more):
     return values
 
 
+def is_refused_reading(broker, topic, error, group=None, password=None):
+    """Whether a reader is told that error: one of the group, or one that is assigned the first partition (and looks for a group besides)."""
+    consumer = confluent_kafka.Consumer(librdkafka(broker, password, **{"group.id": group or "nobody", "auto.offset.reset": "earliest"}))
+    if group:
+        consumer.subscribe([topic])
+    else:
+        consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
+    told = set()
+
+    def is_told():
+        message = consumer.poll(0.2)
+        assert message is None or message.error(), "it reads"
+        told.update([message.error().name()] if message else [])
+        return error in told
+    try:
+        return harness.wait_until(is_told, SECONDS, lambda: f"{error}; there is {told}")
+    finally:
+        consumer.close()
+
+
 # ---- our own commands ----
 
 
@@ -203,6 +223,22 @@ def test_a_connection_string_of_one_topic_is_for_that_only(standard, unique):
     assert create(standard, orders) is None and create(standard, others) is None
     assert produce(standard, orders, password=of_orders) is None
     assert produce(standard, others, password=of_orders) == "TOPIC_AUTHORIZATION_FAILED"
+
+
+def test_a_key_that_may_only_send_or_only_listen_is_refused_the_other_direction(unique):
+    topic = unique("topic")
+    with a_tier("standard", keys=f"{NAME}={KEY},sensor:send=a2V5MQ==,billing:listen=a2V5Mg==") as broker:
+        sensor, billing = connection_string("sensor", "a2V5MQ=="), connection_string("billing", "a2V5Mg==")
+        assert create(broker, topic, password=sensor) == create(broker, topic, password=billing) == "TOPIC_AUTHORIZATION_FAILED"
+        assert create(broker, topic) is None
+        assert produce(broker, topic, b"one", password=sensor) is None
+        assert produce(broker, topic, b"two", password=sensor, **{"enable.idempotence": "true"}) is None
+        assert produce(broker, topic, b"no", password=billing) == "TOPIC_AUTHORIZATION_FAILED"
+        assert consume(broker, topic, unique("group"), 2, password=billing) == [b"one", b"two"]
+        assert is_refused_reading(broker, topic, "TOPIC_AUTHORIZATION_FAILED", password=sensor)
+        assert is_refused_reading(broker, topic, "GROUP_AUTHORIZATION_FAILED", unique("group"), password=sensor)
+        both = connection_string("billing", "a2V5Mg==", f";EntityPath={topic}")
+        assert len(consume(broker, topic, unique("group"), 2, password=both)) == 2
 
 
 def test_codecs_are_taken_by_tier(standard, premium, unique):
@@ -532,7 +568,8 @@ def test_a_connection_string_is_taken_over_tls_beside_the_users_of_dev_security(
     (["--profile", "eventhubs", "--tier", "premium", "--override", "partita.capacity.units=17"], "has 1 to 16 units"),
     (["--profile", "eventhubs", "--tier", "premium", "--override", "partita.capacity.units.max=4"], "gets no more units by itself"),
     (["--profile", "eventhubs", "--override", "log.retention.hours=169"], "keeps records for at most"),
-    (["--profile", "eventhubs", "--override", "partita.profile.access.keys=secret"], "partita.profile.access.keys: it must be NAME=KEY"),
+    (["--profile", "eventhubs", "--override", "partita.profile.access.keys=secret"], "partita.profile.access.keys: it must be NAME[:RIGHTS]=KEY"),
+    (["--profile", "eventhubs", "--override", "partita.profile.access.keys=sensor:write=secret"], "the rights of the key sensor must be send, listen or manage"),
     (["--profile", "eventhubs", "--override", "partita.profile.access.keys=a=secret,a=secret"], "there are two keys a"),
 ])
 def test_what_makes_no_sense_is_refused_at_the_start(tmp_path, arguments, error):

@@ -134,7 +134,25 @@ TEST(ConnectionString, ChangedAtRandomNeverYieldsWhatIsNotThere) {
 TEST(AccessKeys, AreNamesWithKeys) {
     const auto keys = parse_access_keys("Root=c2VjcmV0==, send-only=abc");
     ASSERT_TRUE(keys) << keys.error();
-    EXPECT_EQ(*keys, (AccessKeys{{"Root", "c2VjcmV0=="}, {"send-only", "abc"}}));
+    EXPECT_EQ(*keys, (AccessKeys{{"Root", {"c2VjcmV0=="}}, {"send-only", {"abc"}}}));
+}
+
+TEST(AccessKeys, HaveAllRightsOrThoseThatAreNamed) {
+    using access::KeyRights;
+    const auto keys = parse_access_keys("r=1,s:send=2,l:listen=3,both:listen+send=4,m:manage=5,k:send=x:listen=6==");
+    ASSERT_TRUE(keys) << keys.error();
+    EXPECT_EQ(keys->at("r").rights, (KeyRights{.send = true, .listen = true, .manage = true}));
+    EXPECT_EQ(keys->at("s").rights, (KeyRights{.send = true, .listen = false, .manage = false}));
+    EXPECT_EQ(keys->at("l").rights, (KeyRights{.send = false, .listen = true, .manage = false}));
+    EXPECT_EQ(keys->at("both").rights, (KeyRights{.send = true, .listen = true, .manage = false}));
+    EXPECT_EQ(keys->at("m").rights, KeyRights()) << "the service lets no key manage that may not send and listen";
+    EXPECT_EQ(keys->at("k"), (AccessKey{.key = "x:listen=6==", .rights = {.send = true, .listen = false, .manage = false}}));
+    for (const std::string text : {"s:=1", "s:write=1", "s:Send=1", "s:send+=1", "s:+send=1", "s:send+send=1", "s:send listen=1",
+                                   ":send=1", "s:send=1,s:listen=2"}) {
+        EXPECT_FALSE(parse_access_keys(text)) << text;
+    }
+    EXPECT_EQ(parse_access_keys("sensor:write=secret").error(),
+              "the rights of the key sensor must be send, listen or manage, or some of them with '+' between them");
 }
 
 TEST(AccessKeys, AreRefusedWithoutTellingOne) {
@@ -161,7 +179,8 @@ std::string with_key(std::string_view name, std::string_view key, std::string_vi
 }
 
 TEST(PlainByConnectionString, ProvesTheNameOfItsKey) {
-    const AccessKeys keys{{"Root", "secret"}, {"other", "secret2"}};
+    const AccessKeys keys{
+        {"Root", {"secret"}}, {"other", {"secret2"}}, {"sensor", {"secret3", {.listen = false, .manage = false}}}};
     const PlainUsers users{{"alice", "pw"}};
     const auto identity = check_plain(users, &keys, plain_token("$ConnectionString", with_key("Root", "secret")));
     ASSERT_TRUE(identity) << identity.error().reason;
@@ -170,12 +189,14 @@ TEST(PlainByConnectionString, ProvesTheNameOfItsKey) {
     EXPECT_EQ(
         check_plain(users, &keys, plain_token("$ConnectionString", with_key("other", "secret2", "orders")))->grant->only_topic,
         "orders");
+    EXPECT_EQ(check_plain(users, &keys, plain_token("$ConnectionString", with_key("sensor", "secret3")))->grant,
+              (access::KeyGrant{.only_topic = std::nullopt, .rights = {.send = true, .listen = false, .manage = false}}));
     EXPECT_EQ(check_plain(users, &keys, plain_token("alice", "pw"))->user, "alice");
     EXPECT_FALSE(check_plain(users, &keys, plain_token("alice", "pw"))->grant);
 }
 
 TEST(PlainByConnectionString, IsRefusedWithTheSameWordsWhateverIsWrong) {
-    const AccessKeys keys{{"Root", "secret"}};
+    const AccessKeys keys{{"Root", {"secret"}}};
     struct Row {
         std::string password, reason;
     };
@@ -216,13 +237,13 @@ TEST(LoginSettingsOfAProfile, OfferPlainWithoutAModuleBesideWhatIsEnabled) {
     ASSERT_TRUE(settings) << settings.error();
     EXPECT_NE(settings->find("PLAIN"), nullptr);
     EXPECT_NE(settings->find("SCRAM-SHA-256"), nullptr);
-    EXPECT_EQ(settings->access_keys, (AccessKeys{{"Root", "secret"}}));
+    EXPECT_EQ(settings->access_keys, (AccessKeys{{"Root", {"secret"}}}));
 }
 
 TEST(LoginSettingsOfAProfile, WantKeysThatAreSome) {
     const auto settings = settings_of_profile({{"partita.profile", "eventhubs"}, {"sasl.enabled.mechanisms", "PLAIN"}});
     ASSERT_FALSE(settings);
-    EXPECT_EQ(settings.error(), "partita.profile.access.keys: it must be NAME=KEY[,NAME=KEY...]");
+    EXPECT_EQ(settings.error(), "partita.profile.access.keys: it must be NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...]");
 }
 
 TEST(LoginSettingsOfAProfile, AreOfNoUseWithoutOne) {

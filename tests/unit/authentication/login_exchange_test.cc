@@ -29,7 +29,7 @@ class FewCredentials final : public CredentialStore {
 std::shared_ptr<const LoginSettings> all_mechanisms(std::int64_t session_ms_max = 0) {
     LoginSettings settings;
     settings.users = {{"alice", "alice-secret"}, {"bob", "other"}};
-    settings.access_keys = AccessKeys{{"root", "key"}};
+    settings.access_keys = AccessKeys{{"root", {"key"}}};
     settings.tokens = UnsecuredTokens{};
     for (const Mechanism each : {Mechanism::plain, Mechanism::scram_sha_256, Mechanism::scram_sha_512, Mechanism::oauth_bearer}) {
         settings.offers.push_back({each, session_ms_max});

@@ -60,6 +60,52 @@ TEST(ServiceRules, AConnectionStringForOneTopicIsForNoOther) {
     EXPECT_TRUE(rules.allows({kEverywhere, "::1"}, access::kCreateInCluster, access::kClusterName));
 }
 
+TEST(ServiceRules, AKeyIsGoodForWhatItHasTheRightTo) {
+    const Profile profile({.tier = Tier::premium});
+    const ServiceRules rules(profile, nullptr);
+    const Principal sender("User", "sensor", access::KeyGrant{.rights = {.send = true, .listen = false, .manage = false}});
+    const Principal listener("User", "billing", access::KeyGrant{.rights = {.send = false, .listen = true, .manage = false}});
+    const auto may = [&](const Principal& who, access::Permission permission) {
+        return rules.allows({who, "::1"}, permission, "any");
+    };
+    for (const access::Permission permission : {access::kWriteTopic, access::kIdempotentWrite, access::kWriteTransactionalId,
+                                                access::kDescribeTransactionalId, access::kTwoPhaseCommitTransactionalId}) {
+        EXPECT_TRUE(may(sender, permission)) << to_text(permission);
+        EXPECT_FALSE(may(listener, permission)) << to_text(permission);
+    }
+    for (const access::Permission permission : {access::kReadTopic, access::kReadGroup, access::kDescribeGroup}) {
+        EXPECT_TRUE(may(listener, permission)) << to_text(permission);
+        EXPECT_FALSE(may(sender, permission)) << to_text(permission);
+    }
+    for (const access::Permission permission :
+         {access::kDescribeTopic, access::kDescribeTopicConfigs, access::kDescribeCluster, access::kDescribeClusterConfigs}) {
+        EXPECT_TRUE(may(sender, permission)) << to_text(permission);
+        EXPECT_TRUE(may(listener, permission)) << to_text(permission);
+    }
+    for (const access::Permission permission :
+         {access::kCreateTopic, access::kDeleteTopic, access::kAlterTopic, access::kAlterTopicConfigs, access::kDeleteGroup,
+          access::kAlterGroupConfigs, access::kCreateInCluster, access::kAlterCluster, access::kClusterAction,
+          access::kAlterClusterConfigs, access::kCreateTokensOfUser, access::kDescribeTokensOfUser}) {
+        EXPECT_FALSE(may(sender, permission)) << to_text(permission);
+        EXPECT_FALSE(may(listener, permission)) << to_text(permission);
+        EXPECT_TRUE(may(kEverywhere, permission)) << to_text(permission);
+    }
+    EXPECT_EQ(rules.reason({sender, "::1"}, access::kReadTopic, "orders"),
+              "the key of the connection string has no right to listen");
+    EXPECT_EQ(rules.reason({listener, "::1"}, access::kWriteTopic, "orders"),
+              "the key of the connection string has no right to send");
+}
+
+TEST(ServiceRules, ARightIsForTheTopicOfTheConnectionStringOnly) {
+    const Profile profile({.tier = Tier::standard});
+    const ServiceRules rules(profile, nullptr);
+    const Principal sender("User", "sensor",
+                           access::KeyGrant{.only_topic = "orders", .rights = {.send = true, .listen = false, .manage = false}});
+    EXPECT_TRUE(rules.allows({sender, "::1"}, access::kWriteTopic, "orders"));
+    EXPECT_FALSE(rules.allows({sender, "::1"}, access::kWriteTopic, "payments"));
+    EXPECT_FALSE(rules.allows({sender, "::1"}, access::kReadTopic, "orders"));
+}
+
 TEST(ServiceRules, TheBasicTierLetsNobodyUseATopic) {
     const Profile profile({.tier = Tier::basic});
     const ServiceRules rules(profile, nullptr);
