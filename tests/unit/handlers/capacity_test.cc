@@ -149,11 +149,12 @@ class Capacity : public ::testing::Test {
         return {response->responses[0].partition_responses[0].error_code, response->throttle_time_ms};
     }
     /// Returns for how many milliseconds the client has to wait.
-    std::int32_t fetch(std::int64_t offset) {
+    std::int32_t fetch(std::int64_t offset) { return fetch_by(*client_, offset); }
+    static std::int32_t fetch_by(test::WireClient& client, std::int64_t offset) {
         std::array partitions{
             FetchRequest::FetchPartition{.partition = 0, .fetch_offset = offset, .partition_max_bytes = 1'000'000}};
         std::array topics{FetchRequest::FetchTopic{.topic = "t", .partitions = partitions}};
-        const auto* response = client_->call<FetchResponse>(
+        const auto* response = client.call<FetchResponse>(
             11, FetchRequest{
                     .max_wait_ms = 0, .min_bytes = 0, .max_bytes = 1'000'000, .topics = topics, .forgotten_topics_data = {}});
         return response == nullptr ? -1 : response->throttle_time_ms;
@@ -231,6 +232,22 @@ TEST_F(Capacity, AFetchGetsWhatPassesAtOnceAndTellsTheWaitAfterIt) {
     EXPECT_EQ(counts().outgoing.messages, 60U) << "with both batches there would be more than 100";
     EXPECT_GT(fetch(60), 500);
     EXPECT_EQ(counts().outgoing.messages, 2'060U) << "the first batch comes whole";
+}
+
+TEST_F(Capacity, AFetchThatWouldWaitForLongerThanConsumersDoIsAnsweredWithNothing) {
+    start({"partita.capacity.units=1", "partita.capacity.unit.ingress.bytes=0", "partita.capacity.unit.ingress.events=0",
+           "partita.capacity.unit.egress.events=100"});
+    EXPECT_EQ(produce(4'000, 1'000).wait_ms, 0);
+    EXPECT_GT(fetch(0), runtime::SharedCapacity::kFetchWaitMsMax);
+    EXPECT_EQ(counts().outgoing.messages, 4'000U);
+    // That connection rests now. Another one would have to wait for as long.
+    test::WireClient other(broker_->port());
+    const std::int32_t wait_ms = fetch_by(other, 0);
+    EXPECT_GT(wait_ms, 0);
+    EXPECT_LE(wait_ms, runtime::SharedCapacity::kRefusedRestMsMax);
+    EXPECT_EQ(counts().outgoing.messages, 4'000U);
+    EXPECT_EQ(counts().throttled_requests, 1U);
+    EXPECT_EQ(counts().user_errors + counts().server_errors, 0U);
 }
 
 }  // namespace

@@ -349,12 +349,14 @@ TEST_F(CaptureTest, ProgressThatCannotBeReadStopsThePartitionUntilSomebodyLooks)
         if (path.ends_with(".progress")) progress = path;
     }
     const std::string good = files_->content(progress);
-    files_->set_content(progress, good.substr(0, 20));
     append({.records = 2});
-    start();
-    pass(2 * kIntervalMs);
-    EXPECT_EQ(captured(), first(2));
-    EXPECT_EQ(counts().failing_partitions, 1);
+    for (const std::string& bad : {good.substr(0, 20), good + std::string(CaptureFiles::kProgressBytesMax, ' ')}) {
+        files_->set_content(progress, bad);
+        start();
+        pass(2 * kIntervalMs);
+        EXPECT_EQ(captured(), first(2));
+        EXPECT_EQ(counts().failing_partitions, 1);
+    }
     files_->set_content(progress, good);
     pass(2 * kIntervalMs);
     EXPECT_EQ(captured(), first(4));
