@@ -3,6 +3,7 @@
 #include <ranges>
 
 #include "broker/cli/clock_text.h"
+#include "protocol/printable.h"
 
 namespace partita::cli {
 namespace {
@@ -38,6 +39,22 @@ std::string takeover_text(const ordered_json& change) {
     const ordered_json& unowned = change.at("unowned_ms");
     if (!unowned.is_null()) text += ", nobody had it for " + std::to_string(unowned.get<std::int64_t>()) + " ms";
     return text;
+}
+
+std::string text_of(const ordered_json& change) {
+    const std::string event = change.at("event");
+    const ordered_json& time = change.at("time_ms");
+    std::string text = (time.is_null() ? std::string("--:--:--") : clock_time(time.get<std::int64_t>())) + " " + event +
+                       std::string(event.size() < 9 ? 9 - event.size() : 1, ' ');
+    if (event == "missed")
+        return text + std::to_string(change.at("takeovers").get<std::uint64_t>()) + " takeovers, of which no more is known";
+    text += change.at("topic").get<std::string>() + " " + std::to_string(change.at("partition").get<std::int64_t>()) + ": ";
+    if (event == "owner") {
+        return text + name_of(change, "member_id") + ", claim " + claim_text(change.at("claim")) + checkpoint_text(change);
+    }
+    if (event == "free") return text + "nobody; it was " + name_of(change, "previous") + "'s";
+    if (event == "stolen") return text + name_of(change, "from") + " went on after " + name_of(change, "to") + " had it";
+    return text + takeover_text(change);
 }
 
 }  // namespace
@@ -119,20 +136,6 @@ std::vector<ordered_json> OwnershipChanges::update(const ordered_json& answer) {
     return changes;
 }
 
-std::string readable_change(const ordered_json& change) {
-    const std::string event = change.at("event");
-    const ordered_json& time = change.at("time_ms");
-    std::string text = (time.is_null() ? std::string("--:--:--") : clock_time(time.get<std::int64_t>())) + " " + event +
-                       std::string(event.size() < 9 ? 9 - event.size() : 1, ' ');
-    if (event == "missed")
-        return text + std::to_string(change.at("takeovers").get<std::uint64_t>()) + " takeovers, of which no more is known";
-    text += change.at("topic").get<std::string>() + " " + std::to_string(change.at("partition").get<std::int64_t>()) + ": ";
-    if (event == "owner") {
-        return text + name_of(change, "member_id") + ", claim " + claim_text(change.at("claim")) + checkpoint_text(change);
-    }
-    if (event == "free") return text + "nobody; it was " + name_of(change, "previous") + "'s";
-    if (event == "stolen") return text + name_of(change, "from") + " went on after " + name_of(change, "to") + " had it";
-    return text + takeover_text(change);
-}
+std::string readable_change(const ordered_json& change) { return printable(text_of(change)); }
 
 }  // namespace partita::cli

@@ -16,6 +16,7 @@
 #include "broker/cli/http_client.h"
 #include "broker/cli/ownership_changes.h"
 #include "protocol/percent_encoding.h"
+#include "protocol/printable.h"
 
 namespace partita::cli {
 namespace {
@@ -44,7 +45,9 @@ std::string readable(const ordered_json& event) {
     std::string text = clock_time(event.at("time_ms")) + " " + kind + std::string(kind.size() < 8 ? 8 - kind.size() : 0, ' ') +
                        finding.at("severity").get<std::string>() + " " + finding.at("id").get<std::string>() + " " +
                        finding.at("subject").value("topic", "") + ": " + finding.at("condition").get<std::string>();
-    if (kind == "opened") text += "\n                  " + finding.at("advice").get<std::string>();
+    // Clients choose their names, and what is at the address may be no broker.
+    text = printable(text);
+    if (kind == "opened") text += "\n                  " + printable(finding.at("advice").get<std::string>());
     return text;
 }
 
@@ -65,7 +68,7 @@ bool print_event(const WatchArguments& arguments, std::string_view line) {
 
 /// Several brokers may run on a machine, and an event does not say of which it is.
 void tell_broker(std::string_view broker) {
-    std::fprintf(stderr, "partita: watching the broker %.*s\n", static_cast<int>(broker.size()), broker.data());
+    std::fprintf(stderr, "partita: watching the broker %s\n", printable(broker).c_str());
 }
 
 int watch(const WatchArguments& arguments) {

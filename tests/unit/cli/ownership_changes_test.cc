@@ -46,6 +46,15 @@ TEST(OwnershipChanges, TheFirstAnswerTellsWhoOwnsWhatAndNoPast) {
     EXPECT_TRUE(known.update(answer({owned(0, "m2"), owned(1, nullptr)}, {takeover(5, "lost")})).empty());
 }
 
+TEST(OwnershipChanges, WhatAClientIsCalledDoesNothingToATerminal) {
+    ordered_json named = answer({owned(0, "m2")});
+    named["members"][1]["client_id"] = "a\033[2J\a\nb";
+    OwnershipChanges known;
+    const auto changes = known.update(named);
+    EXPECT_THAT(readable_change(changes.at(0)), HasSubstr("t 0: a?[2J??b, claim 3"));
+    EXPECT_THAT(changes.at(0).dump(), HasSubstr("a\\u001b[2J\\u0007\\nb"));
+}
+
 TEST(OwnershipChanges, ATakeoverIsToldOnceWithBothNames) {
     OwnershipChanges known;
     static_cast<void>(known.update(answer({owned(0, "m1")})));
