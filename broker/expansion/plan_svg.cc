@@ -23,6 +23,7 @@ constexpr double kBelow = 8;
 constexpr double kNodeWidth = 8;
 
 // Of what stands around it.
+constexpr double kMargin = 16;
 constexpr double kHead = 58;
 constexpr double kSharesTop = 26;
 constexpr double kSharesHeight = 22;
@@ -173,9 +174,12 @@ std::string plan_svg(const ordered_json& plan) {
     const double height = kHead + picture_height + kLegendRow * static_cast<double>(kinds.size()) + kBelow;
     const std::string label = grouped(from) + (from == 1 ? " partition becomes " : " partitions become ") + std::to_string(to) +
                               ": " + percent_text(real(plan, "expected_key_share")) + " of evenly spread keys move";
-    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + digits(kWidth) + " " + digits(height) + "\"" +
-                      attribute("width", kWidth) + attribute("height", height) + " role=\"img\" aria-label=\"" + escaped(label) +
-                      "\">\n<title>" + escaped(label) + "</title>\n<style>\n" + std::string(kStyle) + "</style>\n";
+    const double whole_width = kWidth + 2 * kMargin;
+    const double whole_height = height + 2 * kMargin;
+    std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"" + digits(-kMargin) + " " + digits(-kMargin) + " " +
+                      digits(whole_width) + " " + digits(whole_height) + "\"" + attribute("width", whole_width) +
+                      attribute("height", whole_height) + " role=\"img\" aria-label=\"" + escaped(label) + "\">\n<title>" +
+                      escaped(label) + "</title>\n<style>\n" + std::string(kStyle) + "</style>\n";
     out += words(0, 12, "start", "head", text(plan, "topic") + ": " + label) + shares_of(shares);
     out += "<g transform=\"translate(0 " + digits(kHead) + ")\">\n";
     out += is_drawn

@@ -122,6 +122,8 @@ def test_the_console_asks_for_the_token_once(with_token):
     try:
         started.load(f"http://{insight.address(with_token)}/")
         started.wait("document.querySelector('#login')?.open", "the console asks for the token")
+        # The field has the dialog's width, below what it is called.
+        assert started.run("document.querySelector('#login input').offsetWidth > 0.8 * document.querySelector('#login').offsetWidth")
         started.put("#login input", "wrong-token-wrong-token")
         started.click("#login button")
         started.wait("document.querySelector('#login .problem').textContent.includes('not the broker')", "a wrong token is refused")

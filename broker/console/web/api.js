@@ -18,7 +18,7 @@ async function answer(response) {
   } catch {
     object = { error: text.trim() };
   }
-  if (response.status === 401) logIn(object.error);
+  if (response.status === 401) logIn();
   if (!response.ok) throw new Error(object.error || `the broker answered ${response.status}`);
   return object;
 }

@@ -66,7 +66,7 @@ async function go() {
   // Each page has a place of its own: what comes late for an earlier one is drawn where nobody looks.
   const place = h("div", { class: "page" });
   if (!found) {
-    show(main, h("h1", {}, "There is no such page"));
+    show(main, h("h1", {}, "There is no such page"), h("p", {}, h("a", { href: "#/topics" }, "All topics")));
     return;
   }
   show(main, place);

@@ -1,7 +1,7 @@
 // The broker's token, where it wants one: asked for once, kept until the tab is closed, and sent with every request. It is in no cookie,
 // because other programs of the machine would get that too: cookies do not tell ports apart.
 
-import { h, hexOf } from "./dom.js";
+import { field, h, hexOf } from "./dom.js";
 
 const kKey = "partita-token";
 
@@ -12,12 +12,12 @@ export const protocols = () => (token() ? ["partita", `partita.token.${hexOf(tok
 
 let dialog = null;
 
-/** Asks for the token; `reason` says why. The page begins anew with it. */
-export function logIn(reason) {
+/** Asks for the token. The page begins anew with it. */
+export function logIn() {
   if (dialog) return;
   sessionStorage.removeItem(kKey);
   const problem = h("p", { class: "problem", role: "alert" });
-  const input = h("input", { type: "password", name: "token", autocomplete: "off", required: true, spellcheck: "false", "aria-label": "Token" });
+  const input = h("input", { type: "password", name: "token", autocomplete: "off", required: true, spellcheck: "false", autofocus: true });
   const check = async (event) => {
     event.preventDefault();
     const given = input.value.trim();
@@ -37,8 +37,8 @@ export function logIn(reason) {
     location.reload();
   };
   dialog = h("dialog", { id: "login", "aria-labelledby": "login-title", oncancel: (event) => event.preventDefault() },
-    h("form", { onsubmit: check }, h("h2", { id: "login-title" }, "This broker wants its token"), h("p", {}, reason),
-      h("label", {}, "Token", input), problem,
+    h("form", { onsubmit: check }, h("h2", { id: "login-title" }, "This broker wants its token"),
+      field("Token", input, "Whoever set the broker up knows it, as partita.http.token or in the file of partita.http.token.file. It is kept until this tab is closed."), problem,
       h("div", { class: "actions" }, h("button", { type: "submit", class: "primary" }, "Open the console"))));
   document.body.append(dialog);
   dialog.showModal();

@@ -108,6 +108,8 @@ TEST(PlanSvg, NamesAreText) {
 
 TEST(PlanSvg, EachRibbonIsAPathWithItsWords) {
     const std::string svg = plan_svg(plan_of(4, 6));
+    // A margin, so that nothing touches the edge of whatever shows the file.
+    EXPECT_THAT(svg, HasSubstr(R"(viewBox="-16 -16 672 )"));
     EXPECT_THAT(svg, HasSubstr("keys of 0 that move to a new partition: 4"));
     EXPECT_THAT(svg, HasSubstr("move between old ones: harm without gain"));
     EXPECT_THAT(svg, HasSubstr(">0 · 12.3k<"));
