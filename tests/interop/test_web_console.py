@@ -175,6 +175,16 @@ def test_fields_and_rows_stand_in_line(browser, site, broker, world):
     assert set(browser.run(heights)) == {1}
 
 
+def test_records_of_many_partitions_begin_where_there_are_some(browser, site, world):
+    assert ask(site, "topics", {"topic": "wide", "partitions": 60})[0] == 200
+    assert ask(site, "topics/wide/records", {"partition": 57, "value": "the only one"})[0] == 200
+    browser.go(f"{site}#/topics/wide/records")
+    browser.wait("document.querySelector('.record .value')?.textContent === 'the only one'", "the record")
+    # There is nothing older, and nobody is led there.
+    assert "holds offsets 0 to 0, the newest first." in browser.text()
+    assert browser.run("[...document.querySelectorAll('.pager button')].map(one => [one.textContent, one.disabled])") == [["‹ Older", True]]
+
+
 def test_a_link_leads_nowhere_else(browser, site, world):
     address = module(browser, site, "dom.js")
     for target in ("javascript:alert(1)", "https://evil.example/", "//evil.example"):

@@ -109,14 +109,16 @@ export async function records(place, [name], visit, query) {
   const topic = await get(path("topics", name));
   const parts = topic.partitions.length;
   const wanted = query.get("partition");
-  const state = { partition: wanted === null && parts <= kTogetherMax && parts > 1 ? kAll : Math.min(Number(wanted) || 0, parts - 1), next: new Map(), follow: false, turn: 0 };
+  // Of more than can be shown together: the first that has something.
+  const first = topic.partitions.find((partition) => partition.end > partition.start)?.partition ?? 0;
+  const state = { partition: wanted === null && parts <= kTogetherMax && parts > 1 ? kAll : Math.min(wanted === null ? first : Number(wanted) || 0, parts - 1), next: new Map(), follow: false, turn: 0 };
   const list = h("div", { class: "records" });
   const where = h("p", { class: "pager", "aria-live": "polite" });
   const problem = h("p", { class: "problem", role: "alert" });
   const choice = parts <= 500
     ? h("select", { onchange: () => jump(choice.value) }, parts > 1 && parts <= kTogetherMax ? h("option", { value: kAll, selected: state.partition === kAll }, "all") : null, topic.partitions.map((partition) =>
       h("option", { value: partition.partition, selected: partition.partition === state.partition },
-        `${partition.partition} (${count(partition.end - partition.start)} records)`)))
+        `${partition.partition} (${plural(partition.end - partition.start, "record")})`)))
     : h("input", { type: "number", min: 0, max: parts - 1, value: state.partition, onchange: () => jump(choice.value) });
   const from = h("input", { type: "number", min: 0, placeholder: "the first", onchange: () => { time.value = key.value = ""; load({ from: from.value === "" ? undefined : Number(from.value) }); } });
   const time = h("input", { type: "datetime-local", step: 1, onchange: () => { from.value = key.value = ""; const ms = new Date(time.value).getTime(); if (Number.isFinite(ms)) load({ time_ms: ms }); } });
@@ -135,6 +137,8 @@ export async function records(place, [name], visit, query) {
     show(problem);
     return state.turn;
   }
+  const holds = (start, end) => (start < end ? `The partition holds offsets ${count(start)} to ${count(end - 1)}` : `The partition holds nothing; offset ${count(end)} comes next`);
+  const step = (text, isThere, wish) => h("button", { type: "button", disabled: isThere, onclick: () => load(wish) }, text);
   function jump(partition) {
     state.partition = partition === kAll ? kAll : Number(partition);
     from.value = time.value = key.value = "";
@@ -161,9 +165,8 @@ export async function records(place, [name], visit, query) {
       show(list, all.length ? all.slice(0, kShownMax).map(row) : empty("Nothing here", "There are no records from there on.", button("Write a record", write, "primary")));
       if (state.partition === kAll) { show(where, `${plural(all.length, "record")} of ${plural(parts, "partition")}, the oldest first.`); return; }
       const first = all.length ? all[0][1].offset : answer.end;
-      show(where, `The partition holds offsets ${count(answer.start)} to ${count(answer.end)}. `,
-        button("‹ Older", () => load({ from: Math.max(answer.start, first - kPage) })),
-        button("Newer ›", () => load({ from: answer.next < answer.end ? answer.next : Math.max(answer.start, answer.end - kPage) })));
+      show(where, `${holds(answer.start, answer.end)}.`, step("‹ Older", first <= answer.start, { from: Math.max(answer.start, first - kPage) }),
+        step("Newer ›", answer.next >= answer.end, { from: answer.next }));
     } catch (error) {
       show(list);
       show(problem, error.message);
@@ -192,7 +195,7 @@ export async function records(place, [name], visit, query) {
   function tellPlace(sizes) {
     if (state.partition === kAll) { show(where, `The newest of ${plural(parts, "partition")} first; ${count(sizes.reduce((sum, one) => sum + one.end - one.start, 0))} records in all.`); return; }
     const { start, end } = sizes[state.partition];
-    show(where, `The partition holds offsets ${count(start)} to ${count(end)}, the newest first. `, button("‹ Older", () => load({ from: Math.max(start, end - 2 * kPage) })));
+    show(where, `${holds(start, end)}, the newest first.`, step("‹ Older", end - kPage <= start, { from: Math.max(start, end - 2 * kPage) }));
   }
   async function more() {
     if (!state.follow) return;
