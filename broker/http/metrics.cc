@@ -19,6 +19,7 @@
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/network_statistics.h"
 #include "broker/runtime/partitions/published_topics.h"
+#include "broker/runtime/queries/topic_sizes.h"
 #include "schedule/clock.h"
 #include "storage/log_directory.h"
 #include "storage/log_flusher.h"
@@ -84,7 +85,7 @@ void add_capture(Text& text, const runtime::CaptureCounters& counters) {
 /// A managed event service's metrics, by its names and with its arithmetic: a batch of a hundred records is one request and a
 /// hundred messages. The entity is the topic; requests that belong to none that is counted by itself have an empty one.
 void add_service(Text& text, const runtime::SharedCapacity::Status& capacity, const capacity::TrafficCounts& traffic,
-                 std::int32_t connections) {
+                 const runtime::ConnectionCounts& connections) {
     using Counts = capacity::TrafficCounts::Counts;
     struct Metric {
         std::string_view name;
@@ -119,13 +120,29 @@ void add_service(Text& text, const runtime::SharedCapacity::Status& capacity, co
         }
         text.counters(metric.name, metric.help, values);
     }
-    text.gauge("partita_service_active_connections", "Open client connections.", static_cast<std::uint64_t>(connections));
+    text.gauge("partita_service_active_connections", "Open client connections.", connections.opened - connections.closed);
+    text.counter("partita_service_connections_opened_total", "Client connections that were opened.", connections.opened);
+    text.counter("partita_service_connections_closed_total", "Client connections that were closed.", connections.closed);
     text.gauge("partita_capacity_units", "Units of capacity that all topics share.",
                static_cast<std::uint64_t>(capacity.settings.units));
     text.gauge("partita_capacity_ingress_wait_milliseconds", "How long somebody would wait who sends next to nothing now.",
                static_cast<std::uint64_t>(capacity.ingress_wait_ms));
     text.gauge("partita_capacity_egress_wait_milliseconds", "How long somebody would wait who reads next to nothing now.",
                static_cast<std::uint64_t>(capacity.egress_wait_ms));
+}
+
+/// What the topics of clients hold: of as many as are counted by themselves, in the order of their names.
+std::map<std::string, std::uint64_t> size_by_entity(const runtime::TopicTable& table) {
+    std::map<std::string, std::uint64_t> sizes;
+    for (const topics::Topic& topic : table.catalog->topics()) {
+        if (sizes.size() == capacity::TrafficCounts::kEntitiesMax) {
+            break;
+        }
+        if (!topic.internal) {
+            sizes.emplace("entity=\"" + topic.name + "\"", runtime::topic_size(*table.find(topic.id)).bytes());
+        }
+    }
+    return sizes;
 }
 
 /// A text as the value of a label.
@@ -231,7 +248,8 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
         add_capture(text, counters.capture);
     }
     if (services.capacity.is_limited()) {
-        add_service(text, services.capacity.status(services.clock.now()), services.capacity.counts(), network.connection_count());
+        add_service(text, services.capacity.status(services.clock.now()), services.capacity.counts(), network.connections());
+        text.gauges("partita_service_size_bytes", "Bytes that the topic takes.", size_by_entity(*table));
     }
     if (with_names) {
         add_principals(text, services.requests.principals());

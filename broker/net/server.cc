@@ -132,6 +132,7 @@ ConnectionQuota::Decision ConnectionQuota::open(const std::string& address) {
     }
     ++count;
     ++total_;
+    ++opened_;
     return Decision::accepted;
 }
 
@@ -158,6 +159,11 @@ bool ConnectionQuota::lacks_descriptors() const {
 std::int32_t ConnectionQuota::count() const {
     const MutexLock lock(mutex_);
     return total_;
+}
+
+runtime::ConnectionCounts ConnectionQuota::counts() const {
+    const MutexLock lock(mutex_);
+    return {.opened = opened_, .closed = opened_ - static_cast<std::uint64_t>(total_)};
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ class ConnectionQuota {
     /// True when there is no room because the process may not open more files.
     [[nodiscard]] bool lacks_descriptors() const;
     [[nodiscard]] std::int32_t count() const;
+    [[nodiscard]] runtime::ConnectionCounts counts() const;
 
   private:
     [[nodiscard]] std::int32_t limit_of(const std::string& address) const REQUIRES(mutex_);
@@ -50,6 +51,7 @@ class ConnectionQuota {
     topics::ClientRates arrivals_ GUARDED_BY(mutex_);
     std::unordered_map<std::string, std::int32_t> per_address_ GUARDED_BY(mutex_);
     std::int32_t total_ GUARDED_BY(mutex_) = 0;
+    std::uint64_t opened_ GUARDED_BY(mutex_) = 0;
 };
 
 /// A listening socket, as the broker names it to people and to tests.
@@ -78,6 +80,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
 
     void connection_closed(const runtime::ClientConnection& client) override;
 
+    [[nodiscard]] runtime::ConnectionCounts connections() const override { return quota_.counts(); }
     [[nodiscard]] std::int32_t connection_count() const override { return quota_.count(); }
     [[nodiscard]] std::uint64_t received_bytes() const override;
     [[nodiscard]] std::uint64_t sent_bytes() const override;

@@ -335,3 +335,9 @@ def test_the_metrics_have_the_services_arithmetic():
         assert told['partita_service_throttled_requests_total{entity="t"}'] == 0
         assert told['partita_service_incoming_bytes_total{entity="t"}'] > 500
         assert told["partita_service_active_connections"] >= 1 and told["partita_capacity_units"] == 1
+        assert told['partita_service_size_bytes{entity="t"}'] >= told['partita_service_incoming_bytes_total{entity="t"}']
+        assert not [name for name in told if name.startswith("partita_service_size_bytes") and "__" in name]
+        opened, closed = (told[f"partita_service_connections_{what}_total"] for what in ("opened", "closed"))
+        assert opened - closed == told["partita_service_active_connections"]
+        del client
+        harness.wait_until(lambda: metrics(broker)["partita_service_connections_closed_total"] > closed, 30, "a connection that is closed is counted")

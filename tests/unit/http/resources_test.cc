@@ -90,6 +90,7 @@ class Recorder final : public Exchange {
 
 class NoConnections final : public runtime::NetworkStatistics {
   public:
+    runtime::ConnectionCounts connections() const override { return {}; }
     std::int32_t connection_count() const override { return 0; }
     std::uint64_t received_bytes() const override { return 0; }
     std::uint64_t sent_bytes() const override { return 0; }
