@@ -43,6 +43,7 @@ CommandModel model_of(const tools::Tool& tool) {
     CommandModel model;
     model.name = tool.name;
     model.kafka_name = tool.kafka_name;
+    model.summary = tool.summary;
     model.purpose = tool.purpose;
     model.words = words_of(tool.words);
     for (const tools::Option& option : tool.options) model.options.push_back(model_of(option));
@@ -74,7 +75,7 @@ OptionModel model_of(const CLI::Option& option) {
 CommandModel model_of(const CLI::App& application) {
     CommandModel model;
     model.name = application.get_name();
-    model.purpose = application.get_description();
+    model.summary = model.purpose = application.get_description();
     for (const CLI::Option* option : application.get_options()) {
         if (option->get_positional()) {
             model.positionals.push_back(option->get_name());

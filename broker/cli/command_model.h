@@ -23,6 +23,9 @@ struct CommandModel {
     std::string name;
     /// Kafka's tool under whose name it can be called, too; empty when there is none.
     std::string kafka_name;
+    /// What it does, in a list of commands.
+    std::string summary;
+    /// The same for whoever reads on.
     std::string purpose;
     std::vector<OptionModel> options;
     /// Names of what stands beside options: "TOPIC".

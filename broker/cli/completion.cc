@@ -83,7 +83,7 @@ class Completer {
             }
             return std::move(found_);
         }
-        for (const CommandModel& below : command.subcommands) offer({}, below.name, below.purpose, typed);
+        for (const CommandModel& below : command.subcommands) offer({}, below.name, below.summary, typed);
         for (const std::string& one : command.words) offer({}, one, {}, typed);
         const bool wants_topic =
             line_.positionals < command.positionals.size() && command.positionals[line_.positionals] == "TOPIC";

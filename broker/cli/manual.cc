@@ -58,8 +58,7 @@ std::string synopsis_of(const CommandModel& command, const std::string& name) {
 std::string manual_page(const CommandModel& command, const std::string& version) {
     const std::string title = "partita-" + command.name;
     // One line without a full stop, for whatis.
-    std::string summary = command.purpose.substr(0, command.purpose.find_first_of(".:"));
-    if (summary.starts_with("This tool helps to ")) summary.erase(0, std::string_view("This tool helps to ").size());
+    const std::string summary = command.summary.substr(0, command.summary.find_first_of(".:"));
     std::string page = ".TH " + upper(title) + " 1 \"\" \"partita " + version + "\" \"User Commands\"\n.SH NAME\n" + title +
                        " \\- " + escaped(summary) + "\n.SH SYNOPSIS\n" + synopsis_of(command, "partita " + command.name);
     if (!command.kafka_name.empty()) page += ".br\n" + synopsis_of(command, command.kafka_name);

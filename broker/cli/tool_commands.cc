@@ -34,7 +34,7 @@ std::optional<int> run_named_tool(int argument_count, char** argument_values) {
 
 void add_tool_names(CLI::App& application) {
     for (const tools::Tool* tool : tools::all_tools()) {
-        CLI::App* command = application.add_subcommand(std::string(tool->name), std::string(tool->purpose));
+        CLI::App* command = application.add_subcommand(std::string(tool->name), std::string(tool->summary));
         command->prefix_command();
         if (!tool->kafka_name.empty()) command->group("Kafka's tools");
     }

@@ -383,6 +383,7 @@ Outcome<int> run_acls(const Options& options, const Surroundings& surroundings) 
 
 const Tool kAclsTool{.name = "acls",
                      .kafka_name = "kafka-acls",
+                     .summary = "list, add and remove rules of who may do what",
                      .purpose = "This tool helps to manage acls on kafka.",
                      .options = kAclsOptions,
                      .rules = kAclsRules,

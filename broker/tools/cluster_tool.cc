@@ -105,6 +105,7 @@ Outcome<int> run_cluster(const Options& options, const Surroundings& surrounding
 
 const Tool kClusterTool{.name = "cluster",
                         .kafka_name = "kafka-cluster",
+                        .summary = "the cluster's id and its brokers",
                         .purpose = "The Kafka cluster tool: cluster-id, list-endpoints, unregister.",
                         .options = kClusterOptions,
                         .run = run_cluster,

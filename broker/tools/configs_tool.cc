@@ -517,6 +517,7 @@ Outcome<int> run_configs(const Options& options, const Surroundings& surrounding
 const Tool kConfigsTool{
     .name = "configs",
     .kafka_name = "kafka-configs",
+    .summary = "show and change settings of topics, brokers, loggers and groups; quotas and passwords",
     .purpose =
         "This tool helps to manipulate and describe entity config for a topic, client, user, broker, ip, client-metrics or group",
     .options = kConfigsOptions,

@@ -317,6 +317,7 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
 
 const Tool kConsumeTool{.name = "consume",
                         .kafka_name = "kafka-console-consumer",
+                        .summary = "print the records of topics",
                         .purpose = "This tool helps to read data from Kafka topics and outputs it to standard output.",
                         .options = kConsumeOptions,
                         .rules = kConsumeRules,

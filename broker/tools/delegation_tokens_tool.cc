@@ -172,6 +172,7 @@ Outcome<int> run_tokens(const Options& options, const Surroundings& surroundings
 
 const Tool kDelegationTokensTool{.name = "delegation-tokens",
                                  .kafka_name = "kafka-delegation-tokens",
+                                 .summary = "make, renew, expire and show delegation tokens",
                                  .purpose =
                                      "This tool helps to create, renew, "
                                      "expire, or describe delegation tokens.",

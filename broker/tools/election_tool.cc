@@ -136,6 +136,7 @@ Outcome<int> run_election(const Options& options, const Surroundings& surroundin
 
 const Tool kElectionTool{.name = "elect-leaders",
                          .kafka_name = "kafka-leader-election",
+                         .summary = "have leaders elected",
                          .purpose =
                              "This tool attempts to elect a new leader for a set of topic partitions. The type of elections "
                              "supported are preferred replicas and unclean replicas.",

@@ -223,6 +223,7 @@ Outcome<int> run_features(const Options& options, const Surroundings& surroundin
 
 const Tool kFeaturesTool{.name = "features",
                          .kafka_name = "kafka-features",
+                         .summary = "show and change feature levels",
                          .purpose =
                              "This tool manages feature flags in Kafka: describe, upgrade, downgrade, disable, "
                              "version-mapping, feature-dependencies.",

@@ -87,6 +87,7 @@ Outcome<int> run_group_list(const Options& options, const Surroundings& surround
 
 const Tool kGroupListTool{.name = "all-groups",
                           .kafka_name = "kafka-groups",
+                          .summary = "list groups of every kind",
                           .purpose = "This tool helps to list groups of all types.",
                           .options = kGroupListOptions,
                           .rules = kGroupListRules,

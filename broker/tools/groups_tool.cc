@@ -479,6 +479,7 @@ Outcome<int> run_groups(const Options& options, const Surroundings& surroundings
 
 const Tool kGroupsTool{.name = "groups",
                        .kafka_name = "kafka-consumer-groups",
+                       .summary = "list, describe and delete consumer groups; move what they have committed",
                        .purpose =
                            "This tool helps to list all consumer groups, describe a consumer group, delete consumer group info, "
                            "or reset consumer group offsets.",

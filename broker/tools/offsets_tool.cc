@@ -180,6 +180,7 @@ Outcome<int> run_offsets(const Options& options, const Surroundings& surrounding
 
 const Tool kOffsetsTool{.name = "offsets",
                         .kafka_name = "kafka-get-offsets",
+                        .summary = "where partitions begin and end, and where a time is in them",
                         .purpose = "An interactive shell for getting topic-partition offsets.",
                         .options = kOffsetsOptions,
                         .rules = kOffsetsRules,

@@ -336,6 +336,7 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
 
 const Tool kProduceTool{.name = "produce",
                         .kafka_name = "kafka-console-producer",
+                        .summary = "write lines of the input to a topic",
                         .purpose = "This tool helps to read data from standard input and publish it to Kafka.",
                         .options = kProduceOptions,
                         .rules = kProduceRules,

@@ -112,6 +112,7 @@ Outcome<int> run_quorum(const Options& options, const Surroundings& surroundings
 
 const Tool kQuorumTool{.name = "quorum",
                        .kafka_name = "kafka-metadata-quorum",
+                       .summary = "how the controllers stand",
                        .purpose = "This tool describes kraft metadata quorum status: describe --status or --replication.",
                        .options = kQuorumOptions,
                        .run = run_quorum,

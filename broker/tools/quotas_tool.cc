@@ -264,6 +264,7 @@ Outcome<int> run_quotas(const Options& options, const Surroundings& surroundings
 const Tool kQuotasTool{
     .name = "quotas",
     .kafka_name = "",
+    .summary = "show and change what users, clients and addresses may use",
     .purpose =
         "Shows and changes what users, clients and addresses may use: partita quotas --set --user anna "
         "producer_byte_rate=10MB",

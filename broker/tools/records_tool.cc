@@ -78,6 +78,7 @@ Outcome<int> run_records(const Options& options, const Surroundings& surrounding
 
 const Tool kRecordsTool{.name = "records",
                         .kafka_name = "kafka-delete-records",
+                        .summary = "delete records before offsets",
                         .purpose = "This tool helps to delete records of the given partitions down to the specified offset.",
                         .options = kRecordsOptions,
                         .rules = kRecordsRules,

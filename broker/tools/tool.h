@@ -65,6 +65,8 @@ struct Tool {
     std::string_view name;
     /// What a link that points to the program is called, without ".sh". Empty when Kafka has no such tool.
     std::string_view kafka_name;
+    /// What it does, for a list of commands: a line that begins small and has no full stop.
+    std::string_view summary;
     /// What people read first when they ask for help.
     std::string_view purpose;
     /// The same when they give nothing; empty: `purpose`.

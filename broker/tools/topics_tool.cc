@@ -532,6 +532,7 @@ Outcome<int> run(const Options& options, const Surroundings& surroundings) {
 
 const Tool kTopicsTool{.name = "topics",
                        .kafka_name = "kafka-topics",
+                       .summary = "list, describe, create, grow and delete topics",
                        .purpose = "This tool helps to create, delete, describe, or change a topic.",
                        .short_purpose = "Create, delete, describe, or change a topic.",
                        .options = kOptions,

@@ -343,6 +343,7 @@ Outcome<int> run_transactions(const Options& options, const Surroundings& surrou
 const Tool kTransactionsTool{
     .name = "transactions",
     .kafka_name = "kafka-transactions",
+    .summary = "show transactions and producers; abort what hangs",
     .purpose =
         "This tool is used to analyze the transactional state of producers in the cluster: list, describe, "
         "describe-producers, abort, find-hanging, forceTerminateTransaction.",

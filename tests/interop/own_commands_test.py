@@ -271,6 +271,14 @@ class Completions(OwnCommands):
             self.assertEqual(self.bash("partita", "topics", "--bootstrap-server", "127.0.0.1", ":", port, "--topic", ""), [""])
             self.assertLess(time.monotonic() - begin, 10)
 
+    def test_lists_say_of_each_tool_what_it_does(self):
+        for listed in (self.partita("--help").succeeded().out, self.partita("complete", "zsh", "--", "partita", "").succeeded().out):
+            self.assertRegex(listed, r"(?m)^ *offsets\s+where partitions begin and end, and where a time is in them$")
+            self.assertNotIn("This tool", listed)
+        self.assertIn("partita-offsets \\- where partitions begin and end", self.partita("manual", "offsets").succeeded().out)
+        # By itself it introduces itself as Kafka's does.
+        self.assertIn("An interactive shell for getting topic-partition offsets.", self.partita("offsets", "--help").succeeded().out)
+
     def test_every_command_has_a_manual_page(self):
         for command in ("topics", "plan", "top", "control", "quotas"):
             page = self.partita("manual", command).succeeded().out

@@ -173,7 +173,7 @@ TEST(Manual, EveryCommandHasAPageWithAllOfItsOptions) {
 TEST(Manual, TextMeansNothingToRoff) {
     CommandModel command;
     command.name = "odd";
-    command.purpose = ".so /etc/passwd\n.sy reboot";
+    command.summary = command.purpose = ".so /etc/passwd\n.sy reboot";
     command.options = {{.names = {"--x"}, .argument = "", .help = "'a \\n b"}};
     const std::string page = manual_page(command, "1");
     EXPECT_THAT(page, Not(HasSubstr("\n.s")));
