@@ -245,7 +245,7 @@ TEST(Advisories, Cve2025_27818_NoClassAndNoUrlComesIntoTheBrokerByAlteredConfigs
                   ErrorCode::invalid_request)
             << module;
     }
-    for (const std::string name :
+    for (const std::string& name :
          {prefix + "oauthbearer.sasl.oauthbearer.jwks.endpoint.url", prefix + "sasl.oauthbearer.jwks.endpoint.url",
           std::string("sasl.oauthbearer.jwks.endpoint.url")}) {
         EXPECT_EQ(alter(name, "file:///etc/passwd"), ErrorCode::invalid_request) << name;

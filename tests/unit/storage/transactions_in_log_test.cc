@@ -131,7 +131,9 @@ TEST_F(TransactionsInLogTest, ADamagedIndexIsMadeAnewFromTheMarkers) {
         const auto whole = entries_of(indexes[1]);
         ASSERT_GE(whole.size(), 2u);
         for (int way = 0; way < 3; ++way) {
-            if (is_clean) ASSERT_TRUE(world.directory->close());
+            if (is_clean) {
+                ASSERT_TRUE(world.directory->close());
+            }
             if (!is_clean) {
                 ASSERT_TRUE(world.log().checkpoint());
                 ASSERT_TRUE(world.directory->write_checkpoints());
