@@ -42,25 +42,25 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
     for (const GroupFacts& group : facts.groups) {
         const EarlierExpansion* growth = newest_read_growth(group, facts.growths);
         if (growth == nullptr) continue;
-        std::int64_t left = 0;
+        RecordCount left;
         std::int64_t partitions = 0;
         for (std::int32_t index = 0; index < growth->old_count; ++index) {
             const std::optional<Offset> reached = position_of(group, {index});
             if (!reached) continue;
             const Offset position = std::max(*reached, offset_at(facts.log_starts, {index}));
             const Offset cut = offset_at(growth->log_end_offsets, {index});
-            if (position < cut) {
-                left += cut - position;
-                ++partitions;
-            }
+            if (position >= cut) continue;
+            const RecordCount records = records_between(facts, {index}, position, cut);
+            left += records;
+            partitions += records.records > 0 ? 1 : 0;
         }
-        if (left == 0) continue;
+        if (left.records == 0) continue;
         Finding finding =
             make_finding(HazardId::backlog_inversion, {.topic = topic, .group = group.group_id},
                          "group " + group.group_id + " reads new partitions while it still has " + counted(left, "record") +
                              " from before the growth to read in " + counted(partitions, "old partition"),
-                         left);
-        finding.numbers = {{"backlog_records", left}, {"partitions", partitions}};
+                         left.records);
+        finding.numbers = {{"backlog_records", left.records}, {"partitions", partitions}, {"is_exact", left.is_exact ? 1 : 0}};
         findings.push_back(std::move(finding));
     }
 }
@@ -145,7 +145,7 @@ void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, LookT
         const std::vector<bool> held = held_by(group, static_cast<std::size_t>(count));
         const Complete* complete = note(group.group_id, held, first_new, time.now());
         if (std::ranges::find(held, true) == held.end()) continue;
-        std::int64_t waiting = 0;
+        RecordCount waiting;
         std::int64_t partitions = 0;
         const EarlierExpansion* first = nullptr;
         for (std::int32_t index = first_new; index < count; ++index) {
@@ -157,8 +157,10 @@ void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, LookT
                 std::max(position_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
             const bool had_it = complete != nullptr && index < complete->count;
             const TimestampMs since = had_it ? std::max(growth->time, complete->lost) : growth->time;
-            if (end <= position || !time.has_passed(since, kBlindMs)) continue;
-            waiting += end - position;
+            if (end <= position) continue;
+            const RecordCount records = records_between(facts, partition, position, end);
+            if (records.records == 0 || !time.has_passed(since, kBlindMs)) continue;
+            waiting += records;
             ++partitions;
             first = first == nullptr ? growth : first;
         }
@@ -167,8 +169,9 @@ void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, LookT
                                        "no member of group " + group.group_id + " has " + counted(partitions, "new partition") +
                                            ", where " + counted(waiting, "record") + " wait since the topic grew from " +
                                            std::to_string(first->old_count) + " to " + std::to_string(count),
-                                       waiting);
-        finding.numbers = {{"waiting_records", waiting}, {"partitions", partitions}};
+                                       waiting.records);
+        finding.numbers = {
+            {"waiting_records", waiting.records}, {"partitions", partitions}, {"is_exact", waiting.is_exact ? 1 : 0}};
         findings.push_back(std::move(finding));
     }
     std::erase_if(complete_, [&](const auto& group) { return !readers.contains(group.first); });

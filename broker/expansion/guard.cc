@@ -40,10 +40,9 @@ void add_group(const GuardedGroup& group, std::vector<Blocker>& blockers) {
                                 ", which has the same count and would not grow with it",
                             group.group_id});
     }
-    if (group.unread_records > 0) {
+    if (group.unread.records > 0) {
         blockers.push_back({HazardId::backlog_inversion,
-                            "group " + group.group_id + " has not read " + counted(group.unread_records, "record", "records"),
-                            group.group_id});
+                            "group " + group.group_id + " has not read " + counted(group.unread, "record"), group.group_id});
     }
     if (group.uncommitted_partitions > 0) {
         blockers.push_back({HazardId::backlog_inversion,

@@ -12,6 +12,7 @@
 #include "broker/expansion/client_registry.h"
 #include "broker/expansion/finding.h"
 #include "broker/expansion/open_transaction.h"
+#include "broker/expansion/record_count.h"
 #include "protocol/types.h"
 
 /// Decides whether a topic may grow: what the modes refuse, and with which words. Pure: the caller passes the facts.
@@ -31,7 +32,7 @@ struct Blocker {
 struct GuardedGroup {
     std::string group_id;
     /// Records that the group's members could still be given, over all partitions.
-    std::int64_t unread_records = 0;
+    RecordCount unread;
     /// Partitions with records for which the group has committed nothing.
     std::int32_t uncommitted_partitions = 0;
     /// The group's members are a Kafka Streams application.

@@ -22,6 +22,12 @@ std::vector<const KeyEntry*> heaviest_entries(std::span<const KeyEntry> all, std
     return entries;
 }
 
+/// Of the positions, ascending, how many the offset lies behind.
+std::size_t behind(const std::vector<ReadingPosition>& positions, Offset offset) {
+    const auto first_above = std::ranges::upper_bound(positions, offset, {}, &ReadingPosition::offset);
+    return static_cast<std::size_t>(first_above - positions.begin());
+}
+
 }  // namespace
 
 KeyCensus::KeyCensus(CensusOptions options) : options_(std::move(options)), keys_(options_.limits), heavy_(kHeavyHitters) {
@@ -34,7 +40,8 @@ KeyCensus::KeyCensus(CensusOptions options) : options_(std::move(options)), keys
     for (std::size_t index = 0; index < backlogs_.size(); ++index) {
         backlogs_[index].positions = options_.positions[index];
         std::ranges::sort(backlogs_[index].positions, {}, &ReadingPosition::offset);
-        backlogs_[index].moved.assign(backlogs_[index].positions.size() + 1, 0);
+        backlogs_[index].records.assign(backlogs_[index].positions.size() + 1, 0);
+        backlogs_[index].moved = backlogs_[index].records;
     }
 }
 
@@ -80,6 +87,8 @@ void KeyCensus::add_hashed(const CensusRecord& record, std::uint64_t hash) {
     PartitionCensus& partition = partitions_[static_cast<std::size_t>(record.partition.value)];
     ++partition.records;
     partition.bytes += size;
+    Backlog& backlog = backlogs_[static_cast<std::size_t>(record.partition.value)];
+    ++backlog.records[behind(backlog.positions, record.offset)];
     if (!record.key) return;
     ++keyed_records_;
     keyed_bytes_ += size;
@@ -100,8 +109,7 @@ void KeyCensus::count_move(const CensusRecord& record, const Move& move) {
     ++partitions_[static_cast<std::size_t>(move.from.value)].records_out;
     ++partitions_[static_cast<std::size_t>(move.to.value)].records_in;
     Backlog& backlog = backlogs_[static_cast<std::size_t>(record.partition.value)];
-    const auto behind = std::ranges::upper_bound(backlog.positions, record.offset, {}, &ReadingPosition::offset);
-    ++backlog.moved[static_cast<std::size_t>(behind - backlog.positions.begin())];
+    ++backlog.moved[behind(backlog.positions, record.offset)];
 }
 
 void KeyCensus::start_sketch() {
@@ -109,17 +117,17 @@ void KeyCensus::start_sketch() {
     for (const KeyEntry* entry : entries) heavy_.add(entry->hash, entry->key, entry->bytes);
 }
 
-std::vector<std::int64_t> KeyCensus::moved_backlog() const {
-    std::vector<std::int64_t> moved(options_.group_count, 0);
+std::vector<std::int64_t> KeyCensus::backlog(std::vector<std::int64_t> Backlog::* counts) const {
+    std::vector<std::int64_t> of_groups(options_.group_count, 0);
     for (const Backlog& backlog : backlogs_) {
         // A record that lies behind k positions is backlog of the first k of them.
         std::int64_t behind = 0;
         for (std::size_t index = backlog.positions.size(); index-- > 0;) {
-            behind += backlog.moved[index + 1];
-            moved[backlog.positions[index].group] += behind;
+            behind += (backlog.*counts)[index + 1];
+            of_groups[backlog.positions[index].group] += behind;
         }
     }
-    return moved;
+    return of_groups;
 }
 
 std::vector<HeavyHitters::Item> KeyCensus::heaviest_keys(std::size_t count) const {

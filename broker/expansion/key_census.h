@@ -92,7 +92,9 @@ class KeyCensus {
     /// By partition, new ones included.
     [[nodiscard]] const std::vector<PartitionCensus>& partitions() const { return partitions_; }
     /// For each group, by the caller's number: how many records of its backlog have keys that move.
-    [[nodiscard]] std::vector<std::int64_t> moved_backlog() const;
+    [[nodiscard]] std::vector<std::int64_t> moved_backlog() const { return backlog(&Backlog::moved); }
+    /// As many records its backlog has in all.
+    [[nodiscard]] std::vector<std::int64_t> whole_backlog() const { return backlog(&Backlog::records); }
     /// Keys by bytes, heaviest first; exact when `error` is 0.
     [[nodiscard]] std::vector<HeavyHitters::Item> heaviest_keys(std::size_t count) const;
 
@@ -104,11 +106,14 @@ class KeyCensus {
     [[nodiscard]] std::optional<Move> move_of(Bytes key) const;
 
   private:
-    /// Backlog of one partition. `moved` counts records by how many of the positions they lie behind.
+    /// Backlog of one partition. Records, and those of them whose keys move, are counted by how many of the positions they lie
+    /// behind.
     struct Backlog {
         std::vector<ReadingPosition> positions;
+        std::vector<std::int64_t> records;
         std::vector<std::int64_t> moved;
     };
+    [[nodiscard]] std::vector<std::int64_t> backlog(std::vector<std::int64_t> Backlog::* counts) const;
     static constexpr std::size_t kTogether = 64;
     using Hashes = std::array<std::uint64_t, kTogether>;
     void prefetch(std::span<const CensusRecord> records, const Hashes& hashes) const;

@@ -26,6 +26,17 @@ std::string names(const std::vector<std::string>& groups) {
     return groups.size() > kNamesMax ? text + " and " + std::to_string(groups.size() - kNamesMax) + " more" : text;
 }
 
+std::string how_many(const RecordCount& records) { return (records.is_exact ? "" : "up to ") + std::to_string(records.records); }
+
+/// "the first 7 records", "the first records, up to 7,".
+std::string the_first(const RecordCount& records) {
+    return records.is_exact ? "the first " + counted(records, "record") : "the first records, " + how_many(records) + ",";
+}
+
+std::vector<FindingNumber> numbers_of(const RecordCount& skipped, std::int64_t partitions) {
+    return {{"skipped_records", skipped.records}, {"partitions", partitions}, {"is_exact", skipped.is_exact ? 1 : 0}};
+}
+
 }  // namespace
 
 void OffsetResets::on_offset_fetch(std::string_view group, ConnectionId speaker, bool is_member, const ClientIdentity& client,
@@ -324,37 +335,39 @@ bool OffsetResets::read_before(const std::string& group, PartitionIndex partitio
 
 void OffsetResets::find_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const {
     struct Lost {
-        std::int64_t records = 0;
-        std::int64_t by_time = 0;
+        RecordCount records;
+        RecordCount by_time;
         std::int64_t partitions = 0;
         const SkipTable::Skip* example = nullptr;
     };
     std::map<std::string, Lost> by_group;
     for (const auto& [where, skip] : skips_.all()) {
         const auto& [partition, group] = where;
-        const std::int64_t records = skip.from - offset_at(facts.log_starts, partition);
-        if (records <= 0) continue;
+        const Offset start = offset_at(facts.log_starts, partition);
+        if (skip.from <= start) continue;
+        const RecordCount records = records_between(facts, partition, start, skip.from);
+        if (records.records == 0) continue;
         Lost& lost = by_group[group];
         lost.records += records;
-        lost.by_time += skip.way == ResetWay::by_time ? records : 0;
+        if (skip.way == ResetWay::by_time) lost.by_time += records;
         ++lost.partitions;
         lost.example = &skip;
     }
     for (const auto& [group, lost] : by_group) {
         Finding finding = make_finding(
             HazardId::latest_loses_first_records, {.topic = topic, .group = group, .client_id = lost.example->client.client_id},
-            "group " + group + " never read the first " + counted(lost.records, "record") + " of " +
-                counted(lost.partitions, "new partition") + ": it had no committed offset there and began " +
-                (lost.by_time == 0 ? "at the end"
+            "group " + group + " never read " + the_first(lost.records) + " of " + counted(lost.partitions, "new partition") +
+                ": it had no committed offset there and began " +
+                (lost.by_time.records == 0 ? "at the end"
                  : lost.by_time == lost.records
                      ? "at a time that it asked for, as auto.offset.reset=by_duration does"
-                     : "at the end, or, which left out " + std::to_string(lost.by_time) +
+                     : "at the end, or, which left out " + how_many(lost.by_time) +
                            " of them, at a time that it asked for, as auto.offset.reset=by_duration does") +
                 " (" + to_string(lost.example->client) + ")",
-            lost.records);
+            lost.records.records);
         // Such a group said itself that it wants nothing older.
         if (lost.by_time == lost.records) finding.severity = Severity::warn;
-        finding.numbers = {{"skipped_records", lost.records}, {"partitions", lost.partitions}};
+        finding.numbers = numbers_of(lost.records, lost.partitions);
         findings.push_back(std::move(finding));
     }
     find_ambiguous_skips(topic, facts, findings);
@@ -364,38 +377,43 @@ void OffsetResets::find_skips(const std::string& topic, const ReaderFacts& facts
 void OffsetResets::find_ambiguous_skips(const std::string& topic, const ReaderFacts& facts,
                                         std::vector<Finding>& findings) const {
     struct Lost {
-        std::map<PartitionIndex, std::int64_t> records;
+        std::map<PartitionIndex, Offset> skipped_to;
         std::vector<std::string> groups;
     };
     std::map<ClientIdentity, Lost> by_client;
     for (const Start& start : starts_) {
         if (!start.is_ambiguous) continue;
         Lost& lost = by_client[start.client];
-        std::int64_t& records = lost.records[start.partition];
-        records = std::max(records, start.from - offset_at(facts.log_starts, start.partition));
+        Offset& skipped_to = lost.skipped_to[start.partition];
+        skipped_to = std::max(skipped_to, start.from);
         lost.groups.insert(lost.groups.end(), start.groups.begin(), start.groups.end());
     }
     for (auto& [client, lost] : by_client) {
         std::ranges::sort(lost.groups);
         const auto repeated = std::ranges::unique(lost.groups);
         lost.groups.erase(repeated.begin(), repeated.end());
-        std::int64_t records = 0;
-        for (const auto& [partition, skipped] : lost.records) records += skipped;
-        const auto partitions = static_cast<std::int64_t>(lost.records.size());
-        Finding finding =
-            make_finding(HazardId::latest_loses_first_records,
-                         {.topic = topic,
-                          .group = lost.groups.size() == 1 ? lost.groups.front() : "",
-                          .client_id = client.client_id,
-                          .client_address = client.address},
-                         "a client called " + to_string(client) + " began behind the first " + counted(records, "record") +
-                             " of " + counted(partitions, "new partition") + ": it is one of " + names(lost.groups) +
-                             ", or a reader in no group that shares the name",
-                         records);
+        RecordCount records;
+        std::int64_t partitions = 0;
+        for (const auto& [partition, skipped_to] : lost.skipped_to) {
+            const Offset start = offset_at(facts.log_starts, partition);
+            const RecordCount skipped = start < skipped_to ? records_between(facts, partition, start, skipped_to) : RecordCount{};
+            records += skipped;
+            partitions += skipped.records > 0 ? 1 : 0;
+        }
+        if (records.records == 0) continue;
+        Finding finding = make_finding(HazardId::latest_loses_first_records,
+                                       {.topic = topic,
+                                        .group = lost.groups.size() == 1 ? lost.groups.front() : "",
+                                        .client_id = client.client_id,
+                                        .client_address = client.address},
+                                       "a client called " + to_string(client) + " began behind " + the_first(records) + " of " +
+                                           counted(partitions, "new partition") + ": it is one of " + names(lost.groups) +
+                                           ", or a reader in no group that shares the name",
+                                       records.records);
         finding.severity = Severity::warn;
         finding.advice =
             "Give each application a client.id of its own; on the broker's machine, let the broker see whose sockets they are.";
-        finding.numbers = {{"skipped_records", records}, {"partitions", partitions}};
+        finding.numbers = numbers_of(records, partitions);
         findings.push_back(std::move(finding));
     }
 }

@@ -41,7 +41,7 @@ std::set<PartitionIndex> partitions_of(const OutsideReader& reader) {
 }
 
 /// Records from before a growth that were read after it, growths taken together: each counts once.
-std::int64_t replayed(const OutsideReader& reader, PartitionIndex partition, const ReaderFacts& facts) {
+RecordCount replayed(const OutsideReader& reader, PartitionIndex partition, const ReaderFacts& facts) {
     // From, and the cut behind it.
     std::vector<std::pair<Offset, Offset>> spans;
     const Offset cut = offset_at(facts.last_growth().log_end_offsets, partition);
@@ -53,11 +53,11 @@ std::int64_t replayed(const OutsideReader& reader, PartitionIndex partition, con
     }
     std::ranges::sort(spans);
     Offset counted_to = offset_at(facts.log_starts, partition);
-    std::int64_t records = 0;
+    RecordCount records;
     for (const auto& [from, to] : spans) {
         const Offset begin = std::max(from, counted_to);
         if (begin >= to) continue;
-        records += to - begin;
+        records += records_between(facts, partition, begin, to);
         counted_to = to;
     }
     return records;
@@ -68,24 +68,24 @@ std::int64_t replayed(const OutsideReader& reader, PartitionIndex partition, con
 // records are gone.
 void find_replay(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
                  std::vector<Finding>& findings) {
-    std::int64_t records = 0;
+    RecordCount records;
     const EarlierExpansion* growth = nullptr;
     for (const PartitionIndex partition : partitions_of(reader)) {
-        const std::int64_t in_partition = replayed(reader, partition, facts);
-        if (in_partition > 0 && growth == nullptr) {
+        const RecordCount in_partition = replayed(reader, partition, facts);
+        if (in_partition.records > 0 && growth == nullptr) {
             const EarlierExpansion* own = growth_of(facts.growths, partition);
             growth = own == nullptr ? &facts.growths.front() : own == &facts.last_growth() ? own : own + 1;
         }
         records += in_partition;
     }
-    if (records == 0) return;
+    if (records.records == 0) return;
     Finding finding =
         make_finding(HazardId::replay_inversion, subject_of(topic, reader),
                      name_of(reader) + " began, in no group, " + counted(records, "record") + " before the growth from " +
                          std::to_string(growth->old_count) + " to " + std::to_string(facts.last_growth().new_count) +
                          ": what came before it and after it of a key that moved is read in no order",
-                     records);
-    finding.numbers = {{"records_of_earlier_epochs", records}};
+                     records.records);
+    finding.numbers = {{"records_of_earlier_epochs", records.records}, {"is_exact", records.is_exact ? 1 : 0}};
     findings.push_back(std::move(finding));
 }
 

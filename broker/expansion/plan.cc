@@ -44,6 +44,16 @@ std::int64_t lag_of(const GroupFacts& group, const PlannedTopic& topic) {
     return lag;
 }
 
+/// Of groups whose records nobody has counted. What was read may have been aborted, but where there are as many records as
+/// offsets no transaction has ended.
+void count_unread(const PlannedTopic& topic, const KeyCensus& census, Plan& plan) {
+    const std::vector<std::int64_t> records = census.whole_backlog();
+    for (std::size_t index = 0; index < std::min(plan.groups.size(), records.size()); ++index) {
+        PlannedGroup& group = plan.groups[index];
+        if (!topic.groups[index].unread) group.unread = {.records = records[index], .is_exact = records[index] == group.lag};
+    }
+}
+
 Plan begin_plan(const PlannedTopic& topic, const Lineage& lineage) {
     Plan plan;
     plan.topic = topic.name;
@@ -64,8 +74,9 @@ Plan begin_plan(const PlannedTopic& topic, const Lineage& lineage) {
     }
     for (const GroupFacts& group : topic.groups) {
         if (plan.groups.size() == Plan::kGroupsMax) break;
-        plan.groups.push_back({group.group_id, group.state, group.protocol, static_cast<std::int64_t>(group.members.size()),
-                               lag_of(group, topic), std::nullopt});
+        const std::int64_t lag = lag_of(group, topic);
+        plan.groups.push_back({group.group_id, group.state, group.protocol, static_cast<std::int64_t>(group.members.size()), lag,
+                               group.unread.value_or(RecordCount{.records = lag, .is_exact = lag == 0}), std::nullopt});
     }
     return plan;
 }
@@ -188,6 +199,7 @@ Plan make_plan(const PlannedTopic& topic, const KeyCensus& census, const Placeme
     }
     const bool is_known = !was_nothing_read(scan) && ((evidence.has_family() && census.options().family == evidence.family) ||
                                                       evidence.kind == PlacementKind::no_keys);
+    if (scan.is_complete) count_unread(topic, census, plan);
     if (is_known) {
         plan.moved = moved_keys(census);
         const std::vector<std::int64_t> backlog = census.moved_backlog();

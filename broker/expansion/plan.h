@@ -11,6 +11,7 @@
 #include "broker/expansion/open_transaction.h"
 #include "broker/expansion/placement_evidence.h"
 #include "broker/expansion/producer_evidence.h"
+#include "broker/expansion/record_count.h"
 #include "protocol/types.h"
 
 /// What growing a topic from N to M partitions would do: facts come in, a judged plan comes out. Pure.
@@ -49,6 +50,8 @@ struct GroupFacts {
     /// By partition, where the next record lies that the group can be given, when somebody looked: behind a commit there may be
     /// nothing but markers of transactions and what they aborted. Empty, or as long as `committed`; see `position_of`.
     std::vector<Offset> positions;
+    /// Records between its positions and the log ends, where somebody counted them.
+    std::optional<RecordCount> unread;
     /// Topics besides this one that its members subscribe to; those that matter, or all.
     std::vector<OtherTopic> other_topics;
     /// Its members subscribe to topics that are not among them, or there are more of these that are aligned.
@@ -179,7 +182,9 @@ struct PlannedGroup {
     std::int64_t members = 0;
     /// Offsets between the group's commits and the log ends; a partition without a commit counts from its log start.
     std::int64_t lag = 0;
-    /// Records of the backlog whose keys move; null when not known.
+    /// Records of these offsets. When nobody counted: as many at most as there are offsets, or as were found there.
+    RecordCount unread;
+    /// Records of the backlog whose keys move; null when not known. Aborted ones, too.
     std::optional<std::int64_t> moved_backlog;
 };
 

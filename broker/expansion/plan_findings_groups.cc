@@ -20,25 +20,30 @@ bool has_commits(const GroupFacts& group) {
 }
 
 void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& planned, std::vector<Finding>& findings) {
-    if (planned.lag == 0) return;
+    const RecordCount& unread = planned.unread;
+    if (unread.records == 0) return;
     if (planned.moved_backlog) {
-        if (*planned.moved_backlog == 0) return;
+        // Where offsets have no record, some of those whose keys move may be aborted ones.
+        const bool are_all_records = unread.is_exact && unread.records == planned.lag;
+        const RecordCount moved{.records = std::min(*planned.moved_backlog, unread.records), .is_exact = are_all_records};
+        if (moved.records == 0) return;
         Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
-                                       "group " + group.group_id + " has not read " + counted(planned.lag, "record") + ", and " +
-                                           counted(*planned.moved_backlog, "record") +
+                                       "group " + group.group_id + " has not read " + counted(unread, "record") + ", and " +
+                                           counted(moved, "record") +
                                            " of these have keys that move: newer records of the same keys can be read first",
-                                       *planned.moved_backlog);
-        finding.numbers = {{"backlog_records", planned.lag}, {"moved_backlog_records", *planned.moved_backlog}};
+                                       moved.records);
+        finding.numbers = {
+            {"backlog_records", unread.records}, {"moved_backlog_records", moved.records}, {"is_exact", moved.is_exact ? 1 : 0}};
         findings.push_back(std::move(finding));
         return;
     }
     const PlacementKind kind = view.evidence.kind;
     if (view.census != nullptr && (kind == PlacementKind::no_keys || kind == PlacementKind::keys_ignored)) return;
     Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
-                                   "group " + group.group_id + " has not read " + counted(planned.lag, "record") +
+                                   "group " + group.group_id + " has not read " + counted(unread, "record") +
                                        "; how many of them have keys that move is not known here",
-                                   planned.lag);
-    finding.numbers = {{"backlog_records", planned.lag}};
+                                   unread.records);
+    finding.numbers = {{"backlog_records", unread.records}, {"is_exact", unread.is_exact ? 1 : 0}};
     findings.push_back(std::move(finding));
 }
 

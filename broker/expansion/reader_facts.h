@@ -14,6 +14,7 @@
 #include "broker/expansion/identity.h"
 #include "broker/expansion/inversions.h"
 #include "broker/expansion/plan.h"
+#include "broker/expansion/record_count.h"
 #include "broker/expansion/stale_writes.h"
 #include "protocol/types.h"
 
@@ -68,9 +69,16 @@ struct ReaderFacts {
     const ConnectionDirectory* connections = nullptr;
     /// Null when there are no transactions.
     const RecordFates* fates = nullptr;
+    /// Null when each offset is that of a record.
+    RecordCounts* counts = nullptr;
 
     [[nodiscard]] const EarlierExpansion& last_growth() const { return growths.back(); }
 };
+
+/// Records in `[from, to)`, which is not empty.
+[[nodiscard]] inline RecordCount records_between(const ReaderFacts& facts, PartitionIndex partition, Offset from, Offset to) {
+    return facts.counts == nullptr ? RecordCount{to - from} : facts.counts->between(partition, from, to);
+}
 
 /// The offset of the partition; 0 for a partition beyond the list.
 [[nodiscard]] inline Offset offset_at(std::span<const Offset> offsets, PartitionIndex partition) {

@@ -15,7 +15,8 @@ std::vector<std::string> compare(const std::vector<Claim>& claims, const std::ve
         std::string nearest = "nothing of the kind holds";
         bool holds = false;
         // What is no exact number has to say so, and the other way round.
-        const bool is_honest = !finding.is_exact || *finding.is_exact != finding.text.starts_with("at least ");
+        const bool is_bound = finding.text.starts_with("at least ") || finding.text.find("up to ") != std::string::npos;
+        const bool is_honest = !finding.is_exact || *finding.is_exact != is_bound;
         for (const Claim& claim : claims) {
             if (claim.id != finding.id || claim.about != finding.about) continue;
             const bool has_number = claim.exact < 0 || !finding.is_exact.value_or(false) || finding.count == claim.exact;

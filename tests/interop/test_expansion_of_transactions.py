@@ -155,7 +155,9 @@ def test_what_an_exactly_once_loop_is_through_with_is_what_its_transactions_comm
         assert insight.finding(broker, topic, hazard, group=group) is None
     loop.producer.commit_transaction(CALL_S)
     proven(loop)
-    insight.wait_for(broker, topic, "H03", group=group)
+    # 200 records and a marker in each partition, of which it has two records.
+    backlog = insight.wait_for(broker, topic, "H03", group=group)
+    assert (backlog["count"], backlog["numbers"]["is_exact"]) == (198, 1), backlog
 
     # It commits what it was given: the marker behind the last record is nobody's backlog.
     loop.move({partition: before[partition][-1] + 1 for partition in range(2)})

@@ -7,6 +7,7 @@
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/reader_memory.h"
+#include "broker/runtime/insight/record_counts.h"
 #include "broker/runtime/insight/topic_plan.h"
 #include "broker/runtime/partitions/drained_position.h"
 #include "broker/runtime/partitions/published_topics.h"
@@ -30,7 +31,7 @@ bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::i
 
 /// What each group has yet to be given of one partition.
 void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const groups::TopicReader> readers,
-                DrainedPositions& drained, std::vector<expansion::GuardedGroup>& groups) {
+                DrainedPositions& drained, RecordCountsInLogs& counts, std::vector<expansion::GuardedGroup>& groups) {
     // Position, whether it was committed, index of the group: ascending, so that the log is read once.
     std::vector<std::tuple<Offset, bool, std::size_t>> positions;
     for (std::size_t index = 0; index < readers.size(); ++index) {
@@ -47,7 +48,7 @@ void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const gro
             continue;
         }
         if (has_committed) {
-            groups[index].unread_records += end - next;
+            groups[index].unread += counts.between(partition, next, end);
         } else {
             ++groups[index].uncommitted_partitions;
         }
@@ -76,11 +77,13 @@ expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& 
             }
         }
     }
+    // All topics of the request have one budget.
+    RecordCountsInLogs counts(state, std::max(RecordCountsInLogs::kBytesMax / all.size(), RecordCountsInLogs::kReadBytes));
     for (std::size_t index = 0; index < state.partitions.size(); ++index) {
         PartitionLog& log = *state.partitions[index]->log;
         const PartitionIndex partition{static_cast<std::int32_t>(index)};
         facts.has_records = facts.has_records || log.log_end_offset() > log.log_start_offset();
-        add_unread(log, partition, readers, drained, facts.groups);
+        add_unread(log, partition, readers, drained, counts, facts.groups);
     }
     std::ranges::sort(facts.groups, {}, &expansion::GuardedGroup::group_id);
     return facts;

@@ -8,6 +8,7 @@
 #include "broker/runtime/growth/refusals.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/log_record_source.h"
+#include "broker/runtime/insight/record_counts.h"
 #include "broker/runtime/partitions/drained_position.h"
 #include "broker/runtime/partitions/published_topics.h"
 #include "schedule/clock.h"
@@ -16,6 +17,9 @@ namespace partita::runtime {
 namespace {
 
 using expansion::PlannedTopic;
+
+/// A plan reads the whole log: to count what groups have not read may cost more than at a look of each second.
+constexpr std::size_t kCountedBytesMax = std::size_t{32} << 20;
 
 expansion::ProtectionFacts protection_facts(const PlanSources& sources, const TopicState& topic, const PlannedTopic& facts,
                                             DrainedPositions& drained) {
@@ -52,6 +56,8 @@ std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const
     for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);
     DrainedPositions drained;
     pass_what_nobody_reads(*topic, drained, facts.groups);
+    RecordCountsInLogs counts(*topic, kCountedBytesMax);
+    count_unread(counts, facts);
     LogRecordSource source(std::move(logs));
     auto outcome = expansion::run_plan(facts, source, options, progress);
     if (outcome) expansion::protect_plan(outcome->plan, protection_facts(sources, *topic, facts, drained));

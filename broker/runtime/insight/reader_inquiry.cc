@@ -11,6 +11,7 @@
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/insight/reader_findings.h"
+#include "broker/runtime/insight/record_counts.h"
 #include "broker/runtime/insight/record_fates.h"
 #include "broker/runtime/queries/topic_sizes.h"
 
@@ -130,6 +131,7 @@ std::vector<Finding> ReaderInquiry::watch_findings(const TopicState& topic, cons
     });
     const KnownConnections connections(connections_);
     const RecordFatesInLogs fates(topic);
+    RecordCountsInLogs record_counts(topic);
     return readers.findings({.growths = facts.earlier,
                              .log_starts = starts,
                              .log_ends = ends,
@@ -138,7 +140,8 @@ std::vector<Finding> ReaderInquiry::watch_findings(const TopicState& topic, cons
                              .keys_seen = keys_seen,
                              .stale_writers = stale,
                              .connections = &connections,
-                             .fates = &fates},
+                             .fates = &fates,
+                             .counts = &record_counts},
                             now);
 }
 

@@ -93,6 +93,19 @@ void pass_what_nobody_reads(const TopicState& topic, DrainedPositions& drained, 
     }
 }
 
+void count_unread(expansion::RecordCounts& counts, PlannedTopic& facts) {
+    for (GroupFacts& group : facts.groups) {
+        expansion::RecordCount unread;
+        for (std::size_t index = 0; index < facts.partitions.size(); ++index) {
+            const PartitionIndex partition{static_cast<std::int32_t>(index)};
+            const expansion::PartitionFacts& log = facts.partitions[index];
+            const Offset position = std::max(position_of(group, partition).value_or(log.log_start), log.log_start);
+            if (position < log.log_end) unread += counts.between(partition, position, log.log_end);
+        }
+        group.unread = unread;
+    }
+}
+
 CatalogNames names_in(const topics::CatalogSnapshot& catalog) {
     CatalogNames names;
     const topics::TopicIndex& topics = catalog.topics();

@@ -71,6 +71,8 @@ struct CatalogNames {
 /// markers of transactions and what these aborted. `topic` is that of the facts, or a later state of it. Reads the disk where
 /// transactions have ended behind a commit, so no reactor may call it.
 void pass_what_nobody_reads(const TopicState& topic, DrainedPositions& drained, std::vector<expansion::GroupFacts>& groups);
+/// Counts what each group has yet to be given, from its positions on. Reads as `counts` does.
+void count_unread(expansion::RecordCounts& counts, expansion::PlannedTopic& facts);
 /// The producers of the topic that have sent something lately.
 [[nodiscard]] std::vector<expansion::ProducerFacts> producer_facts(KeyObserver& keys, const TopicState& topic, TimestampMs now);
 

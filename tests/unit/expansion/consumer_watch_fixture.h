@@ -49,6 +49,16 @@ class FakeFates final : public RecordFates {
     std::map<std::pair<PartitionIndex, Offset>, RecordFate> told;
 };
 
+/// Counts as a test says them, by where they begin; of what it says nothing, each offset is a record.
+class FakeCounts final : public RecordCounts {
+  public:
+    RecordCount between(PartitionIndex partition, Offset from, Offset to) override {
+        const auto known = told.find({partition, from});
+        return known == told.end() ? RecordCount{to - from} : known->second;
+    }
+    std::map<std::pair<PartitionIndex, Offset>, RecordCount> told;
+};
+
 /// A topic "orders" that grew from 2 to 4 partitions, with group "billing" of one member.
 class ConsumerWatchTest : public testing::Test {
   protected:
@@ -96,7 +106,8 @@ class ConsumerWatchTest : public testing::Test {
                                 .keys_seen = keys_seen_,
                                 .stale_writers = stale_,
                                 .connections = &connections_,
-                                .fates = &fates_},
+                                .fates = &fates_,
+                                .counts = &counts_},
                                now_);
     }
     std::optional<Finding> finding(HazardId id, std::string_view group = {}) {
@@ -158,6 +169,7 @@ class ConsumerWatchTest : public testing::Test {
     std::vector<GroupFacts> groups_;
     FakeConnections connections_;
     FakeFates fates_;
+    FakeCounts counts_;
     KeyIndex keys_{1000};
     std::uint64_t keys_seen_ = 0;
     partitioners::FamilySet families_;

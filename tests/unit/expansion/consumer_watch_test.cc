@@ -313,5 +313,40 @@ TEST_F(ConsumerWatchTest, APositionBehindWhatWasAbortedIsNoReadOfANewPartition) 
     EXPECT_FALSE(finding(HazardId::backlog_inversion)) << "what is left is nothing for anybody";
 }
 
+TEST_F(ConsumerWatchTest, ABacklogIsTheRecordsThatAreLeftAndNotTheOffsets) {
+    assign_everything();
+    billing().committed = {Offset{20}, Offset{30}, kNoOffset, kNoOffset};
+    counts_.told[{{0}, Offset{20}}] = {.records = 7};
+    counts_.told[{{1}, Offset{30}}] = {.records = 0};
+    auto backlog = finding(HazardId::backlog_inversion);
+    ASSERT_TRUE(backlog);
+    EXPECT_EQ(backlog->count, 7);
+    EXPECT_EQ(backlog->numbers, (std::vector<FindingNumber>{{"backlog_records", 7}, {"partitions", 1}, {"is_exact", 1}}));
+    EXPECT_EQ(
+        backlog->condition,
+        "group billing reads new partitions while it still has 7 records from before the growth to read in 1 old partition");
+    counts_.told[{{1}, Offset{30}}] = {.records = 20, .is_exact = false};
+    backlog = finding(HazardId::backlog_inversion);
+    EXPECT_EQ(backlog->count, 27);
+    EXPECT_EQ(backlog->condition,
+              "group billing reads new partitions while it still has up to 27 records from before the growth "
+              "to read in 2 old partitions");
+    EXPECT_EQ(backlog->numbers.back(), (FindingNumber{"is_exact", 0}));
+    counts_.told = {{{{0}, Offset{20}}, {.records = 0}}, {{{1}, Offset{30}}, {.records = 0}}};
+    EXPECT_FALSE(finding(HazardId::backlog_inversion)) << "markers alone are no backlog";
+}
+
+TEST_F(ConsumerWatchTest, NobodyIsBlindToANewPartitionThatHoldsNoRecords) {
+    ends_[2] = Offset{9};
+    counts_.told[{{2}, Offset{0}}] = {.records = 0};
+    wait(BlindGroups::kBlindMs);
+    EXPECT_FALSE(finding(HazardId::group_blind));
+    counts_.told[{{2}, Offset{0}}] = {.records = 4, .is_exact = false};
+    const auto blind = finding(HazardId::group_blind);
+    ASSERT_TRUE(blind);
+    EXPECT_EQ(blind->count, 4);
+    EXPECT_NE(blind->condition.find("where up to 4 records wait"), std::string::npos) << blind->condition;
+}
+
 }  // namespace
 }  // namespace partita::expansion

@@ -33,11 +33,13 @@ TEST(Guard, GroupThatReadEverythingIsNoBlocker) {
 
 TEST(Guard, UnreadRecordsAreCountedAndNamed) {
     GuardFacts facts = drained();
-    facts.groups.push_back({.group_id = "billing", .unread_records = 1200});
+    facts.groups.push_back({.group_id = "billing", .unread = {.records = 1200}});
     facts.groups.push_back({.group_id = "audit", .uncommitted_partitions = 1});
     const auto blockers = find_blockers(facts);
     EXPECT_EQ(ids(blockers), (std::vector<std::string>{"H03", "H03"}));
     EXPECT_EQ(blockers[0].reason, "group billing has not read 1200 records");
+    facts.groups.front().unread.is_exact = false;
+    EXPECT_EQ(find_blockers(facts)[0].reason, "group billing has not read up to 1200 records");
     EXPECT_EQ(blockers[1].reason, "group audit has committed nothing for 1 partition with records");
 }
 
@@ -73,13 +75,13 @@ TEST(Guard, StreamsCopartitionsAndTransactionsAreNamed) {
 TEST(Guard, WorstBlockersComeFirst) {
     GuardFacts facts = drained();
     facts.producers = {{{"shop", "/10.0.0.7"}, 10}};
-    facts.groups.push_back({.group_id = "billing", .unread_records = 1});
+    facts.groups.push_back({.group_id = "billing", .unread = {.records = 1}});
     EXPECT_EQ(ids(find_blockers(facts)), (std::vector<std::string>{"H03", "H04"}));
 }
 
 TEST(Guard, RefusalSaysWhyAndHowToDoItAllTheSame) {
     GuardFacts facts = drained();
-    facts.groups.push_back({.group_id = "billing", .unread_records = 1});
+    facts.groups.push_back({.group_id = "billing", .unread = {.records = 1}});
     EXPECT_EQ(guard_refusal(facts, find_blockers(facts)),
               "Topic orders is guarded (partita.expansion.mode), and growing from 6 to 12 partitions is refused: group "
               "billing has not read 1 record (H03). To grow all the same, repeat the request within 60 s or set "
@@ -88,7 +90,7 @@ TEST(Guard, RefusalSaysWhyAndHowToDoItAllTheSame) {
 
 TEST(Guard, RefusalSpellsOutAFewAndCountsTheRest) {
     GuardFacts facts = drained();
-    for (int n = 0; n < 100; ++n) facts.groups.push_back({.group_id = "g" + std::to_string(n), .unread_records = 1});
+    for (int n = 0; n < 100; ++n) facts.groups.push_back({.group_id = "g" + std::to_string(n), .unread = {.records = 1}});
     EXPECT_THAT(guard_refusal(facts, find_blockers(facts)), HasSubstr("; and 94 more."));
 }
 

@@ -30,6 +30,23 @@ TEST_F(OffsetResetsTest, AClientOfThisMachineIsOneByEitherProtocol) {
     EXPECT_EQ(lost->subject.group, "billing");
 }
 
+TEST_F(OffsetResetsTest, OffsetsWithoutARecordWereSkippedByNobody) {
+    start_at_latest(kNew, 7);
+    counts_.told[{kNew, Offset{0}}] = {.records = 0};
+    EXPECT_FALSE(skipped()) << "markers and what was aborted";
+    counts_.told[{kNew, Offset{0}}] = {.records = 5};
+    auto lost = finding(HazardId::latest_loses_first_records);
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->count, 5);
+    EXPECT_TRUE(lost->condition.starts_with("group billing never read the first 5 records of 1 new partition: "))
+        << lost->condition;
+    counts_.told[{kNew, Offset{0}}] = {.records = 6, .is_exact = false};
+    lost = finding(HazardId::latest_loses_first_records);
+    EXPECT_EQ(lost->numbers, (std::vector<FindingNumber>{{"skipped_records", 6}, {"partitions", 1}, {"is_exact", 0}}));
+    EXPECT_TRUE(lost->condition.starts_with("group billing never read the first records, up to 6, of 1 new partition: "))
+        << lost->condition;
+}
+
 TEST_F(OffsetResetsTest, AddsUpWhatAGroupSkippedInSeveralPartitions) {
     start_at_latest({2}, 7);
     start_at_latest({3}, 5);

@@ -316,6 +316,32 @@ TEST(Plan, OnlyABacklogWithMovingKeysBlocks) {
     EXPECT_LE(finding->count, 100);
 }
 
+TEST(Plan, ABacklogSaysWhetherItsNumbersAreExact) {
+    World world = random_world(6, 12, 3);
+    std::vector<std::int64_t> ends;
+    for (const PartitionFacts& partition : world.facts.partitions) ends.push_back(partition.log_end.value);
+    ends[2] -= 100;
+    world.group("late", ends);
+    const Plan read = world.plan();
+    const std::int64_t moved = *read.groups[0].moved_backlog;
+    const auto text = [&](const Plan& plan) { return find(plan, HazardId::backlog_inversion)->condition; };
+    EXPECT_TRUE(text(read).starts_with("group late has not read 100 records, and " + std::to_string(moved) + " record"))
+        << text(read) << ": all of them were read";
+    EXPECT_TRUE(text(make_plan_without_scan(world.facts)).starts_with("group late has not read up to 100 records; "))
+        << "nobody has counted";
+    std::optional<RecordCount>& unread = world.facts.groups[0].unread;
+    unread = {.records = 100};
+    EXPECT_TRUE(text(world.plan()).starts_with("group late has not read 100 records, and " + std::to_string(moved) + " record"));
+    EXPECT_EQ(find(world.plan(), HazardId::backlog_inversion)->numbers.back(), (FindingNumber{"is_exact", 1}));
+    // Some of the offsets have no record: what was read of the keys may have been aborted.
+    unread = {.records = 99};
+    EXPECT_TRUE(
+        text(world.plan()).starts_with("group late has not read 99 records, and up to " + std::to_string(moved) + " record"));
+    EXPECT_EQ(find(world.plan(), HazardId::backlog_inversion)->numbers.back(), (FindingNumber{"is_exact", 0}));
+    unread = {.records = 0};
+    EXPECT_EQ(find(world.plan(), HazardId::backlog_inversion), nullptr) << "markers alone are no backlog";
+}
+
 TEST(ProtectedPlan, ADrainedGuardedTopicIsSafe) {
     World world = random_world(6, 12, 3);
     std::vector<std::int64_t> ends;

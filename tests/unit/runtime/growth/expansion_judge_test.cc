@@ -53,7 +53,7 @@ TEST(JudgedGrowth, WaitsForGroupsThatAreNotKnownExceptInModeFaithful) {
 TEST(JudgedGrowth, OfAGuardedTopicThatIsNotDrainedIsRefusedUntilItIsConfirmed) {
     GrowthFacts guarded = facts(ExpansionMode::guarded);
     guarded.guard = expansion::GuardFacts{.topic = "orders", .old_count = 6, .new_count = 12};
-    guarded.guard->groups = {{.group_id = "a", .unread_records = 5}};
+    guarded.guard->groups = {{.group_id = "a", .unread = {.records = 5}}};
     GrowthVerdict verdict = judge_growth(guarded, {});
     EXPECT_THAT(*verdict.judged.refusal.message, HasSubstr("group a has not read 5 records"));
     EXPECT_EQ(verdict.judged.circumstances->verdict, "blocked");

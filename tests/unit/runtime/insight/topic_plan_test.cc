@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "broker/runtime/insight/record_counts.h"
 #include "broker/runtime/partitions/drained_position.h"
 #include "broker/runtime/partitions/topic_table.h"
 #include "tests/support/storage_fixture.h"
@@ -44,6 +45,15 @@ TEST(PositionsOfGroups, ComeBesideTheirCommitsAndPassWhatTransactionsLeft) {
     EXPECT_THAT(groups[0].positions, ElementsAre(Offset{2}, Offset{2}, Offset{0}));
     EXPECT_THAT(groups[1].positions, ElementsAre(kNoOffset, Offset{0}, kNoOffset));
     EXPECT_THAT(groups[2].positions, ElementsAre(Offset{2}, Offset{2}));
+
+    expansion::PlannedTopic facts;
+    for (const auto& partition : topic.partitions) facts.partitions.push_back({.log_end = partition->log->log_end_offset()});
+    facts.groups = groups;
+    RecordCountsInLogs counts(topic);
+    count_unread(counts, facts);
+    EXPECT_EQ(facts.groups[0].unread, (expansion::RecordCount{.records = 1, .is_exact = false})) << "what is open";
+    EXPECT_EQ(facts.groups[1].unread, (expansion::RecordCount{.records = 2, .is_exact = false})) << "and one that is committed";
+    EXPECT_EQ(facts.groups[2].unread, (expansion::RecordCount{.records = 1, .is_exact = false}));
 }
 
 }  // namespace
