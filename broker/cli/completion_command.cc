@@ -12,6 +12,7 @@
 #include "broker/cli/manual.h"
 #include "broker/cli/tool_commands.h"
 #include "broker/client/groups.h"
+#include "broker/client/tcp_network.h"
 #include "broker/client/topics.h"
 #include "broker/tools/tool.h"
 

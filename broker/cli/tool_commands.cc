@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "broker/cli/schema_registry.h"
+#include "broker/client/tcp_network.h"
 #include "broker/tools/tool.h"
 
 namespace partita::cli {

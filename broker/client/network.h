@@ -54,19 +54,4 @@ class Network {
     virtual void end_waits_by(int descriptor) { static_cast<void>(descriptor); }
 };
 
-/// TCP as the system has it. A name is resolved without a deadline, for the system's resolver has none to give; every address of
-/// it is tried in its order.
-class TcpNetwork final : public Network {
-  public:
-    [[nodiscard]] std::expected<std::unique_ptr<Transport>, TransportFailure> connect(const Endpoint& endpoint,
-                                                                                      Instant deadline) override;
-    [[nodiscard]] Clock& clock() override { return clock_; }
-    void pause(std::int64_t duration_ms) override;
-    void end_waits_by(int descriptor) override { interruption_ = descriptor; }
-
-  private:
-    SystemClock clock_;
-    int interruption_ = -1;
-};
-
 }  // namespace partita::client

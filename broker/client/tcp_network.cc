@@ -1,4 +1,3 @@
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,7 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "broker/client/network.h"
+#include "broker/client/tcp_network.h"
+#include "broker/client/waiting.h"
 
 namespace partita::client {
 namespace {
@@ -43,16 +43,7 @@ class Socket {
     /// Until the socket is ready for what `events` says.
     [[nodiscard]] std::expected<void, TransportFailure> wait(short events, Instant deadline, Clock& clock,
                                                              int interruption = -1) const {
-        while (true) {
-            const std::int64_t left = deadline - clock.now().monotonic;
-            // A descriptor of -1 is passed over.
-            pollfd waited[] = {{descriptor_, events, 0}, {interruption, POLLIN, 0}};
-            const int ready = ::poll(waited, 2, static_cast<int>(std::clamp<std::int64_t>(left, 0, kPollMsMax)));
-            if (ready > 0 && waited[0].revents != 0) return {};
-            if (ready > 0) return tcp_failed(Kind::interrupted, text_of(EINTR));
-            if (ready < 0 && errno != EINTR) return tcp_failed(Kind::broken, text_of(errno));
-            if (ready == 0 && left <= kPollMsMax) return tcp_failed(Kind::timed_out, "Connection timed out");
-        }
+        return wait_for(descriptor_, events, deadline, clock, interruption);
     }
 
   private:
@@ -99,12 +90,14 @@ class TcpTransport final : public Transport {
     const int& interruption_;
 };
 
-std::expected<Socket, TransportFailure> connect_to(const addrinfo& address, Instant deadline, Clock& clock) {
-    Socket socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+std::expected<Socket, TransportFailure> connect_to(const SocketAddress& address, Instant deadline, Clock& clock,
+                                                   int interruption) {
+    Socket socket(::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket.descriptor() < 0) return tcp_failed(Kind::broken, text_of(errno));
-    if (::connect(socket.descriptor(), address.ai_addr, address.ai_addrlen) != 0) {
+    if (::connect(socket.descriptor(), reinterpret_cast<const sockaddr*>(&address.bytes), address.size) != 0) {
         if (errno != EINPROGRESS) return tcp_failed(Kind::refused, text_of(errno));
-        if (auto ready = socket.wait(POLLOUT, deadline, clock); !ready) return std::unexpected(std::move(ready.error()));
+        if (auto ready = socket.wait(POLLOUT, deadline, clock, interruption); !ready)
+            return std::unexpected(std::move(ready.error()));
         int error = 0;
         socklen_t size = sizeof error;
         if (::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
@@ -121,18 +114,14 @@ std::expected<Socket, TransportFailure> connect_to(const addrinfo& address, Inst
 std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(const Endpoint& endpoint, Instant deadline) {
     pollfd interruption{interruption_, POLLIN, 0};
     if (::poll(&interruption, 1, 0) > 0) return tcp_failed(Kind::interrupted, text_of(EINTR));
-    addrinfo hints{};
-    hints.ai_socktype = SOCK_STREAM;
-    addrinfo* found = nullptr;
-    const int outcome = ::getaddrinfo(endpoint.host.c_str(), std::to_string(endpoint.port).c_str(), &hints, &found);
-    // Whoever resolves names may be away for a moment; what it says of a name is said.
-    if (outcome != 0) return tcp_failed(outcome == EAI_NONAME ? Kind::unknown_host : Kind::refused, ::gai_strerror(outcome));
-    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
+    const Addresses addresses = resolver_.resolve(endpoint, deadline, clock_, interruption_);
+    if (!addresses) return std::unexpected(addresses.error());
     TransportFailure last{Kind::unknown_host, "no address"};
-    for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
-        auto socket = connect_to(*address, deadline, clock_);
+    for (const SocketAddress& address : *addresses) {
+        auto socket = connect_to(address, deadline, clock_, interruption_);
         if (socket) return std::make_unique<TcpTransport>(std::move(*socket), clock_, interruption_);
         last = std::move(socket.error());
+        if (last.kind == Kind::interrupted) break;
     }
     return std::unexpected(std::move(last));
 }

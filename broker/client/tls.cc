@@ -29,7 +29,7 @@ constexpr std::string_view kCaLocation = "ssl.ca.location";
 /// More than a record of TLS: what is received at a time.
 constexpr std::size_t kPieceBytes = 32 * 1024;
 
-std::unexpected<Failure> refuse_setting(std::string message) {
+std::unexpected<Failure> refuse_tls_setting(std::string message) {
     return std::unexpected(Failure{.kind = Failure::Kind::bad_setting, .message = std::move(message)});
 }
 
@@ -78,7 +78,7 @@ Result<ProtocolRange> protocols_of(const Properties& properties) {
         while (name.starts_with(' ')) name.remove_prefix(1);
         while (name.ends_with(' ')) name.remove_suffix(1);
         if (name != "TLSv1.2" && name != "TLSv1.3") {
-            return refuse_setting("ssl.enabled.protocols has " + std::string(name) + ": only TLSv1.2 and TLSv1.3 are served");
+            return refuse_tls_setting("ssl.enabled.protocols has " + std::string(name) + ": only TLSv1.2 and TLSv1.3 are served");
         }
         const int version = name == "TLSv1.2" ? TLS1_2_VERSION : TLS1_3_VERSION;
         range.first = std::min(range.first, version);
@@ -261,29 +261,29 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& properties) {
     std::ranges::transform(algorithm, algorithm.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     // Java's checker has this one and LDAPS; librdkafka says none.
     if (!algorithm.empty() && algorithm != "https" && algorithm != "none") {
-        return refuse_setting(std::string(kIdentification) + "=" + *identification + " is not served: https, or nothing");
+        return refuse_tls_setting(std::string(kIdentification) + "=" + *identification + " is not served: https, or nothing");
     }
     parts->checks_host = algorithm == "https";
     const auto protocols = protocols_of(properties);
     if (!protocols) return std::unexpected(protocols.error());
     const auto material = tls::load_key_material(stores_of(properties));
-    if (!material) return refuse_setting(material.error());
+    if (!material) return refuse_tls_setting(material.error());
 
     parts->context.reset(SSL_CTX_new(TLS_client_method()));
     SSL_CTX* const context = parts->context.get();
     if (context == nullptr || SSL_CTX_set_min_proto_version(context, protocols->first) != 1 ||
         SSL_CTX_set_max_proto_version(context, protocols->last) != 1) {
-        return refuse_setting("OpenSSL cannot be used: " + tls::take_openssl_reason());
+        return refuse_tls_setting("OpenSSL cannot be used: " + tls::take_openssl_reason());
     }
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_AUTO_RETRY);
     // One connection to each broker: there is nothing to resume.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     if (!believe(*context, material->trusted)) {
-        return refuse_setting("the trusted certificates cannot be used: " + tls::take_openssl_reason());
+        return refuse_tls_setting("the trusted certificates cannot be used: " + tls::take_openssl_reason());
     }
     if (!material->keys.empty() && !tls::use_key(*context, material->keys.front())) {
-        return refuse_setting("the key of ssl.keystore cannot be used: " + tls::take_openssl_reason());
+        return refuse_tls_setting("the key of ssl.keystore cannot be used: " + tls::take_openssl_reason());
     }
     return std::shared_ptr<const Tls>(new Tls(std::move(parts)));
 }

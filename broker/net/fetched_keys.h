@@ -9,7 +9,7 @@
 
 #include "broker/authentication/key_set_schedule.h"
 #include "broker/authentication/key_source.h"
-#include "broker/client/network.h"
+#include "broker/client/tcp_network.h"
 #include "broker/client/tls.h"
 #include "broker/net/http_download.h"
 #include "schedule/executor.h"
@@ -22,7 +22,8 @@ namespace partita::net {
 /// told in the log once until it is over.
 class FetchedKeys final : public authentication::KeySource {
   public:
-    /// For one fetch, from the connection to the last byte.
+    /// For one fetch, from the name of the host to the last byte. No login
+    /// waits for it: tokens are checked by the keys that are there.
     static constexpr std::int64_t kFetchMsMax = 10'000;
     /// For how long the start waits for an issuer that does not answer: in a
     /// composition of containers it may come later.

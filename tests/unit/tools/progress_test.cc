@@ -1,6 +1,7 @@
 // What somebody who waits at a terminal reads.
 
 #include "broker/tools/progress.h"
+#include "broker/client/tcp_network.h"
 
 #include <gtest/gtest.h>
 
