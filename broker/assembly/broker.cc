@@ -192,7 +192,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       plan_sources{topics, groups, transactions, keys, schedule.clock},
       readers(plan_sources, connections, findings, schedule.executor),
       findings_topic(config, topics, findings, own_changes),
-      group_findings(groups, claims, findings),
+      group_findings(groups, claims, connections, readers.reports().fenced_reads(), findings),
       expansions(plan_sources, catalog, fences, readers),
       expansion_worker(turns, schedule.executor, expansions),
       capture(config, topics, storage->file_system, counters.capture, schedule),

@@ -7,10 +7,25 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "broker/expansion/identity.h"
 
 namespace partita::expansion {
+
+/// A member of a group that a connection spoke for.
+struct SpokenFor {
+    std::string group;
+    std::string member_id;
+
+    friend bool operator==(const SpokenFor&, const SpokenFor&) = default;
+};
+
+/// An open connection, and the members that it spoke for last; these need not be members any more.
+struct SpeakingConnection {
+    ConnectionFacts facts;
+    std::vector<SpokenFor> speaks_for;
+};
 
 /// Over which connection each member of a group speaks to its coordinator. Pure; one caller at a time.
 class MemberConnections {
@@ -40,6 +55,14 @@ class MemberConnections {
     [[nodiscard]] std::optional<ConnectionId> find(std::string_view group, std::string_view member_id) const {
         const auto known = connections_.find(Member(group, member_id));
         return known == connections_.end() ? std::nullopt : std::optional(known->second);
+    }
+    [[nodiscard]] std::vector<SpokenFor> spoken_for_by(ConnectionId connection) const {
+        std::vector<SpokenFor> members;
+        for (auto entry = members_.lower_bound({connection, {}}); entry != members_.end() && entry->first == connection;
+             ++entry) {
+            members.push_back({.group = entry->second.first, .member_id = entry->second.second});
+        }
+        return members;
     }
     [[nodiscard]] std::size_t size() const { return connections_.size(); }
 

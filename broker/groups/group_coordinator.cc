@@ -273,6 +273,10 @@ void GroupCoordinator::visit_histories(
     const std::function<void(std::string_view group_id, const GroupHistory& history)>& visit) const {
     core_->table.histories().for_each(visit);
 }
+void GroupCoordinator::note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
+                                         LateReading seen) {
+    core_->table.note_late_reading(group_id, member_id, owner_id, std::move(seen));
+}
 Checkpoints GroupCoordinator::checkpoints_of(std::string_view group_id) const { return core_->queries.checkpoints_of(group_id); }
 std::map<PartitionIndex, Offset> GroupCoordinator::committed_in(std::string_view group_id, std::string_view topic,
                                                                 const TopicId& topic_id) const {

@@ -32,6 +32,7 @@ class BatchBuilder;
 namespace partita::groups {
 
 class GroupHistory;
+struct LateReading;
 
 /// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup
 /// protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group
@@ -103,6 +104,8 @@ class GroupCoordinator {
     [[nodiscard]] std::optional<GroupHistory> history_of(std::string_view group_id) const;
     /// The groups of which there is a history that was not begun to answer a question, with it.
     void visit_histories(const std::function<void(std::string_view group_id, const GroupHistory& history)>& visit) const;
+    /// See GroupHistory::note_late_reading.
+    void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id, LateReading seen);
     /// All that the group committed. Empty when there is no such group.
     [[nodiscard]] Checkpoints checkpoints_of(std::string_view group_id) const;
     /// The offsets that the group committed under the topic's id (or without any id); empty when there is no such

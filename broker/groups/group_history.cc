@@ -313,6 +313,7 @@ void GroupHistory::forget_topic(const TopicId& topic_id) {
             late.overlap = {};
         }
     }
+    std::erase_if(late_readings_, [&](const LateReading& one) { return one.topic == gone->first; });
     partition_count_ -= gone->second.partitions.size();
     topics_.erase(gone);
 }
@@ -420,6 +421,10 @@ void GroupHistory::each_index(Visit visit) {
     for (LateMember& late : late_members_) {
         visit(late.member);
         visit(late.overlap.owner);
+    }
+    for (LateReading& reading : late_readings_) {
+        visit(reading.member);
+        visit(reading.owner);
     }
     visit(last_arrival_);
 }

@@ -99,6 +99,26 @@ struct GroupPhase {
     std::string_view protocol;
 };
 
+/// What one member that was dropped, or whose place another one has, went on to read of a partition that another member has
+/// (broker/ownership/fenced_readers.h finds out), without a pause of `GroupHistory::kLateSpellMs`.
+struct LateReading {
+    /// Indexes of the history's members.
+    std::int32_t member = -1;
+    std::int32_t owner = -1;
+    std::string topic;
+    std::int32_t partition = 0;
+    /// Since when the owner has it.
+    TimestampMs since = kNoTimestamp;
+    std::uint64_t fetches = 0;
+    /// Of the first and of the last of these fetches.
+    Offset from;
+    Offset to;
+    TimestampMs first = kNoTimestamp;
+    TimestampMs last = kNoTimestamp;
+    /// "python3 (pid 4711)"; empty when it is not known.
+    std::string process;
+};
+
 /// A value: whoever wants to look at it for longer copies it.
 class GroupHistory {
   public:
@@ -119,6 +139,8 @@ class GroupHistory {
     /// Members whose late requests are kept; the one that was silent for longest makes room.
     static constexpr std::size_t kLateMembersMax = 32;
     static constexpr std::int64_t kLateSpellMs = 60'000;
+    /// Partitions that members read too late and that are kept; the one that was read longest ago makes room.
+    static constexpr std::size_t kLateReadingsMax = 64;
     /// A group that was settled for so long is at rest.
     static constexpr std::int64_t kCalmMs = 10'000;
 
@@ -271,6 +293,9 @@ class GroupHistory {
     /// After `note_late` of a commit: one of the offsets in it.
     void note_late_offset(std::string_view member_id, std::string_view topic, std::int32_t partition, Offset offset,
                           TimestampMs now);
+    /// The member read a partition that `owner_id` has since `seen.since`; all but the indexes of `seen` is given. Nothing is
+    /// kept of it if the member is not one that was dropped or replaced, or the partition has another owner by now.
+    void note_late_reading(std::string_view member_id, std::string_view owner_id, LateReading seen);
     /// The topic was deleted: nobody has anything of it, or commits there. What happened stays among takeovers and rebalances.
     void forget_topic(const TopicId& topic_id);
 
@@ -304,6 +329,13 @@ class GroupHistory {
     [[nodiscard]] std::uint64_t takeover_total() const;
     [[nodiscard]] static bool is_flapping(const Ownership& ownership, TimestampMs now);
     [[nodiscard]] const std::vector<LateMember>& late_members() const { return late_members_; }
+    [[nodiscard]] const std::vector<LateReading>& late_readings() const { return late_readings_; }
+    /// Who reads too late what the owner has; null: nobody does, or somebody else has it by now.
+    [[nodiscard]] const LateReading* late_reading_of(std::string_view topic, std::int32_t partition) const;
+    /// The member is none any more, and did not say so itself.
+    [[nodiscard]] static bool was_put_out(const KnownMember& member) {
+        return member.gone && member.gone->cause != RebalanceCause::left;
+    }
     /// The oldest first; the last one may go on.
     [[nodiscard]] const std::deque<Rebalance>& rebalances() const { return rebalances_; }
     [[nodiscard]] std::uint64_t rebalance_count() const { return rebalance_count_; }
@@ -343,6 +375,7 @@ class GroupHistory {
     std::array<std::uint64_t, kTakeoverKinds> takeover_kinds_{};
     std::uint64_t flapping_count_ = 0;
     std::vector<LateMember> late_members_;
+    std::vector<LateReading> late_readings_;
     TimestampMs last_flapping_ = kNoTimestamp;
     Unrest unrest_;
     /// When the last rebalance ended, but for those in which nothing was shared out anew.

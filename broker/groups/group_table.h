@@ -150,6 +150,8 @@ class GroupTable {
     [[nodiscard]] GroupHistory history(const Group& group, const ClusterView& cluster) const;
 
     [[nodiscard]] const GroupHistories& histories() const { return histories_; }
+    /// See GroupHistory::note_late_reading. Nothing happens when nothing is known of the group.
+    void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id, LateReading seen);
     void forget_topic_in_histories(const TopicId& topic_id) { histories_.forget_topic(topic_id); }
 
     [[nodiscard]] std::size_t group_count() const { return groups_.size(); }

@@ -205,6 +205,13 @@ void GroupTable::remember(const CurrentAssignmentRecord& record) {
     teller.tell(member->id, record.progress.pending_revocation, moment_);
 }
 
+void GroupTable::note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
+                                   LateReading seen) {
+    if (GroupHistory* known = histories_.find_to_change(group_id)) {
+        known->note_late_reading(member_id, owner_id, std::move(seen));
+    }
+}
+
 void GroupTable::settle_histories() {
     for (const std::string& group_id : histories_.take_news()) {
         const Group* group = find(group_id);

@@ -70,6 +70,48 @@ void GroupHistory::note_late_offset(std::string_view member_id, std::string_view
                     .time = now};
 }
 
+void GroupHistory::note_late_reading(std::string_view member_id, std::string_view owner_id, LateReading seen) {
+    seen.member = find_member(member_id);
+    seen.owner = find_member(owner_id);
+    const Ownership* ownership = find(seen.topic, seen.partition);
+    if (seen.member == kNobody || seen.owner == kNobody || ownership == nullptr || ownership->owner != seen.owner ||
+        ownership->since != seen.since || free_since(*ownership) ||
+        !was_put_out(members_[static_cast<std::size_t>(seen.member)])) {
+        return;
+    }
+    auto known = std::ranges::find_if(late_readings_, [&](const LateReading& one) {
+        return one.member == seen.member && one.topic == seen.topic && one.partition == seen.partition;
+    });
+    if (known == late_readings_.end() && late_readings_.size() < kLateReadingsMax) {
+        late_readings_.push_back(std::move(seen));
+        return;
+    }
+    if (known == late_readings_.end()) {
+        known = std::ranges::min_element(late_readings_, {}, [](const LateReading& one) { return one.last.value; });
+    } else if (known->owner == seen.owner && known->since == seen.since && seen.first.value - known->last.value <= kLateSpellMs) {
+        seen.fetches += known->fetches;
+        seen.from = known->from;
+        seen.first = known->first;
+    }
+    *known = std::move(seen);
+}
+
+const LateReading* GroupHistory::late_reading_of(std::string_view topic, std::int32_t partition) const {
+    const Ownership* ownership = find(topic, partition);
+    if (ownership == nullptr || free_since(*ownership)) {
+        return nullptr;
+    }
+    const LateReading* latest = nullptr;
+    for (const LateReading& one : late_readings_) {
+        const bool is_of_it = one.partition == partition && one.topic == topic && one.owner == ownership->owner &&
+                              one.since == ownership->since && was_put_out(members_[static_cast<std::size_t>(one.member)]);
+        if (is_of_it && (latest == nullptr || latest->last < one.last)) {
+            latest = &one;
+        }
+    }
+    return latest;
+}
+
 void GroupHistory::see_after_takeover(std::int32_t member, TimestampMs now) {
     const auto is_of = [&](TakeoverCause cause, TimestampMs seen) {
         return seen == kNoTimestamp && kind_of(cause, now) == TakeoverKind::stolen;

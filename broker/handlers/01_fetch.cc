@@ -78,6 +78,10 @@ void resolve(runtime::RequestContext& context, const runtime::TopicTable& table,
                                                     context.client, PartitionIndex{target.index}, target.fetch_offset,
                                                     context.now().wall);
     }
+    if (runtime::FencedReads& fenced_reads = context.services.readers.reports().fenced_reads(); fenced_reads.is_watching())
+        [[unlikely]] {
+        fenced_reads.on_fetch(topic.state->topic->id, target.index, context.client.id, target.fetch_offset, context.now().wall);
+    }
     if (!by_id) {
         target.topic_name = topic.state->topic->name;
     }

@@ -101,6 +101,19 @@ ordered_json ownership_json(const GroupHistory& history, const GroupHistory::Own
     return told;
 }
 
+ordered_json late_reader_json(const GroupHistory& history, const groups::LateReading* reading) {
+    if (reading == nullptr) {
+        return nullptr;
+    }
+    return {{"member_id", id_or_null(history, reading->member)},
+            {"fetches", reading->fetches},
+            {"from_offset", reading->from.value},
+            {"to_offset", reading->to.value},
+            {"first_ms", reading->first.value},
+            {"last_ms", reading->last.value},
+            {"process", reading->process.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(reading->process))}};
+}
+
 ordered_json takeover_json(const GroupHistory& history, const GroupHistory::Takeover& takeover) {
     ordered_json told{
         {"time_ms", takeover.time.value},         {"topic", expansion::name_text(takeover.topic)},
@@ -177,6 +190,7 @@ class Teller {
             told["checkpoint"] = checkpoint == nullptr
                                      ? ordered_json(nullptr)
                                      : checkpoint_json(history_, ownership, *checkpoint, bounds_of(state, index));
+            told["late_reader"] = late_reader_json(history_, history_.late_reading_of(name, static_cast<std::int32_t>(index)));
             partitions_.push_back(std::move(told));
         }
     }

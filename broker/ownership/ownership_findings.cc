@@ -10,6 +10,7 @@ namespace {
 using expansion::Finding;
 using expansion::HazardId;
 using groups::GroupHistory;
+using groups::LateReading;
 using groups::LateRequest;
 
 const GroupHistory::KnownMember& member_at(const GroupHistory& history, std::int32_t index) {
@@ -28,8 +29,81 @@ std::string times(std::uint64_t count, std::string_view one, std::string_view ma
 
 bool is_recent(TimestampMs last, TimestampMs now) { return now.value - last.value <= GroupHistory::kLateSpellMs; }
 
+using Readings = std::vector<const LateReading*>;
+
+std::uint64_t fetches_in(const Readings& readings) {
+    std::uint64_t fetches = 0;
+    for (const LateReading* reading : readings) fetches += reading->fetches;
+    return fetches;
+}
+
+/// What the member read too late lately. Of one topic alone: who may hear of it need not know the others.
+Readings readings_of(const GroupHistory& history, std::int32_t member, std::string_view topic, TimestampMs now) {
+    Readings found;
+    for (const LateReading& one : history.late_readings()) {
+        if (one.member == member && one.topic == topic && is_recent(one.last, now) &&
+            GroupHistory::was_put_out(member_at(history, member))) {
+            found.push_back(&one);
+        }
+    }
+    return found;
+}
+
+/// "its process java (pid 4711) fetched t 0 from offset 812 to 900, which web-2 of 10.0.0.8 (member m2) had for 5300 ms by then.
+/// ..."
+std::string reading_text(const GroupHistory& history, const Readings& readings) {
+    const LateReading& one = *readings.front();
+    std::string text = one.process.empty() ? "it fetched " : "its process " + one.process + " fetched ";
+    text += one.topic + " " + std::to_string(one.partition) + " from offset " + std::to_string(one.from.value) + " to " +
+            std::to_string(one.to.value) + ", which " + name_of(member_at(history, one.owner)) + " had for " +
+            std::to_string(std::max<std::int64_t>(0, one.last.value - one.since.value)) + " ms by then. ";
+    return text + times(fetches_in(readings), "fetch", "fetches") + " of " + times(readings.size(), "partition", "partitions") +
+           " of others.";
+}
+
+void add_reading_numbers(const Readings& readings, Finding& finding) {
+    finding.numbers.push_back({"late_fetches", static_cast<std::int64_t>(fetches_in(readings))});
+    finding.numbers.push_back({"late_fetched_partitions", static_cast<std::int64_t>(readings.size())});
+    finding.numbers.push_back({"late_fetched_offset", readings.front()->from.value});
+}
+
+/// Who was dropped, or whose place another one has, and yet reads what another member has. `told`: the members of whom that is
+/// said already.
+void find_late_readers(std::string_view group_id, const GroupHistory& history, const std::vector<std::int32_t>& told,
+                       TimestampMs now, std::vector<Finding>& found) {
+    std::vector<std::int32_t> done = told;
+    for (const LateReading& one : history.late_readings()) {
+        if (std::ranges::find(done, one.member) != done.end()) {
+            continue;
+        }
+        const Readings readings = readings_of(history, one.member, one.topic, now);
+        if (readings.empty()) {
+            continue;
+        }
+        done.push_back(one.member);
+        const GroupHistory::KnownMember& member = member_at(history, one.member);
+        const LateReading& first = *readings.front();
+        const std::string& host = member.client_host;
+        Finding finding = make_finding(HazardId::two_owners,
+                                       {.topic = first.topic,
+                                        .partition = PartitionIndex{first.partition},
+                                        .group = std::string(group_id),
+                                        .client_id = member.client_id,
+                                        .client_address = host.substr(host.starts_with('/') ? 1 : 0)},
+                                       name_of(member) + " is no member of " + std::string(group_id) + " any more (" +
+                                           std::string(to_string(member.gone->cause)) +
+                                           "), and goes on reading: " + reading_text(history, readings),
+                                       static_cast<std::int64_t>(fetches_in(readings)));
+        add_reading_numbers(readings, finding);
+        finding.numbers.push_back({"gone_ms", member.gone->time.value});
+        finding.numbers.push_back({"both_ms", std::max<std::int64_t>(0, first.last.value - first.since.value)});
+        found.push_back(std::move(finding));
+    }
+}
+
 /// Who was dropped, or whose place another one has, and yet commits what another member has.
 void find_two_owners(std::string_view group_id, const GroupHistory& history, TimestampMs now, std::vector<Finding>& found) {
+    std::vector<std::int32_t> told;
     for (const GroupHistory::LateMember& late : history.late_members()) {
         const GroupHistory::KnownMember& member = member_at(history, late.member);
         const GroupHistory::LateMember::Overlap& overlap = late.overlap;
@@ -64,8 +138,14 @@ void find_two_owners(std::string_view group_id, const GroupHistory& history, Tim
         if (is_known) {
             finding.numbers.push_back({"both_ms", both_ms});
         }
+        if (const Readings readings = readings_of(history, late.member, overlap.topic, now); !readings.empty()) {
+            finding.condition += " It goes on reading, too: " + reading_text(history, readings);
+            add_reading_numbers(readings, finding);
+        }
+        told.push_back(late.member);
         found.push_back(std::move(finding));
     }
+    find_late_readers(group_id, history, told, now, found);
 }
 
 void find_refused_commits(std::string_view group_id, const GroupHistory& history, TimestampMs now, std::vector<Finding>& found) {

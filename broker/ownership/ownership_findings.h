@@ -11,7 +11,7 @@
 /// What a group's history proves about its members. Pure.
 ///
 /// G01 holds while somebody who is not a member any more commits for a partition that another member has by then, and was refused
-/// within the last kLateSpellMs.
+/// within the last kLateSpellMs; or, put out of the group without having left it, went on reading such a partition.
 ///
 /// G02: while kRefusedCommits commits by an old generation or epoch, of members and of those who were, were refused, none of them
 /// longer than kLateSpellMs after the one before.

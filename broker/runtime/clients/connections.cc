@@ -37,7 +37,11 @@ std::shared_ptr<const ClientSoftware> Connections::software(std::string_view nam
 }
 
 void Connections::note_locked(const ClientConnection& client, std::string_view client_id) {
-    if (client.id == expansion::kNoConnection || known_.size() == kKnownMax || known_.contains(client.id)) {
+    if (client.id == expansion::kNoConnection || known_.contains(client.id)) {
+        return;
+    }
+    if (known_.size() == kKnownMax) {
+        has_left_out_ = true;
         return;
     }
     Known known{.facts = {.id = client.id,
@@ -69,6 +73,7 @@ void Connections::note_member(const ClientConnection& client, std::string_view c
     note_locked(client, client_id);
     if (known_.contains(client.id)) {
         members_.note(group, member_id, client.id);
+        has_left_out_ = has_left_out_ || !members_.find(group, member_id);
     }
 }
 
@@ -89,6 +94,25 @@ std::vector<ConnectionFacts> Connections::first(std::size_t most) const {
         facts.push_back(known.facts);
     }
     return facts;
+}
+
+std::vector<expansion::SpeakingConnection> Connections::called(std::string_view client_id, std::size_t most) const {
+    std::vector<expansion::SpeakingConnection> connections;
+    const MutexLock lock(mutex_);
+    for (const auto& [id, known] : known_) {
+        if (connections.size() == most) {
+            break;
+        }
+        if (known.facts.client_id == client_id) {
+            connections.push_back({.facts = known.facts, .speaks_for = members_.spoken_for_by(id)});
+        }
+    }
+    return connections;
+}
+
+bool Connections::knows_all() const {
+    const MutexLock lock(mutex_);
+    return !has_left_out_;
 }
 
 std::optional<ConnectionFacts> Connections::find(ConnectionId connection) const {

@@ -71,6 +71,12 @@ class Connections {
     [[nodiscard]] std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const;
     /// The facts about the noted connections, those that were accepted first before the others: `most` of them.
     [[nodiscard]] std::vector<expansion::ConnectionFacts> first(std::size_t most) const;
+    /// The noted connections of clients that call themselves so: `most` of them, those that were accepted first before the
+    /// others.
+    [[nodiscard]] std::vector<expansion::SpeakingConnection> called(std::string_view client_id, std::size_t most) const;
+    /// False: there was no place for some connection, or for a member that one speaks for, so that it may be there and not be
+    /// known.
+    [[nodiscard]] bool knows_all() const;
     /// The facts about the connection over which the member speaks to its coordinator.
     [[nodiscard]] std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group,
                                                                            std::string_view member_id) const;
@@ -118,6 +124,8 @@ class Connections {
         return ProcessFinder().find(connections);
     };
     bool stopping_ GUARDED_BY(mutex_) = false;
+    /// See `knows_all`. It stays: who was not noted once is not noted later.
+    bool has_left_out_ GUARDED_BY(mutex_) = false;
 
     // Only steps of the worker use these: how much processor time they may still use before they rest, and until when they rest.
     std::int64_t credit_ns_ = kBurstNs;

@@ -236,6 +236,18 @@ void GroupShards::visit_histories(
     }
 }
 
+void GroupShards::note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
+                                    groups::LateReading seen) {
+    if (!is_attached()) {
+        return;
+    }
+    Shard& shard = *shards()[shard_of(group_id)];
+    const MutexLock lock(shard.mutex);
+    if (shard.core) {
+        shard.core->note_late_reading(group_id, member_id, owner_id, std::move(seen));
+    }
+}
+
 template <class Change>
 bool GroupShards::change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change) {
     std::vector<std::vector<std::string_view>> by_shard(shards().size());

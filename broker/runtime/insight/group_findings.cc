@@ -1,13 +1,16 @@
 #include "broker/runtime/insight/group_findings.h"
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "broker/ownership/ownership_findings.h"
+#include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/findings/findings_hub.h"
+#include "broker/runtime/insight/fenced_reads.h"
 
 namespace partita::runtime {
 namespace {
@@ -18,13 +21,54 @@ std::string source_of(const std::string& group_id) { return "ownership/" + group
 
 Instant GroupFindings::next_due() const {
     const bool has_news = groups_.membership_version() != seen_version_;
-    return has_news || !told_.empty() || next_ < look_until_ ? next_ : kNever;
+    return has_news || !told_.empty() || fenced_readers_.has_suspects() || next_ < look_until_ ? next_ : kNever;
 }
 
 void GroupFindings::hear(const UpkeepBell::Heard& heard, Instant now) {
     if (heard.commit_refused) {
         look_until_ = now + kLookOnMs;
     }
+}
+
+void GroupFindings::identify_suspects() {
+    for (ownership::Suspect& suspect : fenced_readers_.suspects()) {
+        if (auto speaker = connections_.coordinator_of(suspect.group, suspect.member_id)) {
+            connections_.want_process(speaker->id);
+            suspect.speaker = std::move(speaker);
+        }
+    }
+}
+
+void GroupFindings::judge(ownership::Suspect& suspect, const ownership::SeenRead& read) {
+    const std::optional<expansion::ConnectionFacts> reader = connections_.find(read.connection);
+    if (!reader || reader->client_id != suspect.client_id) {
+        return;
+    }
+    const auto peers = connections_.called(suspect.client_id, ownership::FencedReaders::kPeersMax + 1);
+    // Whoever is not known yet may be the suspect; who goes on is met again when more is known.
+    for (const expansion::SpeakingConnection& peer : peers) connections_.want_process(peer.facts.id);
+    const std::optional<expansion::ConnectionFacts> owner = connections_.coordinator_of(suspect.group, suspect.owner_id);
+    const ownership::Witnesses witnesses{.peers = peers,
+                                         .are_complete = connections_.knows_all(),
+                                         .owner = owner,
+                                         .is_member = [this](const expansion::SpokenFor& one) {
+                                             return groups_.holdings_of(one.group, one.member_id).has_value();
+                                         }};
+    if (!ownership::is_surely_of(read, suspect, witnesses)) {
+        return;
+    }
+    if (auto told = ownership::FencedReaders::count(suspect, read)) {
+        groups_.note_late_reading(suspect.group, suspect.member_id, suspect.owner_id, *std::move(told));
+    }
+}
+
+void GroupFindings::judge_reads() {
+    for (const ownership::SeenRead& read : reads_.take()) {
+        for (ownership::Suspect& suspect : fenced_readers_.suspects()) {
+            if (suspect.place == read.place) judge(suspect, read);
+        }
+    }
+    reads_.watch(fenced_readers_.places());
 }
 
 void GroupFindings::run_due(Now now) {
@@ -36,6 +80,13 @@ void GroupFindings::run_due(Now now) {
     }
     next_ = now.monotonic + kEveryMs;
     std::map<std::string, std::vector<expansion::Finding>> found;
+    fenced_readers_.begin_round();
+    groups_.visit_histories([&](std::string_view group_id, const groups::GroupHistory& history) {
+        fenced_readers_.look(group_id, history, now.wall);
+    });
+    fenced_readers_.end_round(now.wall);
+    identify_suspects();
+    judge_reads();
     const auto look = [&](std::string_view group_id, const groups::GroupHistory& history) {
         for (expansion::Finding& finding : ownership::ownership_findings(group_id, history, now.wall)) {
             found[std::string(group_id)].push_back(std::move(finding));

@@ -12,6 +12,7 @@
 #include "broker/expansion/fetch_memory.h"
 #include "broker/expansion/identity.h"
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/insight/fenced_reads.h"
 #include "broker/runtime/insight/reader_notes.h"
 #include "broker/runtime/partitions/topic_table.h"
 
@@ -70,6 +71,9 @@ class ReaderReports final : public TransactionCommitListener {
                   TimestampMs now);
     void on_group_deleted(std::string_view group);
 
+    /// Where fetches of any topic, grown or not, are reported while somebody is suspected there.
+    [[nodiscard]] FencedReads& fenced_reads() { return fenced_reads_; }
+
     /// From now on the next fetch of every reader is worth noting. Called when a topic has grown.
     void ask_all_again() { changes_.fetch_add(1, std::memory_order_release); }
 
@@ -79,6 +83,7 @@ class ReaderReports final : public TransactionCommitListener {
     GroupShards& groups_;
     const KeySamples& samples_;
     ReaderNotes& notes_;
+    FencedReads fenced_reads_;
     /// One memory per reactor, which only that reactor's thread uses. It is made when a grown topic is first read there.
     std::array<std::unique_ptr<expansion::FetchMemory>, Partition::kReactorsMax> memories_;
     /// See `ask_all_again`.

@@ -57,6 +57,7 @@ class ConnectionsBounds : public ::testing::Test {
 TEST_F(ConnectionsBounds, OfAConnectionBeyondThoseThatAreKnownNothingIsSaid) {
     const ConnectionId first = note();
     while (connections_->size() < Connections::kKnownMax) (void)note();
+    EXPECT_TRUE(connections_->knows_all());
     const ConnectionId beyond = note();
     EXPECT_EQ(connections_->size(), Connections::kKnownMax);
     EXPECT_FALSE(connections_->find(beyond));
@@ -64,6 +65,18 @@ TEST_F(ConnectionsBounds, OfAConnectionBeyondThoseThatAreKnownNothingIsSaid) {
     EXPECT_TRUE(connections_->find(first));
     connections_->closed(first);
     EXPECT_TRUE(connections_->find(note())) << "there is a place again";
+    EXPECT_FALSE(connections_->knows_all()) << "the one that had no place may still be there";
+}
+
+TEST_F(ConnectionsBounds, OfThoseThatAreCalledAlikeTheFirstAreTold) {
+    const ConnectionId first = note();
+    const ConnectionId second = note();
+    (void)note();
+    const auto called = connections_->called("c", 2);
+    ASSERT_EQ(called.size(), 2U);
+    EXPECT_EQ(called[0].facts.id, first);
+    EXPECT_EQ(called[1].facts.id, second);
+    EXPECT_TRUE(connections_->called("d", 2).empty());
 }
 
 TEST_F(ConnectionsBounds, ClientsOfTheSameSoftwareShareWhatTheySayOfIt) {

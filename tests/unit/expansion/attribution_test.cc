@@ -221,7 +221,9 @@ TEST(MemberConnections, FollowTheMemberAndEndWithTheConnection) {
     members.note("billing", "m1", ConnectionId{1});
     members.note("billing", "m2", ConnectionId{1});
     members.note("billing", "m1", ConnectionId{2});
+    EXPECT_EQ(members.spoken_for_by(ConnectionId{1}), (std::vector<SpokenFor>{{"billing", "m2"}}));
     members.closed(ConnectionId{1});
+    EXPECT_TRUE(members.spoken_for_by(ConnectionId{1}).empty());
     EXPECT_EQ(members.find("billing", "m1"), ConnectionId{2});
     EXPECT_EQ(members.find("billing", "m2"), std::nullopt);
     members.closed(ConnectionId{2});

@@ -3,6 +3,7 @@
 #include "broker/groups/group_history.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tests/unit/groups/consumer_fixture.h"
 
@@ -230,6 +231,60 @@ TEST(GroupHistory, NothingIsKeptOfStrangersAndOfTooManyLateMembersTheLastOnes) {
     EXPECT_EQ(history.members()[static_cast<std::size_t>(history.late_members().front().member)].member_id, "m32");
     history.note_late("m32", LateRequest::heartbeat, 1, at(33 + GroupHistory::kLateSpellMs));
     EXPECT_EQ(history.late_members().front().count(LateRequest::heartbeat), 1U) << "a spell ends with a pause";
+}
+
+LateReading late_reading(std::int32_t partition, TimestampMs since, TimestampMs last) {
+    LateReading seen;
+    seen.topic = "t";
+    seen.partition = partition;
+    seen.since = since;
+    seen.fetches = 2;
+    seen.first = seen.last = last;
+    return seen;
+}
+
+TEST(GroupHistory, WhoReadsTooLateIsKeptWhileThePartitionHasThatOwner) {
+    GroupHistory history;
+    for (const char* id : {"a", "b", "c"}) history.know(named(id));
+    seal(history, {{"a", {0}}}, at(0));
+    history.note_late_reading("a", "b", late_reading(0, at(20), at(30)));
+    history.note(RebalanceCause::session_expired, named("a"), at(10));
+    history.note_late_reading("a", "a", late_reading(0, at(0), at(15)));
+    seal(history, {{"b", {0}}}, at(20));
+    history.note_late_reading("a", "b", late_reading(0, at(19), at(30)));
+    history.note_late_reading("a", "c", late_reading(0, at(20), at(30)));
+    history.note_late_reading("stranger", "b", late_reading(0, at(20), at(30)));
+    history.note_late_reading("b", "b", late_reading(0, at(20), at(30)));
+    EXPECT_TRUE(history.late_readings().empty());
+    history.note_late_reading("a", "b", late_reading(0, at(20), at(30)));
+    history.note_late_reading("a", "b", late_reading(0, at(20), at(40)));
+    ASSERT_EQ(history.late_readings().size(), 1U);
+    EXPECT_EQ(history.late_readings()[0].fetches, 4U);
+    EXPECT_EQ(history.late_readings()[0].first, at(30));
+    ASSERT_NE(history.late_reading_of("t", 0), nullptr);
+    EXPECT_EQ(history.takeover_kinds()[static_cast<std::size_t>(TakeoverKind::stolen)], 0U) << "reading is no claim";
+    // After a pause it begins anew; and the partition's next owner has nobody yet.
+    history.note_late_reading("a", "b", late_reading(0, at(20), at(41 + GroupHistory::kLateSpellMs)));
+    EXPECT_EQ(history.late_readings()[0].fetches, 2U);
+    seal(history, {{"c", {0}}}, at(100'000));
+    EXPECT_EQ(history.late_reading_of("t", 0), nullptr);
+    history.forget_topic(topic_id(1));
+    EXPECT_TRUE(history.late_readings().empty());
+}
+
+TEST(GroupHistory, OfTooManyLateReadingsTheLastOnesAreKept) {
+    GroupHistory history;
+    history.know(named("a"));
+    history.know(named("b"));
+    std::vector<std::int32_t> all(GroupHistory::kLateReadingsMax + 1);
+    std::iota(all.begin(), all.end(), 0);
+    seal(history, {{"a", all}}, at(0));
+    history.note(RebalanceCause::session_expired, named("a"), at(10));
+    seal(history, {{"b", all}}, at(20));
+    for (const std::int32_t one : all) history.note_late_reading("a", "b", late_reading(one, at(20), at(30 + one)));
+    EXPECT_EQ(history.late_readings().size(), GroupHistory::kLateReadingsMax);
+    EXPECT_EQ(history.late_reading_of("t", 0), nullptr);
+    EXPECT_NE(history.late_reading_of("t", all.back()), nullptr);
 }
 
 TEST(GroupHistory, APartitionThatGoesToAndFroIsFlapping) {

@@ -11,6 +11,7 @@ using expansion::Finding;
 using expansion::HazardId;
 using groups::GroupHistory;
 using groups::GroupPhase;
+using groups::LateReading;
 using groups::LateRequest;
 using groups::MemberNames;
 using groups::RebalanceCause;
@@ -92,6 +93,56 @@ TEST(OwnershipFindings, AHeartbeatOfWhoWasDroppedProvesNoReading) {
     GroupHistory history = taken_over(RebalanceCause::session_expired);
     for (int beat = 0; beat < 10; ++beat) history.note_late("m1", LateRequest::heartbeat, 1, moment(300 + beat));
     EXPECT_EQ(ids(history, moment(400)), Ids());
+}
+
+/// m1 read "t" 0 from 812 to 900 and so often; it is m2's since moment(200).
+void read_late(GroupHistory& history, std::uint64_t fetches, TimestampMs first, TimestampMs last) {
+    LateReading seen;
+    seen.topic = "t";
+    seen.since = moment(200);
+    seen.fetches = fetches;
+    seen.from = Offset{812};
+    seen.to = Offset{900};
+    seen.first = first;
+    seen.last = last;
+    seen.process = "python3 (pid 11)";
+    history.note_late_reading("m1", "m2", seen);
+}
+
+TEST(OwnershipFindings, WhoWasDroppedAndReadsWhatAnotherHasIsASecondOwner) {
+    GroupHistory history = taken_over(RebalanceCause::session_expired);
+    read_late(history, 3, moment(1000), moment(2000));
+    read_late(history, 2, moment(2500), moment(3000));
+    const auto findings = ownership_findings("billing", history, moment(3000));
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].id, HazardId::two_owners);
+    EXPECT_EQ(findings[0].subject, (expansion::Subject{.topic = "t",
+                                                       .partition = PartitionIndex{0},
+                                                       .group = "billing",
+                                                       .client_id = "web-1",
+                                                       .client_address = "10.0.0.7"}));
+    EXPECT_EQ(
+        findings[0].condition,
+        "web-1 of 10.0.0.7 (member m1) is no member of billing any more (session_expired), and goes on reading: its process "
+        "python3 (pid 11) fetched t 0 from offset 812 to 900, which web-2 of 10.0.0.7 (member m2) had for 2800 ms by then. "
+        "5 fetches of 1 partition of others.");
+    EXPECT_EQ(findings[0].count, 5);
+    EXPECT_EQ(ids(history, moment(3000 + GroupHistory::kLateSpellMs)), Ids{HazardId::two_owners});
+    EXPECT_EQ(ids(history, moment(3001 + GroupHistory::kLateSpellMs)), Ids()) << "it is silent since";
+    history.note(RebalanceCause::joined, named("m1"), moment(3500));
+    EXPECT_EQ(ids(history, moment(4000)), Ids()) << "it is a member again";
+}
+
+TEST(OwnershipFindings, WhoCommitsAndReadsTooLateIsToldOnce) {
+    GroupHistory history = taken_over(RebalanceCause::session_expired);
+    commit_late(history, "m1", moment(5500));
+    read_late(history, 3, moment(1000), moment(2000));
+    const auto findings = ownership_findings("billing", history, moment(6000));
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].count, 1) << "its refused commits";
+    EXPECT_THAT(findings[0].condition,
+                HasSubstr("1 commit of it was refused. It goes on reading, too: its process python3 (pid 11) fetched t 0"));
+    EXPECT_EQ(findings[0].numbers.back(), (expansion::FindingNumber{"late_fetched_offset", 812}));
 }
 
 TEST(OwnershipFindings, CommitsThatComeTooLateAreToldFromTheThirdOn) {

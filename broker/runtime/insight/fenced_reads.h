@@ -1,0 +1,47 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "broker/expansion/identity.h"
+#include "broker/ownership/fenced_readers.h"
+#include "protocol/mutex.h"
+#include "protocol/types.h"
+
+namespace partita::runtime {
+
+/// Where fetches are noted while somebody is suspected to read what was taken from it (ownership/fenced_readers.h). While nobody
+/// is, a fetch costs one load; while somebody is, fetches of other partitions cost a comparison.
+///
+/// Thread-safe.
+class FencedReads {
+  public:
+    /// From now on fetches of these places are noted, and no others.
+    void watch(std::span<const ownership::ReadPlace> places);
+    /// What was noted since the last call.
+    [[nodiscard]] std::vector<ownership::SeenRead> take();
+
+    void on_fetch(const TopicId& topic_id, std::int32_t partition, expansion::ConnectionId connection, Offset from,
+                  TimestampMs now) {
+        const std::uint64_t mask = mask_.load(std::memory_order_relaxed);
+        if (mask == 0) [[likely]] {
+            return;
+        }
+        const ownership::ReadPlace place{topic_id, partition};
+        if ((mask & ownership::ReadNotes::mask_of(place)) != 0) {
+            note(place, connection, from, now);
+        }
+    }
+    [[nodiscard]] bool is_watching() const { return mask_.load(std::memory_order_relaxed) != 0; }
+
+  private:
+    void note(const ownership::ReadPlace& place, expansion::ConnectionId connection, Offset from, TimestampMs now);
+
+    std::atomic<std::uint64_t> mask_ = 0;
+    Mutex mutex_{LockRank::reader_notes};
+    ownership::ReadNotes notes_ GUARDED_BY(mutex_);
+};
+
+}  // namespace partita::runtime
