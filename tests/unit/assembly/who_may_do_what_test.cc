@@ -64,7 +64,9 @@ class AclsInForce : public ::testing::Test {
         ASSERT_TRUE(create_topic(*administrator_, kTopic, 1));
     }
     void TearDown() override {
-        if (broker_) EXPECT_TRUE(broker_->stop());
+        if (broker_) {
+            EXPECT_TRUE(broker_->stop());
+        }
     }
     void start(std::vector<std::string> overrides) {
         overrides.push_back("authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer");
