@@ -7,6 +7,10 @@
 #if defined(__x86_64__)
 
 #include <immintrin.h>
+// The C library's header says _Bool, which g++ knows in C++, too, and clang does not.
+#if defined(__clang__)
+#define _Bool bool
+#endif
 #include <sys/platform/x86.h>
 
 #include <cstring>
