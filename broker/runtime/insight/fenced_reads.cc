@@ -2,20 +2,15 @@
 
 namespace partita::runtime {
 
+// Two that watch at once, of which there are none, could leave the mask of the other.
 void FencedReads::watch(std::span<const ownership::ReadPlace> places) {
-    const MutexLock lock(mutex_);
-    notes_.watch(places);
-    mask_.store(notes_.mask(), std::memory_order_relaxed);
+    mask_.store(notes_.watch_reads(places), std::memory_order_relaxed);
 }
 
-std::vector<ownership::SeenRead> FencedReads::take() {
-    const MutexLock lock(mutex_);
-    return notes_.take();
-}
+std::vector<ownership::SeenRead> FencedReads::take() { return notes_.take_reads(); }
 
 void FencedReads::note(const ownership::ReadPlace& place, expansion::ConnectionId connection, Offset from, TimestampMs now) {
-    const MutexLock lock(mutex_);
-    notes_.note(place, connection, from, now);
+    notes_.note_read(place, connection, from, now);
 }
 
 }  // namespace partita::runtime

@@ -7,7 +7,7 @@
 
 #include "broker/expansion/identity.h"
 #include "broker/ownership/fenced_readers.h"
-#include "protocol/mutex.h"
+#include "broker/runtime/insight/reader_notes.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -18,6 +18,9 @@ namespace partita::runtime {
 /// Thread-safe.
 class FencedReads {
   public:
+    /// `notes` keeps what is noted, and outlives this.
+    explicit FencedReads(ReaderNotes& notes) : notes_(notes) {}
+
     /// From now on fetches of these places are noted, and no others.
     void watch(std::span<const ownership::ReadPlace> places);
     /// What was noted since the last call.
@@ -40,8 +43,7 @@ class FencedReads {
     void note(const ownership::ReadPlace& place, expansion::ConnectionId connection, Offset from, TimestampMs now);
 
     std::atomic<std::uint64_t> mask_ = 0;
-    Mutex mutex_{LockRank::reader_notes};
-    ownership::ReadNotes notes_ GUARDED_BY(mutex_);
+    ReaderNotes& notes_;
 };
 
 }  // namespace partita::runtime

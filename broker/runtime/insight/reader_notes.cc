@@ -37,6 +37,22 @@ void ReaderNotes::forget_positions() {
     positions_.clear();
 }
 
+std::uint64_t ReaderNotes::watch_reads(std::span<const ownership::ReadPlace> places) {
+    const MutexLock lock(mutex_);
+    reads_.watch(places);
+    return reads_.mask();
+}
+
+void ReaderNotes::note_read(const ownership::ReadPlace& place, expansion::ConnectionId connection, Offset from, TimestampMs now) {
+    const MutexLock lock(mutex_);
+    reads_.note(place, connection, from, now);
+}
+
+std::vector<ownership::SeenRead> ReaderNotes::take_reads() {
+    const MutexLock lock(mutex_);
+    return reads_.take();
+}
+
 void ReaderNotes::start(Executor& executor, Executor::Step step) {
     const MutexLock lock(mutex_);
     worker_ = executor.start("reader-observer", std::move(step));

@@ -3,8 +3,11 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <vector>
 
+#include "broker/ownership/fenced_readers.h"
 #include "broker/runtime/insight/reader_note.h"
 #include "broker/runtime/insight/round_schedule.h"
 #include "broker/runtime/insight/told_positions.h"
@@ -33,6 +36,13 @@ class ReaderNotes {
     void note_positions(const topics::Topic& topic, std::string_view group);
     void forget_positions();
 
+    // Fetches by members that were put out; see FencedReads.
+
+    /// Returns the mask of the places (`ReadNotes::mask`).
+    [[nodiscard]] std::uint64_t watch_reads(std::span<const ownership::ReadPlace> places);
+    void note_read(const ownership::ReadPlace& place, expansion::ConnectionId connection, Offset from, TimestampMs now);
+    [[nodiscard]] std::vector<ownership::SeenRead> take_reads();
+
     // The observer; see RoundSchedule ----------------------------------------------------------------
 
     /// The worker that is woken; it ends with `stop`. The calls of `start` and `stop` are one thread's.
@@ -50,6 +60,7 @@ class ReaderNotes {
     Mutex mutex_{LockRank::reader_notes};
     std::deque<ReaderNote> notes_ GUARDED_BY(mutex_);
     ToldPositions positions_ GUARDED_BY(mutex_);
+    ownership::ReadNotes reads_ GUARDED_BY(mutex_);
     RoundSchedule rounds_ GUARDED_BY(mutex_);
     std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
 };

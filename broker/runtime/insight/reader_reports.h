@@ -83,7 +83,7 @@ class ReaderReports final : public TransactionCommitListener {
     GroupShards& groups_;
     const KeySamples& samples_;
     ReaderNotes& notes_;
-    FencedReads fenced_reads_;
+    FencedReads fenced_reads_{notes_};
     /// One memory per reactor, which only that reactor's thread uses. It is made when a grown topic is first read there.
     std::array<std::unique_ptr<expansion::FetchMemory>, Partition::kReactorsMax> memories_;
     /// See `ask_all_again`.
