@@ -54,6 +54,17 @@ class TlsClient {
         const int error = SSL_get_error(connection_.get(), result);
         return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? 0 : -1;
     }
+    /// Sends the hello and looks at nothing of what the other side says to it, however quick that is; false when it could not.
+    [[nodiscard]] bool say_hello() {
+        BIO* const nothing_came = BIO_new(BIO_s_mem());
+        BIO_set_mem_eof_return(nothing_came, -1);
+        SSL_set0_rbio(connection_.get(), nothing_came);
+        const bool is_waiting = go_on() == 0;
+        BIO* const socket = SSL_get_wbio(connection_.get());
+        BIO_up_ref(socket);
+        SSL_set0_rbio(connection_.get(), socket);
+        return is_waiting;
+    }
     /// What came, at most so many bytes; empty when there is nothing.
     [[nodiscard]] std::string receive(std::size_t bytes_max = 65536) {
         std::string text(bytes_max, '\0');
