@@ -328,7 +328,7 @@ ROWS = [
     Consume(1), Consume(3), ColdConsume(),
     EndToEnd(1000), EndToEnd(10_000), EndToEnd(100_000), EndToEnd(1000, read_committed=True),
     Transactions("transactions-16", "transactions of one record, 16 producers", (("transactions_per_s", None, -1000),), 1, 16, 100),
-    Transactions("transactions-wide", "transactions over 1,000 partitions", (), 1000, 1, 5),
+    Transactions("transactions-wide", "transactions over 1,000 partitions", (), 1000, 1, 20),
     Sync(1), Sync(16), Sync(64),
     Commits(),
     Rejoin(10, 1), Rejoin(100, 3), Rejoin(1000, 40),
