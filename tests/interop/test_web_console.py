@@ -460,6 +460,11 @@ def test_an_error_shows_by_itself_with_its_request(browser, site, world, broker)
     assert browser.take_problems() == []
 
 
+def take_the_limit_away(broker):
+    harness.run_partita("configs", "--bootstrap-server", broker.bootstrap, "--alter", "--entity-type", "brokers", "--entity-name", "1",
+                        "--add-config", "partita.capacity.units=0").succeeded()
+
+
 def test_capacity_is_set_and_what_passes_shows_by_itself(browser, site, world, broker):
     browser.go(f"{site}#/broker/capacity")
     browser.wait("document.body.textContent.includes('No limit')", "that there is none")
@@ -481,8 +486,7 @@ def test_capacity_is_set_and_what_passes_shows_by_itself(browser, site, world, b
     # Of somebody else, and it shows by itself.
     assert ask(site, "capacity", {"units": 4}, "PUT")[0] == 200
     browser.wait("document.querySelectorAll('tbody tr').length === 2 && document.querySelector('tbody tr').textContent.includes('4 units')", "the change")
-    harness.run_partita("configs", "--bootstrap-server", broker.bootstrap, "--alter", "--entity-type", "brokers", "--entity-name", "1",
-                        "--add-config", "partita.capacity.units=0").succeeded()
+    take_the_limit_away(broker)
     browser.wait("document.body.textContent.includes('No limit')", "that there is none again")
     assert browser.take_problems() == []
 
@@ -527,18 +531,22 @@ def test_screenshots(browser, site, world, broker):
     for topic in ("orders", "payments"):
         with pytest.raises(clients.ClientError):
             second.call("create_topic", topic=topic, partitions=1)
+    # Beside the growth of a test before this one, where that ran.
+    partitions = 2 * ask(site, "topics/payments/expansions")[1]["partitions"]
+    assert ask(site, "topics/payments/partitions", {"count": partitions})[0] == 200
+    assert ask(site, "capacity", {"units": 2, "units_max": 5}, "PUT")[0] == 200
     writer = clients.Agent(clients.confluent, broker.bootstrap)
     writer.call("stream_start", name="s", topic="shipments", interval_us=2000)
     for name, width, page, dark in (("partitions", 1600, "topics/orders", False), ("records", 1600, "topics/orders/records", True),
                                     ("expansion", 1600, "topics/orders/expansion?to=8", False), ("broker", 1600, "broker", True),
                                     ("ownership", 1600, "groups/reporting/ownership", False), ("rebalances", 1600, "groups/reporting/rebalances", False), ("errors", 1600, "broker/errors", True),
-                                    ("requests", 1600, "broker/requests", False), ("timeline", 1600, "topics/payments/expansion", False),
+                                    ("requests", 1600, "broker/requests", False), ("timeline", 1600, "topics/payments/expansion", False), ("capacity", 1600, "broker/capacity", False),
                                     ("expansion", 400, "topics/orders/expansion?to=8", False), ("group", 400, "groups/billing", False)):
         browser.size(width, 1000 if width > 400 else 860, dark)
         browser.go(f"{site}#/{page}")
         if name == "records":
             browser.wait("document.querySelector('.record')", "records")
-            browser.run("document.querySelectorAll('.record')[2].open = true; 0")
+            browser.run("[...document.querySelectorAll('.record')].find(one => one.textContent.includes('SKU-')).open = true; 0")
             browser.wait("document.querySelector('.json-key')", "JSON")
         if name == "expansion":
             browser.wait("document.querySelector('.picture')", "the picture", 60)
@@ -547,12 +555,15 @@ def test_screenshots(browser, site, world, broker):
             browser.wait("document.querySelectorAll('.spark i').length >= 24", "six looks at each rate", 60)
         if name == "ownership":
             browser.wait("document.querySelectorAll('.timeline > li').length >= 3", "takeovers", 60)
+        if name == "capacity":
+            browser.wait("/[1-9][0-9]* of 2,000 records/.test(document.body.textContent)", "what passes", 20)
         if name == "errors":
             browser.run("[...document.querySelectorAll('.record')].find(one => one.textContent.includes('TOPIC_ALREADY_EXISTS')).open = true; 0")
         if name == "requests":
             browser.wait("[...document.querySelectorAll('tbody tr')].some(one => /µs|ms/.test(one.lastChild.textContent))", "how long some took", 40)
         browser.picture(directory / f"{name}-{width}.png")
     writer.call("stream_stop", name="s")
+    take_the_limit_away(broker)
     second.call("member_stop", name="m")
     second.close()
     reader.call("member_stop", name="m")

@@ -83,7 +83,7 @@ void SharedCapacity::follow(Now now) {
             }
         }
         has_begun_ = true;
-        inflating_to_ = 0;
+        inflating_to_.reset();
         settings_ = settings;
         ingress_.set_rate(times(settings.ingress, settings.units), now.monotonic);
         egress_.set_rate(times(settings.egress, settings.units), now.monotonic);
@@ -121,7 +121,7 @@ void SharedCapacity::inflate(std::int32_t from, std::int32_t to) {
         if (!is_done) {
             // When somebody sets as many later, it is not the broker's own doing.
             const MutexLock lock(mutex_);
-            inflating_to_ = 0;
+            inflating_to_.reset();
         }
         return is_done;
     });

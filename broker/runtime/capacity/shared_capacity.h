@@ -112,8 +112,8 @@ class SharedCapacity final : public TopicsListener {
     capacity::CapacityMeter ingress_ GUARDED_BY(mutex_);
     capacity::CapacityMeter egress_ GUARDED_BY(mutex_);
     capacity::AutoInflate auto_inflate_ GUARDED_BY(mutex_);
-    /// Where its own change under way leads; 0 for none.
-    std::int32_t inflating_to_ GUARDED_BY(mutex_) = 0;
+    /// Where its own change under way leads, if there is one.
+    std::optional<std::int32_t> inflating_to_ GUARDED_BY(mutex_);
     capacity::CallPacer commits_ GUARDED_BY(mutex_);
     capacity::TrafficCounts counts_ GUARDED_BY(mutex_);
     std::deque<Step> steps_ GUARDED_BY(mutex_);

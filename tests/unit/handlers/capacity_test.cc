@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "broker/handlers/fetch_capacity.h"
@@ -16,6 +17,7 @@
 #include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/01_fetch.h"
+#include "protocol/messages/44_incremental_alter_configs.h"
 #include "schedule/clock.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"
@@ -159,6 +161,20 @@ class Capacity : public ::testing::Test {
                     .max_wait_ms = 0, .min_bytes = 0, .max_bytes = 1'000'000, .topics = topics, .forgotten_topics_data = {}});
         return response == nullptr ? -1 : response->throttle_time_ms;
     }
+    ErrorCode set_units(std::string_view units) {
+        constexpr std::int8_t kBroker = 4;
+        std::array configs{
+            IncrementalAlterConfigsRequest::AlterableConfig{.name = "partita.capacity.units", .config_operation = 0, .value = units}};
+        std::array resources{IncrementalAlterConfigsRequest::AlterConfigsResource{
+            .resource_type = kBroker, .resource_name = "1", .configs = configs}};
+        const auto* response =
+            client_->call<IncrementalAlterConfigsResponse>(1, IncrementalAlterConfigsRequest{.resources = resources});
+        return response == nullptr ? ErrorCode::network_exception : response->responses[0].error_code;
+    }
+    [[nodiscard]] std::vector<runtime::SharedCapacity::Step> steps() {
+        const auto all = broker_->services().capacity.status(broker_->services().clock.now()).steps;
+        return {all.begin(), all.end()};
+    }
     [[nodiscard]] capacity::TrafficCounts::Counts counts() { return broker_->services().capacity.counts().all(); }
     [[nodiscard]] std::int64_t log_end() {
         return broker_->services().topics.table()->find("t")->partitions[0]->log->log_end_offset().value;
@@ -174,6 +190,18 @@ TEST_F(Capacity, WithoutUnitsNobodyWaitsAndNothingIsCounted) {
     EXPECT_FALSE(broker_->services().capacity.is_limited());
     EXPECT_EQ(produce(5'000, 1).wait_ms, 0);
     EXPECT_EQ(counts(), capacity::TrafficCounts::Counts{});
+}
+
+TEST_F(Capacity, WhatSomebodySetIsNotTheBrokersOwnDoingNorIsItWhenThereIsNoLimitAnyMore) {
+    start({"partita.capacity.units=1"});
+    ASSERT_EQ(set_units("4"), ErrorCode::none);
+    ASSERT_EQ(set_units("0"), ErrorCode::none);
+    const auto all = steps();
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].units, 4);
+    EXPECT_FALSE(all[0].is_automatic);
+    EXPECT_EQ(all[1].units, 0);
+    EXPECT_FALSE(all[1].is_automatic);
 }
 
 TEST_F(Capacity, WhatDoesNotPassAtOnceIsWrittenAndTheAnswerTellsTheWait) {
