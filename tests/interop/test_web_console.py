@@ -531,11 +531,13 @@ def test_screenshots(browser, site, world, broker):
     for topic in ("orders", "payments"):
         with pytest.raises(clients.ClientError):
             second.call("create_topic", topic=topic, partitions=1)
-    # Beside the growth of a test before this one, where that ran.
+    # Somebody writes on by the number of partitions that was. Beside the growth of a test before this one, where that ran.
+    writer = clients.Agent(clients.confluent, broker.bootstrap)
+    writer.call("stream_start", name="p", topic="payments", interval_us=20_000)
     partitions = 2 * ask(site, "topics/payments/expansions")[1]["partitions"]
+    harness.wait_until(lambda: ask(site, "topics/payments/producers")[1]["producers"], 20, "a producer")
     assert ask(site, "topics/payments/partitions", {"count": partitions})[0] == 200
     assert ask(site, "capacity", {"units": 2, "units_max": 5}, "PUT")[0] == 200
-    writer = clients.Agent(clients.confluent, broker.bootstrap)
     writer.call("stream_start", name="s", topic="shipments", interval_us=2000)
     for name, width, page, dark in (("partitions", 1600, "topics/orders", False), ("records", 1600, "topics/orders/records", True),
                                     ("expansion", 1600, "topics/orders/expansion?to=8", False), ("broker", 1600, "broker", True),
@@ -555,6 +557,8 @@ def test_screenshots(browser, site, world, broker):
             browser.wait("document.querySelectorAll('.spark i').length >= 24", "six looks at each rate", 60)
         if name == "ownership":
             browser.wait("document.querySelectorAll('.timeline > li').length >= 3", "takeovers", 60)
+        if name == "timeline":
+            browser.wait("document.querySelector('.bar-in-time.warn, .bar-in-time.bad')", "who writes by the old number", 40)
         if name == "capacity":
             browser.wait("/[1-9][0-9]* of 2,000 records/.test(document.body.textContent)", "what passes", 20)
         if name == "errors":
@@ -563,6 +567,7 @@ def test_screenshots(browser, site, world, broker):
             browser.wait("[...document.querySelectorAll('tbody tr')].some(one => /µs|ms/.test(one.lastChild.textContent))", "how long some took", 40)
         browser.picture(directory / f"{name}-{width}.png")
     writer.call("stream_stop", name="s")
+    writer.call("stream_stop", name="p")
     take_the_limit_away(broker)
     second.call("member_stop", name="m")
     second.close()

@@ -163,8 +163,8 @@ class Capacity : public ::testing::Test {
     }
     ErrorCode set_units(std::string_view units) {
         constexpr std::int8_t kBroker = 4;
-        std::array configs{
-            IncrementalAlterConfigsRequest::AlterableConfig{.name = "partita.capacity.units", .config_operation = 0, .value = units}};
+        std::array configs{IncrementalAlterConfigsRequest::AlterableConfig{
+            .name = "partita.capacity.units", .config_operation = 0, .value = units}};
         std::array resources{IncrementalAlterConfigsRequest::AlterConfigsResource{
             .resource_type = kBroker, .resource_name = "1", .configs = configs}};
         const auto* response =
