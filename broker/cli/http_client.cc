@@ -12,10 +12,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "broker/authentication/crypto.h"
 #include "broker/cli/command.h"
@@ -122,14 +124,11 @@ class Request {
         const auto authorization = authorization_of(place_);
         if (!authorization) return std::unexpected(HttpFailure{true, authorization.error()});
         if (auto opened = open_stream(*endpoint); !opened) return std::unexpected(std::move(opened.error()));
+        const auto addresses = addresses_of(*endpoint);
+        if (!addresses) return nobody_answers(addresses.error().message);
         beast::error_code error;
-        asio::ip::tcp::resolver resolver(context_);
-        const auto addresses = resolver.resolve(endpoint->host, endpoint->port, error);
-        if (!error) wait_for([&](auto done) { stream_->transport().async_connect(addresses, std::move(done)); }, error);
-        if (error) {
-            return failure(std::string(peer_.nobody) + " answers at " + address_ + " (" + error.message() +
-                           "): " + std::string(peer_.advice));
-        }
+        wait_for([&](auto done) { stream_->transport().async_connect(*addresses, std::move(done)); }, error);
+        if (error) return nobody_answers(error.message());
         if (auto secured = shake_hands(); !secured) return secured;
         beast::http::request<beast::http::string_body> request(verb_of(method), target, 11);
         request.set(beast::http::field::host,
@@ -177,6 +176,26 @@ class Request {
     }
 
   private:
+    [[nodiscard]] std::unexpected<HttpFailure> nobody_answers(const std::string& why) const {
+        return failure(std::string(peer_.nobody) + " answers at " + address_ + " (" + why + "): " + std::string(peer_.advice));
+    }
+
+    [[nodiscard]] std::expected<std::vector<asio::ip::tcp::endpoint>, client::TransportFailure> addresses_of(
+        const Endpoint& endpoint) {
+        client::Endpoint place{endpoint.host, 0};
+        std::from_chars(endpoint.port.data(), endpoint.port.data() + endpoint.port.size(), place.port);
+        SystemClock clock;
+        const auto found = place_.resolver->resolve(place, clock.now().monotonic + timeout_.count(), clock);
+        if (!found) return std::unexpected(found.error());
+        std::vector<asio::ip::tcp::endpoint> addresses;
+        for (const client::SocketAddress& each : *found) {
+            asio::ip::tcp::endpoint& address = addresses.emplace_back();
+            std::memcpy(address.data(), &each.bytes, each.size);
+            address.resize(each.size);
+        }
+        return addresses;
+    }
+
     [[nodiscard]] std::expected<void, HttpFailure> open_stream(const Endpoint& endpoint) {
         asio::ip::tcp::socket socket(context_);
         if (!endpoint.has_tls) {

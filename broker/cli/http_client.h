@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <expected>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "broker/client/resolver.h"
 
 /// How commands ask the HTTP side of a running broker. One request at a time, each over a connection of its own.
 namespace partita::cli {
@@ -42,6 +45,8 @@ struct HttpPlace {
     std::string token_file;
     /// Certificates of authorities that are believed, as PEM. Empty: those that the machine trusts.
     std::string ca_file;
+    /// Finds the broker's name for this place and its copies, within the time of a step.
+    std::shared_ptr<client::Resolver> resolver = std::make_shared<client::Resolver>();
 };
 
 /// Adds the options `--http`, `--http-token-file` and `--http-ca`, the same for every command that asks a broker. Without the
@@ -70,7 +75,8 @@ struct HttpFailure {
 
 inline constexpr std::chrono::milliseconds kHttpTimeout{10'000};
 
-/// Sends one request and reads the whole answer. Waits so long at most for each step (connection, head, piece of the body).
+/// Sends one request and reads the whole answer. Waits so long at most for each step (name, connection, head, piece of
+/// the body).
 [[nodiscard]] std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMethod method,
                                                               const std::string& target,
                                                               std::chrono::milliseconds timeout = kHttpTimeout);

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -51,6 +54,20 @@ TEST(HttpClient, WhereNobodyAnswersTheCommandBreaksAndSaysWhereItAsked) {
     EXPECT_FALSE(answer.error().is_usage);
     EXPECT_THAT(answer.error().message, HasSubstr(address));
     EXPECT_EQ(report(answer.error()), kExitBroken);
+}
+
+TEST(HttpClient, ANameThatIsNotFoundInTimeHoldsNobody) {
+    const auto system = std::make_shared<std::promise<void>>();
+    HttpPlace place("broker.example");
+    place.resolver = std::make_shared<client::Resolver>([gone = system->get_future().share()](const std::string&) {
+        gone.wait();
+        return client::Addresses(std::unexpect, client::TransportFailure{});
+    });
+    const auto answer = ask_http(place, HttpMethod::get, "/", std::chrono::milliseconds(20));
+    system->set_value();
+    ASSERT_FALSE(answer.has_value());
+    EXPECT_FALSE(answer.error().is_usage);
+    EXPECT_THAT(answer.error().message, HasSubstr("no broker's HTTP side answers at broker.example ("));
 }
 
 TEST(HttpClient, AsksAndTellsStatusAndBody) {
