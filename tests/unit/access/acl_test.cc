@@ -10,6 +10,7 @@
 
 #include "broker/access/acl_index.h"
 #include "broker/access/standard_rules.h"
+#include "tests/support/processor_time.h"
 
 namespace partita::access {
 namespace {
@@ -191,11 +192,11 @@ TEST(AclIndex, AnswersAHundredThousandQuestionsAboutTenThousandRulesInAMoment) {
         }
         const AclIndex index = index_of(acls);
         const Principal principal("User", "u7777");
-        const auto begin = std::chrono::steady_clock::now();
+        const auto begin = test::processor_time_of_thread();
         for (int question = 0; question < 100'000; ++question) {
             ASSERT_EQ(index.judge({principal, "10.0.0.1"}, kReadTopic, "topic-7777-1").kind, AclVerdict::Kind::allowed);
         }
-        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << are_of_one_pattern;
+        EXPECT_LT(test::processor_time_of_thread() - begin, std::chrono::seconds(10)) << are_of_one_pattern;
     }
 }
 
