@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -17,6 +16,7 @@
 
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/loop/counters.h"
+#include "tests/support/adjusted_clock.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
@@ -31,24 +31,6 @@ using ::testing::HasSubstr;
 /// ApiVersions v0 of no client id, and how its reply begins.
 constexpr std::string_view kRequest("\0\0\0\x0a\0\x12\0\0\0\0\0\x07\xff\xff", 14);
 constexpr std::string_view kReplyBegins("\0\0\0\x07\0\0", 6);
-
-/// A clock that somebody sets forward.
-class ShiftedClock final : public Clock {
-  public:
-    Now now() override {
-        Now now = system_.now();
-        now.monotonic = now.monotonic + shift_ms.load();
-        return now;
-    }
-    std::int64_t stopwatch_ns() override { return system_.stopwatch_ns(); }
-    std::int64_t thread_processor_ns() override { return system_.thread_processor_ns(); }
-    std::int64_t process_processor_ns() override { return system_.process_processor_ns(); }
-
-    std::atomic<std::int64_t> shift_ms = 0;
-
-  private:
-    SystemClock system_;
-};
 
 class TlsListener : public ::testing::Test {
   protected:
@@ -70,10 +52,10 @@ class TlsListener : public ::testing::Test {
         ASSERT_NE(broker_, nullptr);
     }
 
-    /// Waits until the descriptor has something to read, or 10 s.
+    /// Waits until the descriptor has something to read; false when it hangs.
     static bool wait_readable(int descriptor) {
         pollfd wanted{.fd = descriptor, .events = POLLIN, .revents = 0};
-        return ::poll(&wanted, 1, 10'000) == 1;
+        return ::poll(&wanted, 1, static_cast<int>(WireClient::kPatience.count())) == 1;
     }
     /// False when it has failed.
     static bool shake_hands(TlsClient& client, int descriptor) {
@@ -121,7 +103,7 @@ class TlsListener : public ::testing::Test {
     }
 
     TemporaryDirectory directory_;
-    ShiftedClock clock_;
+    AdjustedClock clock_;
     std::unique_ptr<InProcessBroker> broker_;
 };
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "protocol/messages/00_produce.h"
+#include "tests/support/adjusted_clock.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
 
@@ -48,6 +49,7 @@ class ConnectionMoves : public ::testing::Test {
         std::string directory = "/tmp/partita-connection-moves-XXXXXX";
         return std::string(::mkdtemp(directory.data()));
     }();
+    AdjustedClock clock_;
     std::unique_ptr<InProcessBroker> broker_;
     std::vector<std::unique_ptr<PlainClient>> clients_;
 };
@@ -77,8 +79,9 @@ TEST_F(ConnectionMoves, ConnectionsAreDealtOutWhenTheyShallNotGather) {
 }
 
 TEST_F(ConnectionMoves, RequestsOfAConnectionThatMovesAreAnsweredOnceAndInOrder) {
-    // Whoever does anything is busy.
-    start({.placement = {.busy_permille = 1, .gap_permille = 1, .settle_ms = 50, .spare_permille = 0}});
+    // Whoever does anything is busy, from when it is measured on.
+    clock_.measures = false;
+    start({.placement = {.busy_permille = 1, .gap_permille = 1, .settle_ms = 50, .spare_permille = 0}, .clock = &clock_});
     constexpr int kClients = 4;
     connect(kClients);
     ASSERT_EQ(clients_.front()->create_topic("t", kClients).error, ErrorCode::none);
@@ -100,6 +103,7 @@ TEST_F(ConnectionMoves, RequestsOfAConnectionThatMovesAreAnsweredOnceAndInOrder)
         values.push_back(second);
     };
     ASSERT_THAT(connections(), ElementsAre(kClients, 0));
+    clock_.measures = true;
     const auto deadline = std::chrono::steady_clock::now() + kDeadline;
     while (connections()[1] == 0) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no connection moves";

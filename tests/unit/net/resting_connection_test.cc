@@ -7,6 +7,7 @@
 
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/49_alter_client_quotas.h"
+#include "tests/support/adjusted_clock.h"
 #include "tests/support/in_process_broker.h"
 #include "tests/support/plain_client.h"
 
@@ -19,7 +20,7 @@ constexpr std::int16_t kCreateTopicsVersion = 5;
 class RestingConnection : public ::testing::Test {
   protected:
     void SetUp() override {
-        broker_ = InProcessBroker::start({.data_directory = data_directory_});
+        broker_ = InProcessBroker::start({.data_directory = data_directory_, .clock = &clock_});
         ASSERT_NE(broker_, nullptr);
         client_ = std::make_unique<PlainClient>(broker_->port());
     }
@@ -44,14 +45,16 @@ class RestingConnection : public ::testing::Test {
         std::string directory = "/tmp/partita-resting-XXXXXX";
         return std::string(::mkdtemp(directory.data()));
     }();
+    AdjustedClock clock_;
     std::unique_ptr<InProcessBroker> broker_;
     std::unique_ptr<PlainClient> client_;
 };
 
 TEST_F(RestingConnection, BadFrameBehindTheRequestThatWasThrottledClosesItWhenItHasRested) {
-    // Of rate 10 a bucket holds 110 (quota samples of 11 seconds), so that the 115th waits for half a second.
-    ASSERT_EQ(limit_mutations_of_everybody(10), ErrorCode::none);
-    CreateTopicsRequest::CreatableTopic topic{.name = "t", .num_partitions = 115, .replication_factor = 1};
+    // Of rate 0.1 a bucket holds 1.1 (quota samples of 11 seconds), so that the 31st waits for five minutes, less what passes.
+    constexpr std::int64_t kRestMs = 300'000;
+    ASSERT_EQ(limit_mutations_of_everybody(0.1), ErrorCode::none);
+    CreateTopicsRequest::CreatableTopic topic{.name = "t", .num_partitions = 31, .replication_factor = 1};
     CreateTopicsRequest request;
     request.topics = {&topic, 1};
     request.timeout_ms = 30'000;
@@ -62,6 +65,8 @@ TEST_F(RestingConnection, BadFrameBehindTheRequestThatWasThrottledClosesItWhenIt
     ASSERT_TRUE(throttled.send(bytes));
     EXPECT_TRUE(throttled.receive()) << "the throttled request is answered at once";
     EXPECT_TRUE(throttled.is_silent_for(std::chrono::milliseconds(100))) << "and nothing behind it is served";
+    clock_.shift_ms = kRestMs;
+    EXPECT_TRUE(client_->metadata()) << "what happens next lets the broker look at its clock";
     EXPECT_TRUE(throttled.is_closed_within());
     EXPECT_TRUE(client_->metadata()) << "others are served on";
 }
