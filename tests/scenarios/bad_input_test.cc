@@ -35,7 +35,11 @@ class BadInput : public ::testing::Test {
         ASSERT_NE(broker_, nullptr);
         WireClient client(broker_->port());
         ASSERT_TRUE(create_topic(client, kTopic, 1));
-        neighbour_.emplace(broker_->port(), "neighbour");
+        // What the machine does for others is nobody's fault here.
+        neighbour_.emplace(broker_->port(), "neighbour", [this] {
+            const auto now = std::chrono::steady_clock::now().time_since_epoch();
+            return std::chrono::duration_cast<std::chrono::milliseconds>(now) - broker_->kept_waiting() - thread_kept_waiting();
+        });
     }
 
     void TearDown() override {
@@ -56,7 +60,7 @@ class BadInput : public ::testing::Test {
         client.send(bytes);
         EXPECT_FALSE(client.receive().has_value()) << reason;
         EXPECT_TRUE(client.was_closed()) << reason << ": " << client.failure();
-        EXPECT_TRUE(broker_->wait_for_output(reason, 2s)) << reason << "\n" << broker_->output();
+        EXPECT_TRUE(broker_->wait_for_output(reason)) << reason << "\n" << broker_->output();
     }
 
     void expect_produce_error(std::span<const std::byte> batch, ErrorCode expected, const std::string& what) {
@@ -93,8 +97,8 @@ TEST_F(BadInput, HeadersAndBodiesThatEndEarlyCloseTheConnection) {
         EXPECT_FALSE(client.receive().has_value()) << size;
         EXPECT_TRUE(client.was_closed()) << size;
     }
-    EXPECT_GE(broker_->count_in_output("request header: "), 1u);
-    EXPECT_GE(broker_->count_in_output("malformed Metadata"), 1u);
+    EXPECT_TRUE(broker_->wait_for_output("request header: "));
+    EXPECT_TRUE(broker_->wait_for_output("malformed Metadata"));
 }
 
 TEST_F(BadInput, OtherProtocolsOnThePortCloseTheConnectionAndAreNamed) {
@@ -115,7 +119,7 @@ TEST_F(BadInput, GarbageClosesTheConnection) {
         WireClient client(broker_->port());
         client.send(round % 2 == 0 ? garbage : frame_of(garbage));
         client.finish_sending();
-        EXPECT_TRUE(client.is_closed_within(5s)) << round;
+        EXPECT_TRUE(client.is_closed_within()) << round;
     }
 }
 

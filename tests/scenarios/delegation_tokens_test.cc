@@ -81,26 +81,6 @@ TEST(DelegationTokens, LetTheirBearersInByEitherHashButGiveThemNoFurtherTokens) 
     EXPECT_EQ(broker->stop().exit_code, 0);
 }
 
-TEST(DelegationTokens, EndWithTheirTimeAsDoTheSessionsOfTheirBearers) {
-    const auto broker = start_with_logins({std::string(kSecret), "delegation.token.expiry.check.interval.ms=50"});
-    ASSERT_NE(broker, nullptr);
-    WireClient alice(broker->port());
-    ASSERT_EQ(plain_login(alice, "alice", "alice-secret")->error_code, ErrorCode::none);
-    const Token lasting = create(alice);
-    const Token token = create(alice, 1'000);
-    WireClient bearer(broker->port());
-    const ScramLogin done = scram_login(bearer, Hash::sha_256, token.id, token.hmac, true);
-    EXPECT_EQ(done.said, "served");
-    EXPECT_LE(done.session_ms, 1'000);
-    EXPECT_TRUE(broker->wait_for_output("delegation token expired", 10s));
-    EXPECT_EQ(broker->count_in_output(token.id), 1u);
-    EXPECT_EQ(count_told(alice), 1u);
-    bearer.send(request_frame(4, ListGroupsRequest{}));
-    EXPECT_TRUE(bearer.is_closed_within());
-    EXPECT_EQ(token_login(broker->port(), token).said, kRefused);
-    EXPECT_EQ(token_login(broker->port(), lasting).said, "served");
-}
-
 TEST(DelegationTokens, ThatHaveExpiredLetNobodyInThoughTheyAreNotRemovedYet) {
     const auto broker = start_with_logins({std::string(kSecret)});
     ASSERT_NE(broker, nullptr);

@@ -88,7 +88,7 @@ TEST(Login, AWrongPasswordIsAnsweredAfterTheDelayAndEndsTheConnection) {
     EXPECT_TRUE(client.is_closed_within());
     EXPECT_EQ(broker->metric("kafka_server_socketservermetrics_failed_authentication_total"), 1);
     EXPECT_EQ(broker->count_in_output("secret"), 0u) << broker->output();
-    EXPECT_TRUE(broker->wait_for_output("failed authentication: Authentication failed: Invalid username or password", 2s));
+    EXPECT_TRUE(broker->wait_for_output("failed authentication: Authentication failed: Invalid username or password"));
     EXPECT_EQ(broker->stop().exit_code, 0);
 }
 
@@ -135,7 +135,7 @@ TEST(Login, WhoAsksBeforeTheLoginIsSentAwayWithoutAnAnswer) {
     client.send(request_frame(4, ListGroupsRequest{}));
     EXPECT_FALSE(client.receive());
     EXPECT_TRUE(client.was_closed());
-    EXPECT_TRUE(broker->wait_for_output("a request of type Metadata came before the client logged in", 2s));
+    EXPECT_TRUE(broker->wait_for_output("a request of type Metadata came before the client logged in"));
 }
 
 TEST(Login, RequestsOfStrangersAreSmall) {
@@ -145,34 +145,13 @@ TEST(Login, RequestsOfStrangersAreSmall) {
     ASSERT_NE(shake_hands(client, "PLAIN"), nullptr);
     client.send(std::vector{std::byte{0}, std::byte{0}, std::byte{3}, std::byte{0xe9}});  // 1001
     EXPECT_TRUE(client.is_closed_within());
-    EXPECT_TRUE(broker->wait_for_output("(sasl.server.max.receive.size)", 2s)) << broker->output();
+    EXPECT_TRUE(broker->wait_for_output("(sasl.server.max.receive.size)")) << broker->output();
     // Who is known may send more.
     WireClient known(broker->port());
     EXPECT_EQ(plain_login(known, "alice", "alice-secret")->error_code, ErrorCode::none);
     const std::string long_name(2000, 'x');
     std::array names{std::string_view(long_name)};
     EXPECT_NE((known.call<ListGroupsResponse>(4, ListGroupsRequest{.states_filter = names})), nullptr);
-}
-
-TEST(Login, WhoDoesNotLogInInTimeIsClosedAndWhoIsKnownStays) {
-    // The one that is known has to be so within this time, whoever else has the processors.
-    const std::chrono::milliseconds limit = 1000ms * patience();
-    const std::string limit_text = std::to_string(limit.count()) + " ms";
-    const auto broker = start_with_logins({"partita.authentication.time.max.ms=" + std::to_string(limit.count())});
-    ASSERT_NE(broker, nullptr);
-    WireClient known(broker->port());
-    ASSERT_EQ(plain_login(known, "alice", "alice-secret")->error_code, ErrorCode::none);
-    const auto begin = steady_clock::now();
-    WireClient silent(broker->port());
-    WireClient halfway(broker->port());
-    ASSERT_NE(shake_hands(halfway, "SCRAM-SHA-256"), nullptr);
-    // It is not idle, but it gets nowhere either.
-    WireClient talkative(broker->port());
-    talkative.send(std::vector{std::byte{0}, std::byte{0}, std::byte{0}});
-    for (WireClient* each : {&silent, &halfway, &talkative}) EXPECT_TRUE(each->is_closed_within());
-    EXPECT_GE(steady_clock::now() - begin, limit - 1ms);
-    EXPECT_TRUE(broker->wait_for_output("took longer than " + limit_text + " (partita.authentication.time.max.ms)", 2s));
-    EXPECT_TRUE(is_served(known));
 }
 
 TEST(Login, OfTooManyStrangersTheFirstMakesRoom) {
@@ -187,7 +166,7 @@ TEST(Login, OfTooManyStrangersTheFirstMakesRoom) {
         ASSERT_NE(shake_hands(*strangers.back(), "PLAIN"), nullptr);
     }
     EXPECT_TRUE(strangers.front()->is_closed_within());
-    EXPECT_TRUE(broker->wait_for_output("partita.authentication.waiting.max", 2s));
+    EXPECT_TRUE(broker->wait_for_output("partita.authentication.waiting.max"));
     EXPECT_TRUE(is_served(known));
     const SaslAuthenticateResponse* const answer = say(*strangers[1], plain_token("alice", "alice-secret"));
     ASSERT_NE(answer, nullptr) << "the others are still there";
@@ -238,31 +217,6 @@ TEST(Login, ACredentialThatAnAdministratorMadeLogsInAtOnceAndNoLongerThanItExist
     ASSERT_NE((admin.call<AlterUserScramCredentialsResponse>(0, AlterUserScramCredentialsRequest{.deletions = deletions})),
               nullptr);
     EXPECT_EQ(scram_login("bob-secret"), kRefused);
-}
-
-TEST(Login, ASessionEndsUnlessItsClientLogsInAgain) {
-    const auto broker = start_with_logins({"connections.max.reauth.ms=1500"});
-    ASSERT_NE(broker, nullptr);
-    WireClient faithful(broker->port());
-    WireClient silent(broker->port());
-    const auto begin = steady_clock::now();
-    for (WireClient* client : {&faithful, &silent}) {
-        const SaslAuthenticateResponse* const answer = plain_login(*client, "alice", "alice-secret");
-        ASSERT_NE(answer, nullptr);
-        EXPECT_EQ(answer->session_lifetime_ms, 1500);
-    }
-    EXPECT_TRUE(is_served(faithful));
-    while (steady_clock::now() < begin + 1100ms) EXPECT_TRUE(faithful.is_silent_for(20ms));
-    const SaslAuthenticateResponse* const again = plain_login(faithful, "alice", "alice-secret");
-    ASSERT_NE(again, nullptr) << faithful.failure();
-    EXPECT_EQ(again->error_code, ErrorCode::none);
-    EXPECT_EQ(again->session_lifetime_ms, 1500);
-    while (steady_clock::now() < begin + 1600ms) EXPECT_TRUE(silent.is_silent_for(20ms));
-    EXPECT_TRUE(is_served(faithful));
-    // The end is seen with the next request, as in Kafka.
-    silent.send(request_frame(4, ListGroupsRequest{}));
-    EXPECT_TRUE(silent.is_closed_within());
-    EXPECT_TRUE(broker->wait_for_output("the session of the login has ended", 2s));
 }
 
 TEST(Login, NobodyBecomesSomebodyElseByLoggingInAgain) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -90,7 +91,7 @@ TEST(Start, PrintsTheMessageThatStartersWaitForWhenClientsAreServed) {
     const auto broker =
         BrokerProcess::start({.overrides = {"partita.start.message=[KafkaServer id=1] started\nKafka Server started"}});
     ASSERT_TRUE(broker);
-    EXPECT_TRUE(broker->wait_for_output("\nKafka Server started\n", std::chrono::seconds(10))) << broker->output();
+    EXPECT_TRUE(broker->wait_for_output("\nKafka Server started\n")) << broker->output();
     const std::string output = broker->output();
     EXPECT_LT(output.find("net listening"), output.find("[KafkaServer id=1] started\n")) << output;
     EXPECT_EQ(silent->count_in_output("started\n"), 0u) << silent->output();
@@ -220,7 +221,7 @@ TEST(Http, WithoutDescriptorsItsAcceptorRests) {
     const rlimit none{.rlim_cur = 1, .rlim_max = before.rlim_max};
     ASSERT_EQ(::prlimit(broker->process_id(), RLIMIT_NOFILE, &none, nullptr), 0);
     WireClient waiting(broker->http_port());
-    ASSERT_TRUE(broker->wait_for_output("connections cannot be accepted for a moment", std::chrono::seconds(10)));
+    ASSERT_TRUE(broker->wait_for_output("connections cannot be accepted for a moment"));
     const auto used_before = broker->processor_time();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     EXPECT_LT((broker->processor_time() - used_before).count(), 150 * patience());
@@ -267,7 +268,7 @@ TEST(Stop, AnswersWaitingRequestsAndIsRemembered) {
         const auto* joined = member.read_reply<JoinGroupResponse, JoinGroupRequest>(3, join_id);
         ASSERT_NE(joined, nullptr) << member.failure();
         EXPECT_NE(joined->error_code, ErrorCode::none);
-        EXPECT_EQ(broker->wait(5s).exit_code, 0);
+        EXPECT_EQ(broker->wait().exit_code, 0);
         EXPECT_TRUE(std::filesystem::exists(directory / ".kafka_cleanshutdown"));
     }
     const auto again = BrokerProcess::start({.data_directory = directory.path()});
@@ -283,23 +284,10 @@ TEST(Stop, TakesTheInterruptKeyToo) {
     const auto broker = BrokerProcess::start();
     ASSERT_NE(broker, nullptr);
     broker->send_signal(SIGINT);
-    EXPECT_EQ(broker->wait(5s).exit_code, 0);
+    EXPECT_EQ(broker->wait().exit_code, 0);
 }
 
 TEST(Ephemeral, LeavesNothingBehind) {
-    const auto directories = [] {
-        std::size_t count = 0;
-        for (const char* parent : {"/dev/shm", "/tmp"}) {
-            std::error_code ignored;
-            for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
-                const std::string name = entry.path().filename();
-                count += name.starts_with("partita-") && !name.starts_with("partita-scenario-") &&
-                         !name.starts_with("partita-interop-");
-            }
-        }
-        return count;
-    };
-    const std::size_t before = directories();
     TemporaryDirectory directory;
     const auto broker = BrokerProcess::start({.arguments = {"--ephemeral"}, .data_directory = directory / "unused"});
     ASSERT_NE(broker, nullptr);
@@ -307,9 +295,18 @@ TEST(Ephemeral, LeavesNothingBehind) {
     ASSERT_TRUE(create_topic(client, "t", 3));
     const std::array values{std::string("v")};
     EXPECT_EQ(produce(client, "t", 0, make_batch(values)), ErrorCode::none);
+    // Others have directories of that kind, too, which come and go: this broker's own is the one in which it has the record open.
+    std::set<std::filesystem::path> own;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(broker->process_id()) + "/fd")) {
+        std::error_code ignored;
+        const std::filesystem::path file = std::filesystem::read_symlink(entry.path(), ignored);
+        if (file.parent_path().filename() == "t-0") own.insert(file.parent_path().parent_path());
+    }
+    ASSERT_EQ(own.size(), 1u);
+    EXPECT_TRUE(std::filesystem::exists(*own.begin() / "t-0"));
     EXPECT_EQ(broker->stop().exit_code, 0);
     EXPECT_FALSE(std::filesystem::exists(directory / "unused"));
-    EXPECT_LE(directories(), before);
+    EXPECT_FALSE(std::filesystem::exists(*own.begin()));
 }
 
 }  // namespace

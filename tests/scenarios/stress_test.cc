@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
@@ -46,7 +47,11 @@ class Stress : public ::testing::Test {
         failures_.insert(what);
         stopping_ = true;
     }
-    [[nodiscard]] bool goes_on() const { return !stopping_ && std::chrono::steady_clock::now() < deadline_; }
+    /// Until the time is over, and on a slow machine until everybody has done something.
+    [[nodiscard]] bool goes_on() const {
+        return !stopping_ && (std::chrono::steady_clock::now() < deadline_ || joins_ == 0 || topics_made_ == 0 ||
+                              std::ranges::any_of(produced_, [](const auto& records) { return records == 0; }));
+    }
 
     void run_producer(std::int32_t partition);
     void run_consumer(std::int32_t partition);

@@ -81,17 +81,19 @@ class BrokerProcess {
     [[nodiscard]] std::string output() const;
     [[nodiscard]] std::size_t count_in_output(const std::string& text) const;
     /// Waits until the output has `text`; false when it does not come.
-    [[nodiscard]] bool wait_for_output(const std::string& text, std::chrono::milliseconds limit) const;
+    [[nodiscard]] bool wait_for_output(const std::string& text) const;
 
     void send_signal(int signal_number) const;
     /// Waits for the end of the process.
-    [[nodiscard]] Finished wait(std::chrono::milliseconds limit = std::chrono::seconds(20));
+    [[nodiscard]] Finished wait(std::chrono::milliseconds limit = std::chrono::seconds(60));
     /// SIGTERM, then `wait`.
     [[nodiscard]] Finished stop();
 
     [[nodiscard]] std::int64_t resident_kib() const;
     /// Processor time of all its threads.
     [[nodiscard]] std::chrono::milliseconds processor_time() const;
+    /// How long its threads, taken together, were ready to run and had no processor. 0 where the system does not count that.
+    [[nodiscard]] std::chrono::milliseconds kept_waiting() const;
     [[nodiscard]] int open_descriptors() const;
 
     /// `more_headers`: lines with their ends.
@@ -114,6 +116,9 @@ class BrokerProcess {
 
 /// Raises this process's own limit of open files as far as the system lets it; answers what it is.
 [[nodiscard]] std::uint64_t raise_open_files_limit();
+
+/// As `BrokerProcess::kept_waiting`, of the thread that asks.
+[[nodiscard]] std::chrono::milliseconds thread_kept_waiting();
 
 /// How much longer things may take in this build (sanitizers).
 [[nodiscard]] int patience();

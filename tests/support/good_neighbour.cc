@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "protocol/messages/01_fetch.h"
 #include "protocol/record_batch.h"
@@ -12,8 +13,12 @@ namespace partita::test {
 
 using namespace std::chrono_literals;
 
-GoodNeighbour::GoodNeighbour(std::uint16_t port, std::string topic)
-    : port_(port), topic_(std::move(topic)), thread_([this] { run(); }) {}
+GoodNeighbour::GoodNeighbour(std::uint16_t port, std::string topic, Time time)
+    : port_(port), topic_(std::move(topic)), time_(std::move(time)), thread_([this] { run(); }) {}
+
+std::chrono::milliseconds GoodNeighbour::steady_time() {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
+}
 
 GoodNeighbour::~GoodNeighbour() {
     stopping_ = true;
@@ -45,10 +50,9 @@ void GoodNeighbour::run() {
         return;
     }
     for (std::int64_t number = 0; !stopping_; ++number) {
-        const auto begin = std::chrono::steady_clock::now();
+        const auto begin = time_();
         failure_ = round(client, number);
-        const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
-        slowest_ = std::max(slowest_, took);
+        slowest_ = std::max(slowest_, time_() - begin);
         if (!failure_.empty()) {
             has_failed_ = true;
             return;

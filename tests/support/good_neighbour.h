@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -12,8 +13,10 @@ namespace partita::test {
 /// notes whether it was ever refused, told something else than it wrote, or kept waiting.
 class GoodNeighbour {
   public:
-    /// `topic` is created with one partition.
-    GoodNeighbour(std::uint16_t port, std::string topic);
+    using Time = std::function<std::chrono::milliseconds()>;
+
+    /// `topic` is created with one partition. `time` is what rounds are measured by.
+    GoodNeighbour(std::uint16_t port, std::string topic, Time time = steady_time);
     ~GoodNeighbour();
     GoodNeighbour(const GoodNeighbour&) = delete;
     GoodNeighbour& operator=(const GoodNeighbour&) = delete;
@@ -24,11 +27,13 @@ class GoodNeighbour {
     [[nodiscard]] std::chrono::milliseconds slowest_round() const { return slowest_; }
 
   private:
+    static std::chrono::milliseconds steady_time();
     void run();
     [[nodiscard]] std::string round(class WireClient& client, std::int64_t number);
 
     const std::uint16_t port_;
     const std::string topic_;
+    const Time time_;
     std::atomic<bool> stopping_ = false;
     std::atomic<bool> has_failed_ = false;
     std::atomic<std::int64_t> rounds_ = 0;

@@ -65,9 +65,10 @@ class PlainClient {
 
 [[nodiscard]] bool poll_until(bool (*condition)(void*), void* argument, double seconds);
 
-/// Polls `condition`, for what happens in the background and cannot be heard of.
+/// Polls `condition`, for what happens in the background and cannot be heard of. The limit is for what hangs, as
+/// `WireClient::kPatience` is.
 template <class Condition>
-[[nodiscard]] bool eventually(Condition&& condition, double seconds = 10) {
+[[nodiscard]] bool eventually(Condition&& condition, double seconds = 60) {
     return poll_until([](void* argument) -> bool { return (*static_cast<std::remove_reference_t<Condition>*>(argument))(); },
                       &condition, seconds);
 }

@@ -21,13 +21,12 @@ namespace partita::test {
 
 inline constexpr std::string_view kPackage = "org.apache.kafka.common.security.";
 
-/// A broker with one listener that wants a login, by PLAIN or SCRAM.
-inline std::unique_ptr<BrokerProcess> start_with_logins(std::vector<std::string> more = {},
-                                                        const std::string& data_directory = {}) {
+inline constexpr std::string_view kLoginListener = "SASL_PLAINTEXT://127.0.0.1:0";
+
+/// The settings of a broker whose only listener, `kLoginListener`, wants a login, by PLAIN or SCRAM.
+inline std::vector<std::string> login_overrides(const std::vector<std::string>& more = {}) {
     const std::string prefix = "listener.name.sasl_plaintext.";
-    BrokerProcess::Options options{.data_directory = data_directory, .choose_port = false};
-    options.overrides = {
-        "listeners=SASL_PLAINTEXT://127.0.0.1:0",
+    std::vector<std::string> overrides = {
         "inter.broker.listener.name=SASL_PLAINTEXT",
         "sasl.mechanism.inter.broker.protocol=PLAIN",
         "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
@@ -36,7 +35,17 @@ inline std::unique_ptr<BrokerProcess> start_with_logins(std::vector<std::string>
         prefix + "scram-sha-256.sasl.jaas.config=" + std::string(kPackage) + "scram.ScramLoginModule required;",
         prefix + "scram-sha-512.sasl.jaas.config=" + std::string(kPackage) + "scram.ScramLoginModule required;",
     };
-    options.overrides.insert(options.overrides.end(), more.begin(), more.end());
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return overrides;
+}
+
+/// A broker like that.
+inline std::unique_ptr<BrokerProcess> start_with_logins(const std::vector<std::string>& more = {},
+                                                        const std::string& data_directory = {}) {
+    BrokerProcess::Options options{.data_directory = data_directory, .choose_port = false};
+    options.overrides = login_overrides(more);
+    // First, since `more` may have other listeners beside it.
+    options.overrides.insert(options.overrides.begin(), "listeners=" + std::string(kLoginListener));
     return BrokerProcess::start(options);
 }
 

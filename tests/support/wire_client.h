@@ -50,7 +50,9 @@ template <class Request>
 /// a limit on every wait.
 class WireClient {
   public:
-    static constexpr std::chrono::milliseconds kPatience{15'000};
+    /// How long anything is waited for that has to come: a limit for what hangs, and no measure of how quick it is. A machine
+    /// that others use may stop a process for seconds.
+    static constexpr std::chrono::milliseconds kPatience{60'000};
 
     explicit WireClient(std::uint16_t port, const std::string& host = "127.0.0.1", int receive_buffer_bytes = 0);
     /// Who calls: the client.id of every request, and the address that the connection comes from ("127.0.0.2": on loopback

@@ -72,6 +72,21 @@ class ConfiguredBroker {
         return epoch_of_new_member(group, "second", topic) > first;
     }
 
+    // Syncs --------------------------------------------------------------------------------------
+
+    /// What a producer writes to a topic with these configs is on the device so soon.
+    bool syncs_within(std::int64_t duration_ms, std::vector<CreateTopicsRequest::CreatableTopicConfig> configs) {
+        const std::string topic = make_topic(1, std::move(configs));
+        // The catalog has its own sync.
+        called_.rest(5'000);
+        BatchBuilder builder;
+        builder.append(called_.now().wall, std::nullopt, as_bytes("v"));
+        produce(topic, 1, builder);
+        EXPECT_TRUE(state_of(topic)->partitions[0]->log->has_unsynced_data());
+        called_.rest(duration_ms);
+        return !state_of(topic)->partitions[0]->log->has_unsynced_data();
+    }
+
     // Compaction ---------------------------------------------------------------------------------
 
     static constexpr std::int64_t kBatches = 100;

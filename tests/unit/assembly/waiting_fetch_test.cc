@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,7 @@ TEST(WaitingFetch, KeepsTheTopicsThatItFoundWhenOneOfThemGrowsMeanwhile) {
     ASSERT_TRUE(create_topic(*clients[0], "b", 1));
 
     std::weak_ptr<const runtime::TopicTable> found_in;
+    std::promise<void> has_grown;
     rules.before_b = [&] {
         found_in = services.topics.table();
         runtime::ExpansionRequest wish;
@@ -63,6 +65,7 @@ TEST(WaitingFetch, KeepsTheTopicsThatItFoundWhenOneOfThemGrowsMeanwhile) {
         wish.received = services.clock.now().monotonic;
         wish.timeout_ms = 60'000;
         EXPECT_EQ(services.expansions.expand(wish).reply.topics.front().error.code, ErrorCode::none);
+        has_grown.set_value();
     };
     constexpr std::int16_t kByName = 12;
     std::array partitions{FetchRequest::FetchPartition{.partition = 0, .partition_max_bytes = 1 << 20}};
@@ -70,8 +73,9 @@ TEST(WaitingFetch, KeepsTheTopicsThatItFoundWhenOneOfThemGrowsMeanwhile) {
     for (const std::string_view name : {"a", "b"}) {
         topics.push_back({.topic = name, .partitions = Array<FetchRequest::FetchPartition>(partitions.data(), 1)});
     }
-    const FetchRequest request{.max_wait_ms = 20'000, .min_bytes = 1, .topics = topics};
+    const FetchRequest request{.max_wait_ms = 2'000'000'000, .min_bytes = 1, .topics = topics};
     ASSERT_TRUE(clients[1]->send(request_frame(kByName, request, 1)));
+    ASSERT_EQ(has_grown.get_future().wait_for(WireClient::kPatience), std::future_status::ready);
     EXPECT_TRUE(clients[1]->is_silent_for(100ms)) << "there is nothing to read";
     // Every reactor meets the new topics, and lets go of those before.
     for (const auto& client : {clients[0].get(), clients[2].get()}) {
