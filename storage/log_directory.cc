@@ -106,6 +106,15 @@ StorageResult<std::vector<std::shared_ptr<PartitionLog>>> LogDirectory::claim_ra
     const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
     const std::shared_ptr<const LogConfig>& config, Unreadable unreadable) {
     const MutexLock lock(mutex_);
+    // Logs are found by their names: whoever came second would be given the other's.
+    if (const auto known = claimed_.find(topic->name); known != claimed_.end()) {
+        for (const std::shared_ptr<PartitionLog>& log : known->second) {
+            if (log != nullptr && log->topic().id != topic->id) {
+                return std::unexpected(StorageError{StorageError::Kind::locked, 0,
+                                                    "the directory " + log->directory_name() + " is in use by something else"});
+            }
+        }
+    }
     // What is in the way is cleared before anything is claimed, so that a failure claims nothing.
     std::map<std::size_t, std::shared_ptr<PartitionLog>> found;
     const auto stop = static_cast<std::size_t>(end.value);

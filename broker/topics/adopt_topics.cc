@@ -25,6 +25,9 @@ CatalogError adoption_problem(const AdoptTopicsCommand::Topic& topic, const Cata
     if (auto problem = topic_name_problem(topic.name)) {
         return {ErrorCode::invalid_topic_exception, std::move(problem)};
     }
+    if (topic.name == kCatalogLogName) {
+        return {ErrorCode::invalid_topic_exception, "the broker keeps its catalog under this name"};
+    }
     if (topic.partition_count < 1) {
         return {ErrorCode::invalid_partitions, "it has no partitions"};
     }

@@ -26,6 +26,9 @@ inline constexpr std::string_view kShareGroupTopicName = "__share_group_state";
 /// Ours: claims and checkpoints of clients that share partitions out among themselves. Made when the first one is kept.
 inline constexpr std::string_view kClaimsTopicName = "__partita_claims";
 inline constexpr std::string_view kClusterMetadataTopicName = "__cluster_metadata";
+/// The log that holds the catalog: users, rules and settings, passwords among them. It is not a topic, clients cannot see it, and
+/// no topic may have its name, because a topic's log is found by that.
+inline constexpr std::string_view kCatalogLogName = "__partita_catalog";
 
 /// True for the topics that Metadata flags as internal: Kafka's three, and that of claims.
 [[nodiscard]] bool is_internal_topic(std::string_view name);

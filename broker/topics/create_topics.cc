@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <set>
@@ -27,6 +28,9 @@ CreateTopicsReply all_refused(const CreateTopicsCommand& command, ErrorCode code
     for (const TopicToCreate& topic : command.topics) reply.topics.push_back(refused(topic.name, code, std::string(message)));
     return reply;
 }
+
+/// Names of the broker's own, which no topic may have.
+constexpr std::array kReserved{kClusterMetadataTopicName, kCatalogLogName};
 
 std::int64_t partitions_asked_for(const TopicToCreate& topic, const CatalogSettings& settings) {
     if (!topic.assignments.empty()) return static_cast<std::int64_t>(topic.assignments.size());
@@ -177,7 +181,7 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
     std::map<std::string_view, int> occurrences;
     for (const TopicToCreate& topic : command.topics) ++occurrences[topic.name];
     const auto is_judged = [&](const TopicToCreate& topic) {
-        return occurrences[topic.name] == 1 && topic.name != kClusterMetadataTopicName;
+        return occurrences[topic.name] == 1 && std::ranges::find(kReserved, topic.name) == kReserved.end();
     };
     std::int64_t partitions = 0;
     for (const TopicToCreate& topic : command.topics) {
@@ -222,9 +226,11 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
             count = 0;
         }
     }
-    if (const auto found = occurrences.find(kClusterMetadataTopicName); found != occurrences.end() && found->second == 1) {
-        reply.topics.push_back(refused(kClusterMetadataTopicName, ErrorCode::invalid_request,
-                                       "Creation of internal topic __cluster_metadata is prohibited."));
+    for (const std::string_view name : kReserved) {
+        if (const auto found = occurrences.find(name); found != occurrences.end() && found->second == 1) {
+            reply.topics.push_back(
+                refused(name, ErrorCode::invalid_request, "Creation of internal topic " + std::string(name) + " is prohibited."));
+        }
     }
     reply.throttle_ms = meter.throttle_ms();
     return {std::move(reply), change.finish()};

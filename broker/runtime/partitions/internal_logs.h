@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "broker/topics/catalog.h"
 #include "protocol/types.h"
 #include "storage/partition_log.h"
 
 namespace partita::runtime {
 
-/// The name of the log that holds the catalog. It is not a topic, and clients cannot see it.
-inline constexpr std::string_view kCatalogLogName = "__partita_catalog";
+using topics::kCatalogLogName;
 /// The fixed id of that log. It only serves to tell its directory from a topic's.
 inline constexpr TopicId kCatalogLogId{{'p', 'a', 'r', 't', 'i', 't', 'a', '-', 'c', 'a', 't', 'a', 'l', 'o', 'g', 1}};
 

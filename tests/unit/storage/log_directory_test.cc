@@ -60,6 +60,20 @@ TEST_F(LogDirectoryTest, DataOfAnUnknownTopicIdIsSetAsideAndKept) {
     EXPECT_EQ(directories_ending("-stray"), 1u);
 }
 
+// Else whoever makes a topic of that name would have the other's log.
+TEST_F(LogDirectoryTest, APartitionThatAnotherHasIsNotClaimed) {
+    const auto mine = world_.shared_log();
+    const auto same_name = std::make_shared<LogTopic>(LogTopic{world_.topic->name, second_});
+    for (const auto unreadable : {LogDirectory::Unreadable::is_an_error, LogDirectory::Unreadable::is_a_stray}) {
+        const auto claimed = world_.directory->claim_range(same_name, {0}, {2}, world_.config, unreadable);
+        ASSERT_FALSE(claimed.has_value());
+        EXPECT_NE(claimed.error().message.find("t-0"), std::string::npos) << claimed.error().message;
+    }
+    // Nothing was claimed of what is free either.
+    EXPECT_TRUE(world_.directory->claim_range(world_.topic, {0}, {2}, world_.config).has_value());
+    EXPECT_EQ(world_.shared_log(), mine);
+}
+
 // A power failure can take a topic and its id, and leave its records.
 TEST_F(LogDirectoryTest, DataWithoutATopicIdIsOfNoTopicThatIsOnlyMadeNow) {
     append(world_.log());

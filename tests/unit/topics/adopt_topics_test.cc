@@ -40,6 +40,12 @@ TEST_F(AdoptTopics, KeepIdPartitionsAndConfigsOverARestart) {
     EXPECT_EQ(catalog_.core().snapshot()->next_producer_id(), ProducerId{4000});
 }
 
+TEST_F(AdoptTopics, NoTopicHasTheNameOfTheBrokersCatalog) {
+    const auto reply = adopt({{{std::string(kCatalogLogName), kOrdersId, 1, {}}}, ProducerId{4000}});
+    EXPECT_EQ(reply.topics.front().error.code, ErrorCode::invalid_topic_exception);
+    EXPECT_EQ(find(kCatalogLogName), nullptr);
+}
+
 TEST_F(AdoptTopics, UsersCanLogInAndKeepWhatTheyHave) {
     const ConfigMap first{{"SCRAM-SHA-256", "salt=,stored_key=YQ==,server_key=YQ==,iterations=4096"}};
     const ConfigMap second{{"SCRAM-SHA-512", "salt=,stored_key=Yg==,server_key=Yg==,iterations=4096"}};

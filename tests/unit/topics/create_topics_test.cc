@@ -77,15 +77,18 @@ TEST(CreateTopics, RefusesBadCountsInKafkasOrder) {
 TEST(CreateTopics, AnswersDuplicateNamesOnceAndCreatesTheOthers) {
     TestCatalog catalog;
     CreateTopicsCommand command;
-    for (const char* name : {"twice", "once", "twice", "twice", "__cluster_metadata"}) command.topics.push_back({name});
+    for (const char* name : {"twice", "once", "twice", "twice", "__cluster_metadata", "__partita_catalog"})
+        command.topics.push_back({name});
     const auto reply = catalog.carry_out(catalog.core().create_topics(command, catalog.context()));
-    ASSERT_EQ(reply.topics.size(), 3u);
+    ASSERT_EQ(reply.topics.size(), 4u);
     EXPECT_EQ(reply.topics[0].name, "once");
     EXPECT_EQ(reply.topics[0].error, CatalogError{});
     EXPECT_EQ(reply.topics[1].name, "twice");
     EXPECT_EQ(reply.topics[1].error, error(ErrorCode::invalid_request, "Duplicate topic name."));
     EXPECT_EQ(reply.topics[2].error,
               error(ErrorCode::invalid_request, "Creation of internal topic __cluster_metadata is prohibited."));
+    EXPECT_EQ(reply.topics[3].error,
+              error(ErrorCode::invalid_request, "Creation of internal topic __partita_catalog is prohibited."));
     EXPECT_EQ(catalog.catalog().topic_count(), 1u);
 }
 
