@@ -35,7 +35,7 @@ struct Acl {
     std::string name;
     /// "User:alice"; has a colon.
     std::string principal;
-    /// An address as a number, or "*". Any other text is kept, and no client has it.
+    /// An address as a number, of IPv6 in Java's text (host.h), or "*". Any other text is kept, and no client has it.
     std::string host;
     Operation operation{};
     AclEffect effect{};

@@ -5,12 +5,24 @@
 #include <set>
 #include <utility>
 
+#include "broker/access/host.h"
+
 namespace partita::access {
 namespace {
 
 using Kind = AclVerdict::Kind;
 
-bool host_matches(const Acl& acl, const Requester& requester) { return acl.host == kWildcard || acl.host == requester.address; }
+/// As in Kafka an IPv6 client is meant by Java's text alone; but what denies it holds however the address is written.
+bool host_matches(const Acl& acl, const Requester& requester) {
+    if (acl.host == kWildcard) {
+        return true;
+    }
+    if (!requester.address.contains(':')) [[likely]] {
+        return acl.host == requester.address;
+    }
+    return is_same_ipv6(acl.host, requester.address) &&
+           (acl.effect == AclEffect::deny || acl.host == address_in_acls(requester.address));
+}
 
 bool allows_operation(Operation allowed, Operation asked) {
     if (allowed == asked || allowed == Operation::all) {

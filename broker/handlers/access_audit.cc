@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "broker/access/host.h"
 #include "broker/config/log_setup.h"
 
 namespace partita::handlers {
@@ -73,7 +74,7 @@ std::string audit_line(const access::Requester& requester, access::Permission pe
         fmt::format("Principal = {} is {} operation = {} from host = {} on resource = {}:LITERAL:{} for request = {} "
                     "with resourceRefCount = {} based on rule {}",
                     requester.principal.text(), is_allowed ? "Allowed" : "Denied", name_of(permission.operation),
-                    requester.address, resource_name(permission.resource), name, request, count, reason));
+                    access::address_in_acls(requester.address), resource_name(permission.resource), name, request, count, reason));
 }
 
 }  // namespace partita::handlers

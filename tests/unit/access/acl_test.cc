@@ -9,6 +9,7 @@
 #include <set>
 
 #include "broker/access/acl_index.h"
+#include "broker/access/host.h"
 #include "broker/access/standard_rules.h"
 #include "tests/support/processor_time.h"
 
@@ -182,6 +183,39 @@ TEST(AclIndex, KeepsARuleOnceAndFindsIt) {
 }
 
 // 10,000 rules are in the way of nobody: a linear search would take milliseconds for each of these questions.
+TEST(AclIndex, AnIpv6ClientIsMeantByJavasTextAndDeniedByAny) {
+    const Principal alice("User", "alice");
+    const Requester requester{alice, "2001:db8::a"};
+    const auto verdict = [&](AclEffect effect, std::string host) {
+        return index_of({acl_of(effect, "User:alice", Operation::read, "t", PatternType::literal, ResourceType::topic,
+                                std::move(host))})
+            .judge(requester, kReadTopic, "t")
+            .kind;
+    };
+    EXPECT_EQ(verdict(AclEffect::allow, "2001:db8:0:0:0:0:0:a"), AclVerdict::Kind::allowed);
+    EXPECT_EQ(verdict(AclEffect::deny, "2001:db8:0:0:0:0:0:a"), AclVerdict::Kind::denied);
+    // Kafka knows no other spelling.
+    for (const char* other : {"2001:db8::a", "2001:DB8:0:0:0:0:0:A", "2001:0db8:0:0:0:0:0:a"}) {
+        EXPECT_EQ(verdict(AclEffect::allow, other), AclVerdict::Kind::not_allowed) << other;
+        EXPECT_EQ(verdict(AclEffect::deny, other), AclVerdict::Kind::denied) << other;
+    }
+    for (const char* another : {"2001:db8:0:0:0:0:0:b", "0:0:0:0:0:0:0:0", "10.0.0.1", "x:y", ""}) {
+        EXPECT_EQ(verdict(AclEffect::allow, another), AclVerdict::Kind::not_allowed) << another;
+        EXPECT_EQ(verdict(AclEffect::deny, another), AclVerdict::Kind::not_allowed) << another;
+    }
+}
+
+TEST(AddressInAcls, IsJavasText) {
+    EXPECT_EQ(address_in_acls("::1"), "0:0:0:0:0:0:0:1");
+    EXPECT_EQ(address_in_acls("2001:db8::"), "2001:db8:0:0:0:0:0:0");
+    EXPECT_EQ(address_in_acls("::"), "0:0:0:0:0:0:0:0");
+    EXPECT_EQ(address_in_acls("1:2:3:4:5:6:7:8"), "1:2:3:4:5:6:7:8");
+    EXPECT_EQ(address_in_acls("fe80::10:a0b:c0d0"), "fe80:0:0:0:0:10:a0b:c0d0");
+    for (const char* as_it_is : {"127.0.0.1", "", "host", "a:b", "1:2:3:4:5:6:7:8:9", "1::2::3", "1:2:3:4:5:6:7::8",
+                                 "12345::", ":1", "1:", "1:2:3:4:5:6:7:", "g::", ":::"})
+        EXPECT_EQ(address_in_acls(as_it_is), as_it_is);
+}
+
 TEST(AclIndex, AnswersAHundredThousandQuestionsAboutTenThousandRulesInAMoment) {
     for (const bool are_of_one_pattern : {false, true}) {
         std::vector<Acl> acls;
