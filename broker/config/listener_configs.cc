@@ -11,6 +11,12 @@ namespace {
 
 std::string prefix_of(std::string_view listener_name) { return "listener.name." + java::to_lower(listener_name) + "."; }
 
+/// For all listeners, or of a name in the same family as these.
+bool is_about_clients(std::string_view name) {
+    return name.starts_with("sasl.") || name.starts_with("ssl.") || name == kPrincipalBuilder ||
+           name == "connections.max.reauth.ms" || name == "connection.failed.authentication.delay.ms";
+}
+
 }  // namespace
 
 ListenerConfigs::ListenerConfigs(const BrokerConfig& broker, std::string_view listener_name)
@@ -47,8 +53,23 @@ ConfigValue ListenerConfigs::value(std::string_view key) const {
 
 std::string ListenerConfigs::string(std::string_view key) const { return config_value_text(value(key)).value_or(""); }
 
+std::optional<std::string> ListenerConfigs::problem_with_class(std::string_view key, std::string_view known) const {
+    const std::string given = string(key);
+    if (given.empty() || given == known) {
+        return std::nullopt;
+    }
+    return name_of(key) + "=" + given + " is not served; " + std::string(known) + " is";
+}
+
 std::string ListenerConfigs::name_of(std::string_view key) const {
     return (own_text(key) ? prefix_ : std::string()) + std::string(key);
+}
+
+ConfigMap values_about_clients(const BrokerConfig& broker, std::string_view listener_name) {
+    ConfigMap values = effective_broker_values(broker.given(), broker.dynamic());
+    const std::string prefix = prefix_of(listener_name);
+    std::erase_if(values, [&](const auto& each) { return !each.first.starts_with(prefix) && !is_about_clients(each.first); });
+    return values;
 }
 
 std::expected<void, ConfigError> check_listener_overrides(const ConfigMap& effective, std::string_view listener_name) {

@@ -31,6 +31,8 @@ class ListenerConfigs {
 
     /// The name that a person has to look for to find the value that is in force: with the prefix if it is given so.
     [[nodiscard]] std::string name_of(std::string_view key) const;
+    /// Why the config cannot be: it names a class other than `known`, which cannot be loaded here. Null when it can.
+    [[nodiscard]] std::optional<std::string> problem_with_class(std::string_view key, std::string_view known) const;
     /// "listener.name.NAME."
     [[nodiscard]] const std::string& prefix() const { return prefix_; }
 
@@ -38,6 +40,14 @@ class ListenerConfigs {
     ConfigMap effective_;
     std::string prefix_;
 };
+
+inline constexpr std::string_view kPrincipalBuilder = "principal.builder.class";
+/// The only one that there is.
+inline constexpr std::string_view kDefaultPrincipalBuilder =
+    "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder";
+
+/// What is given, at the start or since, that may matter to whom a listener lets in: with its prefix, and for all listeners.
+[[nodiscard]] ConfigMap values_about_clients(const BrokerConfig& broker, std::string_view listener_name);
 
 /// Checks what is given under the prefix of `listener_name` by the definitions of the keys. Keys without a definition are left
 /// alone. Errors: Kafka's text, with the whole name.

@@ -11,7 +11,9 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/runtime/catalog/config_rules.h"
 #include "broker/runtime/partitions/turn.h"
+#include "broker/topics/altered_configs.h"
 
 namespace partita::handlers {
 namespace {
@@ -90,21 +92,13 @@ bool is_of_listeners(const topics::ConfigResource& resource, BrokerId node) {
 
 topics::CatalogError objection_of_listeners(runtime::RequestContext& context, const topics::ResourceToAlter& resource) {
     if (!is_of_listeners(resource.resource, context.services.node_id)) return {};
+    // What is wrong with the request itself the catalog says.
+    if (problem_of_form(resource).failed()) return {};
     config::DynamicBrokerConfigs dynamic = context.services.config->dynamic();
-    for (const topics::ConfigChange& change : resource.changes) {
-        // Lists that grow or shrink are none of a listener's key stores.
-        switch (static_cast<topics::AlterOperation>(change.operation)) {
-            case topics::AlterOperation::set:
-                if (change.value) dynamic.this_broker.insert_or_assign(std::string(change.name), std::string(*change.value));
-                break;
-            case topics::AlterOperation::remove:
-                dynamic.this_broker.erase(std::string(change.name));
-                break;
-            case topics::AlterOperation::append:
-            case topics::AlterOperation::subtract:
-                break;
-        }
-    }
+    const runtime::DefinedConfigRules rules([&] { return context.services.config.get(); });
+    auto altered = topics::altered_configs(resource, dynamic.this_broker, rules);
+    if (!altered) return {};
+    dynamic.this_broker = std::move(*altered);
     return objection_to(context.services.config, std::move(dynamic));
 }
 

@@ -51,6 +51,11 @@ std::expected<std::shared_ptr<authentication::KeySource>, std::string> no_keys_y
 std::expected<authentication::LoginSettings, std::string> settings_of(const config::BrokerConfig& config,
                                                                       const config::Endpoint& listener, FetchKeys fetch_keys) {
     const config::ConfigMap effective = config::effective_broker_values(config.given(), config.dynamic());
+    // Whom it would make of a client nobody here can tell.
+    if (auto problem = config::ListenerConfigs(effective, listener.listener_name)
+                           .problem_with_class(config::kPrincipalBuilder, config::kDefaultPrincipalBuilder)) {
+        return std::unexpected(std::move(*problem));
+    }
     return authentication::make_login_settings({
         .listener = listener.listener_name,
         .value = [&](std::string_view name) { return text_of(name.ends_with(kKeySetUrl) ? config.given() : effective, name); },
@@ -59,14 +64,17 @@ std::expected<authentication::LoginSettings, std::string> settings_of(const conf
     });
 }
 
-/// What may matter to the logins of a listener.
-config::ConfigMap values_for(const config::BrokerConfig& config, const config::Endpoint& listener) {
-    config::ConfigMap values = config::effective_broker_values(config.given(), config.dynamic());
-    const std::string prefix = config::ListenerConfigs(config, listener.listener_name).prefix();
-    std::erase_if(values, [&](const auto& each) {
-        return !each.first.starts_with("sasl.") && !(each.first.starts_with(prefix) && each.first.contains("sasl."));
-    });
-    return values;
+/// Nobody logs in between brokers here; Kafka does not start otherwise.
+std::optional<std::string> problem_between_brokers(const config::BrokerConfig& config, const config::Endpoint& listener,
+                                                   const authentication::LoginSettings& settings) {
+    const std::string own_mechanism =
+        config::config_value_text(config.value("sasl.mechanism.inter.broker.protocol")).value_or("");
+    if (config.listeners.inter_broker_listener_name != listener.listener_name || settings.find(own_mechanism) != nullptr) {
+        return std::nullopt;
+    }
+    return "requirement failed: sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms when SASL is "
+           "used for inter-broker communication (it is " +
+           own_mechanism + ")";
 }
 
 }  // namespace
@@ -81,15 +89,8 @@ std::expected<std::shared_ptr<const authentication::LoginSettings>, std::string>
     if (!settings) {
         return std::unexpected(std::move(settings.error()));
     }
-    // Nobody logs in between brokers here; Kafka does not start otherwise.
-    const std::string own_mechanism =
-        config::config_value_text(config.value("sasl.mechanism.inter.broker.protocol")).value_or("");
-    if (config.listeners.inter_broker_listener_name == listener.listener_name && settings->find(own_mechanism) == nullptr) {
-        return std::unexpected(
-            "requirement failed: sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms when SASL is "
-            "used "
-            "for inter-broker communication (it is " +
-            own_mechanism + ")");
+    if (auto problem = problem_between_brokers(config, listener, *settings)) {
+        return std::unexpected(std::move(*problem));
     }
     return std::make_shared<const authentication::LoginSettings>(std::move(*settings));
 }
@@ -105,10 +106,16 @@ std::optional<config::ConfigError> objection_to_logins(const config::BrokerConfi
     }
     for (const config::Listener& listener : before.listeners.listeners) {
         const config::Endpoint& endpoint = listener.endpoint;
-        if (!config::uses_sasl(endpoint.protocol) || values_for(before, endpoint) == values_for(after, endpoint)) continue;
-        if (const auto settings = settings_of(after, endpoint, no_keys_yet); !settings) {
+        if (!config::uses_sasl(endpoint.protocol) || config::values_about_clients(before, endpoint.listener_name) ==
+                                                         config::values_about_clients(after, endpoint.listener_name)) {
+            continue;
+        }
+        const auto settings = settings_of(after, endpoint, no_keys_yet);
+        const auto problem =
+            settings ? problem_between_brokers(after, endpoint, *settings) : std::optional(std::string(settings.error()));
+        if (problem) {
             return config::ConfigError{.code = ErrorCode::invalid_request,
-                                       .message = "listener " + endpoint.listener_name + ": " + settings.error()};
+                                       .message = "listener " + endpoint.listener_name + ": " + *problem};
         }
     }
     return std::nullopt;

@@ -26,14 +26,6 @@ std::vector<std::string> list_of(const config::ListenerConfigs& configs, std::st
     return list == nullptr ? std::vector<std::string>() : *list;
 }
 
-/// What is wrong with a class that is not Kafka's own, which cannot be loaded here.
-std::expected<void, std::string> check_class(const config::ListenerConfigs& configs, std::string_view key,
-                                             std::string_view known) {
-    const std::string given = configs.string(key);
-    if (given.empty() || given == known) return {};
-    return std::unexpected(configs.name_of(key) + "=" + given + " is not served; " + std::string(known) + " is");
-}
-
 }  // namespace
 
 std::expected<std::shared_ptr<const tls::ServerContext>, std::string> tls_of_listener(const config::BrokerConfig& config,
@@ -43,15 +35,12 @@ std::expected<std::shared_ptr<const tls::ServerContext>, std::string> tls_of_lis
     const auto fail = [&](const std::string& reason) {
         return std::unexpected("listener " + listener.listener_name + ": " + reason);
     };
-    if (auto known =
-            check_class(configs, "ssl.engine.factory.class", "org.apache.kafka.common.security.ssl.DefaultSslEngineFactory");
-        !known) {
-        return fail(known.error());
+    if (const auto problem = configs.problem_with_class("ssl.engine.factory.class",
+                                                        "org.apache.kafka.common.security.ssl.DefaultSslEngineFactory")) {
+        return fail(*problem);
     }
-    if (auto known = check_class(configs, "principal.builder.class",
-                                 "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder");
-        !known) {
-        return fail(known.error());
+    if (const auto problem = configs.problem_with_class(config::kPrincipalBuilder, config::kDefaultPrincipalBuilder)) {
+        return fail(*problem);
     }
     auto rules = tls::PrincipalRules::parse(configs.string(kRules));
     if (!rules) return fail(configs.name_of(kRules) + ": " + rules.error());

@@ -14,7 +14,7 @@ namespace partita::net {
 namespace {
 
 /// What `tls_of_listener` reads.
-constexpr std::array<std::string_view, 11> kConfigs{"ssl.cipher.suites",
+constexpr std::array<std::string_view, 12> kConfigs{"ssl.cipher.suites",
                                                     "ssl.client.auth",
                                                     "ssl.enabled.protocols",
                                                     "ssl.key.password",
@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 11> kConfigs{"ssl.cipher.suites",
                                                     "ssl.keystore.key",
                                                     "ssl.keystore.password",
                                                     "ssl.keystore.type",
+                                                    "ssl.principal.mapping.rules",
                                                     "ssl.truststore.certificates",
                                                     "ssl.truststore.password",
                                                     "ssl.truststore.type"};
@@ -45,8 +46,8 @@ std::string mark_of(const std::string& path) {
 std::optional<config::ConfigError> objection_to_tls(const config::BrokerConfig& before, const config::BrokerConfig& after) {
     for (const config::Listener& listener : before.listeners.listeners) {
         const config::Endpoint& endpoint = listener.endpoint;
-        if (!config::uses_tls(endpoint.protocol) ||
-            TlsReload::state_of(before, endpoint) == TlsReload::state_of(after, endpoint)) {
+        if (!config::uses_tls(endpoint.protocol) || config::values_about_clients(before, endpoint.listener_name) ==
+                                                        config::values_about_clients(after, endpoint.listener_name)) {
             continue;
         }
         if (const auto context = tls_of_listener(after, endpoint); !context) {

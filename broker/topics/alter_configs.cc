@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "broker/topics/altered_configs.h"
 #include "broker/topics/catalog_core.h"
 #include "broker/topics/catalog_limits.h"
 #include "broker/topics/catalog_refusal.h"
@@ -113,8 +114,10 @@ const ConfigMap& current_configs(const CatalogSnapshot& catalog, const ConfigRes
     return kNone;
 }
 
-std::expected<ConfigMap, CatalogError> apply_changes(const ResourceToAlter& wish, const ConfigMap& current,
-                                                     const ConfigRules& rules) {
+}  // namespace
+
+std::expected<ConfigMap, CatalogError> altered_configs(const ResourceToAlter& wish, const ConfigMap& current,
+                                                       const ConfigRules& rules) {
     ConfigMap configs = current;
     for (const ConfigChange& change : wish.changes) {
         const std::string name(change.name);
@@ -157,6 +160,8 @@ std::expected<ConfigMap, CatalogError> apply_changes(const ResourceToAlter& wish
     }
     return configs;
 }
+
+namespace {
 
 /// The controller's rules for the complete new set.
 CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& configs, const ConfigMap& current,
@@ -266,7 +271,7 @@ Decision<AlterConfigsReply> CatalogCore::incremental_alter_configs(const Increme
         [&](const ResourceToAlter& wish) {
             return judge_form(has_duplicate_names(wish.changes), names_of_nulls(wish.changes, ", ", is_null));
         },
-        [&](const ResourceToAlter& wish, const ConfigMap& current) { return apply_changes(wish, current, rules_); });
+        [&](const ResourceToAlter& wish, const ConfigMap& current) { return altered_configs(wish, current, rules_); });
 }
 
 Decision<AlterConfigsReply> CatalogCore::alter_configs(const AlterConfigsCommand& command, const CatalogContext& context) const {
