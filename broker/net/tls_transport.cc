@@ -70,8 +70,8 @@ TlsTransport::TlsTransport(tls::ConnectionPointer connection) : connection_(std:
 
 Transport::Moved TlsTransport::receive(MutableBytes room) {
     std::size_t total = 0;
-    // A socket says nothing of what OpenSSL has received, so all of it is taken now.
-    while (total < room.size()) {
+    // A socket says nothing of what OpenSSL has received, so all of it is taken now, but for a flood of small records.
+    for (std::size_t records = 0; total < room.size() && records < kRecordsMax; ++records) {
         std::size_t received = 0;
         const int result = SSL_read_ex(connection_.get(), room.data() + total, room.size() - total, &received);
         if (result != 1) {

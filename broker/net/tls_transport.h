@@ -16,6 +16,9 @@ class TlsTransport final : public Transport {
     /// What one record carries at most, and so one call of the socket.
     static constexpr std::size_t kRecordBytes = 16384;
 
+    /// So many are taken by one call at most, also when they are small: others wait for the thread.
+    static constexpr std::size_t kRecordsMax = 256;
+
     explicit TlsTransport(tls::ConnectionPointer connection);
 
     [[nodiscard]] Moved receive(MutableBytes room) override;

@@ -230,11 +230,32 @@ std::string advice_for(unsigned long error, long verified) {
 
 }  // namespace
 
+namespace {
+
+/// Notes a record that came after the handshake. OpenSSL reads on until there is data, so whoever sends none would keep the
+/// thread for as long as he likes: changes of keys are answered with the end, and refused handshakes.
+void note_record(int is_written, int /*version*/, int what, const void* bytes, std::size_t size, SSL* connection, void*) {
+    // Records of TLS 1.3 say within what they are.
+    const int type_of_record = SSL_version(connection) == TLS1_3_VERSION ? SSL3_RT_INNER_CONTENT_TYPE : SSL3_RT_HEADER;
+    if (is_written != 0 || what != type_of_record || size == 0) return;
+    const bool is_data = *static_cast<const unsigned char*>(bytes) == SSL3_RT_APPLICATION_DATA;
+    const auto before = reinterpret_cast<std::uintptr_t>(SSL_get_app_data(connection));
+    if (is_data && before == 0) return;
+    const std::uintptr_t now = is_data ? 0 : before + 1;
+    SSL_set_app_data(connection, reinterpret_cast<void*>(now));
+    if (now > kRecordsWithoutDataMax) SSL_set_shutdown(connection, SSL_get_shutdown(connection) | SSL_RECEIVED_SHUTDOWN);
+}
+
+}  // namespace
+
 HandshakeStep shake_hands(SSL& connection) {
     using Status = HandshakeStep::Status;
     ERR_clear_error();
     const int result = SSL_do_handshake(&connection);
-    if (result == 1) return {};
+    if (result == 1) {
+        SSL_set_msg_callback(&connection, note_record);
+        return {};
+    }
     switch (SSL_get_error(&connection, result)) {
         case SSL_ERROR_WANT_READ:
             return {Status::wants_to_receive, {}};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <memory>
@@ -67,6 +68,10 @@ struct HandshakeStep {
     /// Why it failed and what may be done, for people. Empty unless it did.
     std::string reason;
 };
+
+/// So many records in a row that hold no data are taken of a client after its handshake; with one more the connection reads as
+/// ended. An honest client changes its keys once in a terabyte.
+inline constexpr std::size_t kRecordsWithoutDataMax = 32;
 
 /// Goes on with the handshake as far as the socket lets it. When it has failed the alert for the client was sent as far as there
 /// was room.

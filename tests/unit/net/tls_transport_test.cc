@@ -113,6 +113,36 @@ TEST_P(TlsTransportTest, HalfARecordIsNothingToWaitForInMemory) {
     for (const int each : other) ::close(each);
 }
 
+TEST_P(TlsTransportTest, AFloodOfSmallRecordsIsTakenInTurns) {
+    constexpr std::size_t kSent = TlsTransport::kRecordsMax + 10;
+    for (std::size_t each = 0; each < kSent; ++each) ASSERT_TRUE(client_->send("x"));
+    std::array<std::byte, 4096> room;
+    EXPECT_EQ(transport_->receive(room).bytes, TlsTransport::kRecordsMax);
+    EXPECT_TRUE(transport_->holds_bytes()) << "OpenSSL has received the rest already";
+    EXPECT_EQ(transport_->receive(room).bytes, kSent - TlsTransport::kRecordsMax);
+    EXPECT_FALSE(transport_->holds_bytes());
+}
+
+TEST_P(TlsTransportTest, AClientMayChangeItsKeysAndNotWithoutEnd) {
+    if (GetParam() != TLS1_3_VERSION) GTEST_SKIP() << "keys change in TLS 1.3 alone";
+    std::array<std::byte, 64> room;
+    const auto change_keys = [&](std::size_t times) {
+        for (std::size_t each = 0; each < times; ++each) {
+            ASSERT_EQ(SSL_key_update(&client_->connection(), SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+            ASSERT_EQ(SSL_do_handshake(&client_->connection()), 1);
+        }
+    };
+    // As often as he likes, as long as he says something.
+    for (int round = 0; round < 3; ++round) {
+        change_keys(tls::kRecordsWithoutDataMax);
+        ASSERT_TRUE(client_->send("data"));
+        EXPECT_EQ(transport_->receive(room).bytes, 4u);
+    }
+    change_keys(tls::kRecordsWithoutDataMax + 1);
+    ASSERT_TRUE(client_->send("data"));
+    EXPECT_EQ(transport_->receive(room).status, Status::ended);
+}
+
 TEST_P(TlsTransportTest, SendsPartsOneBehindTheOtherUntilTheSocketIsFullAndGoesOnThere) {
     const std::string text = long_text(3'000'000);
     std::string received;
