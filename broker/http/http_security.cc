@@ -81,6 +81,9 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
     if (!tls::use_key(*native, material->keys.front()) || SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1) {
         return std::unexpected("the key of the HTTP side cannot be used: " + tls::take_openssl_reason());
     }
+    // Of clients without tickets; OpenSSL would keep 20,000.
+    constexpr long kSessionsMax = 64;
+    SSL_CTX_sess_set_cache_size(native, kSessionsMax);
     SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     // Idle connections of a console cost little.
     SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);

@@ -95,7 +95,10 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
                 self->pause();
                 return;
             }
-            // Beyond the bound the socket is simply let go.
+            if (!error && self->sessions_.size() >= kConnectionsMax) {
+                self->end_longest_wait();
+            }
+            // If all are answered just now, the socket is simply let go.
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(
                     HttpStream(std::move(socket), self->security_.tls.get()),
@@ -128,6 +131,18 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     }
 
   private:
+    /// Who connects and says nothing keeps nobody out: a probe of the broker's health least of all.
+    void end_longest_wait() {
+        std::shared_ptr<Session> longest;
+        for (const std::shared_ptr<Session>& session : sessions_) {
+            if (session->waits_since() && (longest == nullptr || *session->waits_since() < *longest->waits_since())) {
+                longest = session;
+            }
+        }
+        if (longest != nullptr) {
+            longest->close();
+        }
+    }
     void pause() {
         const Instant due = services_.clock.now().monotonic + kAcceptPauseMs;
         pause_timer_->start(due, [this] { accept(); });

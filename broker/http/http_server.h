@@ -27,6 +27,7 @@ namespace partita::http {
 /// exhaust the broker.
 class HttpServer {
   public:
+    /// When one more comes, the one that has waited longest for a request has to go.
     static constexpr std::size_t kConnectionsMax = 64;
 
     HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor, HttpSecurity security);

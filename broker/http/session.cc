@@ -29,6 +29,12 @@ Method method_of(beast::http::verb verb) {
 
 std::string_view text_of(beast::string_view text) { return {text.data(), text.size()}; }
 
+/// Of all sessions.
+std::uint64_t next_wait() {
+    static std::atomic<std::uint64_t> last = 0;
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 }  // namespace
 
 /// What a request's answer goes through. Calls come from any thread and are carried to the session's.
@@ -131,7 +137,12 @@ std::string Session::address_of(HttpStream& stream) {
     return error ? std::string() : runtime::numeric_address(remote.address());
 }
 
+std::optional<std::uint64_t> Session::waits_since() const {
+    return is_answering_ || is_closed_ ? std::nullopt : std::optional(waits_since_);
+}
+
 void Session::start() {
+    waits_since_ = next_wait();
     if (stream_.secured() == nullptr) {
         read();
         return;
@@ -148,6 +159,7 @@ void Session::start() {
 }
 
 void Session::read() {
+    waits_since_ = next_wait();
     parser_.emplace();
     parser_->header_limit(kRequestBytesMax);
     parser_->body_limit(kBodyBytesMax);

@@ -54,6 +54,8 @@ class Session : public std::enable_shared_from_this<Session> {
     /// Shakes hands where there is TLS, and reads the first request.
     void start();
     void close();
+    /// A number that is the greater the later this began to wait for what its client sends; none while a request is answered.
+    [[nodiscard]] std::optional<std::uint64_t> waits_since() const;
 
   private:
     class Answer;
@@ -96,6 +98,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::weak_ptr<Answer> answer_;
     /// How many requests were served. It tells late events of an earlier request from those of the current one.
     std::uint64_t served_ = 0;
+    std::uint64_t waits_since_ = 0;
     std::deque<Piece> pieces_;
     bool is_answering_ = false;
     bool is_writing_ = false;
