@@ -132,7 +132,13 @@ std::optional<ControlFlag> flag_of(std::string_view text) {
     return std::nullopt;
 }
 
-std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first) {
+/// A word that may be the rest of a password with a space or a semicolon in it, which nobody has put into quotes, is shown to
+/// nobody.
+std::string_view shown_unless_rest(const Token& token, bool may_be_rest) {
+    return may_be_rest ? std::string_view("...") : token.shown();
+}
+
+std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first, bool is_first) {
     LoginModule module{.class_name = std::move(first.text)};
     const Token flag = tokens.next();
     if (flag.kind == TokenKind::end) {
@@ -143,8 +149,8 @@ std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first) 
     }
     const std::optional<ControlFlag> known = flag_of(flag.text);
     if (!known) {
-        return std::unexpected(
-            tokens.error("Invalid login module control flag '" + std::string(flag.shown()) + "' in JAAS config"));
+        return std::unexpected(tokens.error("Invalid login module control flag '" +
+                                            std::string(shown_unless_rest(flag, !is_first)) + "' in JAAS config"));
     }
     module.flag = *known;
     while (true) {
@@ -154,7 +160,8 @@ std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first) 
         const bool is_assigned = tokens.next().is('=');
         Token value = is_assigned ? tokens.next() : Token{};
         if (value.kind != TokenKind::text) {
-            const std::string name(key.kind == TokenKind::text ? key.shown() : "null");
+            const bool may_be_rest = !is_assigned && !module.options.empty();
+            const std::string name(key.kind == TokenKind::text ? shown_unless_rest(key, may_be_rest) : "null");
             return std::unexpected(tokens.error("Value not specified for key '" + name + "' in JAAS config"));
         }
         module.options.insert_or_assign(key.kind == TokenKind::text ? std::move(key.text) : "null", std::move(value.text));
@@ -175,7 +182,7 @@ std::expected<std::vector<LoginModule>, JaasError> parse_jaas(std::string_view t
     }
     std::vector<LoginModule> modules;
     for (Token token = tokens.next(); token.kind != TokenKind::end; token = tokens.next()) {
-        auto module = parse_module(tokens, std::move(token));
+        auto module = parse_module(tokens, std::move(token), modules.empty());
         if (!module) return std::unexpected(std::move(module.error()));
         modules.push_back(std::move(*module));
     }

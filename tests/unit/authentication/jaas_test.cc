@@ -81,6 +81,13 @@ TEST(Jaas, ARefusalNamesThePlaceAndNoValue) {
     EXPECT_EQ(modules.error().message.find("secret"), std::string::npos);
 }
 
+// Whoever forgets the quotes has the rest of a password read as the next word.
+TEST(Jaas, TheRestOfAPasswordIsNotShown) {
+    EXPECT_EQ(jaas_error("M required user_a=correct horse;"), "Value not specified for key '...' in JAAS config");
+    EXPECT_EQ(jaas_error("M required user_a=correct;horse battery;"), "Invalid login module control flag '...' in JAAS config");
+    EXPECT_EQ(jaas_error("M required user_a=correct user_b=;"), "Value not specified for key 'user_b' in JAAS config");
+}
+
 TEST(Jaas, ATextAboveTheLimitIsRefused) {
     const std::string head = "M required a=\"";
     const std::string tail = "\";";
