@@ -27,6 +27,7 @@ std::expected<void, std::string> make_directory(const std::string& directory) {
     struct stat found{};
     if (::stat(directory.c_str(), &found) != 0) return failed("cannot look at " + directory, errno);
     if (!S_ISDIR(found.st_mode)) return std::unexpected(directory + " is no directory");
+    if (found.st_uid != ::geteuid()) return std::unexpected(directory + " is another user's, who could put his files into it");
     if ((found.st_mode & 077) != 0) {
         return std::unexpected("others may look into " + directory + ": name a directory that is not there yet, or chmod 700 it");
     }

@@ -8,6 +8,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -234,6 +235,16 @@ TEST_F(Directory, ThatOthersMayLookIntoIsRefused) {
     ASSERT_FALSE(written.has_value());
     EXPECT_THAT(written.error(), HasSubstr("chmod 700"));
     EXPECT_FALSE(std::filesystem::exists(path("open/one")));
+}
+
+TEST_F(Directory, OfAnotherUserIsRefused) {
+    ASSERT_EQ(::mkdir(path("theirs").c_str(), 0700), 0);
+    constexpr uid_t kNobody = 65534;
+    if (::chown(path("theirs").c_str(), kNobody, static_cast<gid_t>(-1)) != 0) GTEST_SKIP() << "only root gives directories away";
+    const auto written = write_files(path("theirs"), {{"one", "1\n"}}, true);
+    ASSERT_FALSE(written.has_value());
+    EXPECT_THAT(written.error(), HasSubstr("another user's"));
+    EXPECT_FALSE(std::filesystem::exists(path("theirs/one")));
 }
 
 TEST_F(Directory, ThatHasSuchFilesIsLeftAloneUnlessTold) {
