@@ -1,14 +1,17 @@
 #include "broker/tls/key_material.h"
 
+#include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <memory>
 #include <utility>
 
 #include "broker/tls/jks.h"
@@ -225,16 +228,23 @@ bool use_key(SSL_CTX& context, const KeyEntry& entry) {
 bool is_store_config(std::string_view key) { return std::ranges::find(kStoreConfigs, key) != kStoreConfigs.end(); }
 
 std::expected<std::string, std::string> read_store_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return Failure(std::string("cannot be opened: ") + std::strerror(errno));
+    // A client may name it (kafka-configs): opening a pipe would wait for its other end for ever.
+    const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return Failure(std::string("cannot be opened: ") + std::strerror(errno));
+    const std::unique_ptr<const int, void (*)(const int*)> closed(&file, [](const int* open) { ::close(*open); });
+    struct stat found{};
+    if (::fstat(file, &found) != 0) return Failure(std::string("cannot be looked at: ") + std::strerror(errno));
+    if (!S_ISREG(found.st_mode)) return Failure("is no regular file");
     std::string content;
     std::array<char, 16384> piece;
-    while (file.read(piece.data(), piece.size()) || file.gcount() > 0) {
-        content.append(piece.data(), static_cast<std::size_t>(file.gcount()));
+    while (true) {
+        const ssize_t count = ::read(file, piece.data(), piece.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return Failure(std::string("cannot be read: ") + std::strerror(errno));
+        if (count == 0) return content;
+        content.append(piece.data(), static_cast<std::size_t>(count));
         if (content.size() > kStoreBytesMax) return Failure("is longer than " + std::to_string(kStoreBytesMax) + " bytes");
     }
-    if (file.bad()) return Failure(std::string("cannot be read: ") + std::strerror(errno));
-    return content;
 }
 
 }  // namespace partita::tls

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/x509.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -201,6 +202,18 @@ TEST(KeyMaterial, WrongFilesAreToldForWhatTheyAre) {
                     {"ssl.keystore.key", store_text("ca.key") + store_text("server.key")},
                     {"ssl.keystore.certificate.chain", store_text("chain.pem")}};
     EXPECT_THAT(error_of(two), HasSubstr("one private key is expected"));
+}
+
+TEST(KeyMaterial, WhatIsNoFileIsNotWaitedFor) {
+    const std::string path = ::testing::TempDir() + "tls_pipe";
+    std::filesystem::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    for (const std::string& none : {path, ::testing::TempDir(), std::string("/dev/zero")}) {
+        const auto content = read_store_file(none);
+        ASSERT_FALSE(content) << none;
+        EXPECT_EQ(content.error(), "is no regular file") << none;
+    }
+    std::filesystem::remove(path);
 }
 
 TEST(KeyMaterial, FilesBeyondTheLimitAreNotRead) {
