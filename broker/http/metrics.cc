@@ -82,10 +82,15 @@ void add_capture(Text& text, const runtime::CaptureCounters& counters) {
                load(counters.failing_partitions));
 }
 
+std::string entity_label(std::string_view topic, bool with_names) {
+    return "entity=\"" + std::string(with_names ? topic : std::string_view()) + "\"";
+}
+
 /// A managed event service's metrics, by its names and with its arithmetic: a batch of a hundred records is one request and a
 /// hundred messages. The entity is the topic; requests that belong to none that is counted by itself have an empty one.
+/// To whom no names are told all topics are one.
 void add_service(Text& text, const runtime::SharedCapacity::Status& capacity, const capacity::TrafficCounts& traffic,
-                 const runtime::ConnectionCounts& connections) {
+                 const runtime::ConnectionCounts& connections, bool with_names) {
     using Counts = capacity::TrafficCounts::Counts;
     struct Metric {
         std::string_view name;
@@ -116,7 +121,7 @@ void add_service(Text& text, const runtime::SharedCapacity::Status& capacity, co
     for (const Metric& metric : kMetrics) {
         std::map<std::string, std::uint64_t> values = {{"entity=\"\"", metric.value(others)}};
         for (const auto& [entity, counts] : traffic.entities()) {
-            values.emplace("entity=\"" + entity + "\"", metric.value(counts));
+            values[entity_label(entity, with_names)] += metric.value(counts);
         }
         text.counters(metric.name, metric.help, values);
     }
@@ -132,14 +137,16 @@ void add_service(Text& text, const runtime::SharedCapacity::Status& capacity, co
 }
 
 /// What the topics of clients hold: of as many as are counted by themselves, in the order of their names.
-std::map<std::string, std::uint64_t> size_by_entity(const runtime::TopicTable& table) {
+std::map<std::string, std::uint64_t> size_by_entity(const runtime::TopicTable& table, bool with_names) {
     std::map<std::string, std::uint64_t> sizes;
+    std::size_t count = 0;
     for (const topics::Topic& topic : table.catalog->topics()) {
-        if (sizes.size() == capacity::TrafficCounts::kEntitiesMax) {
+        if (count == capacity::TrafficCounts::kEntitiesMax) {
             break;
         }
         if (!topic.internal) {
-            sizes.emplace("entity=\"" + topic.name + "\"", runtime::topic_size(*table.find(topic.id)).bytes());
+            ++count;
+            sizes[entity_label(topic.name, with_names)] += runtime::topic_size(*table.find(topic.id)).bytes();
         }
     }
     return sizes;
@@ -248,8 +255,9 @@ std::string metrics_text(runtime::Services& services, const runtime::NetworkStat
         add_capture(text, counters.capture);
     }
     if (services.capacity.is_limited()) {
-        add_service(text, services.capacity.status(services.clock.now()), services.capacity.counts(), network.connections());
-        text.gauges("partita_service_size_bytes", "Bytes that the topic takes.", size_by_entity(*table));
+        add_service(text, services.capacity.status(services.clock.now()), services.capacity.counts(), network.connections(),
+                    with_names);
+        text.gauges("partita_service_size_bytes", "Bytes that the topic takes.", size_by_entity(*table, with_names));
     }
     if (with_names) {
         add_principals(text, services.requests.principals());
