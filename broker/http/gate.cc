@@ -12,7 +12,7 @@ namespace {
 using authentication::Hash;
 
 constexpr Gate::Refusal kMissing{"this needs the broker's token: Authorization: Bearer TOKEN", "Bearer realm=\"partita\""};
-constexpr Gate::Refusal kWrong{"this is not the broker's token", "Bearer realm=\"partita\", error=\"invalid_token\""};
+constexpr Gate::Refusal kWrong{"this is not the broker's token", "Bearer realm=\"partita\", error=\"invalid_token\"", true};
 constexpr Gate::Refusal kClosed{
     "only /health and /metrics are served here, because the broker has no token: partita.http.token.file gives it one", ""};
 

@@ -40,6 +40,8 @@ class Gate {
         std::string_view reason;
         /// The value of the header WWW-Authenticate; empty when no token would help.
         std::string_view challenge;
+        /// Somebody tries tokens, or has an old one.
+        bool is_of_wrong_token = false;
     };
     /// Who asks. `authorization` is the header of this name; `protocols` is Sec-WebSocket-Protocol, by which a page of the
     /// console gives the token (in hexadecimal) for a WebSocket, because no page can set another header of one. Health, metrics

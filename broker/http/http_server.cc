@@ -102,7 +102,9 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(
                     HttpStream(std::move(socket), self->security_.tls.get()),
-                    Session::Surroundings{self->own_names_, self->identity_.header(), self->security_.gate},
+                    Session::Surroundings{
+                        self->own_names_, self->identity_.header(), self->security_.gate,
+                        [self](const std::string& address) { self->services_.failures.wrong_http_token(address); }},
                     [self](const ExchangePointer& exchange) { serve(self->surroundings_, exchange); },
                     [self](HttpStream upgraded, UpgradeRequest request, Caller caller) {
                         open_event_socket(std::move(upgraded), std::move(request), std::move(caller), self->events_);

@@ -202,6 +202,9 @@ void Session::on_request() {
     const auto principal = surroundings_.gate.admit(*request, text_of(message[beast::http::field::authorization]),
                                                     text_of(message[beast::http::field::sec_websocket_protocol]));
     if (!principal) {
+        if (principal.error().is_of_wrong_token && surroundings_.on_wrong_token) {
+            surroundings_.on_wrong_token(address_);
+        }
         refuse_stranger(principal.error());
         return;
     }

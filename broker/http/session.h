@@ -41,6 +41,8 @@ class Session : public std::enable_shared_from_this<Session> {
         /// The header Partita-Broker of every answer.
         const std::string& identity;
         const Gate& gate;
+        /// Called with the address of whoever shows a wrong token.
+        std::function<void(const std::string& address)> on_wrong_token = {};
     };
 
     Session(HttpStream stream, const Surroundings& surroundings, Serve serve, Upgrade upgrade, Closed closed)

@@ -1,6 +1,7 @@
 """A token and TLS for the HTTP side: whom it answers, what the commands and the console do with them, and where a broker refuses to start."""
 
 import json
+import socket
 import ssl
 import urllib.error
 import urllib.request
@@ -101,6 +102,49 @@ def test_the_commands_bring_the_token_and_check_the_certificate(secured, directo
     assert (unknown.code, unknown.out) == (2, "") and "needs the broker's token" in unknown.err
     distrust = harness.run_partita(*line[:5], "--http-token-file", directory / "http-token")
     assert distrust.code == 1 and "--http-ca" in distrust.err and distrust.err.count("\n") == 1
+
+
+def test_who_shows_a_wrong_token_is_told_in_the_log(with_token):
+    assert ask(with_token, None, "/v1/topics", "wrong" + TOKEN)[0] == 401
+    line = harness.wait_until(lambda: [line for line in with_token.log_path.read_text().splitlines() if "not the broker's" in line], 5, "a line")[-1]
+    assert "WARN http" in line and "client=127.0.0.1" in line and TOKEN not in line
+
+
+def test_who_connects_and_says_nothing_keeps_nobody_out(with_token):
+    host, port = insight.address(with_token).rsplit(":", 1)
+    silent = [socket.create_connection((host, int(port))) for _ in range(100)]
+    try:
+        for _ in range(3):
+            assert ask(with_token, None, "/health/live") == (200, "live\n")
+    finally:
+        for connection in silent:
+            connection.close()
+
+
+def test_what_the_bearer_may_not_do_is_told_in_the_log():
+    if harness.TARGET != "partita":
+        pytest.skip("only a Partita has an HTTP side")
+    rules = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer", "super.users": "User:ANONYMOUS"}
+    with harness.start_broker({"partita.http.token": TOKEN, "partita.http.principal": "User:console", **rules}) as broker:
+        admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
+        admin.create_topics([confluent_kafka.admin.NewTopic("orders", 1)])["orders"].result(timeout=20)
+        assert ask(broker, None, "/v1/topics/orders", TOKEN)[0] == 403
+        assert ("Principal = User:console is Denied operation = DESCRIBE from host = 127.0.0.1 on resource = Topic:LITERAL:orders for request = "
+                "GET /v1/topics/T with resourceRefCount = 1 based on rule DefaultDeny") in broker.log_path.read_text()
+
+
+def test_topics_are_named_to_the_bearer_alone_also_where_capacity_is_counted():
+    if harness.TARGET != "partita":
+        pytest.skip("only a Partita has an HTTP side")
+    with harness.start_broker({"partita.http.token": TOKEN, "partita.capacity.units": "1"}) as broker:
+        producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
+        producer.produce("payroll", b"v")
+        assert producer.flush(20) == 0
+        named, unnamed = (ask(broker, None, "/metrics", token)[1] for token in (TOKEN, None))
+        sent = "partita_service_incoming_messages_total"
+        assert f'{sent}{{entity="payroll"}} 1' in named and f'{sent}{{entity=""}} 0' in named
+        assert "payroll" not in unnamed and f'{sent}{{entity=""}} 1' in unnamed
+        assert [line for line in unnamed.splitlines() if line.startswith("partita_service_size_bytes")][0].endswith("} 0") is False
 
 
 def test_beyond_this_machine_it_starts_with_token_and_tls_only(tmp_path):

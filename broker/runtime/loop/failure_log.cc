@@ -30,4 +30,10 @@ void FailureLog::connection_closed(std::string_view client, std::string_view lis
     }
 }
 
+void FailureLog::wrong_http_token(std::string_view address) {
+    if (const auto left_out = limiter_.admit("wrong HTTP token", clock_.now().monotonic)) {
+        log::warning("http", "somebody showed a token that is not the broker's", {{"client", address}, {"left_out", *left_out}});
+    }
+}
+
 }  // namespace partita::runtime

@@ -22,6 +22,9 @@ class FailureLog {
     /// chosen the numbers.
     void connection_closed(std::string_view client, std::string_view listener, std::string_view reason);
 
+    /// `address` is a number.
+    void wrong_http_token(std::string_view address);
+
   private:
     Clock& clock_;
     log::RateLimiter limiter_;
