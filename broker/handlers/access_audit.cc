@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "broker/access/host.h"
 #include "broker/config/log_setup.h"
@@ -53,9 +54,14 @@ bool AccessAudit::notes_grants() { return log::is_on(log::Level::debug, kArea); 
 
 void AccessAudit::note(const access::Rules& rules, const access::Requester& requester, access::Permission permission,
                        std::string_view name, bool is_allowed) {
-    Answer& answer = answers_[{permission, std::string(name), is_allowed}];
-    if (answer.count++ == 0) {
-        answer.reason = rules.reason(requester, permission, name);
+    std::tuple asked(permission, std::string(name), is_allowed);
+    const auto known = answers_.find(asked);
+    if (known != answers_.end()) {
+        ++known->second.count;
+    } else if (answers_.size() < kLinesMax) {
+        answers_.emplace(std::move(asked), Answer{.count = 1, .reason = rules.reason(requester, permission, name)});
+    } else {
+        ++left_out_;
     }
 }
 
@@ -66,15 +72,21 @@ void AccessAudit::write(const access::Requester& requester, std::string_view req
                    audit_line(requester, permission, name, is_allowed, request, answer.count, answer.reason));
     }
     answers_.clear();
+    if (const std::size_t left_out = std::exchange(left_out_, 0); left_out > 0) {
+        log::write(
+            log::Level::info, kArea,
+            escaped(fmt::format("Principal = {} from host = {} named more for request = {}: {} of it in no line",
+                                requester.principal.text(), access::address_in_acls(requester.address), request, left_out)));
+    }
 }
 
 std::string audit_line(const access::Requester& requester, access::Permission permission, std::string_view name, bool is_allowed,
                        std::string_view request, std::size_t count, std::string_view reason) {
-    return escaped(
-        fmt::format("Principal = {} is {} operation = {} from host = {} on resource = {}:LITERAL:{} for request = {} "
-                    "with resourceRefCount = {} based on rule {}",
-                    requester.principal.text(), is_allowed ? "Allowed" : "Denied", name_of(permission.operation),
-                    access::address_in_acls(requester.address), resource_name(permission.resource), name, request, count, reason));
+    return escaped(fmt::format(
+        "Principal = {} is {} operation = {} from host = {} on resource = {}:LITERAL:{} for request = {} "
+        "with resourceRefCount = {} based on rule {}",
+        requester.principal.text(), is_allowed ? "Allowed" : "Denied", name_of(permission.operation),
+        access::address_in_acls(requester.address), resource_name(permission.resource), name, request, count, reason));
 }
 
 }  // namespace partita::handlers

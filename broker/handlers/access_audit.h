@@ -15,6 +15,9 @@ namespace partita::handlers {
 /// operation, with Kafka's words. Denials are lines at info, grants at debug. For one thread.
 class AccessAudit {
   public:
+    /// Of one request. One that names more is told with the number of those left out: a client may name a million.
+    static constexpr std::size_t kLinesMax = 1000;
+
     /// True when grants are written, too.
     [[nodiscard]] static bool notes_grants();
 
@@ -31,6 +34,8 @@ class AccessAudit {
     };
     /// By permission, name of the resource, and whether it was granted.
     std::map<std::tuple<access::Permission, std::string, bool>, Answer> answers_;
+    /// Questions beyond.
+    std::size_t left_out_ = 0;
 };
 
 /// "Principal = User:a is Denied operation = READ from host = 10.0.0.1 on resource = Topic:LITERAL:t for request = Fetch with

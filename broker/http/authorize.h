@@ -23,6 +23,11 @@ namespace partita::http {
                        : authorizer.meets(caller.requester(), access::kDescribeTopicOrCluster, finding.subject.topic);
 }
 
+/// Whether the caller may do this to the resource of that name. The log is told as of a request of Kafka's (access_audit.h), by
+/// what was asked for: "GET /v1/topics/T".
+[[nodiscard]] bool authorize(const access::Authorizer& authorizer, const Caller& caller, const access::Need& need,
+                             std::string_view name, std::string_view request);
+
 /// "User:ANONYMOUS lacks READ TOPIC on orders".
 [[nodiscard]] inline std::string refusal_sentence(const Caller& caller, const access::Need& need, std::string_view name) {
     return caller.session.principal->text() + " lacks " + to_text(need) + " on " + std::string(name);

@@ -156,11 +156,9 @@ class Wishes {
         place.partition =
             static_cast<std::int32_t>(object.number("partition", {.most = std::numeric_limits<std::int32_t>::max()}).value_or(0));
         const runtime::TopicState* topic = table_->find(place.topic);
-        const auto meets = [&](const access::Need& need) {
-            return services_.authorizer.meets(exchange_.caller().requester(), need, place.topic);
-        };
         // Whoever may not know of a topic is not told whether there is one.
-        if (!meets(access::kReadTopic)) {
+        if (!authorize(services_.authorizer, exchange_.caller(), access::kReadTopic, place.topic,
+                       "POST /v1/groups/G/" + exchange_.request().path.at(3))) {
             forbidden_ = place.topic;
             return {std::move(place), TopicId()};
         }

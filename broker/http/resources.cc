@@ -90,15 +90,19 @@ std::string_view method_name(Method method) {
     return method == Method::post ? "POST" : method == Method::put ? "PUT" : method == Method::delete_ ? "DELETE" : "GET";
 }
 
+/// "POST /v1/topics/T/visibility"
+std::string name_of(const Route& route) {
+    std::string name = std::string(method_name(route.method)) + (route.path.front().empty() ? " /" : " ");
+    for (auto part = route.path.begin(); part != route.path.end() && !part->empty(); ++part) {
+        name += "/" + std::string(part->substr(part->starts_with(':') ? 1 : 0));
+    }
+    return name;
+}
+
 /// "GET /health/live, GET /health/ready, ..., POST /v1/topics/T/visibility".
 std::string known_paths() {
     std::string paths;
-    for (const Route& route : kRoutes) {
-        paths += (paths.empty() ? "" : ", ") + std::string(method_name(route.method)) + (route.path.front().empty() ? " /" : " ");
-        for (auto part = route.path.begin(); part != route.path.end() && !part->empty(); ++part) {
-            paths += "/" + std::string(part->substr(part->starts_with(':') ? 1 : 0));
-        }
-    }
+    for (const Route& route : kRoutes) paths += (paths.empty() ? "" : ", ") + name_of(route);
     return paths;
 }
 
@@ -145,7 +149,7 @@ void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
         const std::string_view name = route->need->permission.resource == access::ResourceType::cluster
                                           ? access::kClusterName
                                           : std::string_view(request.path.at(kTopicPart));
-        if (!surroundings.services.authorizer.meets(exchange->caller().requester(), *route->need, name)) {
+        if (!authorize(surroundings.services.authorizer, exchange->caller(), *route->need, name, name_of(*route))) {
             respond_error(*exchange, Status::forbidden, refusal_sentence(exchange->caller(), *route->need, name));
             return;
         }

@@ -3,6 +3,8 @@
 import re
 import subprocess
 
+import confluent_kafka
+import confluent_kafka.admin
 import pytest
 
 import harness
@@ -245,3 +247,32 @@ def test_acls_survive_a_kill(broker, secured, acls, topic):
     broker.restart()
     assert produce(secured, "alice", topic).returncode == 0
     assert produce(secured, "bob", topic).returncode != 0
+
+
+@pytest.mark.skipif(harness.TARGET != "partita", reason="the log of Partita")
+def test_a_request_that_names_thousands_of_topics_is_told_in_a_thousand_lines(broker, secured, unique):
+    admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": secured, "security.protocol": "SASL_PLAINTEXT",
+                                               "sasl.mechanism": "PLAIN", "sasl.username": "alice", "sasl.password": "alice-secret"})
+    name = unique("absent")
+    answers = admin.describe_topics(confluent_kafka.TopicCollection([f"{name}-{number}" for number in range(1_500)]))
+    for answer in answers.values():
+        assert answer.exception(timeout=20) is not None
+
+    def end():
+        text = broker.log_path.read_text()
+        return re.search(r"Principal = User:alice from host = 127\.0\.0\.1 named more for request = Metadata: (\d+) of it in no line", text)
+    left_out = harness.wait_until(end, 20, "what is left out is told").group(1)
+    assert left_out == "500"
+    assert "Topic:LITERAL:" + name in broker.log_path.read_text()
+
+
+@pytest.mark.skipif(harness.TARGET != "partita", reason="the catalog of Partita")
+def test_nobody_makes_a_topic_that_would_have_the_log_of_the_brokers_catalog(tools):
+    name = "__partita_catalog"
+    refused = tools("kafka-topics", "--create", "--topic", name)
+    assert refused.code == 1 and "prohibited" in refused.out, refused
+    with harness.start_broker({"auto.create.topics.enable": "true"}) as broker:
+        for arguments in (["-P", "-t", name, "-X", "message.timeout.ms=2000"], ["-L", "-t", name, "-X", "allow.auto.create.topics=true"]):
+            subprocess.run(["kcat", "-b", broker.bootstrap, *arguments], capture_output=True, text=True, timeout=60, input="v\n")
+        read = subprocess.run(["kcat", "-b", broker.bootstrap, "-C", "-t", name, "-o", "beginning", "-e"], capture_output=True, timeout=60)
+        assert read.stdout == b"" and b"Unknown topic" in read.stderr, read
