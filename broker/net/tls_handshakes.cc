@@ -121,17 +121,22 @@ void TlsHandshakes::wait(const std::shared_ptr<Handshake>& handshake, Socket::wa
 
 void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
     Newcomer& newcomer = handshake->newcomer;
-    auto client = newcomer.tls->client_of(*handshake->connection);
-    if (!client) {
-        end(handshake, client.error());
-        return;
-    }
-    // Where clients log in by SASL it says who they are, as in Kafka.
-    if (newcomer.login == nullptr) {
-        owner_.services().counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
-    }
-    if (*client && newcomer.login == nullptr) {
-        newcomer.client.session.principal = owner_.services().requests.counted(access::Principal("User", std::move(**client)));
+    // Where clients log in by SASL it says who they are, as in Kafka: no rule has to fit the certificate.
+    if (newcomer.login != nullptr) {
+        if (const auto checked = tls::ServerContext::check_certificate(*handshake->connection); !checked) {
+            end(handshake, checked.error());
+            return;
+        }
+    } else {
+        auto client = newcomer.tls->client_of(*handshake->connection);
+        if (!client) {
+            end(handshake, client.error());
+            return;
+        }
+        runtime::Services& services = owner_.services();
+        services.counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
+        if (*client)
+            newcomer.client.session.principal = services.requests.counted(access::Principal("User", std::move(**client)));
     }
     handshake->is_over = true;
     waiting_.erase(handshake->in_list);

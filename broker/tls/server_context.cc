@@ -190,11 +190,19 @@ ConnectionPointer ServerContext::connect(int descriptor) const {
     return connection;
 }
 
+std::expected<void, std::string> ServerContext::check_certificate(const SSL& connection) {
+    const X509* const shown = SSL_get0_peer_certificate(&connection);
+    // A session that is resumed checks no certificate, and may outlive it.
+    if (shown != nullptr && X509_cmp_current_time(X509_get0_notAfter(shown)) < 0) {
+        return Failure("the client's certificate has expired");
+    }
+    return {};
+}
+
 std::expected<std::optional<std::string>, std::string> ServerContext::client_of(const SSL& connection) const {
     const X509* const shown = SSL_get0_peer_certificate(&connection);
     if (shown == nullptr) return std::nullopt;
-    // A session that is resumed checks no certificate, and may outlive it.
-    if (X509_cmp_current_time(X509_get0_notAfter(shown)) < 0) return Failure("the client's certificate has expired");
+    if (auto checked = check_certificate(connection); !checked) return std::unexpected(std::move(checked.error()));
     const std::string name = distinguished_name(*X509_get_subject_name(shown));
     auto mapped = parts_->settings.rules.name_of(name);
     if (!mapped) return Failure("no rule of ssl.principal.mapping.rules fits the client's name " + printable(name));

@@ -50,8 +50,12 @@ class ServerContext {
     /// long as the connection is used, and this context until the handshake is complete. Null only without memory.
     [[nodiscard]] ConnectionPointer connect(int descriptor) const;
 
-    /// Who the client of a connection is whose handshake is complete: the name in its certificate after the rules. Null when it
-    /// showed none. The error says why it cannot be let in.
+    /// Of a connection whose handshake is complete: the error says why the certificate that the client showed lets it in no
+    /// more. One that showed none is let in.
+    [[nodiscard]] static std::expected<void, std::string> check_certificate(const SSL& connection);
+
+    /// Who the client of such a connection is: the name in its certificate after the rules. Null when it showed none. The error
+    /// says why it cannot be let in.
     [[nodiscard]] std::expected<std::optional<std::string>, std::string> client_of(const SSL& connection) const;
 
   private:

@@ -253,6 +253,22 @@ TEST_F(TlsListener, OldVersionsAndMissingCertificatesAreRefused) {
     ::close(socket);
 }
 
+TEST_F(TlsListener, WhoLogsInBySaslIsLetInByACertificateThatNoRuleFits) {
+    start("SASL_SSL", {"sasl.enabled.mechanisms=PLAIN", "sasl.mechanism.inter.broker.protocol=PLAIN",
+                       "listener.name.sasl_ssl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule "
+                       "required user_a=\"b\";",
+                       "listener.name.sasl_ssl.ssl.client.auth=required", "ssl.principal.mapping.rules=RULE:^UID=(.*)$/$1/"});
+    const auto material = tls::load_key_material(configs_of({{"ssl.keystore.type", "PEM"},
+                                                             {"ssl.keystore.key", store_text("server.key")},
+                                                             {"ssl.keystore.certificate.chain", store_text("chain.pem")}}));
+    const int socket = connect();
+    TlsClient client(socket, {.key = &material->keys[0]});
+    ASSERT_TRUE(shake_hands(client, socket));
+    ASSERT_TRUE(client.send(kRequest));
+    EXPECT_EQ(receive(client, socket, 10).substr(4, 6), kReplyBegins);
+    ::close(socket);
+}
+
 TEST_F(TlsListener, AHandshakeThatStallsIsEndedInTime) {
     start("SSL", {"partita.authentication.time.max.ms=20000"});
     const int silent = connect();
