@@ -165,6 +165,29 @@ TEST_F(DurabilityDiskFull, DeletingATopicFreesAFullDisk) {
     EXPECT_EQ(produce_until_refused(client, 100), ErrorCode::none);
 }
 
+// LMDB maps files that it has made longer, without space on the device, and writes to them.
+TEST_F(DurabilityDiskFull, TheMetadataStoreIsMadeWhenThereIsRoomForItAndNobodyDiesBefore) {
+    PlainClient client(broker_->port());
+    ASSERT_EQ(client.create_topic("t", 1).error, ErrorCode::none);
+    ASSERT_EQ(commit_until_refused(client, 20), ErrorCode::none);
+    disk_.fill();
+    if (std::filesystem::exists(disk_.data() + "/partita-metadata/data.mdb")) {
+        GTEST_SKIP() << "in the seconds that the broker gives itself for it this process had no processor";
+    }
+    EXPECT_TRUE(broker_->wait_for_output("a checkpoint was put off"));
+    EXPECT_TRUE(client.metadata()) << "others are served on";
+    disk_.free();
+    EXPECT_TRUE(eventually([&] { return std::filesystem::exists(disk_.data() + "/partita-metadata/data.mdb"); }));
+    EXPECT_EQ(broker_->stop().exit_code, 0);
+    // Also a store that is there is opened without room.
+    disk_.fill();
+    broker_ = BrokerProcess::start(options_);
+    ASSERT_NE(broker_, nullptr);
+    PlainClient again(broker_->port());
+    EXPECT_EQ(again.committed("g", "t", 0), committed_);
+    disk_.free();
+}
+
 TEST_F(DurabilityDiskFull, StartsAndServesReadsOnAFullDiskAfterAKill) {
     {
         PlainClient client(broker_->port());

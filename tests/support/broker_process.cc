@@ -144,7 +144,10 @@ BrokerProcess::~BrokerProcess() {
             int status = 0;
             ::waitpid(process_, &status, 0);
         } else if (!end_expected_) {
-            ADD_FAILURE() << "the broker ended by itself:\n" << output();
+            const Finished ended = wait();
+            ADD_FAILURE() << "the broker ended by itself, with code " << ended.exit_code << " or by signal "
+                          << ended.signal_number << ":\n"
+                          << ended.output;
         }
     }
     if (::testing::Test::HasFailure() && process_ > 0) {
