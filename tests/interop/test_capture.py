@@ -15,7 +15,7 @@ import harness
 import insight
 
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "partita.capture.directory": "{directory}/captured",
-                     "partita.capture.namespace": "mine"}
+                     "partita.capture.namespace": "mine", "log.retention.ms": -1}
 #: Of the documentation of the managed service.
 FIELDS = [{"name": "SequenceNumber", "type": "long"}, {"name": "Offset", "type": "string"},
           {"name": "EnqueuedTimeUtc", "type": "string"},

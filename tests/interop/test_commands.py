@@ -126,7 +126,7 @@ def consumed(ours, topic, *more):
 def written(ours, unique):
     """A topic with JSON records: three in partition 0 and one, which is no text, in 1."""
     topic = unique("topic")
-    ours("kafka-topics", "--create", "--topic", topic, "--partitions", 3).succeeded()
+    ours("kafka-topics", "--create", "--topic", topic, "--partitions", 3, "--config", "retention.ms=-1").succeeded()
     lines = [{"partition": 0, "timestamp": 1000 * n, "key": f"k{n}", "value": f"v{n}"} for n in (1, 2, 3)]
     lines += [{"partition": 1, "timestamp": 5000, "key": None, "value_hex": "ff00", "headers": [{"key": "h", "value": "1"}]}]
     ours("kafka-console-producer", "--topic", topic, "--json", input="\n".join(map(json.dumps, lines))).succeeded()

@@ -7,7 +7,8 @@ import pytest
 
 import clients
 
-BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
+# Records of years ago are read for as long as the module takes.
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0, "log.retention.ms": -1}
 
 START = 1_700_000_000_000
 RECORDS = 10

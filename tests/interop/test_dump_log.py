@@ -9,10 +9,10 @@ import clients
 import harness
 from scenarios import content, sample_records
 
-# Small segments, so that there are several of them; an index entry every 256 bytes, so that the indexes have some.
+# Records of years ago stay. Small segments, so that there are several of them; an index entry every 256 bytes, so that the indexes have some.
 TOPIC_CONFIGS = {"segment.bytes": "1048576", "index.interval.bytes": "256"}
 BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0,
-                     "offsets.topic.num.partitions": 4, "log.cleaner.backoff.ms": 100}
+                     "offsets.topic.num.partitions": 4, "log.cleaner.backoff.ms": 100, "log.retention.ms": -1}
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 RECORDS_PER_CODEC = 600
 

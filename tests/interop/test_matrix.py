@@ -8,7 +8,8 @@ import re
 import matrix
 from scenarios import ClientScenarios, agent, scenario  # noqa: F401
 
-BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
+# The samples are records of years ago.
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0, "log.retention.ms": -1}
 
 
 def scenarios_of(client):

@@ -7,7 +7,8 @@ import pytest
 import matrix
 from scenarios import METADATA_AGE_MS, SESSION_TIMEOUT_MS, Scenario, content, sample_records
 
-BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0}
+# The samples are records of years ago.
+BROKER_PROPERTIES = {"auto.create.topics.enable": "false", "group.initial.rebalance.delay.ms": 0, "log.retention.ms": -1}
 
 FAMILIES = {name: matrix.CLIENTS[name] for name in ("java", "librdkafka", "librdkafka-debian", "franz-go")}
 
