@@ -71,6 +71,7 @@ class Senders:
 
     def __init__(self, broker, topic, count, seconds):
         self.broker, self.topic, self.end = broker, topic, time.monotonic() + seconds
+        self.watch = harness.Stopwatch()
         self.acknowledged = []
         self.throttled_ms = []
         self.errors = collections.Counter()
@@ -93,6 +94,7 @@ class Senders:
         for thread in self.threads:
             thread.join(60)
         assert not any(thread.is_alive() for thread in self.threads)
+        self.short_s = self.watch.short_s()
         return self
 
 
@@ -111,14 +113,17 @@ def test_as_much_passes_as_the_units_say(units, clients):
         before = show(broker)["counts"]
         senders = Senders(broker, "t", clients, SECONDS).join()
         assert not senders.errors
-        assert passed(senders.acknowledged, SECONDS) <= units * RATE * 1.03
+        # After each time without a processor some may pass at once.
+        assert passed(senders.acknowledged, SECONDS) <= units * RATE * (1.03 + senders.short_s / SECONDS)
         told = show(broker)["counts"]
         # By the broker's own counts, which have what surrounds the values: exactly what the meter lets pass, in the time that it took.
         elapsed = max(when for when, _ in senders.acknowledged) - min(when for when, _ in senders.acknowledged)
         sent = told["incoming_bytes"] - before["incoming_bytes"]
         most_of_a_request = 1_200
         allowed = units * RATE * (elapsed + BURST_SECONDS) + (clients + 1) * most_of_a_request
-        assert 0.95 * allowed <= sent <= 1.02 * allowed, (sent, allowed, elapsed)
+        # Who had no processor sent nothing meanwhile.
+        not_sent = units * RATE * senders.short_s
+        assert 0.95 * (allowed - not_sent) <= sent <= 1.02 * allowed, (sent, allowed, elapsed, not_sent)
         assert told["incoming_messages"] == len(senders.acknowledged) == told["successful_requests"]
         assert senders.throttled_ms and max(senders.throttled_ms) <= clients * 1_000 * most_of_a_request / RATE + BURST_SECONDS * 1_000
 
@@ -149,20 +154,20 @@ def test_what_is_read_is_held_to_the_units():
         consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "g", "enable.auto.commit": False,
                                              "throttle_cb": lambda event: waits_ms.append(event.throttle_time * 1000)})
         consumer.assign([confluent_kafka.TopicPartition("t", 0, 0)])
-        begin = time.monotonic()
+        watch = harness.Stopwatch()
         came = 0
         while came < values:
             message = consumer.poll(30)
             assert message is not None and message.error() is None
             came += 1
-        elapsed = time.monotonic() - begin
+        elapsed = watch.seconds()
         counts = show(broker)["counts"]
         consumer.close()
         assert counts["outgoing_messages"] == values
         allowed = counts["outgoing_bytes"] / RATE - BURST_SECONDS
         one_fetch = BURST_SECONDS + 10 * 1_100 / RATE
         # It begins once the client has found the broker, and nobody waits for the time after the last fetch.
-        assert allowed - one_fetch <= elapsed <= allowed * 1.1 + 2, (elapsed, allowed)
+        assert allowed - one_fetch <= elapsed <= allowed * 1.1 + 2 + watch.short_s(), (elapsed, allowed)
         assert waits_ms
 
 
@@ -183,16 +188,18 @@ def test_commits_are_held_to_their_number_of_each_partition():
 def test_units_are_changed_while_clients_send():
     with limited(1, ingress_bytes=RATE) as broker:
         insight.create(broker, "t", 1)
-        senders = Senders(broker, "t", 1, 2 * SECONDS)
+        senders = Senders(broker, "t", 1, 60)
         harness.wait_until(lambda: len(senders.acknowledged) >= 1.5 * RATE / len(VALUE), 20, "a second and a half of records")
         done = harness.run_partita("capacity", "set", 3, "--http", insight.address(broker))
         changed = time.monotonic()
+        senders.end = changed + SECONDS
         assert done.code == 0 and done.out.startswith("3 units\n"), done
         senders.join()
         before = [one for one in senders.acknowledged if one[0] < changed]
         after = [one for one in senders.acknowledged if one[0] > changed]
-        assert passed(before, SECONDS) <= 1.05 * RATE
-        assert 2 * RATE <= passed(after, SECONDS) <= 3.1 * RATE
+        short = senders.short_s / min(one[-1][0] - one[0][0] for one in (before, after))
+        assert passed(before, SECONDS) <= (1.05 + short) * RATE
+        assert 2 * RATE * (1 - short) <= passed(after, SECONDS) <= (3.1 + 3 * short) * RATE
         assert [(step["units_before"], step["units"], step["automatic"]) for step in show(broker)["steps"]] == [(1, 3, False)]
         code, answer = put(broker, '{"units": 7}')
         assert code == 200 and answer["units"] == 7
@@ -251,7 +258,7 @@ def test_without_units_nothing_is_told(broker):
 
 
 class Hurried:
-    """Clients whose requests must not take longer than a second. Each record is sent once, or again until it is there."""
+    """Clients whose requests must not take longer than five seconds. Each record is sent once, or again until it is there."""
 
     CLIENTS = 8
     RECORDS = 10
@@ -266,7 +273,7 @@ class Hurried:
             thread.start()
 
     def run(self, number):
-        client = producer(self.broker, **{"request.timeout.ms": 1_000, "message.timeout.ms": 60_000, "retries": 0})
+        client = producer(self.broker, **{"request.timeout.ms": 5_000, "message.timeout.ms": 60_000, "retries": 0})
         self.barrier.wait(30)
         for index in range(self.RECORDS):
             value = f"{number}/{index}/".encode() + b"v" * 10_000
@@ -291,7 +298,7 @@ class Hurried:
 
 @pytest.mark.parametrize("sends_again", [False, True])
 def test_a_sender_that_does_not_try_again_loses_what_is_refused_until_there_are_more_units(sends_again):
-    with limited(1, ingress_bytes=20_000) as broker:
+    with limited(1, ingress_bytes=4_000) as broker:
         insight.create(broker, "t", 1)
         senders = Hurried(broker, "t", sends_again)
         harness.wait_until(lambda: senders.refused > 0, 60, "a refusal")

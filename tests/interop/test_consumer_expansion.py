@@ -12,7 +12,7 @@ import harness
 
 # Seconds between two heartbeats. The classic way, a leader that refreshes its metadata, would take five minutes.
 HEARTBEAT_S = 2
-# What a busy machine may need besides, for processes to be scheduled and a client's thread to call back.
+# What clients may need besides, to look at what they are given and to call back.
 GRACE_S = 1.5
 BROKER_PROPERTIES = {
     "auto.create.topics.enable": "false",
@@ -77,6 +77,7 @@ def test_an_expansion_reaches_all_members_within_two_heartbeats(broker, tools, u
                            set(range(BEFORE)) <= set().union(*(member.given for member in members)), 40,
                            lambda: f"both have partitions: {[member.given for member in members]}")
         time.sleep(HEARTBEAT_S)  # Until what one of them gave up was given to the other.
+        watch = harness.Stopwatch()
         told = subprocess.run(python(broker.bootstrap, "--expand", topic, AFTER), capture_output=True, text=True, timeout=60)
         assert told.returncode == 0, told
         expanded = json.loads(told.stdout)["time"]
@@ -85,7 +86,7 @@ def test_an_expansion_reaches_all_members_within_two_heartbeats(broker, tools, u
                            lambda: f"what was added is owned: {[member.given for member in members]}")
         took = {partition: round(when - expanded, 1) for member in members for partition, when in member.given.items()
                 if partition in added}
-        assert max(took.values()) <= 2 * HEARTBEAT_S + GRACE_S, took
+        assert max(took.values()) <= 2 * HEARTBEAT_S + GRACE_S + watch.short_s(), took
         shares = [len(added & set(member.given)) for member in members]
         assert sum(shares) == len(added) and min(shares) == max(shares), shares
     finally:

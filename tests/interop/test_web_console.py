@@ -6,7 +6,6 @@ import math
 import os
 import pathlib
 import subprocess
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -597,9 +596,9 @@ def test_ten_thousand_partitions_answer_in_pages(browser, site, world):
     browser.go(f"{site}#/groups/many")
     browser.wait("document.querySelector('.pager') && document.querySelector('.pager').textContent.includes('of 10,000')", "the first of ten thousand partitions")
     for path in ("topics?limit=50", "groups?limit=50&search=crowd", "groups?limit=50&lag=1", "groups/many", "groups/many/ownership?limit=100", "groups/many/rebalances", "requests", "errors"):
-        begun = time.monotonic()
+        watch = harness.Stopwatch()
         assert ask(site, path)[0] == 200
-        assert time.monotonic() - begun < AT_ONCE_S, path
+        assert watch.undisturbed_s() < AT_ONCE_S, path
     for index in range(100):
         assert ask(site, f"topics/many-{index:03}", method="DELETE")[0] == 200
     assert browser.take_problems() == []
