@@ -123,11 +123,27 @@ def is_free(port):
             return False
 
 
+#: What other modules, which run at the same time, see of the ports that were given out here: a name of Linux's for each.
+given_out = []
+
+
+def is_given_out(port):
+    """Whether another process has given this port to somebody who may not listen yet. If not, this one has from now on, to its end."""
+    name = socket.socket(socket.AF_UNIX)
+    try:
+        name.bind(f"\0partita-tests-port-{port}")
+    except OSError:
+        name.close()
+        return True
+    given_out.append(name)
+    return False
+
+
 def free_port(and_next=False):
     """A free loopback port below the ephemeral range: a client that retries there while the broker is down can
-    otherwise be connected to itself. `and_next`: so is the one after it."""
+    otherwise be connected to itself. `and_next`: so is the one after it. Nobody is given it twice."""
     for port in random.sample(range(15000, 32000), 200):
-        if is_free(port) and (not and_next or is_free(port + 1)):
+        if all(is_free(each) and not is_given_out(each) for each in range(port, port + 1 + and_next)):
             return port
     raise AssertionError("no free port between 15000 and 32000")
 

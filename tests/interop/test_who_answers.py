@@ -96,6 +96,8 @@ def test_a_plan_by_kafkas_address_says_when_its_http_side_is_off(unique):
 
 def test_a_second_broker_says_where_its_http_side_is(tmp_path):
     taken = socket.socket()
+    # Who was there before may have left something in the kernel.
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         taken.bind(("127.0.0.1", 8092))
         taken.listen()
