@@ -70,7 +70,7 @@ TEST(Pipelining, RepliesKeepTheirOrderBehindAWaitingFetch) {
     ASSERT_TRUE(create_topic(client, kTopic, 1));
     std::vector<std::byte> bytes = request_frame(0, ApiVersionsRequest{}, 1);
     const auto append = [&](const std::vector<std::byte>& frame) { bytes.insert(bytes.end(), frame.begin(), frame.end()); };
-    append(waiting_fetch(20'000, 2));
+    append(waiting_fetch(600'000, 2));
     for (int id = 3; id < 200; ++id) {
         append(request_frame(0, ApiVersionsRequest{}, id));
     }

@@ -64,7 +64,7 @@ class CommittedReaders : public ::testing::Test {
 
 TEST_F(CommittedReaders, WaitThroughWhatAnOpenTransactionHides) {
     write_in_transaction(1);
-    ASSERT_TRUE(reader_->ask({.max_wait_ms = 20'000}, 1));
+    ASSERT_TRUE(reader_->ask({.max_wait_ms = 600'000}, 1));
     for (int record = 0; record < 3; ++record) {
         produce_one();
     }

@@ -157,7 +157,7 @@ TEST_F(TransactionalProduce, AFetchThatWaitsIsAnsweredByTheEndOfTheTransaction) 
         const std::int64_t from = log().log_end_offset().value;
         ASSERT_EQ(write(kSecond, producer, 0), ErrorCode::none);
         const std::int32_t id = is_commit ? 1 : 2;
-        ASSERT_TRUE(reader_->ask({.from = from, .max_wait_ms = 15'000}, id));
+        ASSERT_TRUE(reader_->ask({.from = from, .max_wait_ms = 600'000}, id));
         EXPECT_TRUE(reader_->wire().is_silent_for(100ms));
         producer = end(producer, is_commit, 5);
         const auto* data = reader_->answer(id);
