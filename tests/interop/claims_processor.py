@@ -64,7 +64,7 @@ class Store:
         request = urllib.request.Request(f"{self.base}/{path}", data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as refused:
             if refused.code != 412:

@@ -474,7 +474,7 @@ class LineProcess:
         if self.process.poll() is None:
             self.process.stdin.close()
             try:
-                self.process.wait(20)
+                self.process.wait(60)
             except subprocess.TimeoutExpired:
                 self.kill()
         self.reader.join()

@@ -16,7 +16,7 @@ def address(broker):
 def ask(broker, path, method="GET"):
     """The answer to a path under /v1, from JSON."""
     request = urllib.request.Request(f"http://{address(broker)}/v1/{path}", method=method)
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         return json.load(answer)
 
 
@@ -53,9 +53,9 @@ def admin(broker):
 def create(broker, topic, partitions, **configs):
     new = confluent_kafka.admin.NewTopic(topic, partitions, 1, config=configs)
     client = admin(broker)  # Must outlive the future.
-    client.create_topics([new])[topic].result(20)
+    client.create_topics([new])[topic].result(60)
 
 
 def grow(broker, topic, partitions, **options):
     client = admin(broker)
-    client.create_partitions([confluent_kafka.admin.NewPartitions(topic, partitions)], **options)[topic].result(20)
+    client.create_partitions([confluent_kafka.admin.NewPartitions(topic, partitions)], **options)[topic].result(60)

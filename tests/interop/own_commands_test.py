@@ -221,7 +221,7 @@ class Completions(OwnCommands):
         cls.programs.mkdir()
         (cls.programs / "partita").symlink_to(os.path.realpath(cls.ours.binary))
         for shell in ("bash", "zsh", "fish"):
-            script = subprocess.run([cls.ours.binary, "completion", shell], capture_output=True, text=True, timeout=30, check=True).stdout
+            script = subprocess.run([cls.ours.binary, "completion", shell], capture_output=True, text=True, timeout=60, check=True).stdout
             (pathlib.Path(cls.files.name) / shell).write_text(script)
 
     def offered(self, shell, script, *words):

@@ -46,7 +46,7 @@ def put(broker, body, content_type="application/json"):
     request = urllib.request.Request(f"http://{insight.address(broker)}/v1/capacity", method="PUT", data=body.encode(),
                                      headers={"Content-Type": content_type})
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as refused:
         return refused.code, json.loads(refused.read())
@@ -57,7 +57,7 @@ def show(broker):
 
 
 def metrics(broker):
-    text = urllib.request.urlopen(f"http://{insight.address(broker)}/metrics", timeout=10).read().decode()
+    text = urllib.request.urlopen(f"http://{insight.address(broker)}/metrics", timeout=60).read().decode()
     return {name: int(value) for name, value in re.findall(r"^(partita_(?:service|capacity)_\S+) (\d+)$", text, re.MULTILINE)}
 
 
@@ -135,7 +135,7 @@ def test_events_are_counted_whatever_is_in_them():
         client = producer(broker, **{"linger.ms": 50, "batch.num.messages": 50})
         for _ in range(210):
             client.produce("t", b"")
-        assert client.flush(30) == 0
+        assert client.flush(60) == 0
         # 10 pass at once. Nobody waits for the time after the last request but who sends another one: so many it has at most.
         assert time.monotonic() - begin >= (210 - 10 - 50) / 100
         assert show(broker)["counts"]["incoming_messages"] == 210
@@ -149,7 +149,7 @@ def test_what_is_read_is_held_to_the_units():
         client = producer(broker, **{"batch.num.messages": 10, "max.in.flight": 5})
         for _ in range(values):
             client.produce("t", VALUE)
-        assert client.flush(30) == 0
+        assert client.flush(60) == 0
         waits_ms = []
         consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "g", "enable.auto.commit": False,
                                              "throttle_cb": lambda event: waits_ms.append(event.throttle_time * 1000)})
@@ -238,7 +238,7 @@ def test_the_config_refuses_them_too(broker, value):
         confluent_kafka.admin.ConfigEntry("partita.capacity.units", value,
                                           incremental_operation=confluent_kafka.admin.AlterConfigOpType.SET)])
     with pytest.raises(confluent_kafka.KafkaException) as refused:
-        admin.incremental_alter_configs([resource])[resource].result(20)
+        admin.incremental_alter_configs([resource])[resource].result(60)
     assert refused.value.args[0].code() == confluent_kafka.KafkaError.INVALID_REQUEST
 
 
@@ -254,7 +254,7 @@ def test_without_units_nothing_is_told(broker):
     admin = insight.admin(broker)
     for kind, name in ((confluent_kafka.admin.ConfigResource.Type.TOPIC, "free"), (confluent_kafka.admin.ConfigResource.Type.BROKER, "1")):
         resource = confluent_kafka.admin.ConfigResource(kind, name)
-        assert not [name for name in admin.describe_configs([resource])[resource].result(20) if "capacity" in name]
+        assert not [name for name in admin.describe_configs([resource])[resource].result(60) if "capacity" in name]
 
 
 class Hurried:
@@ -274,7 +274,7 @@ class Hurried:
 
     def run(self, number):
         client = producer(self.broker, **{"request.timeout.ms": 5_000, "message.timeout.ms": 60_000, "retries": 0})
-        self.barrier.wait(30)
+        self.barrier.wait(60)
         for index in range(self.RECORDS):
             value = f"{number}/{index}/".encode() + b"v" * 10_000
             while True:

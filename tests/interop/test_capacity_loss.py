@@ -71,7 +71,7 @@ def in_log(broker, topic):
     consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "unused", "enable.auto.commit": False})
     with contextlib.closing(consumer):
         partitions = [confluent_kafka.TopicPartition(topic, partition, 0) for partition in range(SENDERS)]
-        left = sum(consumer.get_watermark_offsets(partition, timeout=20)[1] for partition in partitions)
+        left = sum(consumer.get_watermark_offsets(partition, timeout=60)[1] for partition in partitions)
         consumer.assign(partitions)
         found = collections.Counter()
         while left > 0:

@@ -40,7 +40,7 @@ def events_of(broker, topic, partition=0):
 
 
 def metric(broker, name):
-    text = urllib.request.urlopen(f"http://{insight.address(broker)}/metrics", timeout=10).read().decode()
+    text = urllib.request.urlopen(f"http://{insight.address(broker)}/metrics", timeout=60).read().decode()
     return int(re.search(rf"^{name} (\d+)$", text, re.M).group(1))
 
 
@@ -61,7 +61,7 @@ def test_two_libraries_read_the_documented_record(broker, unique):
     producer.produce(topic, key=b"k\xff", value=b"v\x00", headers=[("trace", b"\x01\x02"), ("again", b"1"), ("again", b"2")],
                      timestamp=1770260649123)
     producer.produce(topic, value=None, timestamp=1770260650000)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     wait_for_events(broker, topic, 2)
     [file] = files_of(broker, topic)
     assert file["schema"] == {"type": "record", "name": "EventData", "namespace": "Microsoft.ServiceBus.Messaging", "fields": FIELDS}
@@ -81,7 +81,7 @@ def test_records_of_every_codec_are_captured(broker, unique, codec):
     producer = Producer({"bootstrap.servers": broker.bootstrap, "compression.codec": codec, "linger.ms": 50})
     for number in range(1000):
         producer.produce(topic, value=f"{number}-{'x' * 200}".encode())
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     wait_for_events(broker, topic, 1000)
     assert [int(bytes.fromhex(event["Body"]["hex"]).split(b"-")[0]) for event in events_of(broker, topic)] == list(range(1000))
 
@@ -142,7 +142,7 @@ def test_a_directory_that_cannot_be_written_is_told_and_nothing_is_lost(broker, 
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text("in the way")
     producer.produce(topic, value=b"1")
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     harness.wait_until(lambda: metric(broker, "partita_capture_failing_partitions") == 1, 30, broker.log_text)
     assert metric(broker, "partita_capture_backlog_messages") == 1
     assert "a file did not get its name" in broker.log_text() or "a file cannot be named" in broker.log_text()
@@ -173,7 +173,7 @@ def small_disk(directory, size_bytes):
     try:
         yield directory
     finally:
-        subprocess.run(["umount", "--lazy", directory], check=True, timeout=30)
+        subprocess.run(["umount", "--lazy", directory], check=True, timeout=60)
 
 
 def fill(path):
@@ -208,7 +208,7 @@ def test_a_full_disk_is_told_nothing_is_lost_and_it_goes_on_when_there_is_room(u
         def send(to):
             for _ in range(count):
                 producer.produce(to, value=value)
-            assert producer.flush(30) == 0
+            assert producer.flush(60) == 0
 
         send(topic)
         wait_for_events(broker, topic, count)

@@ -206,7 +206,7 @@ def test_processors_share_partitions_out_and_lose_nothing(broker, unique, strate
                 producer.produce(topic, str(number), partition=number % PARTITIONS, on_delivery=delivered)
                 number += 1
             producer.poll(0)
-        producer.flush(30)
+        producer.flush(60)
 
     def shares():
         processors.check()

@@ -220,7 +220,7 @@ def test_partitions_are_shared_with_kafkas_consumer(ours, broker, unique, proper
             for reader in readers:
                 reader.terminate()
         # Ours ends with 0, a JVM that ends by the signal with 143; both leave.
-        assert readers[0].wait(20) == 0 and readers[1].wait(20) in (0, 143)
+        assert readers[0].wait(60) == 0 and readers[1].wait(60) in (0, 143)
     assert "has no active members" in ours("kafka-consumer-groups", "--describe", "--group", group).err
 
 

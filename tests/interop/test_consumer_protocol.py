@@ -38,7 +38,7 @@ class Member:
 
     def leave(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(30)
+        self.process.wait(60)
         self.reader.join()
 
     def die(self):

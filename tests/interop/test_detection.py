@@ -35,7 +35,7 @@ class Librdkafka:
         for key in keys:
             self.producer.produce(topic, key=key, value=value,
                                   on_delivery=lambda error, message: placed.update({message.key().decode(): message.partition()}))
-        assert self.producer.flush(30) == 0
+        assert self.producer.flush(60) == 0
         assert placed.keys() == set(keys)
         return placed
 
@@ -43,10 +43,10 @@ class Librdkafka:
         """Gives the partition of each key explicitly."""
         for key, partition in partition_of.items():
             self.producer.produce(topic, key=key, value=value, partition=partition)
-        assert self.producer.flush(30) == 0
+        assert self.producer.flush(60) == 0
 
     def refresh(self, topic):
-        self.producer.list_topics(topic, timeout=10)
+        self.producer.list_topics(topic, timeout=60)
 
 
 def events(broker, topic, finding):

@@ -21,7 +21,7 @@ class SecureBroker(secured.SecurePartita):
         return harness.run_partita(*arguments, "--bootstrap-server", self.bootstrap, "--command-config", self.security.path / f"{name}.properties", **more)
 
     def kcat(self, name, *arguments, **more):
-        return subprocess.run(["kcat", "-F", str(self.security.path / f"{name}.librdkafka.conf"), *arguments], capture_output=True, text=True, timeout=30, **more)
+        return subprocess.run(["kcat", "-F", str(self.security.path / f"{name}.librdkafka.conf"), *arguments], capture_output=True, text=True, timeout=60, **more)
 
     def settings(self, name):
         """The file for librdkafka, as an application reads it."""
@@ -59,7 +59,7 @@ def test_kafkas_own_tools_take_the_file(broker, tools):
 def test_librdkafka_takes_the_file(broker):
     for name in ("app", "app.mtls"):
         admin = confluent_kafka.admin.AdminClient(broker.settings(name))
-        assert "orders" in admin.list_topics(timeout=20).topics, name
+        assert "orders" in admin.list_topics(timeout=60).topics, name
 
 
 def test_our_own_commands_take_every_file(broker):
@@ -78,7 +78,7 @@ def metrics(broker, token):
     """Name and labels to value, of what a principal did."""
     request = urllib.request.Request(f"http://{broker.http_address}/metrics", headers={"Authorization": f"Bearer {token}"} if token else {})
     try:
-        text = urllib.request.urlopen(request, timeout=30).read().decode()
+        text = urllib.request.urlopen(request, timeout=60).read().decode()
     except urllib.error.HTTPError as refused:
         text = refused.read().decode()
     return {name: int(value) for name, value in re.findall(r"^(partita_principal_\S+) (\d+)$", text, re.M)}
@@ -90,8 +90,8 @@ def test_metrics_tell_what_each_principal_did_to_whoever_may_know(broker):
     before = metrics(broker, token)
     assert refused.code == 1 and before['partita_principal_denials_total{principal="User:app"}'] > 0, before
     by_certificate = ["kcat", "-F", str(broker.security.path / "app.mtls.librdkafka.conf")]
-    subprocess.run([*by_certificate, "-P", "-t", "orders"], input="by certificate\n", text=True, timeout=30, check=True)
-    read = subprocess.run([*by_certificate, "-C", "-t", "orders", "-e", "-q"], capture_output=True, text=True, timeout=30, check=True)
+    subprocess.run([*by_certificate, "-P", "-t", "orders"], input="by certificate\n", text=True, timeout=60, check=True)
+    read = subprocess.run([*by_certificate, "-C", "-t", "orders", "-e", "-q"], capture_output=True, text=True, timeout=60, check=True)
     assert "by certificate" in read.stdout
     after = metrics(broker, token)
     for metric in ("requests", "produced_bytes", "fetched_bytes"):

@@ -338,7 +338,7 @@ def test_a_nudged_consumer_finds_new_partitions_at_once(scenario, broker, unique
 def control(broker, *arguments):
     """`partita control ...`, asked of the broker's HTTP side."""
     binary = os.environ.get("PARTITA_BINARY") or harness.HERE.parents[1] / "build" / "release" / "partita"
-    subprocess.run([binary, "control", *arguments, "--http", insight.address(broker)], check=True, capture_output=True, timeout=30)
+    subprocess.run([binary, "control", *arguments, "--http", insight.address(broker)], check=True, capture_output=True, timeout=60)
 
 
 class Sighting:
@@ -349,7 +349,7 @@ class Sighting:
         common = {"bootstrap.servers": broker.bootstrap}
         self.producer = confluent_kafka.Producer({**common, "client.id": unique("producer")})
         self.producer.produce(topic, b"value", partition=0)
-        assert self.producer.flush(20) == 0
+        assert self.producer.flush(60) == 0
         self.consumer = confluent_kafka.Consumer({**common, "client.id": unique("consumer"), "group.id": "unused",
                                                   "enable.auto.commit": False})
         self.consumer.assign([confluent_kafka.TopicPartition(topic, 0, 0)])
@@ -359,7 +359,7 @@ class Sighting:
 
     def counts(self):
         """How many partitions each of them sees."""
-        return {role: len(client.list_topics(self.topic, timeout=10).topics[self.topic].partitions)
+        return {role: len(client.list_topics(self.topic, timeout=60).topics[self.topic].partitions)
                 for role, client in (("producers", self.producer), ("consumers", self.consumer), ("strangers", self.stranger))}
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="findings ar
 
 
 def get(broker, path):
-    return urllib.request.urlopen(f"http://{insight.address(broker)}{path}", timeout=10).read().decode()
+    return urllib.request.urlopen(f"http://{insight.address(broker)}{path}", timeout=60).read().decode()
 
 
 class Lines:
@@ -55,7 +55,7 @@ class WebSocket:
 
     def __init__(self, broker):
         host, port = insight.address(broker).rsplit(":", 1)
-        self.socket = socket.create_connection((host, int(port)), timeout=30)
+        self.socket = socket.create_connection((host, int(port)), timeout=60)
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall((f"GET /v1/events HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                              f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
@@ -112,7 +112,7 @@ def produce(broker, topic, count, partitioner=None):
     for number in range(count):
         producer.produce(topic, key=f"user-{number}", value=b"value",
                          on_delivery=lambda _, message: placed.update({message.partition(): placed.get(message.partition(), 0) + 1}))
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     return placed
 
 
@@ -123,16 +123,16 @@ def test_no_topic_of_events_is_made_before_a_topic_has_grown(broker, unique):
     for number in range(400):
         # Keys that say nothing about the partition: a finding about a topic that never grew (H11).
         producer.produce(topic, key=f"user-{number % 40}", value=b"value", partition=number % 4 if number < 200 else (number + 1) % 4)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     assert insight.wait_for(broker, topic, "H11") or insight.finding(broker, topic, "H09")
-    assert EVENTS_TOPIC not in insight.admin(broker).list_topics(timeout=10).topics
+    assert EVENTS_TOPIC not in insight.admin(broker).list_topics(timeout=60).topics
     insight.grow(broker, topic, 8)
     produce(broker, topic, 40)
     reader = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": unique("group"), "client.id": "late"})
     reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 5, 0), confluent_kafka.TopicPartition(topic, 0, 0)], asynchronous=False)
     reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 5, 1)], asynchronous=False)
     assert insight.wait_for(broker, topic, "H03")
-    harness.wait_until(lambda: EVENTS_TOPIC in insight.admin(broker).list_topics(timeout=10).topics, 10, "the topic of events")
+    harness.wait_until(lambda: EVENTS_TOPIC in insight.admin(broker).list_topics(timeout=60).topics, 10, "the topic of events")
     reader.close()
     told = subprocess.run(["kcat", "-b", broker.bootstrap, "-C", "-t", EVENTS_TOPIC, "-o", "beginning", "-e", "-q"],
                           capture_output=True, text=True, timeout=30, check=True).stdout
@@ -248,7 +248,7 @@ def test_kafkas_own_topic_that_grew_is_told(broker, unique):
     reader.commit(offsets=[confluent_kafka.TopicPartition(topic, 0, 0)], asynchronous=False)
     reader.close()
     own = "__consumer_offsets"
-    count = len(insight.admin(broker).list_topics(own, timeout=10).topics[own].partitions)
+    count = len(insight.admin(broker).list_topics(own, timeout=60).topics[own].partitions)
     insight.grow(broker, own, count + 1)
     found = insight.wait_for(broker, own, "H42")
     assert found["severity"] == "block" and "coordinators are found by hash" in found["condition"]

@@ -24,7 +24,7 @@ def in_new(placed, old_count):
 
 def delete_group(broker, group):
     client = insight.admin(broker)  # Must outlive the future.
-    client.delete_consumer_groups([group])[group].result(20)
+    client.delete_consumer_groups([group])[group].result(60)
 
 
 class Kcat:
@@ -36,12 +36,12 @@ class Kcat:
 
     def end(self):
         self.process.terminate()
-        return [tuple(map(int, line.split())) for line in self.process.communicate(timeout=20)[0].splitlines()]
+        return [tuple(map(int, line.split())) for line in self.process.communicate(timeout=60)[0].splitlines()]
 
 
 def members_of(broker, group):
     client = insight.admin(broker)  # Must outlive the future.
-    description = client.describe_consumer_groups([group])[group].result(20)
+    description = client.describe_consumer_groups([group])[group].result(60)
     return [partition for member in description.members for partition in member.assignment.topic_partitions]
 
 
@@ -77,7 +77,7 @@ def test_a_group_that_begins_at_a_time_is_told_what_is_older(broker, tools, uniq
     for number in range(80):
         producer.produce(topic, value=str(number), partition=1,
                          timestamp=int(time.time() * 1000) - (hour_ms if number < 40 else 0))
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     read = tools("kafka-console-consumer", "--topic", topic, "--group", group, "--max-messages", 40, "--timeout-ms", 20000,
                  "--command-property", "auto.offset.reset=by_duration:PT10M").succeeded()
     assert read.lines == [str(number) for number in range(40, 80)], read
@@ -99,7 +99,7 @@ def test_partita_consume_in_a_group_is_told_what_it_skipped(broker, unique):
         assert lost["numbers"] == {"skipped_records": skipped, "partitions": 2, "is_exact": 1}
     finally:
         reader.terminate()
-        assert reader.wait(20) in (0, 130, 143)
+        assert reader.wait(60) in (0, 130, 143)
 
 
 def test_a_group_without_a_policy_is_told_when_it_crashes_again(broker, tools, unique):
@@ -176,7 +176,7 @@ def test_what_a_stale_producer_wrote_is_told_until_it_is_read(broker, unique):
         placed = {}
         for key in keys:
             producer.produce(topic, key=key, value=b"value", on_delivery=lambda _, message: placed.update({message.key().decode(): (message.partition(), message.offset())}))
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
         return placed
 
     before = send(stale)
@@ -200,7 +200,7 @@ def test_what_a_stale_producer_wrote_is_told_until_it_is_read(broker, unique):
     # Now the stale one learns the count.
     told = insight.wait_for(broker, topic, "H04", client_id=f"stale-{topic}")
     assert told["count"] > 50
-    stale.list_topics(topic, timeout=10)
+    stale.list_topics(topic, timeout=60)
     assert {partition for partition, _ in send(stale).values()} == {0, 1, 2, 3}, "it knows the count"
     harness.wait_until(lambda: group in insight.wait_for(broker, topic, "H04", client_id=f"stale-{topic}")["condition"], 25,
                        "it has switched, and what it wrote is still before the group")

@@ -91,7 +91,7 @@ class Scene:
     def end(self):
         """Of the output, committed or not: the sum over its partitions."""
         latest = {TopicPartition(self.target, partition): OffsetSpec.latest() for partition in range(PARTITIONS)}
-        return sum(found.result(30).offset for found in self.admin.list_offsets(latest).values())
+        return sum(found.result(60).offset for found in self.admin.list_offsets(latest).values())
 
     def kill_in_transaction(self):
         """With records that were written after its last checkpoint. Returns the ids of what is open."""

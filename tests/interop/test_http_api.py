@@ -62,7 +62,7 @@ class Site:
                                          data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as refused:
             return refused.code, refused.read()
@@ -178,7 +178,7 @@ def test_a_topic_that_grows(site, broker):
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "client.id": "writer", "topic.metadata.refresh.interval.ms": 600_000})
     for index in range(2000):
         producer.produce("growing", key=f"key-{index % 300}", value="v")
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     consumer = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "slow", "auto.offset.reset": "earliest", "enable.auto.commit": False,
                                          "topic.metadata.refresh.interval.ms": 600_000, "metadata.max.age.ms": 900_000})
     try:
@@ -202,7 +202,7 @@ def test_a_topic_that_grows(site, broker):
         harness.wait_until(shown, 60, lambda: "a finding about the topic")
         assert {one["subject"]["topic"] for one in found} == {"growing"}
         # The stream begins with what is open.
-        with urllib.request.urlopen(f"http://{site.address}/v1/events", timeout=30) as stream:
+        with urllib.request.urlopen(f"http://{site.address}/v1/events", timeout=60) as stream:
             event = json.loads(stream.readline())
         assert differences(event, DOCUMENT["components"]["schemas"]["FindingEvent"]) == []
         site.asked.add("events")
@@ -225,7 +225,7 @@ def test_an_error_is_told_with_the_request_that_caused_it(site, broker):
     failed = []
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "client.id": "too-much", "linger.ms": 0})
     producer.produce("narrow", value=b"x" * 1000, partition=1, on_delivery=lambda error, _: failed.append(error))
-    producer.flush(30)
+    producer.flush(60)
     assert failed[0] is not None
     given = [one for one in site.ask("errors")["errors"] if one["client"]["client_id"] == "too-much"]
     assert [(one["api"], one["code"], one["times"]) for one in given] == [("Produce", "MESSAGE_TOO_LARGE", 1)]
@@ -235,7 +235,7 @@ def test_an_error_is_told_with_the_request_that_caused_it(site, broker):
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap, "client.id": "maker"})
     for _ in range(2):
         with pytest.raises(confluent_kafka.KafkaException):
-            admin.create_topics([confluent_kafka.admin.NewTopic("narrow", 1)])["narrow"].result(30)
+            admin.create_topics([confluent_kafka.admin.NewTopic("narrow", 1)])["narrow"].result(60)
     given = [one for one in site.ask("errors", query="?limit=5")["errors"] if one["client"]["client_id"] == "maker"]
     assert [(one["api"], one["code"], one["times"], one["about"]["Name"]) for one in given] == [("CreateTopics", "TOPIC_ALREADY_EXISTS", 2, "narrow")]
     assert '"narrow"' in given[0]["request"] and given[0]["message"] == "Topic 'narrow' already exists."
@@ -245,7 +245,7 @@ def test_an_error_is_told_with_the_request_that_caused_it(site, broker):
     assert not joins or all(one["client"]["client_id"] for one in joins)
 
     host, port = broker.bootstrap.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall((8).to_bytes(4, "big") + (999).to_bytes(2, "big") + bytes(6))
         assert connection.recv(1) == b""
     newest = site.ask("errors")["errors"][0]
@@ -258,7 +258,7 @@ def test_requests_are_measured_while_somebody_looks(site, broker):
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "linger.ms": 0})
     for _ in range(50):
         producer.produce("narrow", value=b"v", partition=0)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
     answer = site.ask("requests")
     produce = next(one for one in answer["requests"] if one["api"] == "Produce")
     assert produce["requests"] >= 50 and produce["with_errors"] >= 1
@@ -342,7 +342,7 @@ def test_every_operation_was_asked_and_every_route_is_described(site):
 
 def test_a_request_of_ten_megabytes_is_refused_by_its_header(site):
     host, port = site.address.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(f"POST /v1/topics/made/records HTTP/1.1\r\nHost: {site.address}\r\nContent-Type: application/json\r\n"
                            f"Content-Length: {10 << 20}\r\n\r\n".encode())
         answer = b"".join(iter(lambda: connection.recv(4096), b""))

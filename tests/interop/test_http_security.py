@@ -50,7 +50,7 @@ def ask(broker, directory, path, token=None, body=None):
     request = urllib.request.Request(f"http{'s' if directory else ''}://{insight.address(broker)}{path}", data=data,
                                      headers={"Content-Type": "application/json", **headers})
     try:
-        with urllib.request.urlopen(request, timeout=30, context=trusting) as answer:
+        with urllib.request.urlopen(request, timeout=60, context=trusting) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read().decode()
@@ -73,14 +73,14 @@ def test_it_answers_nobody_else_but_of_its_health(secured, directory):
 
 def test_who_does_not_trust_its_certificate_is_not_connected(secured):
     with pytest.raises(urllib.error.URLError, match="CERTIFICATE_VERIFY_FAILED"):
-        urllib.request.urlopen(f"https://{insight.address(secured)}/health/live", timeout=10)
+        urllib.request.urlopen(f"https://{insight.address(secured)}/health/live", timeout=60)
 
 
 def test_the_token_is_in_no_log_and_in_no_description(secured, with_token):
     assert TOKEN not in secured.log_path.read_text() and TOKEN not in with_token.log_path.read_text()
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": with_token.bootstrap})
     resource = confluent_kafka.admin.ConfigResource("broker", "1")
-    described = admin.describe_configs([resource])[resource].result(timeout=20)
+    described = admin.describe_configs([resource])[resource].result(60)
     assert all(TOKEN not in str(entry.value) for entry in described.values())
     settings = ask(with_token, None, "/v1/broker/configs", TOKEN)
     assert settings[0] == 200 and TOKEN not in settings[1]
@@ -89,7 +89,7 @@ def test_the_token_is_in_no_log_and_in_no_description(secured, with_token):
 def test_the_broker_says_where_it_is_with_tls(secured):
     admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": secured.bootstrap})
     resource = confluent_kafka.admin.ConfigResource("broker", "1")
-    described = admin.describe_configs([resource])[resource].result(timeout=20)
+    described = admin.describe_configs([resource])[resource].result(60)
     assert described["partita.http.advertised"].value == f"https://{insight.address(secured)}"
 
 
@@ -127,7 +127,7 @@ def test_what_the_bearer_may_not_do_is_told_in_the_log():
     rules = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer", "super.users": "User:ANONYMOUS"}
     with harness.start_broker({"partita.http.token": TOKEN, "partita.http.principal": "User:console", **rules}) as broker:
         admin = confluent_kafka.admin.AdminClient({"bootstrap.servers": broker.bootstrap})
-        admin.create_topics([confluent_kafka.admin.NewTopic("orders", 1)])["orders"].result(timeout=20)
+        admin.create_topics([confluent_kafka.admin.NewTopic("orders", 1)])["orders"].result(60)
         assert ask(broker, None, "/v1/topics/orders", TOKEN)[0] == 403
         assert ("Principal = User:console is Denied operation = DESCRIBE from host = 127.0.0.1 on resource = Topic:LITERAL:orders for request = "
                 "GET /v1/topics/T with resourceRefCount = 1 based on rule DefaultDeny") in broker.log_path.read_text()
@@ -139,7 +139,7 @@ def test_topics_are_named_to_the_bearer_alone_also_where_capacity_is_counted():
     with harness.start_broker({"partita.http.token": TOKEN, "partita.capacity.units": "1"}) as broker:
         producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
         producer.produce("payroll", b"v")
-        assert producer.flush(20) == 0
+        assert producer.flush(60) == 0
         named, unnamed = (ask(broker, None, "/metrics", token)[1] for token in (TOKEN, None))
         sent = "partita_service_incoming_messages_total"
         assert f'{sent}{{entity="payroll"}} 1' in named and f'{sent}{{entity=""}} 0' in named
@@ -174,7 +174,7 @@ def test_the_console_asks_for_the_token_once(with_token):
         started.put("#login input", TOKEN)
         started.loaded.clear()
         started.click("#login button")
-        assert started.loaded.wait(20), "the console begins anew"
+        assert started.loaded.wait(60), "the console begins anew"
         started.wait("document.querySelector('.state')?.textContent === 'live'", "events come, by a WebSocket with the token")
         started.wait("document.querySelector('.page')?.dataset.ready && !document.querySelector('#login')", "a page is drawn")
         assert started.run("document.cookie") == "" and started.run("JSON.stringify(localStorage)").count(TOKEN) == 0

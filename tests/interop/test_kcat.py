@@ -67,7 +67,7 @@ class GroupMember:
 
     def leave(self):
         self.process.terminate()
-        assert self.process.wait(20) == 0, self.text()
+        assert self.process.wait(60) == 0, self.text()
 
     def kill(self):
         self.process.kill()

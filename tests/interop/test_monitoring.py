@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(harness.TARGET != "partita", reason="these are P
 
 def get(broker, path):
     try:
-        return urllib.request.urlopen(f"http://{insight.address(broker)}{path}", timeout=10)
+        return urllib.request.urlopen(f"http://{insight.address(broker)}{path}", timeout=60)
     except urllib.error.HTTPError as answer:
         return answer
 
@@ -56,7 +56,7 @@ def all_types(tmp_path):
                             "--command-config", broker.security.path / "app.properties").succeeded()
         token = (broker.security.path / "http-token").read_text().strip()
         request = urllib.request.Request(f"http://{broker.http_address}/metrics", headers={"Authorization": f"Bearer {token}"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return dict(re.findall(r"^# TYPE (\S+) (\S+)$", answer.read().decode(), re.M))
 
 

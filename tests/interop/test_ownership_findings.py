@@ -38,7 +38,7 @@ def test_processes_with_one_instance_id_are_owners_at_once(broker, unique):
     insight.create(broker, topic, 1)
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
     producer.produce(topic, "value")
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     # Each hears of the next one with its next request. Its heartbeat is far away, so that will be a commit.
     patient = {"group.instance.id": "the-only-one", "heartbeat.interval.ms": 20_000, "session.timeout.ms": 60_000}
     processes = []
@@ -61,9 +61,9 @@ def test_processes_with_one_instance_id_are_owners_at_once(broker, unique):
     assert (late["numbers"]["refused_commits"], late["numbers"]["members"]) == (3, 3)
     assert insight.ask(broker, f"groups/{group}/ownership")["takeover_kinds"]["stolen"] == 3
     # What was refused is not there, and the one that has the partition may commit.
-    assert latest.committed([confluent_kafka.TopicPartition(topic, 0)], timeout=20)[0].offset < 0
+    assert latest.committed([confluent_kafka.TopicPartition(topic, 0)], timeout=60)[0].offset < 0
     latest.commit(record, asynchronous=False)
-    assert latest.committed([confluent_kafka.TopicPartition(topic, 0)], timeout=20)[0].offset == record.offset() + 1
+    assert latest.committed([confluent_kafka.TopicPartition(topic, 0)], timeout=60)[0].offset == record.offset() + 1
     for process in processes:
         process.close()
 
@@ -167,7 +167,7 @@ class Forgetful:
 
     def __exit__(self, *_):
         self.process.stdin.close()
-        self.process.wait(20)
+        self.process.wait(60)
 
     def wait_for(self, what):
         """The rest of the next line that begins so."""
@@ -235,7 +235,7 @@ def test_a_process_whose_instance_id_another_took_goes_on_reading(broker, unique
     insight.create(broker, topic, 1)
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "client.id": "writer"})
     producer.produce(topic, "value")
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     with contextlib.ExitStack() as ends:
         processes = []
         for _ in range(2):

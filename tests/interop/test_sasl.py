@@ -101,7 +101,7 @@ def list_topics(tools, secured, directory, user):
 
 def kcat(secured, user, *arguments, **more):
     options = [word for key, value in user.librdkafka().items() for word in ("-X", f"{key}={value}")]
-    return subprocess.run(["kcat", "-b", secured, *options, *arguments], capture_output=True, text=True, timeout=30, **more)
+    return subprocess.run(["kcat", "-b", secured, *options, *arguments], capture_output=True, text=True, timeout=60, **more)
 
 
 def round_trip(secured, user, topic):
@@ -208,7 +208,7 @@ def test_kcat_shows_which_mechanisms_there_are(secured):
 
 
 def test_who_does_not_log_in_is_not_served(tools, secured):
-    done = subprocess.run(["kcat", "-b", secured, "-L", "-m", "2"], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["kcat", "-b", secured, "-L", "-m", "2"], capture_output=True, text=True, timeout=60)
     assert done.returncode != 0
 
 
@@ -360,7 +360,7 @@ def ask(connection, key, version, body):
 
 def bearer_login(broker, token):
     """Error, text and bytes of the broker's answer to the token, and its answer to what a client says then."""
-    with socket.create_connection(("127.0.0.1", broker.second_port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", broker.second_port), timeout=60) as connection:
         mechanism = b"OAUTHBEARER"
         hands = ask(connection, 17, 1, struct.pack(">h", len(mechanism)) + mechanism)
         assert hands[:2] == b"\0\0", hands

@@ -112,7 +112,7 @@ def test_what_is_of_no_schema_is_shown_as_it_is_and_told(broker, unique, registr
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
     for value in (b"plain", framed(9, b""), None):
         producer.produce(topic, value)
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     shown = consume(broker, topic, registry)
     assert shown.code == 1
     assert shown.out.splitlines()[0] == "plain" and shown.out.splitlines()[-1] == "null"

@@ -34,13 +34,13 @@ class Registry(connect.Program):
         """What schemas are there for, as JSON; None while nobody answers."""
         self.check_alive()
         try:
-            with urllib.request.urlopen(f"{self.url}/subjects", timeout=30) as answer:
+            with urllib.request.urlopen(f"{self.url}/subjects", timeout=60) as answer:
                 return answer.read().decode()
         except (urllib.error.URLError, OSError):
             return None
 
     def newest(self, subject):
-        with urllib.request.urlopen(f"{self.url}/subjects/{subject}/versions/latest", timeout=30) as answer:
+        with urllib.request.urlopen(f"{self.url}/subjects/{subject}/versions/latest", timeout=60) as answer:
             return json.load(answer)
 
     def id_of(self, subject):

@@ -24,7 +24,7 @@ producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap, "topic.meta
 for line in sys.stdin:
     for key in range(int(line)):
         producer.produce(topic, key=f"key-{key}", value=f"value-{key}")
-    producer.flush(20)
+    producer.flush(60)
     print("done", flush=True)
 """
 FRESH_MS = 200
@@ -68,7 +68,7 @@ class Writer:
 
     def close(self):
         self.process.stdin.close()
-        assert self.process.wait(20) == 0
+        assert self.process.wait(60) == 0
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def backlog_before_growth(broker, unique):
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "client.id": "writer"})
     for number in range(3000):
         producer.produce(topic, key=f"key-{number % 300}", value="before")
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     by_hand = confluent_kafka.Consumer({"bootstrap.servers": broker.bootstrap, "group.id": group})
     by_hand.commit(offsets=[confluent_kafka.TopicPartition(topic, p, 0) for p in range(6)], asynchronous=False)
     by_hand.close()
@@ -165,7 +165,7 @@ def backlog_before_growth(broker, unique):
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "client.id": "writer"})
     for number in range(3000):
         producer.produce(topic, key=f"key-{number % 300}", value="after")
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     return topic, group
 
 
@@ -223,7 +223,7 @@ def test_a_reader_of_the_members_software_is_told_from_it_by_its_process(broker,
                            lambda: f"the outsider is {reader.pid}: {fence(broker, topic)}")
         assert {waiting["group"] for waiting in fence(broker, topic)["waiting"]} == {group}
         assert insight.finding(broker, topic, "H52") is None
-        reader.communicate("\n", timeout=20)
+        reader.communicate("\n", timeout=60)
 
 
 def test_a_reader_that_may_be_a_member_is_held_and_told(broker, stalled_group):

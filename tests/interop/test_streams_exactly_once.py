@@ -144,7 +144,7 @@ class Scene:
         self.fed += count
         for _ in range(count):
             self.feed_one()
-        assert self.producer.flush(30) == 0
+        assert self.producer.flush(60) == 0
 
     def send(self, topic, key, value, **options):
         self.producer.produce(topic, key=key, value=value, **options)
@@ -244,7 +244,7 @@ class Orders(Scene):
         # Long before the first order, whose customer is known therefore.
         for customer, region in self.regions.items():
             self.send(self.topics[1], customer, region, timestamp=int((time.time() - 3600) * 1000))
-        assert self.producer.flush(30) == 0
+        assert self.producer.flush(60) == 0
 
     def feed_one(self):
         order, customer = f"order-{len(self.orders)}", self.random.choice(list(self.regions))

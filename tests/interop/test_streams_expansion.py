@@ -49,18 +49,18 @@ def guard(broker, topic):
     entries = [types.ConfigEntry(name, value, incremental_operation=types.AlterConfigOpType.SET)
                for name, value in (("partita.expansion.mode", "guarded"), ("partita.expansion.guard.quiet.ms", "0"))]
     resource = types.ConfigResource(types.ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
-    client.incremental_alter_configs([resource])[resource].result(20)
+    client.incremental_alter_configs([resource])[resource].result(60)
 
 
 def partitions(broker, topic):
-    return len(insight.admin(broker).list_topics(topic, timeout=10).topics[topic].partitions)
+    return len(insight.admin(broker).list_topics(topic, timeout=60).topics[topic].partitions)
 
 
 def produce(broker, topic, count):
     producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap, "partitioner": "murmur2_random"})
     for number in range(count):
         producer.produce(topic, key=f"user-{number % 100}", value=f"value-{number % 7}")
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
 
 
 def has_committed(broker, group, topic):
@@ -83,7 +83,7 @@ def test_a_running_application_is_recognised_and_guarded_refuses(broker, unique,
     produce(broker, topic, 300)
     running = application(topic)
     changelog = f"{running.id}-by-key-changelog"
-    harness.wait_until(lambda: insight.admin(broker).list_topics(timeout=10).topics.get(changelog), 20, "its changelog is there")
+    harness.wait_until(lambda: insight.admin(broker).list_topics(timeout=60).topics.get(changelog), 20, "its changelog is there")
 
     plan = insight.ask(broker, f"topics/{topic}/expansion?to=4")
     assert plan["verdict"] == "blocked"
@@ -118,9 +118,9 @@ def test_an_application_dies_of_it_as_the_finding_says(broker, unique, applicati
     assert insight.finding(broker, topic, "H26", group=running.id)
     # What a reset of the application does with its topics.
     admin = insight.admin(broker)
-    own = [name for name in admin.list_topics(timeout=10).topics if name.startswith(f"{running.id}-")]
+    own = [name for name in admin.list_topics(timeout=60).topics if name.startswith(f"{running.id}-")]
     assert own
     for deleted in admin.delete_topics(own).values():
-        deleted.result(20)
+        deleted.result(60)
     insight.wait_until_closed(broker, topic, "H26", group=running.id)
     insight.wait_until_closed(broker, topic, "H28", group=running.id)

@@ -223,14 +223,14 @@ def test_tls_1_1_is_refused(broker):
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     context.set_ciphers("ALL:@SECLEVEL=0")
     context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
-    with socket.create_connection(("127.0.0.1", broker.second_port), timeout=10) as plain:
+    with socket.create_connection(("127.0.0.1", broker.second_port), timeout=60) as plain:
         with pytest.raises(ssl.SSLError):
             context.wrap_socket(plain)
     log_says(broker, "unsupported protocol .the client offers no version of ssl.enabled.protocols")
 
 
 def test_clients_without_tls_at_its_port_and_with_it_elsewhere_are_closed(broker, encrypted):
-    done = subprocess.run(["kcat", "-b", encrypted, "-L", "-m", "2"], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["kcat", "-b", encrypted, "-L", "-m", "2"], capture_output=True, text=True, timeout=60)
     assert done.returncode != 0
     log_says(broker, "the client speaks without TLS")
     done = kcat(broker.bootstrap, "-L", "-m", "2")

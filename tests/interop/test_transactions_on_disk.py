@@ -28,7 +28,7 @@ def producer(broker, transactional_id):
 def write(made, topic, *values):
     for value in values:
         made.produce(topic, value, partition=0)
-    assert made.flush(30) == 0
+    assert made.flush(60) == 0
 
 
 def read(broker, topic, isolation="read_committed"):

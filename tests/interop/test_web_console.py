@@ -47,7 +47,7 @@ def ask(site, path, body=None, method=None, **headers):
     request = urllib.request.Request(f"{site}v1/{path}", data=data, method=method,
                                      headers={"Content-Type": "application/json", **headers})
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as refused:
         return refused.code, json.loads(refused.read() or b"{}")
@@ -267,7 +267,7 @@ def test_a_record_of_10_mb_shows_its_beginning_and_can_be_saved(browser, site, b
     value = json.dumps([{"number": number, "text": "x" * 80} for number in range(100_000)])
     assert len(value) > 10_000_000
     producer.produce("large", value=value)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     browser.go(f"{site}#/topics/large/records")
     browser.wait("document.querySelector('.record')", "the record")
     browser.run("document.querySelector('.record').open = true; 0")
@@ -608,6 +608,6 @@ def test_ten_thousand_partitions_answer_in_pages(browser, site, world):
 def test_a_page_of_another_site_changes_nothing(site, world, headers, status):
     request = urllib.request.Request(f"{site}v1/topics", data=b'{"topic": "evil", "partitions": 1}', headers={"Content-Type": "application/json", **headers})
     with pytest.raises(urllib.error.HTTPError) as refused:
-        urllib.request.urlopen(request, timeout=30)
+        urllib.request.urlopen(request, timeout=60)
     assert refused.value.code == status
     assert ask(site, "topics/evil")[0] == 404
