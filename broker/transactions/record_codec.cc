@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/messages/transaction_log_record.h"
+#include "protocol/producer_ids.h"
 
 namespace partita::transactions {
 namespace {
@@ -73,6 +74,23 @@ std::vector<PartitionsOfTopic> sorted_partitions(const Array<PartitionsSchema>& 
     return result;
 }
 
+/// The first field whose value no coordinator writes; empty when there is none. An id in one of the two states that nobody is
+/// ever seen in has no way out of it, a marker without a producer ends nothing, and ids that were made up would use up all
+/// others.
+std::string_view impossible_field(const TransactionLogValue& value) {
+    const std::optional<TransactionState> state = state_numbered(value.transaction_status);
+    if (!state || *state == TransactionState::dead || *state == TransactionState::prepare_epoch_fence) {
+        return "TransactionStatus";
+    }
+    if (!may_have_been_given({value.producer_id})) {
+        return "ProducerId";
+    }
+    if (ProducerId{value.next_producer_id} != kNoProducerId && !may_have_been_given({value.next_producer_id})) {
+        return "NextProducerId";
+    }
+    return value.producer_epoch < 0 ? "ProducerEpoch" : "";
+}
+
 }  // namespace
 
 std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, ByteBuffer& buffer) {
@@ -106,16 +124,15 @@ std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::
     if (!found) {
         return std::unexpected(found.error());
     }
-    const std::optional<TransactionState> state = state_numbered(found->transaction_status);
-    if (!state) {
-        return std::unexpected(DecodeError{DecodeFailure::unknown_value, 0, "TransactionStatus"});
+    if (const auto impossible = impossible_field(*found); !impossible.empty()) {
+        return std::unexpected(DecodeError{DecodeFailure::unknown_value, 0, impossible});
     }
     return TransactionRecord{.transactional_id = id->transactional_id,
                              .producer = {{found->producer_id}, {found->producer_epoch}},
                              .previous_producer_id = {found->previous_producer_id},
                              .next_producer_id = {found->next_producer_id},
                              .timeout_ms = found->transaction_timeout_ms,
-                             .state = *state,
+                             .state = *state_numbered(found->transaction_status),
                              .partitions = sorted_partitions(found->transaction_partitions),
                              .start_timestamp = {found->transaction_start_timestamp_ms},
                              .last_update_timestamp = {found->transaction_last_update_timestamp_ms},

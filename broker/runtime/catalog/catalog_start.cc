@@ -11,6 +11,7 @@
 #include "broker/topics/features.h"
 #include "broker/topics/internal_topics.h"
 #include "protocol/assert.h"
+#include "protocol/producer_ids.h"
 #include "storage/keyed_log_checkpoint.h"
 
 namespace partita::runtime {
@@ -143,6 +144,9 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
         topics_.table()->for_each([&](const TopicState& topic) {
             for (const std::shared_ptr<Partition>& partition : topic.partitions) {
                 for (const ProducerSummary& producer : partition->log->active_producers()) {
+                    if (!may_have_been_given(producer.producer_id)) {
+                        continue;
+                    }
                     producers.next_producer_id = std::max(producers.next_producer_id, ProducerId{producer.producer_id.value + 1});
                 }
             }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "protocol/producer_ids.h"
 #include "tests/support/hex.h"
 
 namespace partita::transactions {
@@ -118,6 +121,34 @@ TEST_F(TransactionRecordCodec, PassesOverWhatIsOfALaterBroker) {
     EXPECT_EQ(decode_record(key, value, arena_).value(), std::nullopt);
     key[1] = std::byte{1};
     EXPECT_EQ(decode_record(key, value, arena_).value(), std::nullopt);
+}
+
+TEST_F(TransactionRecordCodec, RefusesWhatNoCoordinatorWrites) {
+    const auto refusal = [this](const TransactionRecord& record) {
+        const auto encoded = encode_record(record, buffer_);
+        const auto decoded = decode_record(encoded->key, encoded->value, arena_);
+        return decoded ? std::string() : std::string(decoded.error().field);
+    };
+    TransactionRecord passing = record();
+    // Nobody is ever seen in these two, so nobody could go on from there.
+    passing.state = TransactionState::dead;
+    EXPECT_EQ(refusal(passing), "TransactionStatus");
+    passing.state = TransactionState::prepare_epoch_fence;
+    EXPECT_EQ(refusal(passing), "TransactionStatus");
+    TransactionRecord without_id = record();
+    without_id.producer.id = kNoProducerId;
+    EXPECT_EQ(refusal(without_id), "ProducerId");
+    // Ids that were made up: all that are given out are higher than every one that is known.
+    TransactionRecord made_up = record();
+    made_up.producer.id = kProducerIdsEnd;
+    EXPECT_EQ(refusal(made_up), "ProducerId");
+    made_up = record();
+    made_up.next_producer_id = {std::numeric_limits<std::int64_t>::max()};
+    EXPECT_EQ(refusal(made_up), "NextProducerId");
+    TransactionRecord without_epoch = record();
+    without_epoch.producer.epoch = kNoProducerEpoch;
+    EXPECT_EQ(refusal(without_epoch), "ProducerEpoch");
+    EXPECT_EQ(refusal(record()), "");
 }
 
 TEST_F(TransactionRecordCodec, RefusesWhatIsNoRecord) {
