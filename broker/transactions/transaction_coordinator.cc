@@ -5,6 +5,7 @@
 
 #include "broker/transactions/record_codec.h"
 #include "protocol/record_batch_builder.h"
+#include "protocol/wrapping.h"
 
 namespace partita::transactions {
 namespace {
@@ -415,7 +416,7 @@ void TransactionCoordinator::expire_ids(Now now, Effects& effects) {
     std::vector<std::string_view> expired;
     for (const auto& [id, transaction] : table_.all()) {
         if (may_follow(TransactionState::dead, transaction.state) &&
-            transaction.last_update_timestamp.value + config_.id_expiration_ms <= now.wall.value) {
+            wrapping_subtract(now.wall.value, transaction.last_update_timestamp.value) >= config_.id_expiration_ms) {
             expired.push_back(effects.arena.copy(id));
         }
     }
@@ -468,7 +469,9 @@ Instant TransactionCoordinator::next_abort_check(Instant instant) const {
 
 void TransactionCoordinator::watch_timeout(std::string_view transactional_id, Now now) {
     const Transaction& transaction = *table_.find(transactional_id);
-    const std::int64_t left_ms = transaction.start_timestamp.value + transaction.timeout_ms - now.wall.value;
+    // One that began later than now did so by a clock that was ahead: it would stay open until the clock is there again.
+    const std::int64_t since_ms = std::max<std::int64_t>(wrapping_subtract(now.wall.value, transaction.start_timestamp.value), 0);
+    const std::int64_t left_ms = std::max<std::int64_t>(transaction.timeout_ms - since_ms, 0);
     const Instant check = next_abort_check(now.monotonic + left_ms);
     timeouts_.emplace(check, transactional_id);
     timeout_of_.insert_or_assign(std::string(transactional_id), check);

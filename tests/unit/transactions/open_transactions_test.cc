@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "tests/unit/transactions/transaction_fixture.h"
 
 namespace partita::transactions::testing {
@@ -104,6 +106,34 @@ TEST_F(OpenTransactions, KeepTheirTimeoutAcrossARestart) {
     EXPECT_EQ(state_of("tx"), TransactionState::ongoing);
     run_for(1);
     EXPECT_EQ(state_of("tx"), TransactionState::complete_abort);
+}
+
+TEST_F(OpenTransactions, ThatBeganLaterThanNowLastNoLongerThanTheirTimeout) {
+    const Producer producer = init("tx", std::nullopt, 25'000).producer;
+    ASSERT_EQ(add("tx", producer, {0}), ErrorCode::none);
+    // The clock was years ahead, and was put right while the broker was down.
+    now_.wall.value -= 5LL * 365 * 24 * 3'600'000;
+    begin();
+    run_for(29'999);
+    EXPECT_EQ(state_of("tx"), TransactionState::ongoing);
+    run_for(1);
+    EXPECT_EQ(state_of("tx"), TransactionState::complete_abort);
+}
+
+TEST_F(OpenTransactions, EndWhateverTimesARecordOfThemSays) {
+    for (const std::int64_t time : {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+        store(TransactionRecord{.transactional_id = "tx",
+                                .producer = {{7}, {1}},
+                                .timeout_ms = std::numeric_limits<std::int32_t>::max(),
+                                .state = TransactionState::ongoing,
+                                .partitions = {{"t", {{0}}}},
+                                .start_timestamp = {time},
+                                .last_update_timestamp = {time},
+                                .client_version = TransactionVersion::v2});
+        begin();
+        run_for(std::int64_t{std::numeric_limits<std::int32_t>::max()} + kAbortCheckMs);
+        EXPECT_EQ(state_of("tx"), TransactionState::complete_abort);
+    }
 }
 
 TEST_F(OpenTransactions, ThatTimedOutWhileTheBrokerWasDownAreAbortedAtTheFirstLook) {
