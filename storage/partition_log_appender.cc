@@ -121,10 +121,17 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
 
 void LogAppender::publish_last_stable_offset() {
     state_.assert_appender();
+    PARTITA_ASSERT(state_.staged.empty(), "the last stable offset follows from what is written");
     const Offset end = state_.core.log_end_offset();
     // A transaction may have begun below what is left of the log.
     const Offset begin = std::max(state_.producers.first_open_transaction().value_or(end), state_.core.log_start_offset());
     const Offset stable = std::min(begin, end);
+    state_.core.last_stable.store(stable.value, std::memory_order_release);
+}
+
+void LogAppender::raise_last_stable_offset() {
+    state_.assert_appender();
+    const Offset stable = std::max(state_.core.last_stable_offset(), state_.core.log_start_offset());
     state_.core.last_stable.store(stable.value, std::memory_order_release);
 }
 
@@ -134,14 +141,14 @@ void LogAppender::finish(std::size_t first, AppendError error) {
         if (batch.undo >= 0) state_.producers.restore(std::move(state_.undo[static_cast<std::size_t>(batch.undo)]));
     }
     state_.next_offset = state_.core.log_end_offset();
+    state_.staged.clear();
+    state_.undo.clear();
     publish_last_stable_offset();
     PARTITA_ASSERT(state_.group != nullptr, "staged batches have a group");
     state_.group->published_end = state_.next_offset;
     state_.group->error = std::move(error);
     state_.group->resolved = true;
     state_.group.reset();
-    state_.staged.clear();
-    state_.undo.clear();
 }
 
 StorageResult<void> LogAppender::make_directory() {

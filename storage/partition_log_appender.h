@@ -25,8 +25,12 @@ class LogAppender {
     [[nodiscard]] StorageResult<void> roll(TimestampMs now);
     /// Sees to what a write needs: the directory, a first segment, and a clean tail.
     [[nodiscard]] StorageResult<void> prepare(TimestampMs now);
-    /// Computes the last stable offset from the open transactions and the log end, and publishes it.
+    /// Computes the last stable offset from the open transactions and the log end, and publishes it. Only when nothing is staged:
+    /// what is has its producers changed already, and readers would be shown the records of an aborted transaction before the
+    /// index tells of it.
     void publish_last_stable_offset();
+    /// After the log start moved: the last stable offset is not below it.
+    void raise_last_stable_offset();
 
   private:
     /// As many of the staged batches from `first` on as the active segment takes; 0: roll first.

@@ -46,7 +46,7 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
             state.shown.segments.erase(state.shown.segments.begin());
         }
         if (state.shown.epochs.truncate_from_start(offset)) state.epochs_unwritten = true;
-        LogAppender(state).publish_last_stable_offset();
+        LogAppender(state).raise_last_stable_offset();
     }
     for (const auto& segment : removed) {
         segment->release_files();
@@ -88,7 +88,7 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
         const Offset start = std::max(log_start_offset(), state->shown.segments.front()->base_offset());
         core_.log_start.store(start.value, std::memory_order_release);
         if (state->shown.epochs.truncate_from_start(start)) state->epochs_unwritten = true;
-        LogAppender(*state).publish_last_stable_offset();
+        LogAppender(*state).raise_last_stable_offset();
     }
     for (const auto& segment : removed) {
         segment->release_files();

@@ -215,6 +215,23 @@ TEST_F(TransactionsInLogTest, TheStableOffsetIsNeverBelowTheLogStart) {
     EXPECT_EQ(aborted_from(7, 8), (std::vector<std::int64_t>{1}));
 }
 
+TEST_F(TransactionsInLogTest, TheStableOffsetWaitsForAMarkerThatIsStagedWhateverIsDeleted) {
+    write_plain();
+    write(1, 0);  // 1
+    write_plain();
+    auto marker = marker_of(1, ControlRecordType::abort);
+    const auto staged = world.log().stage(marker, kOfTransactions);
+    ASSERT_TRUE(staged);
+    // Nobody could tell readers yet that the transaction is aborted.
+    ASSERT_TRUE(*world.log().delete_records_before({1}));
+    EXPECT_EQ(world.log().last_stable_offset(), Offset{1});
+    EXPECT_TRUE(aborted_from(1, 3).empty());
+    world.log().flush_staged();
+    ASSERT_TRUE(staged->result());
+    EXPECT_EQ(world.log().last_stable_offset(), Offset{4});
+    EXPECT_EQ(aborted_from(1, 3), (std::vector<std::int64_t>{1}));
+}
+
 TEST_F(TransactionsInLogTest, RetentionMovesTheStableOffsetAlong) {
     world.config->segment_bytes = 600;
     world.config->retention_ms = 1000;
