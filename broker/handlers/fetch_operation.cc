@@ -62,7 +62,8 @@ void FetchOperation::read(Turn& turn) {
             if (outcome.error == ErrorCode::kafka_storage_error) {
                 services_.counters.failed_fetches.fetch_add(1, std::memory_order_relaxed);
             }
-        } else if (target.partition && target.fetch_offset < target.partition->log->active_segment_base()) {
+        } else if (outcome.slice.available_bytes > 0 && target.fetch_offset < target.partition->log->active_segment_base()) {
+            // Who stands before an open transaction, or is held by a fence, has nothing to catch up with, wherever that is.
             any_on_older_segment_ = true;
         }
     }

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 class CommittedReaders : public ::testing::Test {
   protected:
     void SetUp() override {
-        broker_ = InProcessBroker::start({.data_directory = directory_ / "data"});
+        broker_ = InProcessBroker::start({.data_directory = directory_ / "data", .overrides = {"log.segment.bytes=1048576"}});
         ASSERT_NE(broker_, nullptr);
         producer_ = std::make_unique<WireClient>(broker_->port());
         reader_ = std::make_unique<CommittedFetch>(broker_->port());
@@ -52,8 +52,8 @@ class CommittedReaders : public ::testing::Test {
         build_end_transaction_marker({type, 0}, {0}, {0}, {producer}, {0}, real_schedule().clock.now().wall, marker);
         append(std::move(marker));
     }
-    void produce_one() {
-        const std::array values{std::string("v")};
+    void produce_one(std::size_t value_bytes = 1) {
+        const std::array values{std::string(value_bytes, 'v')};
         EXPECT_EQ(produce(*producer_, "t", 0, make_batch(values)), ErrorCode::none);
     }
     TemporaryDirectory directory_;
@@ -75,6 +75,22 @@ TEST_F(CommittedReaders, WaitThroughWhatAnOpenTransactionHides) {
     ASSERT_NE(data, nullptr) << reader_->wire().failure();
     EXPECT_GT(data->records.size, 0);
     EXPECT_EQ(data->last_stable_offset, 6);
+}
+
+// Whoever is behind by a segment is answered at once. Who waits for a transaction to end is not behind, and would ask for nothing
+// thousands of times a second.
+TEST_F(CommittedReaders, WaitForATransactionThatIsOpenInAnEarlierSegment) {
+    write_in_transaction(1);
+    produce_one(600'000);
+    produce_one(600'000);
+    ASSERT_GT(broker_->services().topics.table()->find("t")->partitions[0]->log->active_segment_base(), Offset{0});
+    ASSERT_TRUE(reader_->ask({.max_wait_ms = 20'000}, 1));
+    EXPECT_TRUE(reader_->wire().is_silent_for(200ms)) << "nothing that it may see has come";
+    end_transaction(1, ControlRecordType::commit);
+    produce_one();
+    const auto* data = reader_->answer(1);
+    ASSERT_NE(data, nullptr) << reader_->wire().failure();
+    EXPECT_GT(data->records.size, 0);
 }
 
 TEST_F(CommittedReaders, AreToldOfTheAbortedTransactionsOfTheirSlice) {
