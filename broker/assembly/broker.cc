@@ -125,6 +125,7 @@ struct Broker::Parts {
     OutwardWrites outward_writes;
     TransactionShards transactions;
     TransactionUpdates transaction_updates;
+    OrphanedTransactions orphaned_transactions;
     ClaimShards claims;
     CoordinatorTimers coordinator_timers;
     FenceFiles fence_files;
@@ -176,6 +177,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       outward_writes(turns, topics, coordinators),
       transactions({turns, *storage->metadata_store, upkeep, failures, &outward_writes}, transaction_settings(*config.get(), 0)),
       transaction_updates(transactions, config),
+      orphaned_transactions(outward_writes),
       claims({turns, *storage->metadata_store, upkeep, failures}),
       coordinator_timers(coordinators, turns.first()),
       fence_files(storage->file_system, storage->directory),
@@ -241,7 +243,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     // In this order: whoever coordinates is told last, when all others know what there is.
     for (TopicsListener* listener :
          std::initializer_list<TopicsListener*>{&throttles, &capacity, &readers, &group_updates, &transaction_updates, &turns,
-                                                &fences, &fence_wakes, &capture, &coordinators}) {
+                                                &fences, &fence_wakes, &capture, &coordinators, &orphaned_transactions}) {
         topics.add_listener(*listener);
     }
     turns.first_reactor().add_participant(coordinator_timers);

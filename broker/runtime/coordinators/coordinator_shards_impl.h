@@ -425,6 +425,10 @@ std::vector<ErrorCode> CoordinatorShards<Core>::write_markers(const Partition& p
             }
         }
         update_deadline(shard);
+    } else {
+        // To such a core they mean nothing, but a client's transaction that is open in its log ends, and what follows it can be
+        // folded. The log has its own lock; this shard's is perhaps held by who asks, or another one's.
+        errors = append_together(partition, markers, now);
     }
     return errors;
 }

@@ -10,6 +10,8 @@
 #include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
 #include "broker/runtime/partitions/topic_table.h"
+#include "broker/topics/catalog_commands.h"
+#include "broker/topics/internal_topics.h"
 #include "protocol/record_batch_builder.h"
 
 namespace partita::runtime {
@@ -54,6 +56,13 @@ std::optional<End> end_of(const Known& known, std::string_view topic, PartitionI
     return End{false, open.producer_epoch};
 }
 
+/// Cheap. A transaction of which all records were deleted leaves the last stable offset at the start of the log, which is its end
+/// then, until somebody else writes.
+bool may_have_open_transactions(const PartitionLog& log) {
+    const Offset end = log.log_end_offset();
+    return log.has_files() && (log.last_stable_offset() < end || log.log_start_offset() == end);
+}
+
 /// Markers to be written, with what they consist of.
 struct Markers {
     std::vector<coordination::OutwardWrite> writes;
@@ -76,20 +85,21 @@ struct Markers {
 
 }  // namespace
 
-std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards& transactions, OutwardWrites& writes, Now now) {
-    if (!transactions.is_attached() || !transactions.is_complete()) {
-        return 0;
-    }
+namespace {
+
+/// `what_is_known` is asked once at most, when something is open at all.
+template <class WhatIsKnown>
+std::size_t end_what_nobody_ends(const TopicTable& table, WhatIsKnown what_is_known, OutwardWrites& writes, Turn* turn, Now now) {
     std::optional<Known> known;
     Markers markers;
     table.for_each([&](const TopicState& state) {
         for (std::size_t index = 0; index < state.partitions.size(); ++index) {
             const PartitionLog& log = *state.partitions[index]->log;
-            if (!log.has_files() || log.last_stable_offset() == log.log_end_offset()) {
+            if (!may_have_open_transactions(log)) {
                 continue;
             }
             if (!known) {
-                known = transactions.by_producer();
+                known = what_is_known();
             }
             const PartitionIndex partition{static_cast<std::int32_t>(index)};
             for (const ProducerSummary& producer : log.active_producers()) {
@@ -103,7 +113,7 @@ std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards&
         }
     });
     std::size_t ended = 0;
-    for (const coordination::OutwardWriteOutcome& outcome : writes.carry_out(markers.writes, nullptr, now.wall)) {
+    for (const coordination::OutwardWriteOutcome& outcome : writes.carry_out(markers.writes, turn, now.wall)) {
         const coordination::OutwardWrite& write = markers.writes[outcome.token.value];
         const std::string partition = std::string(write.topic) + "-" + std::to_string(write.partition.value);
         if (outcome.error == ErrorCode::none) {
@@ -118,6 +128,27 @@ std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards&
         }
     }
     return ended;
+}
+
+}  // namespace
+
+std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards& transactions, OutwardWrites& writes, Now now) {
+    if (!transactions.is_attached() || !transactions.is_complete()) {
+        return 0;
+    }
+    return end_what_nobody_ends(table, [&] { return transactions.by_producer(); }, writes, nullptr, now);
+}
+
+void OrphanedTransactions::on_topics_changed(const TopicsChange& change) {
+    const std::string_view name = topics::topic_of(topics::CoordinatorKind::transactions).name;
+    const bool is_theirs = std::ranges::any_of(change.changes, [name](const topics::CatalogChange& one) {
+        return one.kind == topics::CatalogChange::Kind::topic_deleted && one.before->name == name;
+    });
+    if (!is_theirs) {
+        return;
+    }
+    // What could not be ended was told, and is found by the next start.
+    (void)end_what_nobody_ends(change.now, [] { return Known(); }, writes_, change.turn, change.time);
 }
 
 std::map<ProducerId, ProducerEpoch> epochs_in_logs(const TopicTable& table, const std::unordered_set<std::int64_t>& producers) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "broker/runtime/partitions/topics_listener.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -23,6 +24,17 @@ class TransactionShards;
 /// Called once at a start, when the coordinators are loaded and before requests come. Does nothing when there are none, or when
 /// one of them could not be loaded. Returns how many transactions it ended, each partition counted.
 std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards& transactions, OutwardWrites& writes, Now now);
+
+/// Aborts what is open in partitions when the topic of the coordinators was deleted, and with it all that they knew: nobody is
+/// left who would end it. Last among the listeners, so that no coordinator decides anything any more.
+class OrphanedTransactions final : public TopicsListener {
+  public:
+    explicit OrphanedTransactions(OutwardWrites& writes) : writes_(writes) {}
+    void on_topics_changed(const TopicsChange& change) override;
+
+  private:
+    OutwardWrites& writes_;
+};
 
 /// The highest epoch that each of these producers has in any log, as clients say: somebody may have made it up. For a start that
 /// no stop preceded: a power failure may have taken the record that an epoch was given out, and left what was written with it.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/runtime/coordinators/hanging_transactions.h"
 #include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/topics/features.h"
 #include "storage/log_directory.h"
@@ -235,9 +236,14 @@ TEST_F(Transactions, EndInATopicMadeAnewWithoutHarm) {
 TEST_F(Transactions, AreForgottenWithTheTopicOfTheirCoordinators) {
     const Producer producer = init("a");
     write("a", producer);
+    ASSERT_EQ(commit_offset("a", producer, "g", 5), ErrorCode::none);
     delete_topic("__transaction_state");
     EXPECT_FALSE(services().transactions.is_attached());
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::not_coordinator);
+    // Nobody else would end it, and readers of committed records would wait for good.
+    EXPECT_FALSE(is_open("t"));
+    EXPECT_THAT(transactions_in("t"), ElementsAre("0/0", "abort 0/0"));
+    EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, -1}));
     in_turn(
         [&](runtime::Turn& turn) { ASSERT_TRUE(services().catalog.make_topic_of(topics::CoordinatorKind::transactions, turn)); });
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::invalid_producer_id_mapping);
@@ -361,6 +367,21 @@ TEST_F(Transactions, OpenInAPartitionAndForgottenByTheirCoordinatorAreAborted) {
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, 5}));
     kill_and_restart();
     EXPECT_THAT(transactions_in("t"), ElementsAre("0/0", "77/3", "abort 77/3", "commit 0/1"));
+}
+
+TEST_F(Transactions, OpenInAPartitionWhoseRecordsWereAllDeletedAreFound) {
+    write_unasked({ProducerId{77}, ProducerEpoch{3}}, "t");
+    ASSERT_TRUE(log("t").delete_records_before(log("t").log_end_offset()).value());
+    EXPECT_FALSE(is_open("t")) << "nothing is hidden yet";
+    in_turn([&](runtime::Turn&) {
+        EXPECT_EQ(runtime::end_hanging_transactions(*services().topics.table(), services().transactions,
+                                                    services().outward_writes, clock_.now()),
+                  1U);
+    });
+    const Producer producer = init("a");
+    write("a", producer);
+    ASSERT_EQ(end("a", producer, true).error, ErrorCode::none);
+    EXPECT_FALSE(is_open("t"));
 }
 
 TEST_F(Transactions, WhoseMarkerWasLostEndAsWasDecided) {
