@@ -1,6 +1,12 @@
 // DescribeProducers: v0, flexible (KIP-664).
+//
+// A partition that is named several times is described once: it may have very many producers, and a reply must not be a
+// multiple of what there is.
 
 #include "protocol/messages/61_describe_producers.h"
+
+#include <unordered_set>
+
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/runtime/partitions/turn.h"
@@ -35,6 +41,7 @@ void describe_producers(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
+    std::unordered_set<const runtime::Partition*> described;
     ArenaVector<DescribeProducersResponse::TopicResponse> topics(arena, request->topics.count());
     for (const DescribeProducersRequest::TopicRequest& topic : request->topics) {
         const runtime::TopicState* state = context.turn.topics().find(topic.name);
@@ -55,7 +62,9 @@ void describe_producers(runtime::RequestContext& context) {
             if (error != ErrorCode::none) {
                 partitions.push_back({.partition_index = index, .error_code = error, .error_message = message});
             } else if (const runtime::Partition* partition = state->partition(index)) {
-                partitions.push_back(describe(arena, *partition, index));
+                if (described.insert(partition).second) {
+                    partitions.push_back(describe(arena, *partition, index));
+                }
             } else {
                 // A topic that is there without this partition gets no text, as with Kafka.
                 partitions.push_back({.partition_index = index, .error_code = ErrorCode::unknown_topic_or_partition});

@@ -7,6 +7,7 @@
 #include "protocol/messages/66_list_transactions.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "broker/groups/topic_regex.h"
@@ -69,16 +70,21 @@ void list_transactions(runtime::RequestContext& context) {
         wanted.pattern = std::move(*pattern);
     }
     ArenaVector<std::string_view> unknown(context.arena());
+    std::unordered_set<std::string_view> names;
     for (const std::string_view name : request->state_filters) {
+        if (!names.insert(name).second) {
+            continue;
+        }
         if (const auto state = transactions::state_named(name)) {
             wanted.states.push_back(*state);
-        } else if (std::ranges::find(unknown, name) == unknown.end()) {
+        } else {
             unknown.push_back(name);
         }
     }
     for (const std::int64_t id : request->producer_id_filters) {
         wanted.producer_ids.push_back(ProducerId{id});
     }
+    std::ranges::sort(wanted.producer_ids);
     ArenaVector<Response::TransactionState> found(context.arena());
     const bool asks_for_nothing = !request->state_filters.empty() && wanted.states.empty();
     if (!context.services.transactions.is_complete() || (!asks_for_nothing && !collect(context, *request, wanted, found))) {

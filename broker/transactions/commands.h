@@ -76,7 +76,7 @@ struct DescribeTransaction {
 struct ListTransactions {
     using Result = ListTransactionsResult;
 
-    /// Empty: any.
+    /// Ascending. Empty: any.
     std::span<const ProducerId> producer_ids;
     /// Empty: any.
     std::span<const TransactionState> states;

@@ -375,10 +375,10 @@ void TransactionCoordinator::decide(const ListTransactions& command, Now now, Ef
     ListTransactionsResult result;
     for (const auto& [id, transaction] : table_.all()) {
         const bool is_wanted =
-            (command.producer_ids.empty() ||
-             std::ranges::find(command.producer_ids, transaction.producer.id) != command.producer_ids.end()) &&
+            (command.producer_ids.empty() || std::ranges::binary_search(command.producer_ids, transaction.producer.id)) &&
             (command.states.empty() || std::ranges::find(command.states, transaction.state) != command.states.end()) &&
-            (command.longer_than_ms < 0 || now.wall.value - transaction.start_timestamp.value > command.longer_than_ms);
+            (command.longer_than_ms < 0 ||
+             wrapping_subtract(now.wall.value, transaction.start_timestamp.value) > command.longer_than_ms);
         if (is_wanted) {
             result.transactions.push_back({id, transaction.producer.id, transaction.state});
         }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -465,6 +466,7 @@ TEST_F(Transactions, AMarkerOfAStrangerEndsWhatIsOpenInAPartition) {
         EXPECT_EQ(mark(version, {who.id, -1}, {{"t", {1, 7}}}, 5),
                   (Codes{ErrorCode::unknown_server_error, ErrorCode::unknown_topic_or_partition}));
         EXPECT_EQ(mark(version, {-1, 0}, {{"t", {1}}}, 5), Codes{ErrorCode::unknown_server_error});
+        EXPECT_EQ(mark(version, who, {{"__transaction_state", {2}}}), Codes{ErrorCode::none});
     }
 }
 
@@ -530,6 +532,45 @@ TEST_F(Transactions, TransactionsAreDescribedOneByOne) {
     EXPECT_EQ(reply.transaction_states[0].transaction_start_time_ms, -1);
     EXPECT_EQ(reply.transaction_states[1].error_code, ErrorCode::transactional_id_not_found);
     EXPECT_EQ(reply.transaction_states[2].error_code, ErrorCode::invalid_request);
+}
+
+// A reply is no multiple of what there is, however often a request names it.
+TEST_F(Transactions, WhatIsNamedSeveralTimesIsDescribedOnce) {
+    using Topic = DescribeProducersRequest::TopicRequest;
+    ASSERT_NO_FATAL_FAILURE(make_all());
+    (void)init("x");
+    const auto& described = ask<DescribeTransactionsResponse>(
+        0, DescribeTransactionsRequest{.transactional_ids = some<std::string_view>({"x", "y", "x", "y"})});
+    ASSERT_EQ(described.transaction_states.count(), 2u);
+    EXPECT_EQ(described.transaction_states[0].transactional_id, "x");
+    EXPECT_EQ(described.transaction_states[1].transactional_id, "y");
+    const auto& producers = ask<DescribeProducersResponse>(
+        0, DescribeProducersRequest{.topics = some<Topic>({{.name = "t", .partition_indexes = some<std::int32_t>({0, 1, 0})},
+                                                           {.name = "t", .partition_indexes = some<std::int32_t>({1, 7})}})});
+    ASSERT_EQ(producers.topics.count(), 2u);
+    EXPECT_EQ(producers.topics[0].partitions.count(), 2u);
+    ASSERT_EQ(producers.topics[1].partitions.count(), 1u);
+    EXPECT_EQ(producers.topics[1].partitions[0].partition_index, 7);
+}
+
+// A comparison of each with each would keep everybody waiting for minutes.
+TEST_F(Transactions, VeryManyFiltersAreNoBurden) {
+    ASSERT_NO_FATAL_FAILURE(make_all());
+    const Who open = init("x");
+    constexpr std::size_t kFilters = 100'000;
+    std::vector<std::string> names;
+    ArenaVector<std::string_view> states(arena_, kFilters);
+    ArenaVector<std::int64_t> ids(arena_, kFilters);
+    names.reserve(kFilters);
+    for (std::size_t i = 0; i < kFilters; ++i) {
+        states.push_back(names.emplace_back("State" + std::to_string(i)));
+        ids.push_back(open.id + static_cast<std::int64_t>(kFilters - 1 - i));
+    }
+    const auto began = std::chrono::steady_clock::now();
+    const auto& unknown = ask<ListTransactionsResponse>(0, ListTransactionsRequest{.state_filters = states});
+    EXPECT_EQ(unknown.unknown_state_filters.count(), kFilters);
+    EXPECT_EQ(listed(0, {.producer_id_filters = ids}), std::vector<std::string>{"x"});
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
 TEST_F(Transactions, TransactionsAreListedAsEachFilterSays) {

@@ -167,7 +167,7 @@ TEST_F(OpenTransactions, AreListedByProducerStateAndAge) {
     ASSERT_EQ(add("c", c, {0}), ErrorCode::none);
     pass(500);
     EXPECT_THAT(listed({}), ElementsAre("a", "b", "c"));
-    const ProducerId ids[] = {b.id, {77}};
+    const ProducerId ids[] = {{77}, b.id};
     EXPECT_THAT(listed({.producer_ids = ids}), ElementsAre("b"));
     const TransactionState open[] = {TransactionState::ongoing};
     EXPECT_THAT(listed({.states = open}), ElementsAre("b", "c"));
