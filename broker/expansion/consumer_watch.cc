@@ -62,9 +62,10 @@ std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, Timestamp
     ReaderOwners owners(readings_, members_, *facts.connections, now);
     find_backlogs(topic_, facts, findings);
     find_stale_leftovers(topic_, facts, time, findings);
-    inversions_.prove(facts, groups);
-    inversions_.find(topic_, facts, findings);
+    // Where a group began is open when its first commits are judged, and decides whether it was given what lies before them.
+    inversions_.prove(facts, groups, resets_);
     resets_.settle(facts, groups, owners, now);
+    inversions_.find(topic_, facts, resets_, findings);
     resets_.find_skips(topic_, facts, findings);
     resets_.find_crashes(topic_, time, findings);
     blind_.find(topic_, facts, time, findings);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "broker/expansion/counted.h"
+#include "broker/expansion/offset_resets.h"
 #include "broker/expansion/reader_facts.h"
 
 namespace partita::expansion {
@@ -24,7 +25,7 @@ bool is_explained(partitioners::FamilySet families, Bytes key, const KeyStep& st
 }
 
 /// Of two records together: both stand, or one is aborted, or nobody knows yet.
-RecordFate fate_of(const ReaderFacts& facts, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) {
+RecordFate fate_of_both(const ReaderFacts& facts, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) {
     if (facts.fates == nullptr) return RecordFate::stands;
     const RecordFate one = facts.fates->of(from, earlier);
     const RecordFate other = facts.fates->of(to, later);
@@ -46,6 +47,22 @@ std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet
         moved.push_back(std::move(of_growth));
     });
     return moved;
+}
+
+// Who began behind the newer record was not given it (H20), and passed nothing.
+RecordFate Inversions::fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts,
+                               const OffsetResets& resets) {
+    const RecordFate fate = fate_of_both(facts, proof.from, proof.earlier, proof.to, proof.later);
+    if (fate == RecordFate::aborted || !proof.is_by_first) return fate;
+    switch (resets.delivery_of(group, proof.to, proof.later)) {
+        case OffsetResets::Delivery::skipped:
+            return RecordFate::aborted;
+        case OffsetResets::Delivery::undecided:
+            return RecordFate::undecided;
+        case OffsetResets::Delivery::given:
+            break;
+    }
+    return fate;
 }
 
 void Inversions::on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before,
@@ -86,7 +103,7 @@ std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts
     return all;
 }
 
-void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups) {
+void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets) {
     const auto waits =
         std::ranges::find_if(requests_, [&](const Request& request) { return request.keys_sent > facts.keys_seen; });
     std::vector<Request> requests(std::make_move_iterator(requests_.begin()), std::make_move_iterator(waits));
@@ -107,10 +124,10 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups) {
         for (const Commit& told : request.commits) {
             const auto [position, is_first] = known.positions.try_emplace(told.partition, Offset{0});
             position_count_ += is_first ? 1 : 0;
-            if (told.offset > position->second) advances.push_back({told.partition, position->second, told.offset});
+            if (told.offset > position->second) advances.push_back({told.partition, position->second, told.offset, is_first});
             position->second = told.offset;
         }
-        for (const Advance& advance : advances) judge(request.group, known, advance, all, facts, groups);
+        for (const Advance& advance : advances) judge(request.group, known, advance, all, facts, groups, resets);
     }
 }
 
@@ -118,10 +135,12 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups) {
 // before b. Of a group that was forgotten for lack of room, a position that no request told since is the one that it has now, or
 // was before that: then what is not passed now was not passed at the time either.
 void Inversions::judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
-                       const ReaderFacts& facts, const GroupIndex& groups) {
+                       const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets) {
     const auto place = [](const Crossing& crossing) { return std::pair(crossing.to, crossing.later); };
     auto crossing = std::ranges::lower_bound(crossings, std::pair(advance.partition, advance.before), {}, place);
     for (; crossing != crossings.end() && place(*crossing) < std::pair(advance.partition, advance.after); ++crossing) {
+        // Of what is gone by now nobody can say whether the group was given it before.
+        if (crossing->later < offset_at(facts.log_starts, crossing->to)) continue;
         std::optional<Offset> position;
         if (const auto told = known.positions.find(crossing->from); told != known.positions.end()) {
             position = told->second;
@@ -132,17 +151,19 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
         for (const Offset earlier : {crossing->earlier, crossing->before_earlier}) {
             // What retention took was not read late; it was not read at all.
             const bool is_late = *position <= earlier && offset_at(facts.log_starts, crossing->from) <= earlier;
-            if (is_late) keep_proof(group, *crossing, earlier, facts);
+            if (is_late) keep_proof(group, *crossing, earlier, advance.is_first, facts, resets);
         }
     }
 }
 
-void Inversions::keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, const ReaderFacts& facts) {
+void Inversions::keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, bool is_by_first,
+                            const ReaderFacts& facts, const OffsetResets& resets) {
     const std::pair where(group, std::string(crossing.key));
     const auto kept = proofs_.find(where);
     if (kept != proofs_.end() && kept->second.front().fate == RecordFate::stands) return;
-    const Proof proof{crossing.from, earlier, crossing.to, crossing.later,
-                      fate_of(facts, crossing.from, earlier, crossing.to, crossing.later)};
+    Proof proof{
+        .from = crossing.from, .earlier = earlier, .to = crossing.to, .later = crossing.later, .is_by_first = is_by_first};
+    proof.fate = fate_of(group, proof, facts, resets);
     if (proof.fate == RecordFate::aborted) return;
     if (kept == proofs_.end()) {
         if (proofs_.size() < kInvertedKeysMax) {
@@ -158,14 +179,18 @@ void Inversions::keep_proof(const std::string& group, const Crossing& crossing, 
     }
 }
 
-void Inversions::find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+void Inversions::find(const std::string& topic, const ReaderFacts& facts, const OffsetResets& resets,
+                      std::vector<Finding>& findings) {
     for (auto& [where, proofs] : proofs_) {
         for (Proof& proof : proofs) {
             if (proof.fate != RecordFate::undecided) continue;
-            proof.fate = fate_of(facts, proof.from, proof.earlier, proof.to, proof.later);
+            proof.fate = fate_of(where.first, proof, facts, resets);
         }
         std::erase_if(proofs, [&](const Proof& proof) {
-            return proof.fate == RecordFate::aborted || proof.earlier < offset_at(facts.log_starts, proof.from);
+            // What retention takes while nobody knows whether it was given will never be known.
+            const bool is_gone = proof.earlier < offset_at(facts.log_starts, proof.from) ||
+                                 (proof.fate != RecordFate::stands && proof.later < offset_at(facts.log_starts, proof.to));
+            return proof.fate == RecordFate::aborted || is_gone;
         });
         const auto standing = std::ranges::find(proofs, RecordFate::stands, &Proof::fate);
         if (standing != proofs.end()) proofs = {Proof(*standing)};

@@ -22,6 +22,7 @@ namespace partita::expansion {
 
 struct ReaderFacts;
 class GroupIndex;
+class OffsetResets;
 enum class RecordFate : std::uint8_t;
 
 /// A key, and its steps from partition to partition.
@@ -61,10 +62,11 @@ class Inversions {
     /// There are commits to judge.
     [[nodiscard]] bool has_news() const { return !requests_.empty(); }
     /// Judges the commits that were noted, in the order in which they came, and forgets them. Those that wait for keys stay.
-    void prove(const ReaderFacts& facts, const GroupIndex& groups);
+    /// `resets` has been told everything that came before these commits, and has settled nothing of it yet.
+    void prove(const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets);
     /// H06 of every group. What was delivered in the wrong order stays so; a finding ends when retention has removed
-    /// the older records. What is aborted, or may still be, is told of nobody.
-    void find(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings);
+    /// the older records. What is aborted, or may still be, is told of nobody, and neither is what the group began behind.
+    void find(const std::string& topic, const ReaderFacts& facts, const OffsetResets& resets, std::vector<Finding>& findings);
     void forget_group(const std::string& group);
     void add_groups_told(std::set<std::string>& groups) const;
 
@@ -80,6 +82,8 @@ class Inversions {
         PartitionIndex partition;
         Offset before;
         Offset after;
+        /// The group had committed nothing there before, so that it is open where it began.
+        bool is_first = false;
     };
     struct Request {
         std::string group;
@@ -92,7 +96,9 @@ class Inversions {
         Offset earlier;
         PartitionIndex to;
         Offset later;
-        /// Of both records, as far as it was known at the last look; not aborted.
+        /// By the first commit of the group in `to`.
+        bool is_by_first = false;
+        /// Whether the group was given both records, as far as it was known at the last look; not aborted.
         RecordFate fate{};
     };
     /// One step of a key, sorted by the place of its newer record, which commits are compared with.
@@ -109,9 +115,12 @@ class Inversions {
     [[nodiscard]] static std::vector<Crossing> crossings(const ReaderFacts& facts);
     [[nodiscard]] Known& known_of(const std::string& group);
     void judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
-               const ReaderFacts& facts, const GroupIndex& groups);
+               const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets);
     /// The group was through with the crossing's newer record and not with `earlier`.
-    void keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, const ReaderFacts& facts);
+    void keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, bool is_by_first,
+                    const ReaderFacts& facts, const OffsetResets& resets);
+    [[nodiscard]] static RecordFate fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts,
+                                            const OffsetResets& resets);
 
     /// In the order in which they came.
     std::vector<Request> requests_;

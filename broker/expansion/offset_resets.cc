@@ -109,26 +109,37 @@ void OffsetResets::on_fetch(ConnectionId connection, const ClientIdentity& clien
         if (ask->second.is_member) note_resetting(group);
         if (now.value - ask->second.asked.value <= kBeginMs) groups.push_back(group);
     }
-    // What goes on with a partition does not begin there, also when it has come to the end that somebody else is told.
-    if (groups.empty() || !is_first) return;
+    if (groups.empty()) return;
+    // A lag monitor asks for the end as well, but does not fetch from there.
+    const Listing* told = nullptr;
+    if (const auto listings = listings_.find({client, partition}); listings != listings_.end() && from > Offset{0}) {
+        const auto listing = std::ranges::find(listings->second.rbegin(), listings->second.rend(), from, &Listing::offset);
+        if (listing != listings->second.rend()) told = &*listing;
+    }
+    // What goes on with a partition does not begin there, also when it has come to the end that somebody else is told. It may
+    // have been told so itself, and begin anew; then it was not given what it went over.
+    if (!is_first) {
+        if (told == nullptr) return;
+        for (const std::string& group : groups) note_last_start(group, partition, from);
+        return;
+    }
     Start start{.connection = connection,
                 .client = client,
                 .partition = partition,
                 .from = from,
                 .time = now,
                 .groups = std::move(groups)};
-    // A lag monitor asks for the end as well, but does not fetch from there.
-    if (const auto listings = listings_.find({client, partition}); listings != listings_.end() && from > Offset{0}) {
-        const auto listing = std::ranges::find(listings->second.rbegin(), listings->second.rend(), from, &Listing::offset);
-        start.skips = listing != listings->second.rend();
-        if (start.skips) start.way = listing->way;
-    }
+    start.skips = told != nullptr;
+    if (told != nullptr) start.way = told->way;
     if (starts_.size() < (start.skips ? kStartsMax : kPlainStartsMax)) {
         starts_.push_back(std::move(start));
     } else {
         // Whose it was will not be known. That any of them has read from there may hide what it skips later, and says nothing
         // false.
-        for (const std::string& group : start.groups) note_beginning(group, partition, from);
+        for (const std::string& group : start.groups) {
+            note_beginning(group, partition, from);
+            note_last_start(group, partition, from);
+        }
     }
 }
 
@@ -149,10 +160,12 @@ void OffsetResets::settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOw
     note_grown_groups(facts);
     for (Start& start : starts_) {
         // Whoever commits behind it did not begin there.
-        std::erase_if(start.groups, [&](const std::string& group) {
-            const auto lowest = commits_.find({start.partition, group});
-            return lowest != commits_.end() && lowest->second < start.from;
-        });
+        for (auto* const groups : {&start.groups, &start.newcomers}) {
+            std::erase_if(*groups, [&](const std::string& group) {
+                const auto lowest = commits_.find({start.partition, group});
+                return lowest != commits_.end() && lowest->second < start.from;
+            });
+        }
     }
     commits_.clear();
     // Who went back before it was known where it began skips nothing.
@@ -169,6 +182,16 @@ void OffsetResets::note_beginning(const std::string& group, PartitionIndex parti
         lowest_.emplace(std::pair(partition, group), from);
     } else {
         is_beginning_lost_ = true;
+    }
+}
+
+void OffsetResets::note_last_start(const std::string& group, PartitionIndex partition, Offset from) {
+    if (const auto known = last_starts_.find({partition, group}); known != last_starts_.end()) {
+        known->second = std::max(known->second, from);
+    } else if (last_starts_.size() < kLastStartsMax) {
+        last_starts_.emplace(std::pair(partition, group), from);
+    } else {
+        is_last_start_lost_ = true;
     }
 }
 
@@ -254,8 +277,12 @@ bool OffsetResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOw
     // Retention took what lies before.
     start.skips = start.skips && offset_at(facts.log_starts, start.partition) < start.from;
     if (start.is_ambiguous && !start.skips) return true;
-    std::erase_if(start.groups, [&](const std::string& group) { return !read_before(group, start.partition); });
-    if (start.groups.empty()) return true;
+    std::erase_if(start.groups, [&](const std::string& group) {
+        if (read_before(group, start.partition)) return false;
+        start.newcomers.push_back(group);
+        return true;
+    });
+    if (start.groups.empty() && start.newcomers.empty()) return true;
     if (start.skips && !start.is_ambiguous && may_have_gone_back(start, owners, now)) return false;
     const ReaderOwner& owner = owners.of(start.connection);
     const std::int64_t age_ms = now.value - start.time.value;
@@ -264,13 +291,22 @@ bool OffsetResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOw
     if (owner.kind == Attribution::Kind::member && has_evidence) {
         if (owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs) return false;
         const std::string& group = owner.groups.front();
-        if (std::ranges::find(start.groups, group) != start.groups.end()) settle_start_of(group, start);
+        const bool was_there = std::ranges::find(start.groups, group) != start.groups.end();
+        if (was_there) settle_start_of(group, start);
+        if (was_there || std::ranges::find(start.newcomers, group) != start.newcomers.end())
+            note_last_start(group, start.partition, start.from);
         return true;
     }
     if (!has_evidence || age_ms < kJudgeMs) return false;
-    std::erase_if(start.groups, [&](const std::string& group) {
-        return !owner.groups.empty() && !std::ranges::binary_search(owner.groups, group);
-    });
+    for (auto* const groups : {&start.groups, &start.newcomers}) {
+        std::erase_if(*groups, [&](const std::string& group) {
+            return !owner.groups.empty() && !std::ranges::binary_search(owner.groups, group);
+        });
+    }
+    for (const auto* const groups : {&start.groups, &start.newcomers}) {
+        for (const std::string& group : *groups) note_last_start(group, start.partition, start.from);
+    }
+    start.newcomers.clear();
     if (!start.is_ambiguous) {
         // Who had begun at the start of the log has skipped nothing.
         std::erase_if(start.groups, [&](const std::string& group) {
@@ -295,7 +331,9 @@ bool OffsetResets::settle_return(const Return& back, ReaderOwners& owners, Times
         group_goes_to(group, back.partition, back.from);
         for (Start& start : starts_) {
             const bool is_behind = start.partition == back.partition && back.from < start.from && start.time <= back.time;
-            if (is_behind && start.connection != back.connection) std::erase(start.groups, group);
+            if (!is_behind || start.connection == back.connection) continue;
+            std::erase(start.groups, group);
+            std::erase(start.newcomers, group);
         }
     }
     return owner.kind == Attribution::Kind::member || age_ms >= kEvidenceMs;
@@ -331,6 +369,18 @@ bool OffsetResets::read_before(const std::string& group, PartitionIndex partitio
     const auto later = grown_.upper_bound(partition.value);
     // Growths that are forgotten are long ago.
     return later != grown_.begin() && std::prev(later)->second.contains(group);
+}
+
+OffsetResets::Delivery OffsetResets::delivery_of(const std::string& group, PartitionIndex partition, Offset offset) const {
+    const auto last = last_starts_.find({partition, group});
+    if (last != last_starts_.end() && offset < last->second) return Delivery::skipped;
+    const auto may_be_its = [&](const Start& start) {
+        return start.partition == partition && offset < start.from &&
+               (std::ranges::find(start.groups, group) != start.groups.end() ||
+                std::ranges::find(start.newcomers, group) != start.newcomers.end());
+    };
+    if (std::ranges::any_of(starts_, may_be_its)) return Delivery::undecided;
+    return last == last_starts_.end() && is_last_start_lost_ ? Delivery::undecided : Delivery::given;
 }
 
 void OffsetResets::find_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const {
@@ -454,7 +504,11 @@ void OffsetResets::find_crashes(const std::string& topic, LookTime& time, std::v
 void OffsetResets::forget_group(const std::string& group) {
     std::erase_if(asks_, [&](const auto& ask) { return std::get<2>(ask.first) == group; });
     skips_.erase_if([&](const auto& skip) { return skip.first.second == group; });
-    for (Start& start : starts_) std::erase(start.groups, group);
+    for (Start& start : starts_) {
+        std::erase(start.groups, group);
+        std::erase(start.newcomers, group);
+    }
+    std::erase_if(last_starts_, [&](const auto& last) { return last.first.second == group; });
     std::erase_if(commits_, [&](const auto& commit) { return commit.first.second == group; });
     std::erase_if(lowest_, [&](const auto& lowest) { return lowest.first.second == group; });
     for (auto& [partition, readers] : grown_) readers.erase(group);
@@ -463,7 +517,11 @@ void OffsetResets::forget_group(const std::string& group) {
 
 void OffsetResets::add_groups_told(std::set<std::string>& groups) const {
     for (const auto& [where, skip] : skips_.all()) groups.insert(where.second);
-    for (const Start& start : starts_) groups.insert(start.groups.begin(), start.groups.end());
+    for (const Start& start : starts_) {
+        groups.insert(start.groups.begin(), start.groups.end());
+        groups.insert(start.newcomers.begin(), start.newcomers.end());
+    }
+    for (const auto& [where, last] : last_starts_) groups.insert(where.second);
     for (const auto& [key, ask] : asks_) groups.insert(std::get<2>(key));
 }
 

@@ -35,6 +35,9 @@ class OffsetResets {
     /// Places, each a group and a partition, of which it is kept where the group began. When there are more, nothing is told of
     /// the skips of those that have no place: they may have begun earlier.
     static constexpr std::size_t kBeginningsMax = 4096;
+    /// Places of which it is kept where the group began last. When there are more, the delivery to those that have no place is
+    /// undecided.
+    static constexpr std::size_t kLastStartsMax = 4096;
     /// Connections that went back behind a skip since the last look. A further one may be anybody's, so that nobody is told
     /// any more to have skipped what it reads.
     static constexpr std::size_t kReturnsMax = 4096;
@@ -79,6 +82,17 @@ class OffsetResets {
     /// H21: members of a group found no offset, again and again, and left without asking where to begin.
     void find_crashes(const std::string& topic, LookTime& time, std::vector<Finding>& findings) const;
 
+    /// Whether a group that committed for the first time in a new partition, and beyond a record, was given that.
+    enum class Delivery : std::uint8_t {
+        /// Nothing says otherwise.
+        given,
+        /// It began behind the record, if maybe not the first time: who read it then, if anybody did, committed nothing.
+        skipped,
+        /// It, or somebody else, did; who that was is not known yet, or never will be.
+        undecided,
+    };
+    [[nodiscard]] Delivery delivery_of(const std::string& group, PartitionIndex partition, Offset offset) const;
+
     [[nodiscard]] bool is_undecided() const {
         return !returns_.empty() || std::ranges::any_of(starts_, [](const Start& start) { return !start.is_ambiguous; });
     }
@@ -122,6 +136,8 @@ class OffsetResets {
         TimestampMs time;
         /// Groups of this client that have no offset there and did not commit behind `from`.
         std::vector<std::string> groups;
+        /// Those of them that came after the growth, as far as that was looked at: they skip nothing (H20).
+        std::vector<std::string> newcomers;
         /// The reader belongs to one of `groups` or to none, and no more evidence is to come.
         bool is_ambiguous = false;
     };
@@ -143,6 +159,7 @@ class OffsetResets {
     [[nodiscard]] bool may_have_gone_back(const Start& start, ReaderOwners& owners, TimestampMs now) const;
     /// The group, or one of several that it is among, began there.
     void note_beginning(const std::string& group, PartitionIndex partition, Offset from);
+    void note_last_start(const std::string& group, PartitionIndex partition, Offset from);
     /// Whether the group may have begun at `from`, or before.
     [[nodiscard]] bool may_have_begun_at(const std::string& group, PartitionIndex partition, Offset from) const;
     /// Somebody, and it will not be known who, reads the partition from there.
@@ -169,6 +186,10 @@ class OffsetResets {
     std::map<std::pair<PartitionIndex, std::string>, Offset> lowest_;
     /// One had no place in `lowest_`.
     bool is_beginning_lost_ = false;
+    /// The highest offset at which the group is known to have begun, also when it came after the growth.
+    std::map<std::pair<PartitionIndex, std::string>, Offset> last_starts_;
+    /// One had no place in `last_starts_`.
+    bool is_last_start_lost_ = false;
     /// Groups of which a member may have asked where to begin: their policy is not "none".
     std::set<std::string> resetting_;
     /// One had no place in `resetting_`.

@@ -66,8 +66,9 @@ struct NoOffset {
 
 /// Where a group without a committed offset began to read a partition that a growth added.
 struct Beginning {
-    /// The lowest of all.
+    /// The lowest of all, and the highest.
     std::int64_t lowest = 0;
+    std::int64_t highest = 0;
     Clock::time_point last;
     /// What lies before it was never read. Not so when it began at the start of the log, or somebody of the group went back.
     bool skips = false;
@@ -77,6 +78,8 @@ struct Beginning {
 struct Inversion {
     /// By partition: the newest older record that was overtaken.
     std::map<int, std::int64_t> from;
+    /// Partitions of the newer records.
+    std::set<int> to;
     /// The older record was the key's last one before the newer one, and that the first one where a growth led it.
     bool is_provable = false;
 };

@@ -65,11 +65,13 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
         if (std::ranges::none_of(inversion.from, is_there)) continue;
         ++all;
         const bool is_untouched =
-            std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; });
+            std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; }) &&
+            std::ranges::all_of(inversion.to, [&](int newer) { return start_of(newer) == 0; });
         surely +=
             inversion.is_provable && is_untouched && steps_of(key) <= kStepsKept && partitions_of(key) <= kPartitionsKept ? 1 : 0;
     }
-    add("H06", name, sees_all_ ? surely : 0, all, true, "keys of which it committed beyond the newer record first");
+    add("H06", name, sees_all_ ? surely : 0, all, true,
+        "keys of which it was given, and committed beyond, the newer record first");
 }
 
 /// In how many partitions the key has been.

@@ -65,7 +65,7 @@ class Player {
     void commit_late(std::size_t group, std::size_t member);
     void note_commit(std::size_t group, const Offsets& offsets);
     void note_inversions(std::size_t group, const Offsets& before, const Offsets& commits);
-    void note_inversion(std::size_t group, int partition, std::int64_t offset);
+    void note_inversion(std::size_t group, int partition, std::int64_t offset, bool is_by_first);
     [[nodiscard]] int provable_origin(int partition, std::int64_t offset) const;
     void seek_back(const Step& step);
     void close_member(std::size_t group, std::size_t member);

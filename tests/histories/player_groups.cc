@@ -162,8 +162,11 @@ void Player::note_fetch(std::size_t group, std::size_t member, int partition, st
         const std::int64_t lowest = known == beginnings.end() ? position : std::min(known->second.lowest, position);
         const bool skipped_before =
             known == beginnings.end() || known->second.skips || known->second.lowest > log_of(partition).start;
-        beginnings[partition] = {
-            .lowest = lowest, .last = Clock::now(), .skips = skipped_before && lowest > log_of(partition).start};
+        const std::int64_t highest = known == beginnings.end() ? position : std::max(known->second.highest, position);
+        beginnings[partition] = {.lowest = lowest,
+                                 .highest = highest,
+                                 .last = Clock::now(),
+                                 .skips = skipped_before && lowest > log_of(partition).start};
     } else {
         go_back(group, partition, position);
     }
@@ -216,14 +219,21 @@ void Player::note_inversions(std::size_t group, const Offsets& before, const Off
         const auto earlier = before.find(partition);
         for (std::int64_t passed = earlier == before.end() ? 0 : earlier->second;
              passed < std::min(offset, log_of(partition).end()); ++passed) {
-            note_inversion(group, partition, passed);
+            note_inversion(group, partition, passed, earlier == before.end());
         }
     }
 }
 
-// The group is through with that record. Of the same key it may have an older one to read in another partition.
-void Player::note_inversion(std::size_t group, int partition, std::int64_t offset) {
+// The group is through with that record. Of the same key it may have an older one to read in another partition. Where it only
+// began behind the record it was not given it, and read nothing too early.
+void Player::note_inversion(std::size_t group, int partition, std::int64_t offset, bool is_by_first) {
     GroupDiary& diary = diary_.groups[group];
+    if (!diary.given[partition].contains(offset)) return;
+    // Who read it and committed nothing may not be known from who began behind it later, and commits; nor who goes on from who
+    // goes to the end anew.
+    const auto beginning = diary.beginnings.find(partition);
+    const bool is_surely_given = !is_by_first || (script_.groups[group].reset == Reset::earliest &&
+                                                  (beginning == diary.beginnings.end() || offset >= beginning->second.highest));
     const Written& newer = log_of(partition).records[static_cast<std::size_t>(offset)];
     const int came_from = provable_origin(partition, offset);
     for (int from = 0; from < diary_.count(); ++from) {
@@ -235,7 +245,8 @@ void Player::note_inversion(std::size_t group, int partition, std::int64_t offse
             if (older.key != newer.key || older.order > newer.order) continue;
             Inversion& inversion = diary.inversions[newer.key];
             inversion.from[from] = unread;
-            inversion.is_provable |= from == came_from;
+            inversion.to.insert(partition);
+            inversion.is_provable |= from == came_from && is_surely_given;
         }
     }
 }

@@ -22,6 +22,72 @@ TEST_F(ConsumerWatchTest, ACommitBeyondANewRecordBeforeAnOlderOneIsAnInversion) 
     EXPECT_EQ(inversion->examples, (std::vector<ExampleKey>{{"a", kOld, kNew}}));
 }
 
+// H20 says what became of such records.
+TEST_F(ConsumerWatchTest, WhatAGroupBeganBehindWasNotReadTooEarly) {
+    add_key("skipped", kOld, 0, 95);
+    add_key("skipped", kNew, 1, 0);
+    add_key("read", kOld, 0, 96);
+    add_key("read", kNew, 1, 5);
+    commit("billing", {{kOld, Offset{95}}});
+    start_at_latest(kNew, 5);
+    commit("billing", {{kNew, Offset{6}}});
+    const auto told_of = [&] {
+        const auto inversion = finding(HazardId::inversion_delivered);
+        return inversion ? inversion->examples : std::vector<ExampleKey>();
+    };
+    EXPECT_EQ(told_of(), (std::vector<ExampleKey>{{"read", kOld, kNew}})) << "while it is open who began there";
+    ASSERT_TRUE(skipped("billing"));
+    EXPECT_EQ(told_of(), (std::vector<ExampleKey>{{"read", kOld, kNew}}));
+}
+
+TEST_F(ConsumerWatchTest, WhatWasRemovedBeforeItsCommitIsJudgedWasPerhapsNeverRead) {
+    add_key("removed", kOld, 0, 95);
+    add_key("removed", kNew, 1, 0);
+    add_key("read", kOld, 0, 96);
+    add_key("read", kNew, 1, 5);
+    commit("billing", {{kOld, Offset{95}}});
+    starts_[static_cast<std::size_t>(kNew.value)] = Offset{4};
+    commit("billing", {{kNew, Offset{6}}});
+    const auto inversion = finding(HazardId::inversion_delivered);
+    ASSERT_TRUE(inversion);
+    EXPECT_EQ(inversion->examples, (std::vector<ExampleKey>{{"read", kOld, kNew}}));
+}
+
+// It found the log begun later than at 0, so that what lay before was removed when it came.
+TEST_F(ConsumerWatchTest, WhatAGroupThatCameAfterTheGrowthBeganBehindWasNotReadTooEarly) {
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    (void)findings();
+    add_group("late", ConnectionId{7});
+    connections_.is_of(ConnectionId{7}, 3);
+    connections_.is_of(ConnectionId{8}, 3);
+    ask("late", ConnectionId{7}, kNew);
+    fetch(client_, ConnectionId{8}, kNew, 4);
+    commit("late", {{kOld, Offset{95}}, {kNew, Offset{6}}});
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+    wait(OffsetResets::kEvidenceMs);
+    EXPECT_FALSE(finding(HazardId::inversion_delivered));
+}
+
+TEST_F(ConsumerWatchTest, WhatAnotherReaderOfTheNameBeganBehindWasReadTooEarlyAllTheSame) {
+    add_key("a", kOld, 0, 95);
+    add_key("a", kNew, 1, 0);
+    commit("billing", {{kOld, Offset{95}}});
+    assign_everything();
+    constexpr ConnectionId kStranger{3};
+    for (const ConnectionId own : {kCoordinator, kFetches}) connections_.is_of(own, 1);
+    connections_.is_of(kStranger, 2);
+    // It reads from the beginning, and a reader in no group begins at the end.
+    ask("billing", kCoordinator, kNew);
+    fetch(kNew, 0);
+    watch_.on_list_offsets(client_, kNew, -1, Offset{5});
+    fetch(client_, kStranger, kNew, 5);
+    commit("billing", {{kNew, Offset{5}}});
+    (void)findings();
+    wait(OffsetResets::kEvidenceMs);
+    EXPECT_TRUE(finding(HazardId::inversion_delivered));
+}
+
 TEST_F(ConsumerWatchTest, AnInversionIsToldUntilTheOlderRecordsAreGone) {
     add_key("a", kOld, 0, 95);
     add_key("a", kNew, 1, 0);

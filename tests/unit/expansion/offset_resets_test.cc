@@ -563,7 +563,7 @@ TEST_F(OffsetResetsTest, WhatItRemembersIsBounded) {
         commit(group, {{kNew, Offset{4}}});
     }
     EXPECT_LE(findings().size(), OffsetResets::kSkipsMax + ReadingConnections::kReadingsMax);
-    EXPECT_LE(watch_.groups_told().size(), OffsetResets::kAsksMax + OffsetResets::kStartsMax);
+    EXPECT_LE(watch_.groups_told().size(), OffsetResets::kAsksMax + OffsetResets::kStartsMax + OffsetResets::kLastStartsMax);
 }
 
 }  // namespace
