@@ -1,5 +1,6 @@
-#include <algorithm>
 #include <cctype>
+#include <string>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -25,14 +26,26 @@ Listed listed(const ClassicGroup& group) {
 }
 Listed listed(const ConsumerGroup& group) { return {"consumer", state_name(group.state()), kConsumerProtocolType}; }
 
-bool equal_ignoring_case(std::string_view left, std::string_view right) {
-    return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+std::string in_small_letters(std::string_view text) {
+    std::string small(text);
+    for (char& letter : small) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return small;
 }
 
-bool passes(std::span<const std::string_view> filter, std::string_view value) {
-    return filter.empty() ||
-           std::ranges::any_of(filter, [value](std::string_view wanted) { return equal_ignoring_case(wanted, value); });
-}
+/// Values that may be told, compared without regard to case. A request can name very many, which no group should be compared with
+/// one by one.
+class Filter {
+  public:
+    explicit Filter(std::span<const std::string_view> wanted) {
+        for (const std::string_view each : wanted) wanted_.insert(in_small_letters(each));
+    }
+    [[nodiscard]] bool passes(std::string_view value) const {
+        return wanted_.empty() || wanted_.contains(in_small_letters(value));
+    }
+
+  private:
+    std::unordered_set<std::string> wanted_;
+};
 
 DescribeGroupsResult::Group described(const ClassicGroup& group) {
     DescribeGroupsResult::Group result{
@@ -77,9 +90,11 @@ void GroupQueries::describe(const DescribeGroups& command, Effects& effects) con
 
 void GroupQueries::list(const ListGroups& command, Effects& effects) const {
     ListGroupsResult result;
+    const Filter types(command.types);
+    const Filter states(command.states);
     for (const Group* group : std::as_const(table_).in_order()) {
         const Listed said = std::visit([](const auto& kind) { return listed(kind); }, group->kind());
-        if (passes(command.types, said.type) && passes(command.states, said.state)) {
+        if (types.passes(said.type) && states.passes(said.state)) {
             result.groups.push_back(
                 {group->id, std::string(said.protocol_type), std::string(said.state), std::string(said.type)});
         }

@@ -8,6 +8,7 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/repeats.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
@@ -209,7 +210,11 @@ void offset_fetch(runtime::RequestContext& context) {
     }
     OffsetFetchResponse response;
     ArenaVector<OffsetFetchResponse::Group> groups(context.arena(), request->groups.count());
+    Repeats<std::string_view> repeats;
     for (const OffsetFetchRequest::Group& group : request->groups) {
+        if (!repeats.is_answered(group.group_id)) {
+            continue;
+        }
         groups.push_back(reply_group(context, group, request->require_stable));
     }
     response.groups = groups;

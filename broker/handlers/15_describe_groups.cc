@@ -6,6 +6,7 @@
 #include "protocol/messages/15_describe_groups.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/repeats.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/coordinators/group_shards.h"
@@ -53,7 +54,11 @@ void describe_groups(runtime::RequestContext& context) {
         return;
     }
     ArenaVector<DescribeGroupsResponse::DescribedGroup> described(context.arena(), request->groups.count());
+    Repeats<std::string_view> repeats;
     for (const std::string_view group_id : request->groups) {
+        if (!repeats.is_answered(group_id)) {
+            continue;
+        }
         if (!authorize(context, access::kDescribeGroup, group_id)) {
             described.push_back({.error_code = ErrorCode::group_authorization_failed, .group_id = group_id});
             continue;

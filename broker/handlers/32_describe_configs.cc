@@ -3,12 +3,16 @@
 //   v1: sources and synonyms; v3: types and documentation; v4: flexible.
 
 #include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <utility>
 
 #include "broker/config/current_config.h"
 #include "broker/config/describe_configs.h"
 #include "broker/config/mode_patterns.h"
 #include "broker/handlers/config_resources.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/repeats.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/partitions/turn.h"
@@ -110,7 +114,11 @@ void describe_configs(runtime::RequestContext& context) {
         return;
     }
     ArenaVector<Result> results(context.arena(), request->resources.count());
+    Repeats<std::pair<std::int8_t, std::string_view>> repeats;
     for (const Request& resource : request->resources) {
+        if (!repeats.is_answered({resource.resource_type, resource.resource_name})) {
+            continue;
+        }
         Result& result = results.emplace_back();
         result.error_message = "";  // Not null, also where all went well.
         result.resource_type = resource.resource_type;

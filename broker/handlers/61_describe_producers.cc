@@ -1,14 +1,9 @@
 // DescribeProducers: v0, flexible (KIP-664).
-//
-// A partition that is named several times is described once: it may have very many producers, and a reply must not be a
-// multiple of what there is.
 
 #include "protocol/messages/61_describe_producers.h"
-
-#include <unordered_set>
-
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/repeats.h"
 #include "broker/runtime/partitions/turn.h"
 #include "broker/runtime/queries/topic_producers.h"
 #include "broker/topics/catalog_commands.h"
@@ -41,7 +36,7 @@ void describe_producers(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    std::unordered_set<const runtime::Partition*> described;
+    Repeats<const runtime::Partition*> repeats;
     ArenaVector<DescribeProducersResponse::TopicResponse> topics(arena, request->topics.count());
     for (const DescribeProducersRequest::TopicRequest& topic : request->topics) {
         const runtime::TopicState* state = context.turn.topics().find(topic.name);
@@ -62,7 +57,7 @@ void describe_producers(runtime::RequestContext& context) {
             if (error != ErrorCode::none) {
                 partitions.push_back({.partition_index = index, .error_code = error, .error_message = message});
             } else if (const runtime::Partition* partition = state->partition(index)) {
-                if (described.insert(partition).second) {
+                if (repeats.is_answered(partition)) {
                     partitions.push_back(describe(arena, *partition, index));
                 }
             } else {

@@ -1,14 +1,9 @@
 // DescribeTransactions: v0, flexible (KIP-664).
-//
-// An id that is named several times is described once: it may have very many partitions, and a reply must not be a multiple of
-// what there is.
 
 #include "protocol/messages/65_describe_transactions.h"
-
-#include <unordered_set>
-
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/repeats.h"
 #include "broker/handlers/transaction_requests.h"
 
 namespace partita::handlers {
@@ -61,9 +56,9 @@ void describe_transactions(runtime::RequestContext& context) {
         return;
     }
     ArenaVector<Described> states(context.arena(), request->transactional_ids.count());
-    std::unordered_set<std::string_view> described;
+    Repeats<std::string_view> repeats;
     for (const std::string_view id : request->transactional_ids) {
-        if (described.insert(id).second) {
+        if (repeats.is_answered(id)) {
             states.push_back(describe(context, id));
         }
     }

@@ -6,6 +6,7 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/consumer_groups.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/repeats.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/coordinators/group_shards.h"
@@ -102,7 +103,11 @@ void consumer_group_describe(runtime::RequestContext& context) {
     Arena& arena = context.arena();
     const bool enabled = consumer_protocol_is_enabled(context);
     ArenaVector<Response::DescribedGroup> described(arena, request->group_ids.count());
+    Repeats<std::string_view> repeats;
     for (const std::string_view group_id : request->group_ids) {
+        if (!repeats.is_answered(group_id)) {
+            continue;
+        }
         Response::DescribedGroup failed{.group_id = group_id};
         failed.error_code = enabled ? ErrorCode::not_coordinator : ErrorCode::unsupported_version;
         if (!authorize(context, access::kDescribeGroup, group_id)) {
