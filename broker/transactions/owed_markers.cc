@@ -1,6 +1,8 @@
 #include "broker/transactions/owed_markers.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
@@ -42,13 +44,16 @@ void OwedMarkers::owe(std::string_view transactional_id, const Transaction& tran
     if (transaction.partitions.empty()) {
         return;
     }
-    auto& owed = *owed_.try_emplace(std::string(transactional_id)).first;
-    for (const auto& [topic, partitions] : transaction.partitions) {
+    const auto [owed, is_new] = owed_.try_emplace(std::string(transactional_id));
+    PARTITA_ASSERT(is_new, "an id owes the markers of one transaction");
+    owed->second.topics.reserve(transaction.partitions.topics().size());
+    for (const auto& [topic, partitions] : transaction.partitions.topics()) {
+        const std::string& name = owed->second.topics.emplace_back(topic);
         for (const PartitionIndex partition : partitions) {
-            owed.second.partitions.emplace(topic, partition);
+            owed->second.partitions.push_back({.topic = name, .partition = partition});
         }
     }
-    make_due(owed, now);
+    make_due(*owed, now);
 }
 
 void OwedMarkers::make_due(OwedById::value_type& owed, Instant instant) {
@@ -71,37 +76,50 @@ void OwedMarkers::ask(const TransactionTable& table, std::int32_t coordinator_ep
         const Transaction* const transaction = table.find(id);
         PARTITA_ASSERT(transaction != nullptr && is_ending(transaction->state), "what owes markers is ending");
         const std::vector<std::byte> batch = marker_of(*transaction, coordinator_epoch, now.wall);
-        for (const auto& [topic, partition] : owed.second.partitions) {
+        std::string_view topic;
+        for (std::size_t place = 0; place < owed.second.partitions.size(); ++place) {
             if (effects.writes.size() == coordination::kOutwardWritesMax) {
                 return;
             }
-            const coordination::WriteToken token{next_token_++};
-            effects.writes.push_back(
-                {token, effects.arena.copy(topic), partition, copy_of(batch, effects.arena), end_of(*transaction)});
-            asked_.emplace(token.value, Asked{id, {topic, partition}});
+            const Lacking& lacking = owed.second.partitions[place];
+            if (topic != lacking.topic) {
+                topic = effects.arena.copy(lacking.topic);
+            }
+            effects.writes.push_back({coordination::WriteToken{first_token_ + asked_.size()}, topic, lacking.partition,
+                                      copy_of(batch, effects.arena), end_of(*transaction)});
+            asked_.push_back({&owed, place});
         }
         make_not_due(owed);
     }
 }
 
 std::vector<std::string> OwedMarkers::written(std::span<const coordination::OutwardWriteOutcome> outcomes, Now now) {
-    std::vector<std::string> settled;
+    PARTITA_ASSERT(outcomes.size() == asked_.size(), "everything that was asked for was tried");
     for (const coordination::OutwardWriteOutcome& outcome : outcomes) {
-        auto asked = asked_.extract(outcome.token.value);
-        PARTITA_ASSERT(!asked.empty(), "an outcome belongs to a write that was asked for");
-        const auto owed = owed_.find(asked.mapped().transactional_id);
-        PARTITA_ASSERT(owed != owed_.end(), "a marker that was asked for is owed");
-        if (is_passing(outcome.error)) {
-            if (!owed->second.due) {
-                make_due(*owed, now.monotonic + kRetryMs);
-            }
-            continue;
+        const std::uint64_t at = outcome.token.value - first_token_;
+        PARTITA_ASSERT(at < asked_.size(), "an outcome belongs to a write that was asked for");
+        OwedById::value_type& owed = *asked_[at].owed;
+        if (!is_passing(outcome.error)) {
+            owed.second.partitions[asked_[at].place].is_done = true;
+        } else if (!owed.second.due) {
+            make_due(owed, now.monotonic + kRetryMs);
         }
-        owed->second.partitions.erase(asked.mapped().partition);
-        if (owed->second.partitions.empty()) {
-            settled.push_back(owed->first);
-            make_not_due(*owed);
-            owed_.erase(owed);
+    }
+    first_token_ += asked_.size();
+    return settle(std::exchange(asked_, {}));
+}
+
+std::vector<std::string> OwedMarkers::settle(std::span<const Asked> asked) {
+    std::vector<std::string> settled;
+    while (!asked.empty()) {
+        OwedById::value_type& owed = *asked.front().owed;
+        const auto next = std::ranges::find_if(asked, [&](const Asked& other) { return other.owed != &owed; });
+        asked = {next, asked.end()};
+        std::erase_if(owed.second.partitions, &Lacking::is_done);
+        if (owed.second.partitions.empty()) {
+            settled.push_back(owed.first);
+            make_not_due(owed);
+            owed_.erase(owed.first);
         }
     }
     return settled;

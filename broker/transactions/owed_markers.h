@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,8 +33,9 @@ class OwedMarkers {
     /// Asks for everything that is due, up to `coordination::kOutwardWritesMax` writes in the effects; what is left stays due.
     /// What was asked for earlier and is not `written` yet is not asked for again.
     void ask(const TransactionTable& table, std::int32_t coordinator_epoch, Now now, Effects& effects);
-    /// What became of all that was asked for. Returns the ids that owe nothing any more, ascending. A marker that can never be
-    /// written, because its partition is gone or a later epoch of the producer has been there, is no longer owed.
+    /// What became of all that was asked for. Returns the ids that owe nothing any more, in the order in which they were asked
+    /// for. A marker that can never be written, because its partition is gone or a later epoch of the producer has been there, is
+    /// no longer owed.
     [[nodiscard]] std::vector<std::string> written(std::span<const coordination::OutwardWriteOutcome> outcomes, Now now);
 
     /// When `ask` is to be called again.
@@ -44,26 +44,39 @@ class OwedMarkers {
     }
 
   private:
-    using TopicAndPartition = std::pair<std::string, PartitionIndex>;
-    struct Asked {
-        std::string transactional_id;
-        TopicAndPartition partition;
+    /// A partition that lacks its marker.
+    struct Lacking {
+        /// One of the topics of its Owed.
+        std::string_view topic;
+        PartitionIndex partition;
+        bool is_done = false;
     };
 
     struct Owed {
-        std::set<TopicAndPartition> partitions;
+        std::vector<std::string> topics;
+        std::vector<Lacking> partitions;
         /// Its place in `due_`.
         std::optional<Instant> due;
     };
 
     using OwedById = std::map<std::string, Owed, std::less<>>;
 
+    struct Asked {
+        OwedById::value_type* owed;
+        /// Among its partitions.
+        std::size_t place;
+    };
+
     void make_due(OwedById::value_type& owed, Instant instant);
     void make_not_due(OwedById::value_type& owed);
+    /// Forgets what was asked for and is done. Returns the ids that owe nothing any more.
+    [[nodiscard]] std::vector<std::string> settle(std::span<const Asked> asked);
 
     OwedById owed_;
-    std::unordered_map<std::uint64_t, Asked> asked_;
-    std::uint64_t next_token_ = 1;
+    /// What was asked for and is not `written` yet, in the order of the tokens, which follow each other from `first_token_` on.
+    /// Those of one id stand together.
+    std::vector<Asked> asked_;
+    std::uint64_t first_token_ = 1;
     /// Ids that are to be asked for, each once, and when.
     std::set<std::pair<Instant, std::string_view>> due_;
 };

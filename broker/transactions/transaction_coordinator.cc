@@ -175,14 +175,18 @@ ErrorCode TransactionCoordinator::add_partitions(const AddPartitions& command, N
     }
     const bool is_open = known->state == TransactionState::ongoing;
     if (is_open && std::ranges::all_of(command.partitions, [&](const TopicPartition& partition) {
-            return known->contains(partition.topic, partition.partition);
+            return known->partitions.contains(partition.topic, partition.partition);
         })) {
         return ErrorCode::none;
     }
 
-    Transaction grown = *known;
+    std::map<std::string_view, std::vector<PartitionIndex>> added;
     for (const TopicPartition& partition : command.partitions) {
-        grown.partitions[std::string(partition.topic)].insert(partition.partition);
+        added[partition.topic].push_back(partition.partition);
+    }
+    Transaction grown = *known;
+    for (const auto& [topic, partitions] : added) {
+        grown.partitions.add(topic, partitions);
     }
     grown.previous_producer_id = known->producer.id;
     grown.state = TransactionState::ongoing;
@@ -213,7 +217,7 @@ void TransactionCoordinator::decide(const VerifyPartitions& command, Now /*now*/
     }
     result.errors.reserve(command.partitions.size());
     for (const TopicPartition& partition : command.partitions) {
-        const bool is_in = error == ErrorCode::none && known->contains(partition.topic, partition.partition);
+        const bool is_in = error == ErrorCode::none && known->partitions.contains(partition.topic, partition.partition);
         result.errors.push_back(error == ErrorCode::none && !is_in ? ErrorCode::transaction_abortable : error);
     }
     effects.replies.push_back({command.reply_to, std::move(result)});
@@ -364,8 +368,8 @@ void TransactionCoordinator::decide(const DescribeTransaction& command, Now /*no
         result.timeout_ms = known->timeout_ms;
         result.start_timestamp = known->start_timestamp;
         result.producer = known->producer;
-        for (const auto& [topic, partitions] : known->partitions) {
-            result.topics.push_back({topic, {partitions.begin(), partitions.end()}});
+        for (const auto& [topic, partitions] : known->partitions.topics()) {
+            result.topics.push_back({topic, partitions});
         }
     }
     effects.replies.push_back({command.reply_to, std::move(result)});

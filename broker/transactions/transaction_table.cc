@@ -1,5 +1,7 @@
 #include "broker/transactions/transaction_table.h"
 
+#include <algorithm>
+#include <functional>
 #include <variant>
 
 #include "protocol/assert.h"
@@ -19,15 +21,30 @@ void set(const TransactionRecord& record, Transaction& transaction) {
     transaction.last_producer_epoch = kNoProducerEpoch;
     transaction.partitions.clear();
     for (const PartitionsOfTopic& topic : record.partitions) {
-        transaction.partitions[std::string(topic.topic)].insert(topic.partitions.begin(), topic.partitions.end());
+        transaction.partitions.add(topic.topic, topic.partitions);
     }
 }
 
 }  // namespace
 
-bool Transaction::contains(std::string_view topic, PartitionIndex partition) const {
-    const auto found = partitions.find(topic);
-    return found != partitions.end() && found->second.contains(partition);
+void TransactionPartitions::add(std::string_view topic, std::span<const PartitionIndex> partitions) {
+    auto found = topics_.find(topic);
+    if (found == topics_.end()) {
+        found = topics_.try_emplace(std::string(topic)).first;
+    }
+    std::vector<PartitionIndex>& known = found->second;
+    known.insert(known.end(), partitions.begin(), partitions.end());
+    // Most come in their order, and none of them twice.
+    if (std::ranges::adjacent_find(known, std::ranges::greater_equal()) != known.end()) {
+        std::ranges::sort(known);
+        const auto repeated = std::ranges::unique(known);
+        known.erase(repeated.begin(), repeated.end());
+    }
+}
+
+bool TransactionPartitions::contains(std::string_view topic, PartitionIndex partition) const {
+    const auto found = topics_.find(topic);
+    return found != topics_.end() && std::ranges::binary_search(found->second, partition);
 }
 
 void TransactionTable::apply(const Record& record, Origin origin) {
@@ -72,9 +89,9 @@ TransactionRecord TransactionTable::record_of(std::string_view transactional_id,
                              .start_timestamp = transaction.start_timestamp,
                              .last_update_timestamp = transaction.last_update_timestamp,
                              .client_version = transaction.client_version};
-    record.partitions.reserve(transaction.partitions.size());
-    for (const auto& [topic, partitions] : transaction.partitions) {
-        record.partitions.push_back({arena.copy(topic), {partitions.begin(), partitions.end()}});
+    record.partitions.reserve(transaction.partitions.topics().size());
+    for (const auto& [topic, partitions] : transaction.partitions.topics()) {
+        record.partitions.push_back({arena.copy(topic), partitions});
     }
     return record;
 }
@@ -89,7 +106,7 @@ std::string TransactionTable::dump() const {
                 " began " + std::to_string(transaction.start_timestamp.value) + " updated " +
                 std::to_string(transaction.last_update_timestamp.value) + " version " +
                 std::to_string(static_cast<int>(transaction.client_version));
-        for (const auto& [topic, partitions] : transaction.partitions) {
+        for (const auto& [topic, partitions] : transaction.partitions.topics()) {
             for (const PartitionIndex partition : partitions) {
                 text += " " + topic + "-" + std::to_string(partition.value);
             }

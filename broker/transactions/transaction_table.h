@@ -4,15 +4,35 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <set>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "broker/transactions/records.h"
 #include "protocol/arena.h"
 #include "protocol/types.h"
 
 namespace partita::transactions {
+
+/// The partitions of a transaction, by their topics. A transaction may have thousands, and takes each of its steps with all of
+/// them: so they are a row of numbers for each topic and no tree.
+class TransactionPartitions {
+  public:
+    using Topics = std::map<std::string, std::vector<PartitionIndex>, std::less<>>;
+
+    /// In any order, and also those that are there already.
+    void add(std::string_view topic, std::span<const PartitionIndex> partitions);
+    void clear() { topics_.clear(); }
+
+    [[nodiscard]] bool contains(std::string_view topic, PartitionIndex partition) const;
+    [[nodiscard]] bool empty() const { return topics_.empty(); }
+    /// Topics ascending, and their partitions, each once.
+    [[nodiscard]] const Topics& topics() const { return topics_; }
+
+  private:
+    Topics topics_;
+};
 
 /// What is known of one transactional id.
 struct Transaction {
@@ -23,7 +43,7 @@ struct Transaction {
     ProducerId next_producer_id = kNoProducerId;
     std::int32_t timeout_ms = 0;
     TransactionState state = TransactionState::empty;
-    std::map<std::string, std::set<PartitionIndex>, std::less<>> partitions;
+    TransactionPartitions partitions;
     TimestampMs start_timestamp = kNoTimestamp;
     TimestampMs last_update_timestamp = kNoTimestamp;
     TransactionVersion client_version = TransactionVersion::v0;
@@ -32,8 +52,6 @@ struct Transaction {
 
     /// The epoch that its producer had before, if it came to the present one by itself: a repeated request names that one.
     ProducerEpoch last_producer_epoch = kNoProducerEpoch;
-
-    [[nodiscard]] bool contains(std::string_view topic, PartitionIndex partition) const;
 };
 
 /// All transactional ids of one partition of `__transaction_state`, as its records say.

@@ -45,7 +45,7 @@ std::optional<End> end_of(const Known& known, std::string_view topic, PartitionI
         return End{false, open.producer_epoch};
     }
     const Transaction& transaction = found->second;
-    if (transaction.contains(topic, partition) && is_this_one(transaction, open.producer_epoch)) {
+    if (transaction.partitions.contains(topic, partition) && is_this_one(transaction, open.producer_epoch)) {
         return std::nullopt;
     }
     const bool is_meant =

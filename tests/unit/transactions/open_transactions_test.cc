@@ -16,10 +16,10 @@ TEST_F(OpenTransactions, BeginWithTheirFirstPartition) {
     const Producer producer = init("tx").producer;
     EXPECT_EQ(describe("tx").start_timestamp, kNoTimestamp);
     pass(5);
-    ASSERT_EQ(add("tx", producer, {3, 1}), ErrorCode::none);
+    ASSERT_EQ(add("tx", producer, {3, 1, 3}), ErrorCode::none);
     const TimestampMs began = now_.wall;
     pass(5);
-    ASSERT_EQ(add("tx", producer, {2}), ErrorCode::none);
+    ASSERT_EQ(add("tx", producer, {2, 1}), ErrorCode::none);
     const auto described = describe("tx");
     EXPECT_EQ(described.state, TransactionState::ongoing);
     EXPECT_EQ(described.start_timestamp, began);
