@@ -56,10 +56,10 @@ class CoordinatorHost {
     [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
     /// Appends markers of transactions to the log of this partition, in their order and by one write, and tells its core which
     /// transactions ended: with the lock of its shard held, so that the core sees markers and records in the order of the log.
-    /// What became of each, as in OutwardWriteOutcome. Readers of the partition are the caller's to tell.
-    [[nodiscard]] virtual std::vector<ErrorCode> write_markers(const Partition& partition,
-                                                               std::span<const coordination::OutwardWrite> markers,
-                                                               TimestampMs now) = 0;
+    /// `errors`: gets what became of each, as in OutwardWriteOutcome; as many as there are markers. Readers of the partition are
+    /// the caller's to tell.
+    virtual void write_markers(const Partition& partition, std::span<const coordination::OutwardWrite> markers, TimestampMs now,
+                               std::span<ErrorCode> errors) = 0;
     /// Answers everything that waits with NOT_COORDINATOR, at shutdown.
     virtual void fail_waiting(Turn& turn) = 0;
 };

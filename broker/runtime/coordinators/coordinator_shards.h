@@ -71,9 +71,8 @@ class CoordinatorShards : public CoordinatorHost {
     void topic_deleted(Turn* turn, const coordination::TopicDeleted& event, Now now) override;
     void tick(Turn& turn, Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() const override;
-    [[nodiscard]] std::vector<ErrorCode> write_markers(const Partition& partition,
-                                                       std::span<const coordination::OutwardWrite> markers,
-                                                       TimestampMs now) override;
+    void write_markers(const Partition& partition, std::span<const coordination::OutwardWrite> markers, TimestampMs now,
+                       std::span<ErrorCode> errors) override;
     void fail_waiting(Turn& turn) override;
 
     /// False while a shard waits to be rebuilt: what is said of the whole may then lack some of it.

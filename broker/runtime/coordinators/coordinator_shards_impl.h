@@ -400,22 +400,22 @@ AppendContext CoordinatorShards<Core>::append_context(const Shard& shard, Now no
 }
 
 template <coordination::CoordinatorCore Core>
-std::vector<ErrorCode> CoordinatorShards<Core>::write_markers(const Partition& partition,
-                                                              std::span<const coordination::OutwardWrite> markers,
-                                                              TimestampMs now) {
-    std::vector<ErrorCode> errors(markers.size(), ErrorCode::unknown_topic_or_partition);
+void CoordinatorShards<Core>::write_markers(const Partition& partition, std::span<const coordination::OutwardWrite> markers,
+                                            TimestampMs now, std::span<ErrorCode> errors) {
     if constexpr (coordination::TakesPartInTransactions<Core>) {
         const auto index = static_cast<std::size_t>(markers.front().partition.value);
         if (!is_attached() || index >= shards_.size()) {
-            return std::vector<ErrorCode>(markers.size(), ErrorCode::not_leader_or_follower);
+            std::ranges::fill(errors, ErrorCode::not_leader_or_follower);
+            return;
         }
         Shard& shard = *shards_[index];
         const MutexLock lock(shard.mutex);
         if (shard.state != State::serving || shard.partition.get() != &partition) {
             // Whoever rebuilds it reads the log at this moment.
-            return std::vector<ErrorCode>(markers.size(), ErrorCode::not_leader_or_follower);
+            std::ranges::fill(errors, ErrorCode::not_leader_or_follower);
+            return;
         }
-        errors = append_together(partition, markers, now);
+        append_together(partition, markers, now, errors);
         // Before those who read are told: whoever looks then sees that it has to, and waits for the lock.
         shard.version.fetch_add(1, std::memory_order_release);
         for (std::size_t i = 0; i < markers.size(); ++i) {
@@ -428,9 +428,8 @@ std::vector<ErrorCode> CoordinatorShards<Core>::write_markers(const Partition& p
     } else {
         // To such a core they mean nothing, but a client's transaction that is open in its log ends, and what follows it can be
         // folded. The log has its own lock; this shard's is perhaps held by who asks, or another one's.
-        errors = append_together(partition, markers, now);
+        append_together(partition, markers, now, errors);
     }
-    return errors;
 }
 
 template <coordination::CoordinatorCore Core>

@@ -1,8 +1,9 @@
 #include "broker/runtime/coordinators/outward_writes.h"
 
-#include <expected>
+#include <algorithm>
+#include <array>
+#include <compare>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 
 #include "broker/runtime/coordinators/coordinator_host.h"
@@ -21,21 +22,61 @@ ErrorCode error_of(AppendFailure failure) {
     return failure == AppendFailure::closed ? ErrorCode::unknown_topic_or_partition : append_error_code(failure);
 }
 
+/// Where a write goes.
+struct Placed {
+    fetch::PartitionKey key;
+    /// Among all that was asked for.
+    std::size_t place;
+    const TopicState* topic;
+    Partition* partition;
+
+    friend auto operator<=>(const Placed& left, const Placed& right) {
+        return std::pair(left.key, left.place) <=> std::pair(right.key, right.place);
+    }
+    friend bool operator==(const Placed& left, const Placed& right) = default;
+};
+
+/// Those of a partition side by side and in their order. `outcomes` gets the errors of writes that go nowhere.
+std::vector<Placed> place(std::span<const OutwardWrite> writes, const TopicTable& table,
+                          std::span<OutwardWriteOutcome> outcomes) {
+    std::vector<Placed> placed;
+    placed.reserve(writes.size());
+    const TopicState* topic = nullptr;
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+        if (i == 0 || writes[i].topic != writes[i - 1].topic) {
+            topic = table.find(writes[i].topic);
+        }
+        Partition* const partition = topic == nullptr ? nullptr : topic->partition(writes[i].partition.value);
+        if (partition == nullptr) {
+            outcomes[i].error = ErrorCode::unknown_topic_or_partition;
+        } else {
+            placed.push_back({partition->key, i, topic, partition});
+        }
+    }
+    // Coordinators ask in this order already.
+    if (!std::ranges::is_sorted(placed)) {
+        std::ranges::sort(placed);
+    }
+    return placed;
+}
+
 }  // namespace
 
-std::vector<ErrorCode> append_together(const Partition& partition, std::span<const OutwardWrite> writes, TimestampMs now) {
-    std::vector<ErrorCode> errors(writes.size());
-    std::vector<StagedAppend> staged(writes.size());
+void append_together(const Partition& partition, std::span<const OutwardWrite> writes, TimestampMs now,
+                     std::span<ErrorCode> errors) {
+    // Mostly it is the one marker of a transaction.
+    std::array<StagedAppend, 4> few;
+    std::vector<StagedAppend> many(writes.size() > few.size() ? writes.size() : 0);
+    const std::span<StagedAppend> staged = many.empty() ? std::span<StagedAppend>(few) : std::span<StagedAppend>(many);
     for (std::size_t i = 0; i < writes.size(); ++i) {
         auto append =
             partition.log->stage(writes[i].batch, {.leader_epoch = partition.leader_epoch(),
                                                    .now = now,
                                                    .marker_bumps_epoch = writes[i].ends && writes[i].ends->bumps_epoch});
-        if (!append) {
-            errors[i] = error_of(append.error().failure);
-            continue;
+        errors[i] = append ? ErrorCode::none : error_of(append.error().failure);
+        if (append) {
+            staged[i] = std::move(*append);
         }
-        staged[i] = std::move(*append);
     }
     partition.log->flush_staged();
     for (std::size_t i = 0; i < writes.size(); ++i) {
@@ -46,53 +87,42 @@ std::vector<ErrorCode> append_together(const Partition& partition, std::span<con
             errors[i] = error_of(result.error().failure);
         }
     }
-    return errors;
 }
 
 std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const OutwardWrite> writes, Turn* turn, TimestampMs now) {
-    struct Lot {
-        const TopicState* topic;
-        Partition* partition;
-        CoordinatorHost* host;
-        std::vector<OutwardWrite> writes;
-        /// Their places in what was asked for.
-        std::vector<std::size_t> places;
-    };
     const std::shared_ptr<const TopicTable> table = topics_.table();
     std::vector<OutwardWriteOutcome> outcomes(writes.size());
-    // In the order in which the partitions come first, so that the same writes leave the same traces.
-    std::vector<Lot> lots;
-    std::unordered_map<Partition*, std::size_t> lot_of;
     for (std::size_t i = 0; i < writes.size(); ++i) {
-        const OutwardWrite& write = writes[i];
-        outcomes[i].token = write.token;
-        const TopicState* topic = table->find(write.topic);
-        Partition* partition = topic == nullptr ? nullptr : topic->partition(write.partition.value);
-        if (partition == nullptr) {
-            outcomes[i].error = ErrorCode::unknown_topic_or_partition;
-            continue;
-        }
-        const auto [place, is_new] = lot_of.try_emplace(partition, lots.size());
-        if (is_new) {
-            lots.push_back({topic, partition, hosts_.find(write.topic), {}, {}});
-        }
-        lots[place->second].writes.push_back(write);
-        lots[place->second].places.push_back(i);
+        outcomes[i].token = writes[i].token;
     }
-    for (const Lot& lot : lots) {
-        const std::vector<ErrorCode> errors = lot.host != nullptr ? lot.host->write_markers(*lot.partition, lot.writes, now)
-                                                                  : append_together(*lot.partition, lot.writes, now);
+    // The writes of one partition, and what became of each.
+    std::vector<OutwardWrite> lot;
+    std::vector<ErrorCode> errors;
+    const std::vector<Placed> placed = place(writes, *table, outcomes);
+    for (auto first = placed.begin(); first != placed.end();) {
+        const auto last = std::find_if(first, placed.end(), [&](const Placed& other) { return other.key != first->key; });
+        lot.clear();
+        for (auto one = first; one != last; ++one) {
+            lot.push_back(writes[one->place]);
+        }
+        errors.assign(lot.size(), ErrorCode::none);
+        if (CoordinatorHost* const host = hosts_.find(lot.front().topic)) {
+            host->write_markers(*first->partition, lot, now, errors);
+        } else {
+            append_together(*first->partition, lot, now, errors);
+        }
         std::size_t bytes = 0;
         for (std::size_t i = 0; i < errors.size(); ++i) {
-            outcomes[lot.places[i]].error = errors[i];
-            bytes += errors[i] == ErrorCode::none ? lot.writes[i].batch.size() : 0;
+            outcomes[(first + static_cast<std::ptrdiff_t>(i))->place].error = errors[i];
+            bytes += errors[i] == ErrorCode::none ? lot[i].batch.size() : 0;
         }
         if (bytes > 0) {
-            tell_readers(*lot.partition, bytes, turn);
+            tell_readers(*first->partition, bytes, turn);
             if (markers_ != nullptr) {
-                markers_->on_markers(*lot.topic, lot.writes.front().partition);
+                markers_->on_markers(*first->topic, lot.front().partition);
             }
         }
+        first = last;
     }
     return outcomes;
 }

@@ -36,8 +36,8 @@ class OutwardWrites {
     void set_marker_listener(MarkerListener& listener) { markers_ = &listener; }
 
     /// Tries all writes and says what became of each, in their order. Batches of one partition are written in their order and
-    /// with one write, whatever stands between them; one that cannot be written does not keep those of other partitions from
-    /// it. Fetches that wait are woken. `turn` is null off the reactors.
+    /// with one write, whatever stands between them, and partitions in the order in which they were made; one that cannot be
+    /// written does not keep those of other partitions from it. Fetches that wait are woken. `turn` is null off the reactors.
     ///
     /// May be called with a shard's lock held: takes those of logs, and, for markers in the topic of groups, those of its shards.
     [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out(std::span<const coordination::OutwardWrite> writes,
@@ -52,8 +52,9 @@ class OutwardWrites {
     MarkerListener* markers_ = nullptr;
 };
 
-/// Appends the batches to the partition's log, in their order and by one write; what became of each, as in OutwardWriteOutcome.
-[[nodiscard]] std::vector<ErrorCode> append_together(const Partition& partition,
-                                                     std::span<const coordination::OutwardWrite> writes, TimestampMs now);
+/// Appends the batches to the partition's log, in their order and by one write. `errors`: gets what became of each, as in
+/// OutwardWriteOutcome; as many as there are batches.
+void append_together(const Partition& partition, std::span<const coordination::OutwardWrite> writes, TimestampMs now,
+                     std::span<ErrorCode> errors);
 
 }  // namespace partita::runtime

@@ -36,10 +36,8 @@ class NotingHost final : public CoordinatorHost {
     }
     void tick(Turn&, Now) override {}
     [[nodiscard]] std::optional<Instant> next_deadline() const override { return std::nullopt; }
-    std::vector<ErrorCode> write_markers(const Partition&, std::span<const coordination::OutwardWrite> markers,
-                                         TimestampMs) override {
-        return std::vector<ErrorCode>(markers.size());
-    }
+    void write_markers(const Partition&, std::span<const coordination::OutwardWrite>, TimestampMs,
+                       std::span<ErrorCode>) override {}
     void fail_waiting(Turn&) override {}
 
     std::vector<std::string> heard;
