@@ -19,6 +19,7 @@ RECORD_BYTES = 1000
 PARTITIONS = 6
 TIMEOUT_DIVISOR = 3  # of the replay client's: some rivals never answer these clients, and each of them is waited for
 HEAP = "-Xmx512M"  # as Kafka's own scripts start these tools
+RECORDS_OF_PART = 1000  # 1 MB: what one transaction commits
 
 
 class Client:
@@ -38,12 +39,28 @@ class Client:
     def make(self):
         raise NotImplementedError
 
-    def seconds(self, what, session, topic, records, timeout_s, partitions=PARTITIONS):
-        done = subprocess.run([self.program, what, str(session.port), topic, str(partitions), str(records), str(RECORD_BYTES)],
-                              capture_output=True, text=True, timeout=timeout_s)
+    def run(self, program, session, timeout_s, *arguments):
+        """Returns what the program printed; raises RuntimeError when it failed or took longer."""
+        against = f"{self.name} against {session.contender.name}"
+        try:
+            done = subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise RuntimeError(f"{against}: no end within {timeout_s:g} s\n{session.log_text()}") from error
         if done.returncode != 0:
-            raise RuntimeError(f"{self.name} against {session.contender.name}: {done.stderr.strip()}\n{session.log_text()}")
-        return json.loads(done.stdout)["seconds"]
+            raise RuntimeError(f"{against}: {(done.stderr or done.stdout).strip()}\n{session.log_text()}")
+        return done.stdout
+
+    def seconds(self, what, session, topic, records, timeout_s, partitions=PARTITIONS):
+        return json.loads(self.run([self.program], session, timeout_s, what, session.port, topic, partitions, records, RECORD_BYTES))["seconds"]
+
+    def parts_program(self):
+        return [self.program]
+
+    def in_parts(self, what, session, topic, records, timeout_s):
+        """`what`: idempotent, rhythm, exchange or transactional. Returns records, seconds, how many records were written in all, and the median
+        time of a part where each is waited for."""
+        return json.loads(self.run(self.parts_program(), session, timeout_s, what, session.port, topic, PARTITIONS, records, RECORD_BYTES,
+                                   RECORDS_OF_PART))
 
 
 class Librdkafka(Client):
@@ -64,27 +81,33 @@ class FranzGo(Client):
 
 
 class Java(Client):
-    """Kafka's own measuring tools. Their clocks begin when the virtual machine has started."""
+    """Kafka's own measuring tools, and a program of ours for what they cannot do (they end a transaction by time). Their clocks
+    begin when the virtual machine has started."""
 
     name = "java"
 
     def install(self):
         """The tools came with Kafka."""
 
+    def parts_program(self):
+        # Compiled by the launcher before its clock begins.
+        return [*self.java(), SOURCES / "ProduceInParts.java"]
+
+    @staticmethod
+    def java():
+        return ["java", HEAP, "-cp", (harness.TOOLS / "classpath").read_text()]
+
     def seconds(self, what, session, topic, records, timeout_s):
         tool = {"produce": "ProducerPerformance", "consume": "ConsumerPerformance"}[what]
         options = {"produce": ["--record-size", str(RECORD_BYTES), "--throughput", "-1", "--command-property", "acks=all"],
                    "consume": ["--hide-header", "--timeout", "60000"]}[what]
-        done = subprocess.run(["java", HEAP, "-cp", (harness.TOOLS / "classpath").read_text(), f"org.apache.kafka.tools.{tool}",
-                               "--bootstrap-server", f"127.0.0.1:{session.port}", "--topic", topic, "--num-records", str(records),
-                               *options], capture_output=True, text=True, timeout=timeout_s)
-        if done.returncode != 0:
-            raise RuntimeError(f"{tool} against {session.contender.name}: {done.stdout}{done.stderr}")
+        output = self.run([*self.java(), f"org.apache.kafka.tools.{tool}"], session, timeout_s, "--bootstrap-server",
+                          f"127.0.0.1:{session.port}", "--topic", topic, "--num-records", records, *options)
         if what == "produce":
-            found = re.search(rf"^{records} records sent, ([\d.]+) records/sec", done.stdout, re.M)
+            found = re.search(rf"^{records} records sent, ([\d.]+) records/sec", output, re.M)
             return records / float(found[1])
         # ..., fetch.time.ms, fetch.MB.sec, fetch.nMsg.sec: without the time that joining the group took.
-        columns = done.stdout.strip().splitlines()[-1].split(", ")
+        columns = output.strip().splitlines()[-1].split(", ")
         if int(columns[4]) < records:
             raise RuntimeError(f"{columns[4]} of {records} records came")
         return int(columns[7]) / 1000
@@ -120,6 +143,50 @@ class Users(Row):
             figures |= {f"{what}_mb_per_s": 1000 * gigabytes / seconds, f"{what}_cpu_s_per_gb": used_s / gigabytes}
         session.delete_topic(topic)
         return figures
+
+
+class InParts(Row):
+    """An idempotent producer, one that waits for each MB, or one that commits each MB; all else is equal. Bars beside other rows are
+    the least shares of their throughput."""
+
+    contenders = ("K", "B")
+    stores_records = True
+    beside_rivals_unjudged = ("mb_per_s", "part_p50_us")
+
+    def __init__(self, client, name, what, text, at_least=()):
+        self.client, self.what, self.name, self.text = client, what, f"users-{client.name}-{name}", text
+        self.figures = (("mb_per_s", "MB/s", "more"), ("cpu_s_per_gb", "cpu-s/GB", "less"),
+                        *([("part_p50_us", "us", "less")] if what != "idempotent" else []))
+        self.bars = (*((figure, "K", 1 if better == "less" else -1) for figure, _, better in self.figures),
+                     *(("mb_per_s", f"row users-{client.name}-{other}", -share) for other, share in at_least))
+
+    def measure(self, session, bench):
+        self.client.install()
+        topic = f"{self.name}-{bench.next_number()}"
+        session.create_topic(topic, PARTITIONS)
+        megabytes = bench.scale.megabytes
+        if bench.scale.touch:
+            bytearray(SHARED_TOUCH * megabytes * 1_000_000)
+        before = start_bench.cpu_and_switches(session.pid)[0]
+        timeout_s = bench.scale.timeout_s / (1 if session.contender.name in self.contenders else TIMEOUT_DIVISOR)
+        done = self.client.in_parts(self.what, session, topic, megabytes * 1_000_000 // RECORD_BYTES, timeout_s)
+        used_s = (start_bench.cpu_and_switches(session.pid)[0] - before) / 1e9
+        session.delete_topic(topic)
+        return {"mb_per_s": done["records"] * RECORD_BYTES / 1e6 / done["seconds"],
+                "cpu_s_per_gb": used_s / (done["written"] * RECORD_BYTES / 1e9),
+                **{name: value for name, value in done.items() if name == "part_p50_us"}}
+
+
+def rows_in_parts(client):
+    """The last one beside the first says what a program sees that begins to use transactions. Beside the second it says what is left
+    of that for one which waits for each MB anyway, and beside the third what transactions cost but for one more exchange."""
+    return [
+        InParts(client, "idempotent", "idempotent", f"1 KB records through {client.name}, {PARTITIONS} partitions, idempotent"),
+        InParts(client, "idempotent-rhythm", "rhythm", "the same in the rhythm of transactions: each MB is waited for"),
+        InParts(client, "idempotent-exchange", "exchange", "the same, and the last record of each MB goes behind the others and is waited for"),
+        InParts(client, "transactional", "transactional", "the same in transactions of 1 MB",
+                (("idempotent", 0.9), ("idempotent-rhythm", 0.9), ("idempotent-exchange", 0.9))),
+    ]
 
 
 class LibrdkafkaRhythm(Row):
@@ -175,4 +242,6 @@ class TopicsList(Row):
         return {"list_ms": statistics.median(taken_ms)}
 
 
-ROWS = [Users(Librdkafka()), Users(FranzGo()), Users(Java()), LibrdkafkaRhythm(), TopicsList()]
+CLIENTS = (Librdkafka(), FranzGo(), Java())
+ROWS = [*[Users(client) for client in CLIENTS], *[row for client in CLIENTS for row in rows_in_parts(client)], LibrdkafkaRhythm(),
+        TopicsList()]
