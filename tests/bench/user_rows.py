@@ -10,8 +10,8 @@ import subprocess
 import time
 
 import rivals
-import start_bench
 from contenders import HERE, harness
+from report import NOT_RIVALS
 from rows import SHARED_TOUCH, Row
 
 SOURCES = HERE / "users"
@@ -22,11 +22,18 @@ HEAP = "-Xmx512M"  # as Kafka's own scripts start these tools
 RECORDS_OF_PART = 1000  # 1 MB: what one transaction commits
 
 
+class NoEnd(RuntimeError):
+    """A client was still waiting when its time was over."""
+
+
 class Client:
     """A program of ours around a client: it takes produce or consume, and tells how long it took."""
 
     name = ""
     sources = ()
+
+    def __init__(self):
+        self.given_up = set()  # rivals that it had no end with in parts: waited for once, and not in each row and block
 
     @property
     def program(self):
@@ -40,12 +47,12 @@ class Client:
         raise NotImplementedError
 
     def run(self, program, session, timeout_s, *arguments):
-        """Returns what the program printed; raises RuntimeError when it failed or took longer."""
+        """Returns what the program printed; raises RuntimeError when it failed, NoEnd when it took longer."""
         against = f"{self.name} against {session.contender.name}"
         try:
             done = subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True, timeout=timeout_s)
         except subprocess.TimeoutExpired as error:
-            raise RuntimeError(f"{against}: no end within {timeout_s:g} s\n{session.log_text()}") from error
+            raise NoEnd(f"{against}: no end within {timeout_s:g} s\n{session.log_text()}") from error
         if done.returncode != 0:
             raise RuntimeError(f"{against}: {(done.stderr or done.stdout).strip()}\n{session.log_text()}")
         return done.stdout
@@ -57,10 +64,18 @@ class Client:
         return [self.program]
 
     def in_parts(self, what, session, topic, records, timeout_s):
-        """`what`: idempotent, rhythm, exchange or transactional. Returns records, seconds, how many records were written in all, and the median
-        time of a part where each is waited for."""
-        return json.loads(self.run(self.parts_program(), session, timeout_s, what, session.port, topic, PARTITIONS, records, RECORD_BYTES,
-                                   RECORDS_OF_PART))
+        """`what`: idempotent, rhythm, exchange or transactional. Returns records, seconds, how many records were written in all, and
+        the median time of a part where each is waited for."""
+        contender = session.contender.name
+        if contender in self.given_up:
+            raise RuntimeError(f"{self.name} against {contender}: had no end before, and was not tried again")
+        try:
+            return json.loads(self.run(self.parts_program(), session, timeout_s, what, session.port, topic, PARTITIONS, records, RECORD_BYTES,
+                                       RECORDS_OF_PART))
+        except NoEnd:
+            if contender not in NOT_RIVALS:
+                self.given_up.add(contender)
+            raise
 
 
 class Librdkafka(Client):
@@ -136,9 +151,9 @@ class Users(Row):
             bytearray(SHARED_TOUCH * bench.scale.megabytes * 1_000_000)
         figures = {}
         for what in ("produce", "consume"):
-            before = start_bench.cpu_and_switches(session.pid)[0]
+            before = session.processor_ns()
             seconds = self.client.seconds(what, session, topic, records, bench.scale.timeout_s / TIMEOUT_DIVISOR)
-            used_s = (start_bench.cpu_and_switches(session.pid)[0] - before) / 1e9
+            used_s = (session.processor_ns() - before) / 1e9
             gigabytes = records * RECORD_BYTES / 1e9
             figures |= {f"{what}_mb_per_s": 1000 * gigabytes / seconds, f"{what}_cpu_s_per_gb": used_s / gigabytes}
         session.delete_topic(topic)
@@ -167,10 +182,10 @@ class InParts(Row):
         megabytes = bench.scale.megabytes
         if bench.scale.touch:
             bytearray(SHARED_TOUCH * megabytes * 1_000_000)
-        before = start_bench.cpu_and_switches(session.pid)[0]
+        before = session.processor_ns()
         timeout_s = bench.scale.timeout_s / (1 if session.contender.name in self.contenders else TIMEOUT_DIVISOR)
         done = self.client.in_parts(self.what, session, topic, megabytes * 1_000_000 // RECORD_BYTES, timeout_s)
-        used_s = (start_bench.cpu_and_switches(session.pid)[0] - before) / 1e9
+        used_s = (session.processor_ns() - before) / 1e9
         session.delete_topic(topic)
         return {"mb_per_s": done["records"] * RECORD_BYTES / 1e6 / done["seconds"],
                 "cpu_s_per_gb": used_s / (done["written"] * RECORD_BYTES / 1e9),
@@ -208,9 +223,9 @@ class LibrdkafkaRhythm(Row):
         records = bench.scale.megabytes * 1_000_000 // RECORD_BYTES
         if bench.scale.touch:
             bytearray(SHARED_TOUCH * bench.scale.megabytes * 1_000_000)
-        before = start_bench.cpu_and_switches(session.pid)[0]
+        before = session.processor_ns()
         seconds = client.seconds("produce", session, topic, records, bench.scale.timeout_s, partitions=1)
-        used_s = (start_bench.cpu_and_switches(session.pid)[0] - before) / 1e9
+        used_s = (session.processor_ns() - before) / 1e9
         session.delete_topic(topic)
         return {"cpu_s_per_gb": used_s / (records * RECORD_BYTES / 1e9), "mb_per_s": records * RECORD_BYTES / 1e6 / seconds}
 
