@@ -408,9 +408,9 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
         marker = parse_control_marker({header, *bytes});
         if (!marker) return {};
     }
-    ProducerState::Update change = state_->producers.replay(header, marker, hints_.now);
+    const ProducerState::Update change = state_->producers.replay(header, marker, hints_.now);
     const auto completed = change.completed;
-    state_->producers.commit(std::move(change));
+    state_->producers.commit(change);
     if (completed && completed->is_aborted) {
         const Offset stable = state_->producers.first_open_transaction().value_or(header.next_offset());
         segment.note_aborted({.producer_id = completed->producer_id,

@@ -107,10 +107,10 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
                                     .duplicate_timestamp = duplicate->timestamp,
                                     .group = is_published ? nullptr : state.group};
             }
-            auto& update = std::get<ProducerState::Update>(*checked);
+            const auto& update = std::get<ProducerState::Update>(*checked);
             staged.completed = update.completed;
             staged.undo = std::ssize(state.undo);
-            state.undo.push_back(state.producers.commit(std::move(update)));
+            state.undo.push_back(state.producers.commit(update));
             staged.stable_end = state.producers.first_open_transaction().value_or(header->next_offset());
         }
     }

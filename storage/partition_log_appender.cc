@@ -138,7 +138,7 @@ void LogAppender::raise_last_stable_offset() {
 void LogAppender::finish(std::size_t first, AppendError error) {
     for (std::size_t i = state_.staged.size(); i-- > first;) {
         const StagedBatch& batch = state_.staged[i];
-        if (batch.undo >= 0) state_.producers.restore(std::move(state_.undo[static_cast<std::size_t>(batch.undo)]));
+        if (batch.undo >= 0) state_.producers.restore(state_.undo[static_cast<std::size_t>(batch.undo)]);
     }
     state_.next_offset = state_.core.log_end_offset();
     state_.staged.clear();

@@ -231,7 +231,14 @@ std::expected<std::optional<TransactionVerification>, AppendError> ProducerState
         if (auto good = check_epoch(*known, header); !good) return std::unexpected(std::move(good.error()));
         if (has_open_transaction(*known, header)) return std::nullopt;
     }
-    const auto [found, is_new] = verifying_.try_emplace(header.producer_id);
+    auto found = verifying_.find(header.producer_id);
+    const bool is_new = found == verifying_.end();
+    if (is_new && free_verifying_) {
+        free_verifying_.key() = header.producer_id;
+        found = verifying_.insert(std::move(free_verifying_)).position;
+    } else if (is_new) {
+        found = verifying_.try_emplace(header.producer_id).first;
+    }
     Verifying& verifying = found->second;
     if (is_new || verifying.epoch < header.producer_epoch) {
         verifying = {.verification = {++last_verification_},
@@ -247,30 +254,52 @@ std::expected<std::optional<TransactionVerification>, AppendError> ProducerState
     return verification;
 }
 
-ProducerState::Undo ProducerState::commit(Update update) {
+ProducerState::Undo ProducerState::commit(const Update& update) {
     Undo undo{update.entry.producer_id, std::nullopt, std::nullopt};
     // Whatever is appended, a batch or a marker: an answer that was given before it opens nothing any more.
-    if (auto verifying = verifying_.extract(undo.producer_id)) undo.verifying = verifying.mapped();
-    if (const auto found = producers_.find(undo.producer_id); found != producers_.end()) undo.entry = found->second;
-    restore({undo.producer_id, std::move(update.entry), std::nullopt});
+    if (auto verifying = verifying_.extract(undo.producer_id)) {
+        undo.verifying = verifying.mapped();
+        free_verifying_ = std::move(verifying);
+    }
+    const auto [found, is_new] = producers_.try_emplace(undo.producer_id);
+    if (!is_new) undo.entry = found->second;
+    replace(found->second, update.entry);
     if (producers_.size() > kMaximumProducers) make_room();
     return undo;
 }
 
-void ProducerState::restore(Undo undo) {
-    const auto found = producers_.find(undo.producer_id);
-    if (found != producers_.end() && found->second.current_transaction_start != kNoOffset) {
-        open_transactions_.erase(found->second.current_transaction_start);
-    }
+void ProducerState::restore(const Undo& undo) {
     if (undo.verifying) verifying_.try_emplace(undo.producer_id, *undo.verifying);
-    if (!undo.entry) {
-        if (found != producers_.end()) producers_.erase(found);
+    if (undo.entry) return replace(producers_[undo.producer_id], *undo.entry);
+    const auto found = producers_.find(undo.producer_id);
+    if (found == producers_.end()) return;
+    close_transaction(found->second.current_transaction_start);
+    producers_.erase(found);
+}
+
+void ProducerState::replace(ProducerEntry& known, const ProducerEntry& entry) {
+    if (known.current_transaction_start != entry.current_transaction_start) {
+        close_transaction(known.current_transaction_start);
+        open_transaction(entry.current_transaction_start, entry.producer_id);
+    }
+    known = entry;
+}
+
+void ProducerState::open_transaction(Offset start, ProducerId id) {
+    if (start == kNoOffset) return;
+    if (free_transaction_.empty()) {
+        open_transactions_[start] = id;
         return;
     }
-    if (undo.entry->current_transaction_start != kNoOffset) {
-        open_transactions_[undo.entry->current_transaction_start] = undo.producer_id;
-    }
-    producers_[undo.producer_id] = std::move(*undo.entry);
+    free_transaction_.key() = start;
+    free_transaction_.mapped() = id;
+    const auto opened = open_transactions_.insert(std::move(free_transaction_));
+    if (!opened.inserted) opened.position->second = id;
+}
+
+void ProducerState::close_transaction(Offset start) {
+    if (start == kNoOffset) return;
+    if (auto closed = open_transactions_.extract(start)) free_transaction_ = std::move(closed);
 }
 
 void ProducerState::make_room() {
@@ -323,7 +352,7 @@ void ProducerState::load(std::vector<ProducerEntry> entries, TimestampMs now) {
     clear();
     for (ProducerEntry& entry : entries) {
         entry.last_seen = now;
-        restore({entry.producer_id, std::move(entry), std::nullopt});
+        restore({entry.producer_id, entry, std::nullopt});
     }
 }
 

@@ -108,8 +108,8 @@ class ProducerState {
                                    const AppendContext& context) const;
     /// The same for a batch of our own log during a replay: it is taken unchecked.
     [[nodiscard]] Update replay(const BatchHeader& header, const std::optional<ControlMarker>& marker, TimestampMs now) const;
-    Undo commit(Update update);
-    void restore(Undo undo);
+    Undo commit(const Update& update);
+    void restore(const Undo& undo);
 
     /// See PartitionLog. Until a batch of the producer opens a transaction, only the lowest sequence for which somebody was asked
     /// may do so: else a batch would be left out whose question failed.
@@ -135,14 +135,24 @@ class ProducerState {
                                                                      const AppendContext& context) const;
     [[nodiscard]] std::expected<void, AppendError> check_verified_sequence(const ProducerEntry& known,
                                                                            const BatchHeader& header) const;
+    /// `known` becomes `entry`, and so does what is open.
+    void replace(ProducerEntry& known, const ProducerEntry& entry);
+    void open_transaction(Offset start, ProducerId id);
+    void close_transaction(Offset start);
     void make_room();
     void make_room_for_verifying(ProducerId but);
 
+    using VerifyingById = std::unordered_map<ProducerId, Verifying>;
+    using OpenTransactions = std::map<Offset, ProducerId>;
+
     std::unordered_map<ProducerId, ProducerEntry> producers_;
     /// At most kMaximumProducers, too.
-    std::unordered_map<ProducerId, Verifying> verifying_;
+    VerifyingById verifying_;
     std::uint64_t last_verification_ = 0;
-    std::map<Offset, ProducerId> open_transactions_;
+    OpenTransactions open_transactions_;
+    // What the last transaction of the partition was noted in. Mostly there is one after the other, and none needs an allocation.
+    VerifyingById::node_type free_verifying_;
+    OpenTransactions::node_type free_transaction_;
 };
 
 }  // namespace partita

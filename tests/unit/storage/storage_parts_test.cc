@@ -122,6 +122,34 @@ TEST(ProducerState, NewEpochStartsAtZeroAndIdleProducersExpire) {
     EXPECT_TRUE(state.empty());
 }
 
+TEST(ProducerState, TheOldestOpenTransactionIsKnownWhateverBeginsAndEndsMeanwhile) {
+    ProducerState state;
+    const auto note = [&](std::int64_t id, Offset transaction_start) {
+        ProducerEntry entry;
+        entry.producer_id = {id};
+        entry.current_transaction_start = transaction_start;
+        return state.commit({entry, std::nullopt});
+    };
+    note(1, {10});
+    note(2, {20});
+    note(3, {30});
+    note(2, kNoOffset);
+    EXPECT_EQ(state.first_open_transaction(), Offset{10});
+    const ProducerState::Undo end_of_first = note(1, kNoOffset);
+    EXPECT_EQ(state.first_open_transaction(), Offset{30});
+    note(2, {40});
+    EXPECT_EQ(state.first_open_transaction(), Offset{30});
+    state.restore(end_of_first);
+    EXPECT_EQ(state.first_open_transaction(), Offset{10});
+    note(1, {50});
+    EXPECT_EQ(state.first_open_transaction(), Offset{30});
+    note(3, kNoOffset);
+    EXPECT_EQ(state.first_open_transaction(), Offset{40});
+    note(2, kNoOffset);
+    note(1, kNoOffset);
+    EXPECT_EQ(state.first_open_transaction(), std::nullopt);
+}
+
 TEST(ProducerState, MoreProducersThanTheBoundForgetTheIdlest) {
     ProducerState state;
     for (std::size_t i = 0; i <= ProducerState::kMaximumProducers; ++i) {

@@ -51,7 +51,7 @@ class TransactionVerificationTest : public ::testing::Test {
   private:
     std::optional<AppendFailure> take(ProducerState::Prepared prepared) {
         if (!prepared) return prepared.error().failure;
-        undo_ = state_.commit(std::move(std::get<ProducerState::Update>(*prepared)));
+        undo_ = state_.commit(std::get<ProducerState::Update>(*prepared));
         next_offset_ = next_offset_ + 1;
         return std::nullopt;
     }
@@ -123,7 +123,7 @@ TEST_F(TransactionVerificationTest, PlainBatchesNeedNone) {
 TEST_F(TransactionVerificationTest, AnAppendThatFailedLeavesTheQuestionAsItWas) {
     const TransactionVerification verification = ask(0);
     ASSERT_EQ(add(batch(0), verification), std::nullopt);
-    state_.restore(std::move(undo_));
+    state_.restore(undo_);
     EXPECT_FALSE(is_open());
     EXPECT_EQ(ask(1), verification);
     EXPECT_EQ(add(batch(1), verification), AppendFailure::out_of_order_sequence);
