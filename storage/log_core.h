@@ -59,6 +59,7 @@ struct LogCore {
     [[nodiscard]] Offset log_end_offset() const { return {log_end.load(std::memory_order_acquire)}; }
     [[nodiscard]] Offset last_stable_offset() const { return {last_stable.load(std::memory_order_acquire)}; }
     [[nodiscard]] Offset recovery_point() const { return {recovered.load(std::memory_order_acquire)}; }
+    [[nodiscard]] LeaderEpoch latest_leader_epoch() const { return {latest_epoch.load(std::memory_order_acquire)}; }
     /// "<topic>-<partition>".
     [[nodiscard]] std::string directory_name() const;
     [[nodiscard]] std::string directory_path() const;
@@ -80,6 +81,8 @@ struct LogCore {
     std::atomic<std::int64_t> log_end{0};
     std::atomic<std::int64_t> last_stable{0};
     std::atomic<std::int64_t> recovered{0};
+    /// Likewise; that of the newest record.
+    std::atomic<std::int32_t> latest_epoch{kNoLeaderEpoch.value};
 
     mutable Mutex append_mutex{LockRank::log_append};
     mutable Mutex view_mutex{LockRank::log_view};

@@ -501,6 +501,7 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     if (hints_.first_dirty_offset <= log_.log_end_offset()) state_->shown.first_dirty_offset = hints_.first_dirty_offset;
     state_->next_offset = log_.log_end_offset();
     state_->last_staged_epoch = state_->shown.epochs.latest();
+    log_.latest_epoch = state_->last_staged_epoch.value;
     if (hints_.recovery_point > log_.log_end_offset()) report_.recovery_point_is_void = true;
     // Void: whatever was rebuilt becomes durable with the next sync of everything.
     const Offset vouched_end = report_.recovery_point_is_void ? Offset{0} : std::min(trusted_end_, log_.log_end_offset());

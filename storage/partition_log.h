@@ -300,7 +300,7 @@ class PartitionLog {
     [[nodiscard]] EpochEnd offset_for_leader_epoch(LeaderEpoch epoch) const;
     [[nodiscard]] std::vector<EpochStart> leader_epochs() const;
     /// kNoLeaderEpoch when nothing was ever appended.
-    [[nodiscard]] LeaderEpoch latest_leader_epoch() const;
+    [[nodiscard]] LeaderEpoch latest_leader_epoch() const { return core_.latest_leader_epoch(); }
     /// Epoch in which the record at `offset` was appended.
     [[nodiscard]] LeaderEpoch leader_epoch_at(Offset offset) const;
 

@@ -104,7 +104,7 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
         if (batch.header.attributes.is_control()) {
             state_.markers_end.store(batch.header.next_offset().value, std::memory_order_release);
         }
-        if (state_.shown.epochs.assign(batch.leader_epoch, batch.header.base_offset)) state_.epochs_unwritten = true;
+        if (batch.leader_epoch > state_.core.latest_leader_epoch()) begin_epoch(batch);
         if (batch.completed && batch.completed->is_aborted) {
             active.note_aborted({.producer_id = batch.completed->producer_id,
                                  .first_offset = batch.completed->first_offset,
@@ -117,6 +117,13 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
         std::memory_order_relaxed);
     active.publish_size(position);
     state_.core.log_end.store(state_.staged[first + count - 1].header.next_offset().value, std::memory_order_release);
+}
+
+void LogAppender::begin_epoch(const StagedBatch& batch) {
+    state_.assert_viewer();
+    if (!state_.shown.epochs.assign(batch.leader_epoch, batch.header.base_offset)) return;
+    state_.epochs_unwritten = true;
+    state_.core.latest_epoch.store(batch.leader_epoch.value, std::memory_order_release);
 }
 
 void LogAppender::publish_last_stable_offset() {

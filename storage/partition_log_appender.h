@@ -37,6 +37,8 @@ class LogAppender {
     [[nodiscard]] std::size_t choose_run(std::size_t first) const REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_run(std::size_t first, std::size_t count) REQUIRES(state_.core.append_mutex);
     void publish_run(std::size_t first, std::size_t count, std::uint64_t position) REQUIRES(state_.core.append_mutex);
+    /// The batch is the first of its leader epoch.
+    void begin_epoch(const StagedBatch& batch) REQUIRES(state_.core.append_mutex, state_.core.view_mutex);
     /// Undoes the staged batches from `first` on and resolves the group.
     void finish(std::size_t first, AppendError error) REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> make_directory() REQUIRES(state_.core.append_mutex);

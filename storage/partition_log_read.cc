@@ -216,14 +216,6 @@ std::vector<EpochStart> PartitionLog::leader_epochs() const {
     return state->shown.epochs.entries();
 }
 
-LeaderEpoch PartitionLog::latest_leader_epoch() const {
-    const MutexLock view(core_.view_mutex);
-    const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return kNoLeaderEpoch;
-    state->assert_viewer();
-    return state->shown.epochs.latest();
-}
-
 LeaderEpoch PartitionLog::leader_epoch_at(Offset offset) const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();

@@ -18,9 +18,7 @@ struct Partition {
 
     /// The leader epoch that appends carry and that clients are told. It is 0, because this broker never loses leadership,
     /// unless the log came from a Kafka that had counted further.
-    [[nodiscard]] LeaderEpoch leader_epoch() const {
-        return log->has_files() ? std::max(log->latest_leader_epoch(), LeaderEpoch{0}) : LeaderEpoch{0};
-    }
+    [[nodiscard]] LeaderEpoch leader_epoch() const { return std::max(log->latest_leader_epoch(), LeaderEpoch{0}); }
     /// The error for a request that names the leader epoch `named` (KIP-320); -1 asks for no check.
     [[nodiscard]] ErrorCode judge_leader_epoch(LeaderEpoch named) const {
         if (named == kNoLeaderEpoch) {
