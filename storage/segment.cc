@@ -127,9 +127,13 @@ bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_b
     // Positions in the index have 32 bits, read as signed by Kafka.
     if (size > std::numeric_limits<std::int32_t>::max()) return true;
 
+    // An entry stands for a batch, and the last one of the time index for a second time: a segment that is too small to fill its
+    // indexes is not asked for them, which are memory that an append does not touch otherwise.
     const auto index_limit = static_cast<std::size_t>(std::max<std::int64_t>(config.segment_index_bytes, 12));
-    if (offset_index_.file().count() >= index_limit / OffsetIndex::kEntryBytes) return true;
-    if (time_index_.file().count() >= index_limit / TimeIndex::kEntryBytes) return true;
+    if (size / kBatchHeaderBytes + 1 >= index_limit / TimeIndex::kEntryBytes) {
+        if (offset_index_.file().count() >= index_limit / OffsetIndex::kEntryBytes) return true;
+        if (time_index_.file().count() >= index_limit / TimeIndex::kEntryBytes) return true;
+    }
 
     std::int64_t jitter_ms = 0;
     if (config.segment_jitter_ms > 0) {

@@ -30,10 +30,11 @@ struct Found {
 
 using FoundBatches = ArenaVector<Found>;
 
-/// The batches that count; all are of one producer, or INVALID_PRODUCER_ID_MAPPING. Adds a row for each partition to `rows`.
+/// The batches that count; all are of one producer, or INVALID_PRODUCER_ID_MAPPING. Adds a row for each partition, of which there
+/// are `partition_count`, to `rows`.
 std::expected<FoundBatches, ErrorCode> find_batches(runtime::RequestContext& context, const ProduceRequest& request,
-                                                    ArenaVector<PartitionVerification>& rows) {
-    FoundBatches found(context.arena());
+                                                    std::size_t partition_count, ArenaVector<PartitionVerification>& rows) {
+    FoundBatches found(context.arena(), partition_count);
     for (const ProduceRequest::TopicProduceData& topic_data : request.topic_data) {
         const TopicLookup topic =
             find_topic(context, topic_data.name, topic_data.topic_id, context.version() >= 13, access::kWriteTopic);
@@ -116,7 +117,7 @@ std::expected<Array<PartitionVerification>, ErrorCode> verify_transactions(runti
                                                                            const ProduceRequest& request,
                                                                            std::size_t partition_count) {
     ArenaVector<PartitionVerification> rows(context.arena(), partition_count);
-    auto found = find_batches(context, request, rows);
+    auto found = find_batches(context, request, partition_count, rows);
     if (!found) {
         return std::unexpected(found.error());
     }
