@@ -59,8 +59,8 @@ def who_produces_too_much_has_to_wait(talk):
         limit(talk, client.name, PER_SECOND, PRODUCED)
         # About 750 bytes each, of 1000 that are free.
         client.produce(version, name, 650, 0, topic_id=topic_id)
-        client.produce(version, name, 650, 5, topic_id=topic_id)  # It is written: only the next one waits.
-        client.produce(version, name, 650, 12, topic_id=topic_id, tolerance=2.5)
+        client.produce(version, name, 650, 6, topic_id=topic_id, tolerance=2.5)  # It is written: only the next one waits.
+        client.produce(version, name, 650, 15, topic_id=topic_id, tolerance=3)
         limit(talk, client.name, None, PRODUCED)
         client.produce(version, name, 650, 0, topic_id=topic_id)
         talk.ask("ListOffsets", 7, ReplicaId=-1, Topics=[{"Name": name, "Partitions": [
