@@ -17,6 +17,8 @@
 #include <cstring>
 #include <utility>
 
+#include "storage/mapped_window.h"
+
 namespace partita {
 namespace {
 
@@ -103,6 +105,10 @@ class PosixFile final : public File {
             return failed("reserve space in", path_);
         }
         return {};
+    }
+
+    StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position, std::uint64_t length) override {
+        return map_window(descriptor_, path_, position, length);
     }
 
     StorageResult<std::uint64_t> size() override {

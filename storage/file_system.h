@@ -10,6 +10,21 @@
 
 namespace partita {
 
+/// The end of a file as memory: small writes there cost no system call. What it took survives a crash of the process as what
+/// `File::write_at` took does, and is read, truncated and synced by the calls of any File of that name. Destroying it leaves the
+/// file as it is.
+class FileWindow {
+  public:
+    virtual ~FileWindow() = default;
+
+    /// Where it ends in the file.
+    [[nodiscard]] virtual std::uint64_t end() const = 0;
+
+    /// As `File::write_at`, from where the window was opened to its end. One thread at a time, and not when the file was
+    /// truncated below its end. After an error the caller does without the window: `File::write_at` says what is wrong.
+    [[nodiscard]] virtual StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) = 0;
+};
+
 /// An open file. Callers pass positions, so any number of threads may use one File at a time. It buffers nothing: what
 /// `write_at` accepted survives a crash of the process; only what `sync_data` accepted survives a crash of the machine.
 class File {
@@ -32,6 +47,11 @@ class File {
     /// Allocates blocks for `[position, position + length)` without changing the size. Later writes there are cheaper
     /// and cannot run out of space. Succeeds without doing anything on a file system that cannot do it.
     [[nodiscard]] virtual StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) = 0;
+
+    /// A window over `[position, position + length)`, where the file is made that long, with allocated blocks that read as zeros
+    /// where there was nothing. Null where the file system cannot be trusted with it, or the process has too many.
+    [[nodiscard]] virtual StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position,
+                                                                                 std::uint64_t length) = 0;
 
     [[nodiscard]] virtual StorageResult<std::uint64_t> size() = 0;
 

@@ -299,7 +299,7 @@ std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_with_files() const
 }
 
 std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_to_sync() const {
-    return select_logs([](const PartitionLog& log) { return log.has_unsynced_data(); });
+    return select_logs([](const PartitionLog& log) { return log.has_unsynced_data() || log.has_window(); });
 }
 
 std::vector<std::shared_ptr<PartitionLog>> LogDirectory::logs_to_checkpoint() const {

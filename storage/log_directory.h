@@ -133,7 +133,7 @@ class LogDirectory {
 
     /// Every claimed log that has files.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_with_files() const;
-    /// Logs with unsynced data, for the background sync.
+    /// Logs for the background sync: those with unsynced data, and those with a window that may be idle.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_sync() const;
     /// The volume that the directory lies on, for `sync_logs`. It was opened before anything was written.
     [[nodiscard]] Volume& volume() { return *volume_; }

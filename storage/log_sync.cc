@@ -41,6 +41,8 @@ StorageResult<void> LogSync::choose() {
     if (state_.shown_for_appender().segments.empty()) return {};
     active_ = state_.shown_for_appender().segments.back();
     if (purpose_ == Purpose::awaited_sync) active_->note_awaited_sync();
+    active_->close_idle_window();
+    state_.note_window(*active_);
     choose_segments();
     const auto written = purpose_ == Purpose::close ? write_caches_for_good() : write_caches();
     if (!written) return written;

@@ -142,12 +142,12 @@ std::expected<void, AppendError> PartitionLog::would_take(const BatchHeader& hea
     return {};
 }
 
-void PartitionLog::flush_staged() {
+void PartitionLog::flush_staged(WriteBreadth breadth) {
     const MutexLock lock(core_.append_mutex);
     PartitionLogState* state = core_.state.load();
     if (state == nullptr) return;
     state->assert_appender();
-    if (!state->staged.empty()) LogAppender(*state).write_staged();
+    if (!state->staged.empty()) LogAppender(*state).write_staged(breadth);
 }
 
 std::expected<StagedAppend, AppendError> PartitionLog::append(MutableBytes batch, const AppendContext& context) {

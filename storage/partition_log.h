@@ -14,6 +14,7 @@
 #include "storage/log_config.h"
 #include "storage/log_core.h"
 #include "storage/storage_error.h"
+#include "storage/write_breadth.h"
 
 namespace partita {
 
@@ -263,9 +264,9 @@ class PartitionLog {
     [[nodiscard]] std::expected<void, AppendError> would_take(const BatchHeader& header, const AppendContext& context);
 
     /// Writes all batches that anybody has staged, with one gathered write per segment touched, and publishes them.
-    /// When it returns, every StagedAppend that this thread got before is resolved, whoever wrote it. Writes to the
-    /// disk (page cache).
-    void flush_staged();
+    /// When it returns, every StagedAppend that this thread got before is resolved, whoever wrote it. `breadth`: of the
+    /// flushes that the caller makes in a row. Writes to the disk (page cache).
+    void flush_staged(WriteBreadth breadth = WriteBreadth::few);
 
     /// `stage`, `flush_staged` and `result` in one.
     [[nodiscard]] std::expected<StagedAppend, AppendError> append(MutableBytes batch, const AppendContext& context);
@@ -353,6 +354,9 @@ class PartitionLog {
     /// Everything below it survives a crash of the machine.
     [[nodiscard]] Offset recovery_point() const { return core_.recovery_point(); }
     [[nodiscard]] bool has_unsynced_data() const { return recovery_point() < log_end_offset(); }
+    /// Zeros may lie behind the records, for whoever writes a little to many logs (Segment::write). The next sync after that of
+    /// the last record cuts them off.
+    [[nodiscard]] bool has_window() const;
     /// Makes everything that is published durable. Blocks on the device: for flusher threads. Appends and reads go on
     /// meanwhile.
     [[nodiscard]] StorageResult<Offset> sync();

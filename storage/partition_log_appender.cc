@@ -9,7 +9,7 @@ namespace partita {
 
 LogAppender::LogAppender(PartitionLogState& state) : state_(state), config_(*state.core.config_for_appender()) {}
 
-void LogAppender::write_staged() {
+void LogAppender::write_staged(WriteBreadth breadth) {
     state_.assert_appender();
     std::size_t done = 0;
     const std::size_t segments_before = state_.shown_for_appender().segments.size();
@@ -20,7 +20,7 @@ void LogAppender::write_staged() {
             good = roll(state_.staged[done].now);
             continue;
         }
-        good = write_run(done, run);
+        good = write_run(done, run, breadth);
         if (good) done += run;
     }
     finish(done, good ? AppendError{} : AppendError{AppendFailure::storage_error, good.error().message});
@@ -59,7 +59,7 @@ std::size_t LogAppender::choose_run(std::size_t first) const {
     return count;
 }
 
-StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count) {
+StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count, WriteBreadth breadth) {
     Segment& active = state_.shown_for_appender().active();
     auto file = active.file(true);
     if (!file) return std::unexpected(std::move(file.error()));
@@ -68,17 +68,12 @@ StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count)
     std::vector<Bytes> many;
     if (count > std::size(few)) many.resize(count);
     const std::span<Bytes> pieces = many.empty() ? std::span<Bytes>(few).first(count) : std::span<Bytes>(many);
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-        pieces[i] = state_.staged[first + i].bytes;
-        bytes += pieces[i].size();
-    }
+    for (std::size_t i = 0; i < count; ++i) pieces[i] = state_.staged[first + i].bytes;
     const std::uint64_t position = active.size_bytes();
-    active.reserve(**file, position + bytes, config_);
-    if (auto written = (*file)->write_at(position, pieces); !written) {
-        cut_tail(**file);
-        return written;
-    }
+    auto written = active.write(**file, pieces, breadth, config_);
+    if (!written) cut_tail(**file);
+    state_.note_window(active);
+    if (!written) return written;
     publish_run(first, count, position);
     return {};
 }

@@ -18,7 +18,7 @@ class LogAppender {
     explicit LogAppender(PartitionLogState& state);
 
     /// Writes all staged batches, publishes what was written, and resolves the group.
-    void write_staged();
+    void write_staged(WriteBreadth breadth);
     /// Gives up all staged batches.
     void fail_staged(std::string message);
     /// Makes a new active segment at the log end. The directory must exist.
@@ -35,7 +35,8 @@ class LogAppender {
   private:
     /// As many of the staged batches from `first` on as the active segment takes; 0: roll first.
     [[nodiscard]] std::size_t choose_run(std::size_t first) const REQUIRES(state_.core.append_mutex);
-    [[nodiscard]] StorageResult<void> write_run(std::size_t first, std::size_t count) REQUIRES(state_.core.append_mutex);
+    [[nodiscard]] StorageResult<void> write_run(std::size_t first, std::size_t count, WriteBreadth breadth)
+        REQUIRES(state_.core.append_mutex);
     void publish_run(std::size_t first, std::size_t count, std::uint64_t position) REQUIRES(state_.core.append_mutex);
     /// The batch is the first of its leader epoch.
     void begin_epoch(const StagedBatch& batch) REQUIRES(state_.core.append_mutex, state_.core.view_mutex);

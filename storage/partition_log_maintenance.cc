@@ -103,6 +103,11 @@ StorageResult<Offset> PartitionLog::checkpoint() {
     return LogSync(core_, LogSync::Purpose::checkpoint).run();
 }
 
+bool PartitionLog::has_window() const {
+    const PartitionLogState* state = core_.state.load();
+    return state != nullptr && state->has_window.load(std::memory_order_relaxed);
+}
+
 Offset PartitionLog::checkpointed_end() const {
     const PartitionLogState* state = core_.state.load();
     return state == nullptr ? log_end_offset() : Offset{state->checkpointed_end.load(std::memory_order_acquire)};

@@ -134,6 +134,8 @@ class PartitionLogState {
     std::atomic<std::int64_t> checkpointed_end{0};
     /// Appended (or found behind the recovery point at a start) since the last checkpoint. Read without a lock.
     std::atomic<std::uint64_t> bytes_since_checkpoint{0};
+    /// See PartitionLog::has_window. Read without a lock.
+    std::atomic<bool> has_window{false};
     /// See `markers_end` of log_markers.h. Written with append_mutex held, read without.
     std::atomic<std::int64_t> markers_end{0};
     /// What the checkpoint file says of this log, or kNoOffset: where a recovery would begin to read.
@@ -154,6 +156,12 @@ class PartitionLogState {
     void assert_viewer() const ASSERT_CAPABILITY(core.view_mutex) { core.view_mutex.assert_held(); }
     /// Nobody else knows this state yet: what both locks guard is the caller's alone.
     void assume_unpublished() const ASSERT_CAPABILITY(core.append_mutex) ASSERT_CAPABILITY(core.view_mutex) {}
+
+    void note_window(const Segment& active) REQUIRES(core.append_mutex) {
+        if (has_window.load(std::memory_order_relaxed) != active.has_window()) {
+            has_window.store(active.has_window(), std::memory_order_relaxed);
+        }
+    }
 
     /// Writes the producers as they are before `log_end`, without what is only staged, into `<log_end>.snapshot`, and
     /// removes snapshots that are of no more use. Does nothing for a log that never saw a producer: what recovery makes

@@ -149,6 +149,50 @@ bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_b
     return waited_ms > config.segment_ms - jitter_ms;
 }
 
+StorageResult<void> Segment::write(File& file, std::span<const Bytes> pieces, WriteBreadth breadth, const LogConfig& config) {
+    const std::uint64_t position = size_bytes();
+    std::uint64_t end = position;
+    for (const Bytes piece : pieces) end += piece.size();
+    if (breadth == WriteBreadth::few || end - position > kLargestWindowedWrite || is_synced_often(end)) {
+        reserve(file, end, config);
+        return file.write_at(position, pieces);
+    }
+    if (FileWindow* const window = window_for(file, end, config)) {
+        if (window->write_at(position, pieces)) return {};
+        window_.reset();
+    }
+    return file.write_at(position, pieces);
+}
+
+FileWindow* Segment::window_for(File& file, std::uint64_t end, const LogConfig& config) {
+    if (window_ && end <= window_->end()) return window_.get();
+    // Where none can be had, the next one is asked for after as many writes.
+    if (!window_ && ++writes_before_window_ <= kWritesBeforeWindow) return nullptr;
+    window_.reset();
+    writes_before_window_ = 0;
+    const std::uint64_t window_end =
+        std::min(size_bytes() + kWindowBytes, std::max(end, static_cast<std::uint64_t>(config.segment_bytes)));
+    auto opened = file.open_window(size_bytes(), window_end - size_bytes());
+    if (opened && *opened == nullptr) return nullptr;
+    padded_end_ = std::max(padded_end_, window_end);
+    reserved_end_ = std::max(reserved_end_, padded_end_);
+    if (!opened) {
+        // A disk that is full may have given a part of it, and may still take the write itself. What cannot be cut off now is
+        // when the segment is sealed.
+        (void)trim();
+        return nullptr;
+    }
+    window_ = std::move(*opened);
+    return window_.get();
+}
+
+void Segment::close_idle_window() {
+    writes_before_window_ = 0;
+    const bool is_idle = std::exchange(window_seen_at_, size_bytes()) == size_bytes();
+    // Where it cannot be cut, recovery knows zeros at the end for what they are, and whoever seals the segment tries again.
+    if (window_ && is_idle) (void)trim();
+}
+
 void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
     const bool pads = is_synced_often(end);
     if (end <= (pads ? padded_end_ : reserved_end_) || end < kSmallestReservation) return;
@@ -181,6 +225,7 @@ void Segment::pad(File& file, std::uint64_t from, std::uint64_t end) {
 }
 
 void Segment::note_trimmed() {
+    window_.reset();
     reserved_end_ = 0;
     padded_end_ = 0;
 }
@@ -189,6 +234,8 @@ StorageResult<void> Segment::trim() {
     if (reserved_end_ <= size_bytes()) return {};
     auto opened = file();
     if (!opened) return std::unexpected(std::move(opened.error()));
+    // Nobody may write to what is cut off.
+    window_.reset();
     // Cutting a file to its own size frees the blocks beyond it.
     auto cut = (*opened)->truncate(size_bytes());
     if (cut) note_trimmed();
@@ -200,6 +247,7 @@ void Segment::complete_time_index() {
 }
 
 void Segment::release_files() {
+    window_.reset();
     open_files_.release(log_slot_);
     offset_index_.file().release();
     time_index_.file().release();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "protocol/record_batch.h"
@@ -13,6 +14,7 @@
 #include "storage/offset_index.h"
 #include "storage/open_files.h"
 #include "storage/time_index.h"
+#include "storage/write_breadth.h"
 
 namespace partita {
 
@@ -59,6 +61,11 @@ class Segment {
     /// bytes between two syncs, writing everything twice costs as much as it saves.
     static constexpr std::uint64_t kPaddingBytes = 256 * 1024;
     static constexpr std::uint64_t kLargestPaddedSync = 128 * 1024;
+    /// What is written at once through a window, and how far one reaches.
+    static constexpr std::uint64_t kLargestWindowedWrite = 4 * 1024;
+    static constexpr std::uint64_t kWindowBytes = 64 * 1024;
+    /// So many writes that a window would have taken are made without one after each sync: it costs as much as a few of them.
+    static constexpr int kWritesBeforeWindow = 4;
 
     /// `suffix` is appended to the names of the files while they are written to replace others.
     Segment(OpenFiles& open_files, std::shared_ptr<const std::string> directory, Offset base_offset,
@@ -86,11 +93,21 @@ class Segment {
     [[nodiscard]] bool must_roll_before(const BatchHeader& batch, std::uint64_t pending_bytes,
                                         std::optional<TimestampMs> pending_timestamp, TimestampMs now,
                                         const LogConfig& config) const;
-    /// Reserves space up to and beyond `end`, where the next write ends, in steps that grow with the file. Best effort.
-    /// While a caller waits for every few bytes (`note_awaited_sync`), it writes zeros there instead: a sync of bytes
-    /// that replace others waits for the data alone; a sync of bytes that make the file longer, or use a reserved block
-    /// for the first time, waits for the file system's journal too.
-    void reserve(File& file, std::uint64_t end, const LogConfig& config);
+    /// Writes behind what is published; after an error any prefix may be there.
+    ///
+    /// Space beyond it is reserved in steps that grow with the file, as far as the disk allows. While a caller waits for every
+    /// few bytes (`note_awaited_sync`), zeros are written there instead: a sync of bytes that replace others waits for the data
+    /// alone; a sync of bytes that make the file longer, or use a reserved block for the first time, waits for the file
+    /// system's journal too. Of writes to many logs each goes through a window (File::open_window) once there were some of them
+    /// since the last sync: the system calls would be most of what they cost.
+    [[nodiscard]] StorageResult<void> write(File& file, std::span<const Bytes> pieces, WriteBreadth breadth,
+                                            const LogConfig& config);
+    /// Zeros lie behind the records while there is a window.
+    [[nodiscard]] bool has_window() const { return window_ != nullptr; }
+    /// To be called by each sync. Closes a window through which nothing was written since the last one, so that a log to which
+    /// nobody writes any more has no zeros behind its records: others read these files, too. Not any sooner: cutting a file
+    /// waits for the device, when the file's end is just being written there.
+    void close_idle_window();
     /// Gives back the space that is reserved beyond the published size.
     [[nodiscard]] StorageResult<void> trim();
     /// True when zeros may lie behind the published size. Only in the active segment: recovery cuts them off there.
@@ -131,6 +148,9 @@ class Segment {
 
   private:
     [[nodiscard]] std::string aborted_path() const;
+    void reserve(File& file, std::uint64_t end, const LogConfig& config);
+    /// The window for a write up to `end`, or null.
+    [[nodiscard]] FileWindow* window_for(File& file, std::uint64_t end, const LogConfig& config);
     /// Writes zeros from `from` to `end`, or none when that fails.
     void pad(File& file, std::uint64_t from, std::uint64_t end);
     [[nodiscard]] bool is_synced_often(std::uint64_t end) const {
@@ -151,6 +171,11 @@ class Segment {
     /// At most `reserved_end_`.
     std::uint64_t padded_end_ = 0;
     std::optional<std::uint64_t> awaited_sync_end_;
+    /// Ends at or below `padded_end_`.
+    std::unique_ptr<FileWindow> window_;
+    /// What was published when a sync last looked.
+    std::uint64_t window_seen_at_ = 0;
+    int writes_before_window_ = 0;
     TimestampMs created_{0};
     std::uint64_t bytes_since_index_entry_ = 0;
     /// Greatest timestamp of the first batch: segment.ms counts from it.

@@ -97,7 +97,7 @@ class LogLife {
             if (idempotent) sequence_.value += static_cast<std::int32_t>(done->last_offset - done->base_offset) + 1;
             staged.push_back(*done);
         }
-        world_.log().flush_staged();
+        world_.log().flush_staged(pick(2) == 0 ? WriteBreadth::many : WriteBreadth::few);
         for (std::size_t i = 0; i < count; ++i) {
             ASSERT_TRUE(staged[i].result());
             ASSERT_EQ(staged[i].base_offset, end_);

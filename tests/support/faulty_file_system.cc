@@ -4,6 +4,25 @@
 
 namespace partita::test {
 
+/// Its writes are those of the file.
+class FaultyWindow final : public FileWindow {
+  public:
+    FaultyWindow(FaultyFileSystem& owner, std::string path, std::unique_ptr<FileWindow> real)
+        : owner_(owner), path_(std::move(path)), real_(std::move(real)) {}
+
+    [[nodiscard]] std::uint64_t end() const override { return real_->end(); }
+    StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
+        const int error_number = owner_.fault_of(FileOperation::write, path_);
+        if (error_number == 0) return real_->write_at(position, pieces);
+        return std::unexpected(io_error("write", path_, error_number));
+    }
+
+  private:
+    FaultyFileSystem& owner_;
+    const std::string path_;
+    const std::unique_ptr<FileWindow> real_;
+};
+
 class FaultyFile final : public File {
   public:
     FaultyFile(FaultyFileSystem& owner, std::string path, std::shared_ptr<File> real)
@@ -29,6 +48,14 @@ class FaultyFile final : public File {
     }
     StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) override {
         return real_->reserve(position, length);
+    }
+    StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position, std::uint64_t length) override {
+        if (const int error_number = owner_.fault_of(FileOperation::write, path_)) {
+            return std::unexpected(io_error("reserve space in", path_, error_number));
+        }
+        auto opened = real_->open_window(position, length);
+        if (!opened || *opened == nullptr) return opened;
+        return std::make_unique<FaultyWindow>(owner_, path_, std::move(*opened));
     }
     StorageResult<std::uint64_t> size() override { return real_->size(); }
     [[nodiscard]] bool is_cached(std::uint64_t position, std::uint64_t length) override {

@@ -55,6 +55,7 @@ class FaultyFileSystem final : public FileSystem {
 
   private:
     friend class FaultyFile;
+    friend class FaultyWindow;
     friend class FaultyVolume;
     struct Fault {
         FileOperation operation;

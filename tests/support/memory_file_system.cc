@@ -6,6 +6,21 @@
 
 namespace partita::test {
 
+/// Writes to its file.
+class MemoryWindow final : public FileWindow {
+  public:
+    MemoryWindow(std::unique_ptr<File> file, std::uint64_t end) : file_(std::move(file)), end_(end) {}
+
+    [[nodiscard]] std::uint64_t end() const override { return end_; }
+    StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
+        return file_->write_at(position, pieces);
+    }
+
+  private:
+    const std::unique_ptr<File> file_;
+    const std::uint64_t end_;
+};
+
 class MemoryFile final : public File {
   public:
     MemoryFile(MemoryFileSystem& system, std::shared_ptr<MemoryFileSystem::Node> node, std::string path, std::uint64_t generation)
@@ -68,10 +83,17 @@ class MemoryFile final : public File {
         return {};
     }
 
-    StorageResult<std::uint64_t> size() override {
-        const std::lock_guard lock(system_.mutex_);
-        return node_->current.size();
+    StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position, std::uint64_t length) override {
+        const std::uint64_t end = position + length;
+        const std::string zeros(end - std::min<std::uint64_t>(end, node_size()), '\0');
+        const Bytes piece = as_bytes(zeros);
+        if (auto grown = write_at(end - zeros.size(), std::span(&piece, 1)); !grown) {
+            return std::unexpected(std::move(grown.error()));
+        }
+        return std::make_unique<MemoryWindow>(std::make_unique<MemoryFile>(system_, node_, path_, generation_), end);
     }
+
+    StorageResult<std::uint64_t> size() override { return node_size(); }
 
     bool is_cached(std::uint64_t, std::uint64_t) override { return true; }
     void read_ahead(std::uint64_t, std::uint64_t) override {}
@@ -79,6 +101,10 @@ class MemoryFile final : public File {
 
   private:
     bool is_alive() const { return generation_ == system_.generation_; }
+    std::uint64_t node_size() const {
+        const std::lock_guard lock(system_.mutex_);
+        return node_->current.size();
+    }
 
     MemoryFileSystem& system_;
     const std::shared_ptr<MemoryFileSystem::Node> node_;

@@ -63,7 +63,7 @@ std::vector<Placed> place(std::span<const OutwardWrite> writes, const TopicTable
 }  // namespace
 
 void append_together(const Partition& partition, std::span<const OutwardWrite> writes, TimestampMs now,
-                     std::span<ErrorCode> errors) {
+                     std::span<ErrorCode> errors, WriteBreadth breadth) {
     // Mostly it is the one marker of a transaction.
     std::array<StagedAppend, 4> few;
     std::vector<StagedAppend> many(writes.size() > few.size() ? writes.size() : 0);
@@ -78,7 +78,7 @@ void append_together(const Partition& partition, std::span<const OutwardWrite> w
             staged[i] = std::move(*append);
         }
     }
-    partition.log->flush_staged();
+    partition.log->flush_staged(breadth);
     for (std::size_t i = 0; i < writes.size(); ++i) {
         if (errors[i] != ErrorCode::none) {
             continue;
@@ -99,6 +99,8 @@ std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const Outwar
     std::vector<OutwardWrite> lot;
     std::vector<ErrorCode> errors;
     const std::vector<Placed> placed = place(writes, *table, outcomes);
+    // Mostly each is of a partition of its own.
+    const WriteBreadth breadth = breadth_of(placed.size());
     for (auto first = placed.begin(); first != placed.end();) {
         const auto last = std::find_if(first, placed.end(), [&](const Placed& other) { return other.key != first->key; });
         lot.clear();
@@ -109,7 +111,7 @@ std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const Outwar
         if (CoordinatorHost* const host = hosts_.find(lot.front().topic)) {
             host->write_markers(*first->partition, lot, now, errors);
         } else {
-            append_together(*first->partition, lot, now, errors);
+            append_together(*first->partition, lot, now, errors, breadth);
         }
         std::size_t bytes = 0;
         for (std::size_t i = 0; i < errors.size(); ++i) {

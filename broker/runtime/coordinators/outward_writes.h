@@ -7,6 +7,7 @@
 #include "broker/coordination/effects.h"
 #include "protocol/error_code.h"
 #include "protocol/types.h"
+#include "storage/write_breadth.h"
 
 namespace partita::runtime {
 
@@ -53,8 +54,8 @@ class OutwardWrites {
 };
 
 /// Appends the batches to the partition's log, in their order and by one write. `errors`: gets what became of each, as in
-/// OutwardWriteOutcome; as many as there are batches.
+/// OutwardWriteOutcome; as many as there are batches. `breadth`: see PartitionLog::flush_staged.
 void append_together(const Partition& partition, std::span<const coordination::OutwardWrite> writes, TimestampMs now,
-                     std::span<ErrorCode> errors);
+                     std::span<ErrorCode> errors, WriteBreadth breadth = WriteBreadth::few);
 
 }  // namespace partita::runtime

@@ -150,8 +150,9 @@ void Turn::end_turn(Now now) {
 }
 
 void Turn::flush_appends() {
+    const WriteBreadth breadth = breadth_of(dirty_.size());
     for (Partition* partition : dirty_) {
-        partition->log->flush_staged();
+        partition->log->flush_staged(breadth);
     }
     dirty_.clear();
     for (std::size_t i = 0; i < staged_count_; ++i) {

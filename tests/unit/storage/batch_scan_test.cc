@@ -27,6 +27,7 @@ class ReadBytes final : public File {
     StorageResult<void> truncate(std::uint64_t) override { return {}; }
     StorageResult<void> sync_data() override { return {}; }
     StorageResult<void> reserve(std::uint64_t, std::uint64_t) override { return {}; }
+    StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t, std::uint64_t) override { return nullptr; }
     StorageResult<std::uint64_t> size() override { return bytes_.size(); }
     bool is_cached(std::uint64_t, std::uint64_t) override { return true; }
     void read_ahead(std::uint64_t, std::uint64_t) override {}

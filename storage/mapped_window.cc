@@ -1,0 +1,135 @@
+#include "storage/mapped_window.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csetjmp>
+#include <csignal>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "protocol/assert.h"
+
+namespace partita {
+namespace {
+
+/// Where a copy in progress on this thread goes on when a page cannot be had.
+thread_local sigjmp_buf* way_out = nullptr;
+/// Who had the signal before.
+struct sigaction predecessor{};
+
+void on_bus_error(int signal, siginfo_t* info, void* context) {
+    if (way_out != nullptr) siglongjmp(*way_out, 1);
+    if ((predecessor.sa_flags & SA_SIGINFO) != 0) return predecessor.sa_sigaction(signal, info, context);
+    if (predecessor.sa_handler != SIG_DFL && predecessor.sa_handler != SIG_IGN) return predecessor.sa_handler(signal);
+    // What failed is tried again when this returns, and ends the process as it would have without this room.
+    ::sigaction(SIGBUS, &predecessor, nullptr);
+}
+
+void take_over_bus_errors() {
+    static std::once_flag done;
+    std::call_once(done, [] {
+        struct sigaction action{};
+        action.sa_sigaction = on_bus_error;
+        // The jump leaves the handler without returning from it: the signal must not stay blocked.
+        action.sa_flags = SA_SIGINFO | SA_NODEFER;
+        PARTITA_ASSERT(::sigaction(SIGBUS, &action, &predecessor) == 0, "SIGBUS can be handled");
+    });
+}
+
+/// File systems whose allocated blocks can be written to whatever becomes of the rest of the disk. One that copies on write needs
+/// new blocks each time, and a file served by another process or machine may be read by others than through this page cache.
+bool is_trusted_with_windows(int descriptor) {
+    struct statfs status{};
+    if (::fstatfs(descriptor, &status) != 0) return false;
+    return status.f_type == EXT4_SUPER_MAGIC || status.f_type == XFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
+}
+
+std::atomic<std::size_t> window_count{0};
+
+/// One of the windows that the process may have.
+class WindowPermit {
+  public:
+    WindowPermit() : is_granted_(window_count.fetch_add(1, std::memory_order_relaxed) < kWindowsMax) {}
+    ~WindowPermit() { window_count.fetch_sub(1, std::memory_order_relaxed); }
+    WindowPermit(const WindowPermit&) = delete;
+    WindowPermit& operator=(const WindowPermit&) = delete;
+
+    [[nodiscard]] bool is_granted() const { return is_granted_; }
+
+  private:
+    const bool is_granted_;
+};
+
+class MappedWindow final : public FileWindow {
+  public:
+    MappedWindow(std::unique_ptr<WindowPermit> permit, std::string path, std::byte* memory, std::uint64_t first,
+                 std::uint64_t end)
+        : permit_(std::move(permit)), path_(std::move(path)), memory_(memory), first_(first), end_(end) {}
+    ~MappedWindow() override { ::munmap(memory_, end_ - first_); }
+
+    [[nodiscard]] std::uint64_t end() const override { return end_; }
+
+    StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
+        for (const Bytes piece : pieces) {
+            PARTITA_ASSERT(position >= first_ && position <= end_ && piece.size() <= end_ - position,
+                           "a window is written within");
+            if (!copy_to_mapped(memory_ + (position - first_), piece)) return std::unexpected(io_error("write", path_, EIO));
+            position += piece.size();
+        }
+        return {};
+    }
+
+  private:
+    const std::unique_ptr<WindowPermit> permit_;
+    const std::string path_;
+    std::byte* const memory_;
+    /// Positions in the file; the first one is that of a page.
+    const std::uint64_t first_;
+    const std::uint64_t end_;
+};
+
+}  // namespace
+
+bool copy_to_mapped(std::byte* to, Bytes from) {
+    take_over_bus_errors();
+    sigjmp_buf here;
+    // Without the signal mask, which would be a system call.
+    if (sigsetjmp(here, 0) != 0) {
+        way_out = nullptr;
+        return false;
+    }
+    way_out = &here;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    std::memcpy(to, from.data(), from.size());
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    way_out = nullptr;
+    return true;
+}
+
+StorageResult<std::unique_ptr<FileWindow>> map_window(int descriptor, const std::string& path, std::uint64_t position,
+                                                      std::uint64_t length) {
+    static const auto kPageBytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    if (!is_trusted_with_windows(descriptor)) return nullptr;
+    auto permit = std::make_unique<WindowPermit>();
+    if (!permit->is_granted()) return nullptr;
+    // Not sparse: a page without blocks could be refused by a full disk when it is written to.
+    while (::fallocate(descriptor, 0, static_cast<off_t>(position), static_cast<off_t>(length)) != 0) {
+        if (errno == EINTR) continue;
+        if (errno == EOPNOTSUPP || errno == ENOSYS) return nullptr;
+        return std::unexpected(io_error("reserve space in", path, errno));
+    }
+    const std::uint64_t first = position - position % kPageBytes;
+    const std::uint64_t end = position + length;
+    void* const memory = ::mmap(nullptr, end - first, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, static_cast<off_t>(first));
+    if (memory == MAP_FAILED) return std::unexpected(io_error("map", path, errno));
+    return std::make_unique<MappedWindow>(std::move(permit), path, static_cast<std::byte*>(memory), first, end);
+}
+
+}  // namespace partita
