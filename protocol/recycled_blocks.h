@@ -53,27 +53,32 @@ class RecycledBlocks {
 template <std::size_t kBytes, std::size_t kKeptMax>
 thread_local typename RecycledBlocks<kBytes, kKeptMax>::Kept RecycledBlocks<kBytes, kKeptMax>::kept_;
 
-/// For std::allocate_shared and the like: single objects come from recycled blocks.
-template <class T>
+/// For std::allocate_shared and the like: single objects come from recycled blocks, of which a thread keeps `kKeptMax`.
+template <class T, std::size_t kKeptMax = 64>
 struct RecyclingAllocator {
     using value_type = T;
+    // What the library finds out by itself only where all parameters are types.
+    template <class Other>
+    struct rebind {
+        using other = RecyclingAllocator<Other, kKeptMax>;
+    };
 
     RecyclingAllocator() = default;
     template <class Other>
-    RecyclingAllocator(const RecyclingAllocator<Other>&) {}
+    RecyclingAllocator(const RecyclingAllocator<Other, kKeptMax>&) {}
 
     [[nodiscard]] T* allocate(std::size_t count) {
         static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-        return static_cast<T*>(count == 1 ? RecycledBlocks<sizeof(T)>::take() : ::operator new(count * sizeof(T)));
+        return static_cast<T*>(count == 1 ? RecycledBlocks<sizeof(T), kKeptMax>::take() : ::operator new(count * sizeof(T)));
     }
     void deallocate(T* memory, std::size_t count) {
         if (count == 1)
-            RecycledBlocks<sizeof(T)>::give_back(memory);
+            RecycledBlocks<sizeof(T), kKeptMax>::give_back(memory);
         else
             ::operator delete(memory);
     }
     template <class Other>
-    friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator<Other>&) {
+    friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator<Other, kKeptMax>&) {
         return true;
     }
 };

@@ -10,6 +10,12 @@
 #include "storage/partition_log_state.h"
 
 namespace partita {
+namespace {
+
+/// A request may stage in so many logs before the first of them is flushed.
+constexpr std::size_t kKeptFlushGroups = 1024;
+
+}  // namespace
 
 std::expected<void, AppendError> StagedAppend::result() const {
     if (group == nullptr) return {};
@@ -117,7 +123,9 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
     patch_base_offset_and_epoch(batch, header->base_offset, context.leader_epoch);
     state.last_staged_epoch = context.leader_epoch;
     state.next_offset = header->next_offset();
-    if (state.group == nullptr) state.group = std::allocate_shared<FlushGroup>(RecyclingAllocator<FlushGroup>());
+    if (state.group == nullptr) {
+        state.group = std::allocate_shared<FlushGroup>(RecyclingAllocator<FlushGroup, kKeptFlushGroups>());
+    }
     state.staged.push_back(staged);
     return StagedAppend{.base_offset = header->base_offset, .last_offset = header->last_offset(), .group = state.group};
 }

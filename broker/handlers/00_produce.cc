@@ -358,6 +358,8 @@ void finish_produce(StagedRequest& request, Turn&) {
     runtime::Counters& counters = services.counters;
     thread_local std::vector<const StagedPartition*> to_sync;
     to_sync.clear();
+    std::uint64_t bytes = 0;
+    std::uint64_t records = 0;
     for (StagedPartition& staged : request.partitions) {
         PartitionResponse& response = progress.partitions[staged.reply_index];
         if (const auto result = staged.append.result(); !result) {
@@ -371,15 +373,17 @@ void finish_produce(StagedRequest& request, Turn&) {
         }
         response.log_start_offset = staged.partition->log->log_start_offset().value;
         if (!staged.append.duplicate) {
-            counters.produced_bytes.fetch_add(staged.size_bytes, std::memory_order_relaxed);
-            if (progress.usage != nullptr) {
-                progress.usage->produced_bytes.fetch_add(staged.size_bytes, std::memory_order_relaxed);
-            }
-            counters.produced_records.fetch_add(static_cast<std::uint64_t>(staged.record_count), std::memory_order_relaxed);
+            bytes += staged.size_bytes;
+            records += static_cast<std::uint64_t>(staged.record_count);
         }
         if (needs_sync(staged)) {
             to_sync.push_back(&staged);
         }
+    }
+    counters.produced_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    counters.produced_records.fetch_add(records, std::memory_order_relaxed);
+    if (progress.usage != nullptr) {
+        progress.usage->produced_bytes.fetch_add(bytes, std::memory_order_relaxed);
     }
     if (!request.partitions.empty()) {
         services.upkeep.data_written();

@@ -53,9 +53,13 @@ void Turn::mark_dirty(Partition& partition) {
 }
 
 void Turn::appended(Partition& partition, std::size_t size_bytes) {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    tell_who_waits(partition, size_bytes);
+}
+
+void Turn::tell_who_waits(Partition& partition, std::size_t size_bytes) {
     // Pairs with park_fetch: the log end is published, so a waiter that this load does not see will
     // see the new end.
-    std::atomic_thread_fence(std::memory_order_seq_cst);
     std::uint64_t waiting = partition.waiting_reactors.load(std::memory_order_seq_cst);
     if (waiting == 0) {
         return;
@@ -155,11 +159,13 @@ void Turn::flush_appends() {
         partition->log->flush_staged(breadth);
     }
     dirty_.clear();
+    // One for all of them, before anybody looks who waits.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
     for (std::size_t i = 0; i < staged_count_; ++i) {
         StagedRequest& request = *staged_[i];
         for (StagedPartition& staged : request.partitions) {
             if (!staged.append.duplicate && staged.append.result()) {
-                appended(*staged.partition, staged.size_bytes);
+                tell_who_waits(*staged.partition, staged.size_bytes);
             }
         }
         request.finish(request, *this);

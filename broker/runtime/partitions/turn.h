@@ -122,6 +122,8 @@ class Turn final : public TurnParticipant {
     };
 
     void flush_appends();
+    /// The log end is published, and a fence stands between that and this call.
+    void tell_who_waits(Partition& partition, std::size_t size_bytes);
     void complete_fetches();
     void wake(const fetch::FetchWaiters::Woken& woken);
     [[nodiscard]] static fetch::FetchWaiters::Wait counted(const FetchWait& wait);
