@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/ucontext.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -21,11 +22,16 @@ namespace {
 
 /// Where a copy in progress on this thread goes on when a page cannot be had.
 thread_local sigjmp_buf* way_out = nullptr;
+/// The signals that it had blocked before.
+thread_local sigset_t blocked_before{};
 /// Who had the signal before.
 struct sigaction predecessor{};
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
-    if (way_out != nullptr) siglongjmp(*way_out, 1);
+    if (way_out != nullptr) {
+        blocked_before = static_cast<const ucontext_t*>(context)->uc_sigmask;
+        siglongjmp(*way_out, 1);
+    }
     if ((predecessor.sa_flags & SA_SIGINFO) != 0) return predecessor.sa_sigaction(signal, info, context);
     if (predecessor.sa_handler != SIG_DFL && predecessor.sa_handler != SIG_IGN) return predecessor.sa_handler(signal);
     // What failed is tried again when this returns, and ends the process as it would have without this room.
@@ -37,8 +43,7 @@ void take_over_bus_errors() {
     std::call_once(done, [] {
         struct sigaction action{};
         action.sa_sigaction = on_bus_error;
-        // The jump leaves the handler without returning from it: the signal must not stay blocked.
-        action.sa_flags = SA_SIGINFO | SA_NODEFER;
+        action.sa_flags = SA_SIGINFO;
         PARTITA_ASSERT(::sigaction(SIGBUS, &action, &predecessor) == 0, "SIGBUS can be handled");
     });
 }
@@ -100,9 +105,11 @@ class MappedWindow final : public FileWindow {
 bool copy_to_mapped(std::byte* to, Bytes from) {
     take_over_bus_errors();
     sigjmp_buf here;
-    // Without the signal mask, which would be a system call.
+    // Without the signal mask, which would be a system call for each copy.
     if (sigsetjmp(here, 0) != 0) {
         way_out = nullptr;
+        // The jump left the handler without returning from it, which would have done this.
+        PARTITA_ASSERT(::pthread_sigmask(SIG_SETMASK, &blocked_before, nullptr) == 0, "a mask that was there can be set");
         return false;
     }
     way_out = &here;
