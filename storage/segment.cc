@@ -231,11 +231,11 @@ void Segment::note_trimmed() {
 }
 
 StorageResult<void> Segment::trim() {
+    // Nobody may write to what is cut off, and one that is full or was overtaken has nothing to be cut off.
+    window_.reset();
     if (reserved_end_ <= size_bytes()) return {};
     auto opened = file();
     if (!opened) return std::unexpected(std::move(opened.error()));
-    // Nobody may write to what is cut off.
-    window_.reset();
     // Cutting a file to its own size frees the blocks beyond it.
     auto cut = (*opened)->truncate(size_bytes());
     if (cut) note_trimmed();
