@@ -48,6 +48,25 @@ void take_over_bus_errors() {
     });
 }
 
+/// Copies into memory that a file backs. False when the system could not bring a page of it (the device failed, or somebody else
+/// cut the file), where a plain copy would end the process by SIGBUS; a part may have been copied then.
+bool copy_to_mapped(std::byte* to, Bytes from) {
+    sigjmp_buf here;
+    // Without the signal mask, which would be a system call for each copy.
+    if (sigsetjmp(here, 0) != 0) {
+        way_out = nullptr;
+        // The jump left the handler without returning from it, which would have done this.
+        PARTITA_ASSERT(::pthread_sigmask(SIG_SETMASK, &blocked_before, nullptr) == 0, "a mask that was there can be set");
+        return false;
+    }
+    way_out = &here;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    std::memcpy(to, from.data(), from.size());
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    way_out = nullptr;
+    return true;
+}
+
 /// File systems whose allocated blocks can be written to whatever becomes of the rest of the disk. One that copies on write needs
 /// new blocks each time, and a file served by another process or machine may be read by others than through this page cache.
 bool is_trusted_with_windows(int descriptor) {
@@ -102,30 +121,13 @@ class MappedWindow final : public FileWindow {
 
 }  // namespace
 
-bool copy_to_mapped(std::byte* to, Bytes from) {
-    take_over_bus_errors();
-    sigjmp_buf here;
-    // Without the signal mask, which would be a system call for each copy.
-    if (sigsetjmp(here, 0) != 0) {
-        way_out = nullptr;
-        // The jump left the handler without returning from it, which would have done this.
-        PARTITA_ASSERT(::pthread_sigmask(SIG_SETMASK, &blocked_before, nullptr) == 0, "a mask that was there can be set");
-        return false;
-    }
-    way_out = &here;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    std::memcpy(to, from.data(), from.size());
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    way_out = nullptr;
-    return true;
-}
-
 StorageResult<std::unique_ptr<FileWindow>> map_window(int descriptor, const std::string& path, std::uint64_t position,
                                                       std::uint64_t length) {
     static const auto kPageBytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     if (!is_trusted_with_windows(descriptor)) return nullptr;
     auto permit = std::make_unique<WindowPermit>();
     if (!permit->is_granted()) return nullptr;
+    take_over_bus_errors();
     // Not sparse: a page without blocks could be refused by a full disk when it is written to.
     while (::fallocate(descriptor, 0, static_cast<off_t>(position), static_cast<off_t>(length)) != 0) {
         if (errno == EINTR) continue;

@@ -13,13 +13,9 @@ namespace partita {
 /// need some.
 inline constexpr std::size_t kWindowsMax = 4096;
 
-/// File::open_window for a file of the operating system: `path` is for messages, `descriptor` may be closed afterwards.
+/// File::open_window for a file of the operating system: `path` is for messages, `descriptor` may be closed afterwards. The first
+/// call takes over the process's SIGBUS, and passes on to who had it before what does not come from a window.
 [[nodiscard]] StorageResult<std::unique_ptr<FileWindow>> map_window(int descriptor, const std::string& path,
                                                                     std::uint64_t position, std::uint64_t length);
-
-/// Copies into memory that a file backs. False when the system could not bring a page of it (the device failed, or somebody else
-/// cut the file), where a plain copy would end the process by SIGBUS; a part may have been copied then. The first call takes over
-/// the process's SIGBUS, and passes on to who had it before what does not come from here.
-[[nodiscard]] bool copy_to_mapped(std::byte* to, Bytes from);
 
 }  // namespace partita
