@@ -46,7 +46,9 @@ StorageResult<void> LogSync::choose() {
     choose_segments();
     const auto written = purpose_ == Purpose::close ? write_caches_for_good() : write_caches();
     if (!written) return written;
-    if (std::exchange(state_.epochs_unwritten, false)) epochs_text_ = state_.shown_for_appender().epochs.to_text();
+    if (is_to_be_trusted() && std::exchange(state_.epochs_unwritten, false)) {
+        epochs_text_ = state_.shown_for_appender().epochs.to_text();
+    }
     sync_names_ = std::exchange(state_.names_unsynced, false);
     sync_parent_ = std::exchange(state_.parent_unsynced, false);
     return {};
@@ -72,6 +74,9 @@ void LogSync::choose_segments() {
 StorageResult<void> LogSync::write_caches() {
     // Caches, which recovery rebuilds: losing them to a full disk must not fail the sync.
     for (const auto& segment : unsynced_) {
+        // No start believes what the active one's say of records behind the last checkpoint, and of a thousand logs with a few
+        // records each it would be two thousand files, made while producers wait for the mutex.
+        if (segment == active_ && segment->offset_index().file().pending_count() < kIndexEntriesWorthAWrite) continue;
         auto written = segment->offset_index().file().write_pending();
         if (written) written = segment->time_index().file().write_pending();
         if (written || segment == active_) continue;
@@ -337,10 +342,10 @@ void SharedSync::run() {
         is_shared = sync_volume();
     }
     if (!is_shared) with_each([](LogSync& sync) { return sync.sync_content(); });
+    const bool renames = std::ranges::any_of(syncs_, &LogSync::renames_epochs);
     with_each([](LogSync& sync) { return sync.rename_epochs(); });
-    if (std::ranges::any_of(syncs_, &LogSync::has_unsynced_names) && !(is_shared && sync_volume())) {
-        sync_names_one_by_one();
-    }
+    const bool names_are_durable = is_shared && (!renames || sync_volume());
+    if (!names_are_durable && std::ranges::any_of(syncs_, &LogSync::has_unsynced_names)) sync_names_one_by_one();
     with_each([](LogSync& sync) { return sync.conclude(); });
 }
 

@@ -26,7 +26,7 @@ class LogSync {
         /// The same for a caller that waits: the log also prepares for the next such sync.
         awaited_sync,
         /// As `sync`, and also writes what a start after a crash trusts unread once the checkpoint file has this end:
-        /// producers and indexes.
+        /// producers, leader epochs and indexes.
         checkpoint,
         /// Writes everything that a start after a clean stop trusts unread, and closes the log.
         close,
@@ -50,6 +50,8 @@ class LogSync {
     [[nodiscard]] StorageResult<void> stage_epochs(bool durable);
     [[nodiscard]] StorageResult<void> rename_epochs();
     [[nodiscard]] bool has_unsynced_names() const { return sync_names_ || sync_parent_; }
+    /// True when `rename_epochs` has something to rename: before that, a sync of the volume makes all names of this log durable.
+    [[nodiscard]] bool renames_epochs() const { return epochs_text_.has_value(); }
     [[nodiscard]] bool has_unsynced_parent() const { return sync_parent_; }
     /// Syncs the names in the partition's own directory; `sync_parent` syncs its name in the directory of all logs.
     [[nodiscard]] StorageResult<void> sync_names();
@@ -60,6 +62,8 @@ class LogSync {
     [[nodiscard]] StorageError put_back(StorageError error);
 
   private:
+    /// A start will trust what this sync leaves unread: all that it trusts has to be on the device.
+    [[nodiscard]] bool is_to_be_trusted() const { return purpose_ == Purpose::checkpoint || purpose_ == Purpose::close; }
     void choose_segments() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches_for_good() REQUIRES(state_.core.append_mutex);
@@ -94,6 +98,8 @@ class LogSync {
     bool sync_parent_ = false;
 };
 
+/// A sync that is no checkpoint writes the active segment's index entries only when it has so many: a page of them.
+inline constexpr std::size_t kIndexEntriesWorthAWrite = 512;
 /// With fewer logs than this each is synced by itself, so that nobody waits for what others wrote to the same volume.
 inline constexpr std::size_t kFewestSyncedTogether = 64;
 /// More logs than this are synced in several rounds, which bounds the memory.

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <future>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "storage/log_flusher.h"
 #include "storage/partition_log_state.h"
@@ -27,7 +29,16 @@ class LogSyncTest : public ::testing::Test {
         }
     }
     std::vector<std::shared_ptr<PartitionLog>> logs() { return world_.directory->logs_with_files(); }
-    StorageResult<void> sync_all() { return sync_logs(world_.directory->volume(), logs(), LogSync::Purpose::sync); }
+    StorageResult<void> sync_all(LogSync::Purpose purpose = LogSync::Purpose::sync) {
+        return sync_logs(world_.directory->volume(), logs(), purpose);
+    }
+    std::set<std::string> names_in(const std::string& directory) {
+        std::set<std::string> names;
+        const auto entries = world_.system.list(directory);
+        if (!entries) return {entries.error().message};
+        for (const DirectoryEntry& entry : *entries) names.insert(entry.name);
+        return names;
+    }
     void expect_ends(int partitions, Offset end) {
         for (int i = 0; i < partitions; ++i) EXPECT_EQ(world_.log(i).log_end_offset(), end) << "partition " << i;
     }
@@ -35,25 +46,78 @@ class LogSyncTest : public ::testing::Test {
     StorageWorld world_;
 };
 
-TEST_F(LogSyncTest, ManyLogsShareTwoSyncsOfTheVolume) {
+TEST_F(LogSyncTest, ManyLogsShareOneSyncOfTheVolume) {
     append_to(kMany);
     const std::uint64_t singles = world_.system.single_syncs();
     ASSERT_TRUE(sync_all());
-    EXPECT_EQ(world_.system.volume_syncs(), 2u) << "one for the content, one for the names of the epoch files";
+    EXPECT_EQ(world_.system.volume_syncs(), 1u);
     EXPECT_EQ(world_.system.single_syncs(), singles);
     EXPECT_THAT(world_.directory->logs_to_sync(), ::testing::IsEmpty());
     world_.lose_power(7);
     expect_ends(kMany, Offset{1});
 }
 
+TEST_F(LogSyncTest, TheirCheckpointsShareTwo) {
+    append_to(kMany);
+    const std::uint64_t singles = world_.system.single_syncs();
+    ASSERT_TRUE(sync_all(LogSync::Purpose::checkpoint));
+    EXPECT_EQ(world_.system.volume_syncs(), 2u) << "one for the content, one for the names of the epoch files";
+    EXPECT_EQ(world_.system.single_syncs(), singles);
+    EXPECT_THAT(world_.directory->logs_to_checkpoint(), ::testing::IsEmpty());
+    world_.lose_power(7);
+    expect_ends(kMany, Offset{1});
+}
+
+TEST_F(LogSyncTest, OnlyACheckpointMakesTheFilesThatAStartTrusts) {
+    world_.config->index_interval_bytes = 1;
+    append_to(kMany);
+    append_to(kMany);
+    ASSERT_TRUE(sync_all());
+    const std::set<std::string> synced{"00000000000000000000.log", "partition.metadata"};
+    EXPECT_EQ(names_in("/data/t-0"), synced);
+    ASSERT_TRUE(sync_all(LogSync::Purpose::checkpoint));
+    const std::set<std::string> checkpointed{"00000000000000000000.index", "00000000000000000000.log",
+                                             "00000000000000000000.timeindex", "leader-epoch-checkpoint", "partition.metadata"};
+    EXPECT_EQ(names_in("/data/t-0"), checkpointed);
+}
+
+TEST_F(LogSyncTest, IndexEntriesAreWrittenBeforeTheNextCheckpointWhenTheyFillAPage) {
+    world_.config->index_interval_bytes = 1;
+    const auto index_bytes = [this] { return world_.system.content("/data/t-0/00000000000000000000.index").size(); };
+    // The first batch of a segment has no entry.
+    for (std::size_t i = 0; i < kIndexEntriesWorthAWrite; ++i) append_to(1);
+    ASSERT_TRUE(sync_all());
+    EXPECT_EQ(index_bytes(), 0u);
+    append_to(1);
+    ASSERT_TRUE(sync_all());
+    EXPECT_EQ(index_bytes(), 4096u);
+}
+
+TEST_F(LogSyncTest, AnEpochThatBeganAfterTheCheckpointIsFoundAgain) {
+    append_to(1);
+    ASSERT_TRUE(sync_all(LogSync::Purpose::checkpoint));
+    auto batch = make_batch();
+    ASSERT_TRUE(world_.log().append(batch, {.leader_epoch = {5}, .now = {1000}}));
+    ASSERT_TRUE(sync_all());
+    EXPECT_EQ(world_.system.content("/data/t-0/leader-epoch-checkpoint").find("5 1"), std::string::npos);
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        world_.lose_power(seed);
+        ASSERT_EQ(world_.log().leader_epochs(), (std::vector<EpochStart>{{{0}, {0}}, {{5}, {1}}})) << seed;
+    }
+    ASSERT_TRUE(sync_all(LogSync::Purpose::checkpoint));
+    EXPECT_NE(world_.system.content("/data/t-0/leader-epoch-checkpoint").find("5 1"), std::string::npos);
+}
+
 TEST_F(LogSyncTest, LogsWithoutNewsCostNoSync) {
     append_to(kMany);
     ASSERT_TRUE(sync_all());
     ASSERT_TRUE(sync_all());
-    EXPECT_EQ(world_.system.volume_syncs(), 2u);
+    EXPECT_EQ(world_.system.volume_syncs(), 1u);
+    ASSERT_TRUE(sync_all(LogSync::Purpose::checkpoint));
+    EXPECT_EQ(world_.system.volume_syncs(), 3u);
     append_to(kMany, 1);
-    ASSERT_TRUE(sync_all());
-    EXPECT_EQ(world_.system.volume_syncs(), 3u) << "no epoch began";
+    ASSERT_TRUE(sync_all(LogSync::Purpose::checkpoint));
+    EXPECT_EQ(world_.system.volume_syncs(), 4u) << "no epoch began";
 }
 
 TEST_F(LogSyncTest, FewLogsAreSyncedOneByOne) {
@@ -69,9 +133,8 @@ TEST_F(LogSyncTest, VolumeThatPromisesNothingLeavesEveryLogToItself) {
     append_to(kMany);
     const std::uint64_t singles = world_.system.single_syncs();
     ASSERT_TRUE(sync_all());
-    // The log, its topic's id, the epochs and the directory of each; the directory of all of them, which is new, and its own name
-    // once.
-    EXPECT_EQ(world_.system.single_syncs() - singles, 4u * kMany + 2);
+    // The log, its topic's id and the directory of each; the directory of all of them, which is new, and its own name once.
+    EXPECT_EQ(world_.system.single_syncs() - singles, 3u * kMany + 2);
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         world_.lose_power(seed);
         expect_ends(kMany, Offset{1});

@@ -305,6 +305,8 @@ TEST_F(PartitionLogTest, AppendsGoOnWhileAnyFileIsSynced) {
         EXPECT_TRUE(appended.get());
     };
     ASSERT_TRUE(log.sync());
+    EXPECT_EQ(synced, (std::set<std::string>{".log", ".index", ".timeindex", ".txnindex", ".metadata"}));
+    ASSERT_TRUE(log.checkpoint());
     world.system.on_sync = nullptr;
     EXPECT_EQ(synced, (std::set<std::string>{".log", ".index", ".timeindex", ".txnindex", ".metadata", ".tmp"}));
     EXPECT_FALSE(world.system.content("/data/t-0/leader-epoch-checkpoint").empty());
