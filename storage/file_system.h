@@ -10,7 +10,7 @@
 
 namespace partita {
 
-/// The end of a file as memory: small writes there cost no system call. What it took survives a crash of the process as what
+/// A part of a file as memory: small writes there cost no system call. What it took survives a crash of the process as what
 /// `File::write_at` took does, and is read, truncated and synced by the calls of any File of that name. Destroying it leaves the
 /// file as it is.
 class FileWindow {
@@ -20,8 +20,12 @@ class FileWindow {
     /// Where it ends in the file.
     [[nodiscard]] virtual std::uint64_t end() const = 0;
 
-    /// As `File::write_at`, from where the window was opened to its end. One thread at a time, and not when the file was
-    /// truncated below its end. After an error the caller does without the window: `File::write_at` says what is wrong.
+    /// Does now what the first writes to `[from, end)` would have to wait for. Best effort: those who write there hear of errors.
+    virtual void prepare(std::uint64_t from, std::uint64_t end) = 0;
+
+    /// As `File::write_at`, from where the window was opened to its end, and only over bytes that `File::write_at` wrote and
+    /// nobody truncated: it makes no file longer. One thread at a time. After an error the caller does without the window:
+    /// `File::write_at` says what is wrong.
     [[nodiscard]] virtual StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) = 0;
 };
 
@@ -48,8 +52,8 @@ class File {
     /// and cannot run out of space. Succeeds without doing anything on a file system that cannot do it.
     [[nodiscard]] virtual StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) = 0;
 
-    /// A window over `[position, position + length)`, where the file is made that long, with allocated blocks that read as zeros
-    /// where there was nothing. Null where the file system cannot be trusted with it, or the process has too many.
+    /// A window over `[position, position + length)`, whether the file is that long by now or not. Null where the file system
+    /// cannot be trusted with it, or the process has too many.
     [[nodiscard]] virtual StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position,
                                                                                  std::uint64_t length) = 0;
 

@@ -67,12 +67,18 @@ bool copy_to_mapped(std::byte* to, Bytes from) {
     return true;
 }
 
-/// File systems whose allocated blocks can be written to whatever becomes of the rest of the disk. One that copies on write needs
-/// new blocks each time, and a file served by another process or machine may be read by others than through this page cache.
+/// File systems where bytes that were written once can be replaced whatever becomes of the rest of the disk: ext4 and XFS reserve
+/// the blocks when a write is accepted, though they choose them later. One that copies on write needs new blocks each time, and a
+/// file served by another process or machine may be read by others than through this page cache.
 bool is_trusted_with_windows(int descriptor) {
     struct statfs status{};
     if (::fstatfs(descriptor, &status) != 0) return false;
     return status.f_type == EXT4_SUPER_MAGIC || status.f_type == XFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
+}
+
+std::uint64_t page_bytes() {
+    static const auto kBytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    return kBytes;
 }
 
 std::atomic<std::size_t> window_count{0};
@@ -100,6 +106,13 @@ class MappedWindow final : public FileWindow {
 
     [[nodiscard]] std::uint64_t end() const override { return end_; }
 
+    void prepare(std::uint64_t from, std::uint64_t end) override {
+        PARTITA_ASSERT(from >= first_ && from <= end && end <= end_, "a window is prepared within");
+        const std::uint64_t page = from - from % page_bytes();
+        // One fault for a run of pages in place of one for each. Who writes to a page that cannot be had now asks for it again.
+        (void)::madvise(memory_ + (page - first_), end - page, MADV_POPULATE_WRITE);
+    }
+
     StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
         for (const Bytes piece : pieces) {
             PARTITA_ASSERT(position >= first_ && position <= end_ && piece.size() <= end_ - position,
@@ -123,18 +136,11 @@ class MappedWindow final : public FileWindow {
 
 StorageResult<std::unique_ptr<FileWindow>> map_window(int descriptor, const std::string& path, std::uint64_t position,
                                                       std::uint64_t length) {
-    static const auto kPageBytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     if (!is_trusted_with_windows(descriptor)) return nullptr;
     auto permit = std::make_unique<WindowPermit>();
     if (!permit->is_granted()) return nullptr;
     take_over_bus_errors();
-    // Not sparse: a page without blocks could be refused by a full disk when it is written to.
-    while (::fallocate(descriptor, 0, static_cast<off_t>(position), static_cast<off_t>(length)) != 0) {
-        if (errno == EINTR) continue;
-        if (errno == EOPNOTSUPP || errno == ENOSYS) return nullptr;
-        return std::unexpected(io_error("reserve space in", path, errno));
-    }
-    const std::uint64_t first = position - position % kPageBytes;
+    const std::uint64_t first = position - position % page_bytes();
     const std::uint64_t end = position + length;
     void* const memory = ::mmap(nullptr, end - first, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, static_cast<off_t>(first));
     if (memory == MAP_FAILED) return std::unexpected(io_error("map", path, errno));

@@ -54,6 +54,7 @@ Segment::Segment(OpenFiles& open_files, std::shared_ptr<const std::string> direc
       directory_(std::move(directory)),
       base_offset_(base_offset),
       suffix_(suffix),
+      window_lead_bytes_(std::hash<std::string>{}(*directory_) % kWindowPaddingBytes),
       offset_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".index") + suffix_), base_offset),
       time_index_(open_files, join_path(*directory_, segment_file_name(base_offset, ".timeindex") + suffix_), base_offset) {}
 
@@ -165,25 +166,32 @@ StorageResult<void> Segment::write(File& file, std::span<const Bytes> pieces, Wr
 }
 
 FileWindow* Segment::window_for(File& file, std::uint64_t end, const LogConfig& config) {
-    if (window_ && end <= window_->end()) return window_.get();
-    // Where none can be had, the next one is asked for after as many writes.
-    if (!window_ && ++writes_before_window_ <= kWritesBeforeWindow) return nullptr;
-    window_.reset();
-    writes_before_window_ = 0;
-    const std::uint64_t window_end =
-        std::min(size_bytes() + kWindowBytes, std::max(end, static_cast<std::uint64_t>(config.segment_bytes)));
-    auto opened = file.open_window(size_bytes(), window_end - size_bytes());
-    if (opened && *opened == nullptr) return nullptr;
-    padded_end_ = std::max(padded_end_, window_end);
-    reserved_end_ = std::max(reserved_end_, padded_end_);
-    if (!opened) {
-        // A disk that is full may have given a part of it, and may still take the write itself. What cannot be cut off now is
-        // when the segment is sealed.
-        (void)trim();
-        return nullptr;
+    if (!window_ || end > window_->end()) {
+        // Where none can be had, the next one is asked for after as many writes.
+        if (!window_ && ++writes_before_window_ <= kWritesBeforeWindow) return nullptr;
+        window_.reset();
+        writes_before_window_ = 0;
+        auto opened = file.open_window(size_bytes(), kWindowBytes);
+        // The write itself does without, and says what is wrong if that is no way either.
+        if (!opened || *opened == nullptr) return nullptr;
+        window_ = std::move(*opened);
     }
-    window_ = std::move(*opened);
-    return window_.get();
+    if (pad_window(file, end, config)) return window_.get();
+    // A disk that is full may have taken a part of it, and may still take the write itself. What cannot be cut off now is when
+    // the segment is sealed.
+    (void)trim();
+    return nullptr;
+}
+
+bool Segment::pad_window(File& file, std::uint64_t end, const LogConfig& config) {
+    const std::uint64_t limit = std::max(end, std::min(window_->end(), static_cast<std::uint64_t>(config.segment_bytes)));
+    if (std::min(end + window_lead_bytes_, limit) <= padded_end_) return true;
+    const std::uint64_t from = std::max(padded_end_, size_bytes());
+    const std::uint64_t wanted = end + window_lead_bytes_ + kWindowPaddingBytes - 1;
+    const std::uint64_t padded = std::min(wanted - wanted % kWindowPaddingBytes, limit);
+    if (!pad(file, from, padded)) return false;
+    window_->prepare(from, padded);
+    return true;
 }
 
 void Segment::close_idle_window() {
@@ -200,7 +208,12 @@ void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
     step -= step % kSmallestReservation;
     const std::uint64_t limit = std::max(end, static_cast<std::uint64_t>(config.segment_bytes));
     const std::uint64_t wanted = std::min(end + step, limit);
-    if (pads) return pad(file, end, wanted);
+    if (pads) {
+        // As with reserved blocks a refusal is no failure, and the next attempt is made after as many bytes. Where what was
+        // written cannot be cut either, recovery knows zeros at the end for what they are.
+        if (!pad(file, end, wanted)) (void)file.truncate(size_bytes());
+        return;
+    }
     const std::uint64_t from = std::max(reserved_end_, size_bytes());
     // A refusal (disk nearly full) is no failure: the write itself decides, and may still fit. The next
     // attempt is made after as many bytes.
@@ -208,20 +221,16 @@ void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
     reserved_end_ = wanted;
 }
 
-void Segment::pad(File& file, std::uint64_t from, std::uint64_t end) {
+bool Segment::pad(File& file, std::uint64_t from, std::uint64_t end) {
     static constexpr std::array<std::byte, 64 * 1024> kZeros{};
     std::array<Bytes, kPaddingBytes / kZeros.size()> pieces;
     std::size_t count = 0;
     for (std::uint64_t at = from; at < end; at += pieces[count++].size()) {
         pieces[count] = Bytes(kZeros.data(), static_cast<std::size_t>(std::min<std::uint64_t>(end - at, kZeros.size())));
     }
-    // As with reserved blocks a refusal is no failure, and the next attempt is made after as many bytes.
     padded_end_ = end;
     reserved_end_ = std::max(reserved_end_, end);
-    if (!file.write_at(from, std::span(pieces).first(count))) {
-        // Where it cannot be cut either, recovery knows zeros at the end for what they are.
-        (void)file.truncate(size_bytes());
-    }
+    return file.write_at(from, std::span(pieces).first(count)).has_value();
 }
 
 void Segment::note_trimmed() {

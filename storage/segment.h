@@ -63,7 +63,11 @@ class Segment {
     static constexpr std::uint64_t kLargestPaddedSync = 128 * 1024;
     /// What is written at once through a window, and how far one reaches.
     static constexpr std::uint64_t kLargestWindowedWrite = 4 * 1024;
-    static constexpr std::uint64_t kWindowBytes = 64 * 1024;
+    static constexpr std::uint64_t kWindowBytes = 1024 * 1024;
+    /// Before writes through a window zeros are written there, so many at a time: the system keeps them in one piece and needs
+    /// one fault for it. As blocks that are only allocated each page would cost a fault, and a change of the file system's
+    /// journal when it is written back.
+    static constexpr std::uint64_t kWindowPaddingBytes = 16 * 1024;
     /// So many writes that a window would have taken are made without one after each sync: it costs as much as a few of them.
     static constexpr int kWritesBeforeWindow = 4;
 
@@ -151,8 +155,10 @@ class Segment {
     void reserve(File& file, std::uint64_t end, const LogConfig& config);
     /// The window for a write up to `end`, or null.
     [[nodiscard]] FileWindow* window_for(File& file, std::uint64_t end, const LogConfig& config);
-    /// Writes zeros from `from` to `end`, or none when that fails.
-    void pad(File& file, std::uint64_t from, std::uint64_t end);
+    /// Has zeros written for a write up to `end`, which lies in the window. When it fails a part may be there.
+    [[nodiscard]] bool pad_window(File& file, std::uint64_t end, const LogConfig& config);
+    /// Writes zeros from `from` to `end`. When it fails a part may be there.
+    [[nodiscard]] bool pad(File& file, std::uint64_t from, std::uint64_t end);
     [[nodiscard]] bool is_synced_often(std::uint64_t end) const {
         return awaited_sync_end_ && end - *awaited_sync_end_ <= kLargestPaddedSync;
     }
@@ -161,6 +167,9 @@ class Segment {
     const std::shared_ptr<const std::string> directory_;
     const Offset base_offset_;
     std::string suffix_;
+    /// By so much this log pads sooner than it has to. Below kWindowPaddingBytes, and each log has its own: who writes the same
+    /// to a thousand logs would otherwise come to the end of all their zeros at once, and that one would wait for all of them.
+    const std::uint64_t window_lead_bytes_;
     std::atomic<std::uint64_t> size_{0};
     mutable FileSlot log_slot_;
     OffsetIndex offset_index_;
@@ -171,7 +180,7 @@ class Segment {
     /// At most `reserved_end_`.
     std::uint64_t padded_end_ = 0;
     std::optional<std::uint64_t> awaited_sync_end_;
-    /// Ends at or below `padded_end_`.
+    /// What was written through it lies below `padded_end_`.
     std::unique_ptr<FileWindow> window_;
     /// What was published when a sync last looked.
     std::uint64_t window_seen_at_ = 0;

@@ -71,7 +71,7 @@ TEST(WindowedWrites, SurviveAKillAndLeaveNoZerosForLong) {
     // As long as the records alone where there was no window: on a file system that is not trusted with any, or a machine so slow
     // that there were few writes between two syncs.
     EXPECT_GE(killed_bytes, cut_bytes);
-    EXPECT_LE(killed_bytes, cut_bytes + Segment::kWindowBytes);
+    EXPECT_LE(killed_bytes, cut_bytes + 2 * Segment::kWindowPaddingBytes);
     expect_transactions(broker->port(), kTransactions);
 
     TransactionalClient producer(broker->port(), "wide-producer");

@@ -11,6 +11,7 @@ class FaultyWindow final : public FileWindow {
         : owner_(owner), path_(std::move(path)), real_(std::move(real)) {}
 
     [[nodiscard]] std::uint64_t end() const override { return real_->end(); }
+    void prepare(std::uint64_t from, std::uint64_t end) override { real_->prepare(from, end); }
     StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
         const int error_number = owner_.fault_of(FileOperation::write, path_);
         if (error_number == 0) return real_->write_at(position, pieces);
@@ -51,7 +52,7 @@ class FaultyFile final : public File {
     }
     StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position, std::uint64_t length) override {
         if (const int error_number = owner_.fault_of(FileOperation::write, path_)) {
-            return std::unexpected(io_error("reserve space in", path_, error_number));
+            return std::unexpected(io_error("map", path_, error_number));
         }
         auto opened = real_->open_window(position, length);
         if (!opened || *opened == nullptr) return opened;

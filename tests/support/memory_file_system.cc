@@ -4,15 +4,21 @@
 #include <cerrno>
 #include <cstring>
 
+#include "protocol/assert.h"
+
 namespace partita::test {
 
-/// Writes to its file.
+/// Writes to its file, where this has bytes.
 class MemoryWindow final : public FileWindow {
   public:
     MemoryWindow(std::unique_ptr<File> file, std::uint64_t end) : file_(std::move(file)), end_(end) {}
 
     [[nodiscard]] std::uint64_t end() const override { return end_; }
+    void prepare(std::uint64_t, std::uint64_t) override {}
     StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
+        std::uint64_t end = position;
+        for (const Bytes piece : pieces) end += piece.size();
+        PARTITA_ASSERT(end <= end_ && end <= *file_->size(), "a window makes no file longer");
         return file_->write_at(position, pieces);
     }
 
@@ -84,13 +90,8 @@ class MemoryFile final : public File {
     }
 
     StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position, std::uint64_t length) override {
-        const std::uint64_t end = position + length;
-        const std::string zeros(end - std::min<std::uint64_t>(end, node_size()), '\0');
-        const Bytes piece = as_bytes(zeros);
-        if (auto grown = write_at(end - zeros.size(), std::span(&piece, 1)); !grown) {
-            return std::unexpected(std::move(grown.error()));
-        }
-        return std::make_unique<MemoryWindow>(std::make_unique<MemoryFile>(system_, node_, path_, generation_), end);
+        return std::make_unique<MemoryWindow>(std::make_unique<MemoryFile>(system_, node_, path_, generation_),
+                                              position + length);
     }
 
     StorageResult<std::uint64_t> size() override { return node_size(); }

@@ -3,9 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/mapped_window.h"
@@ -40,6 +42,12 @@ class WindowedWritesTest : public ::testing::Test {
     std::string file(std::string_view name = "00000000000000000000.log") {
         return world_.system.content("/data/t-0/" + std::string(name));
     }
+    /// As few as the contract has them.
+    void expect_zeros_behind() {
+        EXPECT_GE(file().size(), written_.size());
+        EXPECT_LT(file().size(), written_.size() + 2 * Segment::kWindowPaddingBytes);
+        EXPECT_TRUE(world_.log().has_window());
+    }
     void expect_whole() { EXPECT_EQ(read_all(world_.log(), {0}), written_); }
 
     StorageWorld world_;
@@ -50,7 +58,7 @@ TEST_F(WindowedWritesTest, TheFirstFewWritesAfterASyncAreMadeWithoutAWindow) {
     for (int i = 0; i < Segment::kWritesBeforeWindow; ++i) append();
     EXPECT_EQ(file(), written_);
     append();
-    EXPECT_EQ(file().size(), written_.size() - make_batch().size() + Segment::kWindowBytes);
+    expect_zeros_behind();
     EXPECT_EQ(file().find_first_not_of('\0', written_.size()), std::string::npos);
     expect_whole();
 }
@@ -76,16 +84,52 @@ TEST_F(WindowedWritesTest, LargeBatchesAndThoseOfOthersAreWrittenBesideTheWindow
     append({.value_bytes = 2 * Segment::kWindowBytes});
     EXPECT_EQ(file(), written_) << "behind the window's end there are no zeros";
     append();
-    EXPECT_EQ(file().size(), written_.size() - make_batch().size() + Segment::kWindowBytes) << "and the next window begins there";
+    expect_zeros_behind();
     expect_whole();
+}
+
+TEST_F(WindowedWritesTest, ALargeBatchThatOvertakesTheZerosIsFollowedByOthers) {
+    append_until_window();
+    append({.value_bytes = 4 * Segment::kWindowPaddingBytes});
+    EXPECT_EQ(file(), written_);
+    append();
+    expect_zeros_behind();
+    expect_whole();
+}
+
+TEST_F(WindowedWritesTest, LogsComeToTheEndOfTheirZerosOneAfterTheOther) {
+    constexpr int kLogs = 64;
+    const std::size_t batch_bytes = make_batch().size();
+    std::vector<std::size_t> sizes(kLogs);
+    std::size_t most = 0;
+    std::size_t grown_in_all = 0;
+    for (std::size_t round = 0; round < Segment::kWritesBeforeWindow + 2 * Segment::kWindowPaddingBytes / batch_bytes; ++round) {
+        std::size_t grown = 0;
+        for (int i = 0; i < kLogs; ++i) {
+            std::vector<std::byte> bytes = make_batch();
+            const auto staged = world_.log(i).stage(bytes, kWindowContext);
+            ASSERT_TRUE(staged);
+            world_.log(i).flush_staged(WriteBreadth::many);
+            const std::size_t size = world_.system.content("/data/t-" + std::to_string(i) + "/00000000000000000000.log").size();
+            if (std::exchange(sizes[static_cast<std::size_t>(i)], size) != size) ++grown;
+        }
+        if (round <= Segment::kWritesBeforeWindow) continue;
+        most = std::max(most, grown);
+        grown_in_all += grown;
+    }
+    EXPECT_GE(grown_in_all, static_cast<std::size_t>(kLogs));
+    EXPECT_LE(most, kLogs / 4u);
 }
 
 TEST_F(WindowedWritesTest, AFullWindowIsFollowedByTheNext) {
     append_until_window();
-    const std::size_t batches = 3 * Segment::kWindowBytes / make_batch().size();
-    for (std::size_t i = 0; i < batches; ++i) append({.content = i});
-    EXPECT_GT(file().size(), written_.size());
-    EXPECT_LE(file().size(), written_.size() + Segment::kWindowBytes);
+    const TestBatch batch{.value_bytes = 2048};
+    const std::size_t batches = 2 * Segment::kWindowBytes / make_batch(batch).size();
+    for (std::size_t i = 0; i < batches; ++i) {
+        append(batch);
+        if (i % 100 == 0) expect_zeros_behind();
+    }
+    EXPECT_TRUE(world_.log().has_window());
     expect_whole();
 }
 
@@ -250,43 +294,50 @@ class FileWindowTest : public ::testing::Test {
 };
 
 TEST_F(FileWindowTest, WhatItTookIsReadByOthersAndStaysWhenItIsGone) {
-    ASSERT_TRUE(file_->truncate(0));
-    ASSERT_TRUE(file_->write_at(0, pieces({"before "})));
+    ASSERT_TRUE(file_->write_at(0, pieces({"before ", "-------!"})));
     auto window = file_->open_window(7, kLength);
     ASSERT_TRUE(window);
     EXPECT_EQ((*window)->end(), 7 + kLength);
     ASSERT_TRUE((*window)->write_at(7, pieces({"one ", "two"})));
-    const std::string zeros(kLength - 7, '\0');
-    EXPECT_EQ(content(*open("log")), "before one two" + zeros);
-    ASSERT_TRUE(file_->sync_data());
-    ASSERT_TRUE((*window)->write_at(14, pieces({"!"})));
-    window->reset();
-    ASSERT_TRUE(file_->truncate(15));
     EXPECT_EQ(content(*open("log")), "before one two!");
+    ASSERT_TRUE(file_->sync_data());
+    ASSERT_TRUE(file_->write_at(15, pieces({"------"})));
+    (*window)->prepare(15, 21);
+    ASSERT_TRUE((*window)->write_at(15, pieces({" three"})));
+    window->reset();
+    EXPECT_EQ(content(*open("log")), "before one two! three");
 }
 
 TEST_F(FileWindowTest, BeginsAnywhereInAPage) {
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const std::string zeros(6 * page + kLength, '\0');
+    ASSERT_TRUE(file_->write_at(0, pieces({zeros})));
     for (const std::uint64_t position : {std::uint64_t{0}, page - 1, page, page + 1, 5 * page + 17}) {
         auto window = file_->open_window(position, kLength);
         ASSERT_TRUE(window && *window);
+        (*window)->prepare(position, position + kLength);
         ASSERT_TRUE((*window)->write_at(position, pieces({"first"}))) << position;
         ASSERT_TRUE((*window)->write_at(position + kLength - 4, pieces({"last"}))) << position;
         const std::string text = content(*file_);
         EXPECT_EQ(text.substr(position, 5), "first");
-        EXPECT_EQ(text.substr(position + kLength - 4), "last");
+        EXPECT_EQ(text.substr(position + kLength - 4, 4), "last");
     }
 }
 
-TEST_F(FileWindowTest, BlocksAreThereBeforeTheyAreWrittenTo) {
+TEST_F(FileWindowTest, NoFileGrowsByIt) {
+    const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    ASSERT_TRUE(file_->write_at(0, pieces({"x"})));
     auto window = file_->open_window(0, kLength);
     ASSERT_TRUE(window && *window);
-    struct stat status{};
-    ASSERT_EQ(::fstat(file_->descriptor(), &status), 0);
-    EXPECT_GE(static_cast<std::uint64_t>(status.st_blocks) * 512, kLength) << "a full disk cannot refuse them later";
+    // Pages that the file does not have are not prepared, and that is nobody's end.
+    (*window)->prepare(0, kLength);
+    EXPECT_FALSE((*window)->write_at(2 * page, pieces({"lost"})));
+    EXPECT_EQ(content(*open("log")), "x");
 }
 
 TEST_F(FileWindowTest, AFileThatSomebodyElseCutGivesAnErrorAndNotASignal) {
+    const std::string zeros(kLength, '\0');
+    ASSERT_TRUE(file_->write_at(0, pieces({zeros})));
     auto window = file_->open_window(0, kLength);
     ASSERT_TRUE(window && *window);
     ASSERT_TRUE((*window)->write_at(0, pieces({"good"})));
@@ -317,6 +368,8 @@ TEST_F(FileWindowTest, AProcessHasABoundedNumberOfThem) {
 TEST_F(FileWindowTest, SignalsOfOthersEndTheProcessAsEver) {
     EXPECT_DEATH(
         {
+            const std::string zeros(kLength, '\0');
+            (void)file_->write_at(0, pieces({zeros}));
             auto window = file_->open_window(0, kLength);
             (void)(*window)->write_at(0, pieces({"good"}));
             auto* const memory =
