@@ -77,8 +77,8 @@ StorageResult<void> LogSync::write_caches() {
         // No start believes what the active one's say of records behind the last checkpoint, and of a thousand logs with a few
         // records each it would be two thousand files, made while producers wait for the mutex.
         if (segment == active_ && segment->offset_index().file().pending_count() < kIndexEntriesWorthAWrite) continue;
-        auto written = segment->offset_index().file().write_pending();
-        if (written) written = segment->time_index().file().write_pending();
+        auto written = write_index(segment->offset_index().file());
+        if (written) written = write_index(segment->time_index().file());
         if (written || segment == active_) continue;
         // A sealed segment below the recovery point is accepted unread, so its indexes must be whole.
         vouched_end_ = std::min(vouched_end_, segment->base_offset());
@@ -97,6 +97,13 @@ StorageResult<void> LogSync::write_caches() {
     return {};
 }
 
+StorageResult<void> LogSync::write_index(IndexFile& index) {
+    const std::size_t pending = index.pending_count();
+    const bool is_new = pending > 0 && pending == index.count();
+    state_.names_unsynced = state_.names_unsynced || is_new;
+    return index.write_pending();
+}
+
 StorageResult<void> LogSync::write_aborted(Segment& segment) {
     if (!segment.aborted()) return {};
     auto written = state_.write_aborted(segment);
@@ -106,8 +113,8 @@ StorageResult<void> LogSync::write_aborted(Segment& segment) {
 
 StorageResult<void> LogSync::write_caches_of_checkpoint() {
     checkpointed_bytes_ = state_.bytes_since_checkpoint.load(std::memory_order_relaxed);
-    if (auto done = active_->offset_index().file().write_pending(); !done) return done;
-    if (auto done = active_->time_index().file().write_pending(); !done) return done;
+    if (auto done = write_index(active_->offset_index().file()); !done) return done;
+    if (auto done = write_index(active_->time_index().file()); !done) return done;
     sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
     return state_.write_snapshot(file_system(), end_);
 }
@@ -116,8 +123,8 @@ StorageResult<void> LogSync::write_caches_for_good() {
     active_->complete_time_index();
     if (auto done = active_->trim(); !done) return done;
     for (const auto& segment : state_.shown_for_appender().segments) {
-        if (auto done = segment->offset_index().file().write_pending(); !done) return done;
-        if (auto done = segment->time_index().file().write_pending(); !done) return done;
+        if (auto done = write_index(segment->offset_index().file()); !done) return done;
+        if (auto done = write_index(segment->time_index().file()); !done) return done;
         if (auto done = write_aborted(*segment); !done) return done;
     }
     sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
@@ -193,7 +200,7 @@ StorageResult<void> LogSync::rename_epochs() {
     return put_off_epochs(std::move(renamed.error()));
 }
 
-/// A full disk: tried again by the next sync, and until then recovery walks over the batches. A close has no next sync.
+/// A full disk: tried again by the next checkpoint, and until then recovery walks over the batches. A close has no next sync.
 StorageResult<void> LogSync::put_off_epochs(StorageError error) {
     if (purpose_ == Purpose::close) return std::unexpected(std::move(error));
     const MutexLock lock(state_.core.append_mutex);

@@ -16,9 +16,9 @@ namespace partita {
 /// `choose` selects what becomes durable and writes small caches to the page cache, under the append mutex. Everything
 /// that waits for the device happens without that mutex, because producers take it on reactor threads. The steps, in
 /// this order: `choose`; the content becomes durable (`sync_content`, or `stage_epochs` and a sync of the whole
-/// volume); `rename_epochs`; the names become durable (`sync_names` and `sync_parent`, or the volume again);
-/// `conclude`. When a step fails, the caller ends the attempt with `put_back`, which returns what `choose` took, so
-/// that the next sync tries again.
+/// volume); `rename_epochs`; the names become durable (`sync_names` and `sync_parent`, or the volume again if an epoch
+/// file was renamed); `conclude`. When a step fails, the caller ends the attempt with `put_back`, which returns what `choose`
+/// took, so that the next sync tries again.
 class LogSync {
   public:
     enum class Purpose {
@@ -62,12 +62,16 @@ class LogSync {
     [[nodiscard]] StorageError put_back(StorageError error);
 
   private:
-    /// A start will trust what this sync leaves unread: all that it trusts has to be on the device.
+    /// A start will trust what this sync leaves unread: all that it trusts has to be on the device. Behind the last checkpoint it
+    /// walks over the batches and finds epochs again. (Where a cleaning removed the first batch of one, it finds that the epoch
+    /// begins with the first batch that is left.)
     [[nodiscard]] bool is_to_be_trusted() const { return purpose_ == Purpose::checkpoint || purpose_ == Purpose::close; }
     void choose_segments() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches_for_good() REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_caches_of_checkpoint() REQUIRES(state_.core.append_mutex);
+    /// Writes the pending entries of one. The name of a file that this makes becomes durable with this sync.
+    [[nodiscard]] StorageResult<void> write_index(IndexFile& index) REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_aborted(Segment& segment) REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> sync_segment(Segment& segment);
     /// Which topic the directory is of, before the directory's name is durable: a name alone may be an earlier topic's too.
@@ -105,7 +109,7 @@ inline constexpr std::size_t kFewestSyncedTogether = 64;
 /// More logs than this are synced in several rounds, which bounds the memory.
 inline constexpr std::size_t kMostSyncedTogether = 16384;
 
-/// Syncs (or closes) many logs of one directory, which lies on `volume`: with two syncs of the whole volume in place of
+/// Syncs (or closes) many logs of one directory, which lies on `volume`: with one or two syncs of the whole volume in place of
 /// several for each log, or one log after the other where the volume cannot vouch for itself. Skips deleted logs. A log
 /// that somebody else is syncing is left out of a sync, and gets its checkpoint after the others. Goes on after a
 /// failure of one log, and returns the first failure, or one of kind `sync_failed` when there is any. Blocks on the

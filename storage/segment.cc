@@ -160,7 +160,8 @@ StorageResult<void> Segment::write(File& file, std::span<const Bytes> pieces, Wr
     }
     if (FileWindow* const window = window_for(file, end, config)) {
         if (window->write_at(position, pieces)) return {};
-        window_.reset();
+        // The file is not what we took it for. What cannot be cut off now is when the segment is sealed.
+        (void)trim();
     }
     return file.write_at(position, pieces);
 }
@@ -172,7 +173,8 @@ FileWindow* Segment::window_for(File& file, std::uint64_t end, const LogConfig& 
         window_.reset();
         writes_before_window_ = 0;
         auto opened = file.open_window(size_bytes(), kWindowBytes);
-        // The write itself does without, and says what is wrong if that is no way either.
+        // The write itself does without, and says what is wrong if that is no way either. It replaces all zeros of the window
+        // before.
         if (!opened || *opened == nullptr) return nullptr;
         window_ = std::move(*opened);
     }
@@ -185,8 +187,8 @@ FileWindow* Segment::window_for(File& file, std::uint64_t end, const LogConfig& 
 
 bool Segment::pad_window(File& file, std::uint64_t end, const LogConfig& config) {
     const std::uint64_t limit = std::max(end, std::min(window_->end(), static_cast<std::uint64_t>(config.segment_bytes)));
-    if (std::min(end + window_lead_bytes_, limit) <= padded_end_) return true;
-    const std::uint64_t from = std::max(padded_end_, size_bytes());
+    if (std::min(end + window_lead_bytes_, limit) <= written_end_) return true;
+    const std::uint64_t from = std::max(written_end_, size_bytes());
     const std::uint64_t wanted = end + window_lead_bytes_ + kWindowPaddingBytes - 1;
     const std::uint64_t padded = std::min(wanted - wanted % kWindowPaddingBytes, limit);
     if (!pad(file, from, padded)) return false;
@@ -209,9 +211,11 @@ void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
     const std::uint64_t limit = std::max(end, static_cast<std::uint64_t>(config.segment_bytes));
     const std::uint64_t wanted = std::min(end + step, limit);
     if (pads) {
-        // As with reserved blocks a refusal is no failure, and the next attempt is made after as many bytes. Where what was
-        // written cannot be cut either, recovery knows zeros at the end for what they are.
-        if (!pad(file, end, wanted)) (void)file.truncate(size_bytes());
+        if (pad(file, end, wanted)) return;
+        // As with reserved blocks a refusal is no failure, and the next attempt is made after as many bytes.
+        window_.reset();
+        // Where what was written cannot be cut either, recovery knows zeros at the end for what they are.
+        (void)file.truncate(size_bytes());
         return;
     }
     const std::uint64_t from = std::max(reserved_end_, size_bytes());
@@ -228,20 +232,24 @@ bool Segment::pad(File& file, std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t at = from; at < end; at += pieces[count++].size()) {
         pieces[count] = Bytes(kZeros.data(), static_cast<std::size_t>(std::min<std::uint64_t>(end - at, kZeros.size())));
     }
-    padded_end_ = end;
-    reserved_end_ = std::max(reserved_end_, end);
-    return file.write_at(from, std::span(pieces).first(count)).has_value();
+    padded_end_ = std::max(padded_end_, end);
+    reserved_end_ = std::max(reserved_end_, padded_end_);
+    const bool is_written = file.write_at(from, std::span(pieces).first(count)).has_value();
+    written_end_ = is_written ? end : 0;
+    return is_written;
 }
 
 void Segment::note_trimmed() {
     window_.reset();
     reserved_end_ = 0;
     padded_end_ = 0;
+    written_end_ = 0;
 }
 
 StorageResult<void> Segment::trim() {
     // Nobody may write to what is cut off, and one that is full or was overtaken has nothing to be cut off.
     window_.reset();
+    written_end_ = 0;
     if (reserved_end_ <= size_bytes()) return {};
     auto opened = file();
     if (!opened) return std::unexpected(std::move(opened.error()));

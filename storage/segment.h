@@ -177,10 +177,12 @@ class Segment {
 
     // Guarded by the append mutex.
     std::uint64_t reserved_end_ = 0;
-    /// At most `reserved_end_`.
+    /// Zeros may lie as far as this, at most `reserved_end_`.
     std::uint64_t padded_end_ = 0;
+    /// The file has bytes as far as this, published ones or zeros, or as far as what is published.
+    std::uint64_t written_end_ = 0;
     std::optional<std::uint64_t> awaited_sync_end_;
-    /// What was written through it lies below `padded_end_`.
+    /// What was written through it lies below `written_end_`, or did when it was written.
     std::unique_ptr<FileWindow> window_;
     /// What was published when a sync last looked.
     std::uint64_t window_seen_at_ = 0;

@@ -90,6 +90,7 @@ class MemoryFile final : public File {
     }
 
     StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position, std::uint64_t length) override {
+        if (!system_.has_windows) return nullptr;
         return std::make_unique<MemoryWindow>(std::make_unique<MemoryFile>(system_, node_, path_, generation_),
                                               position + length);
     }

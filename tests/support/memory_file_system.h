@@ -59,6 +59,8 @@ class MemoryFileSystem final : public FileSystem {
 
     /// False: a sync of the whole volume writes nothing and promises nothing.
     bool volume_vouches = true;
+    /// Whether files can be written to through windows.
+    bool has_windows = true;
     [[nodiscard]] std::uint64_t volume_syncs() const { return volume_syncs_; }
     /// Syncs of single files and directories that did not fail.
     [[nodiscard]] std::uint64_t single_syncs() const { return single_syncs_; }

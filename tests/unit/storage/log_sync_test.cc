@@ -81,6 +81,22 @@ TEST_F(LogSyncTest, OnlyACheckpointMakesTheFilesThatAStartTrusts) {
     EXPECT_EQ(names_in("/data/t-0"), checkpointed);
 }
 
+TEST_F(LogSyncTest, TheNamesOfIndexFilesThatACheckpointMakesAreSynced) {
+    world_.config->index_interval_bytes = 1;
+    // Its epochs are written, and the names of all files so far are durable.
+    append_to(1);
+    ASSERT_TRUE(world_.log().checkpoint());
+    append_to(1);
+    append_to(1);
+    ASSERT_TRUE(world_.log().checkpoint());
+    ASSERT_TRUE(world_.directory->write_checkpoints());
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        world_.lose_power(seed);
+        ASSERT_TRUE(names_in("/data/t-0").contains("00000000000000000000.index")) << seed;
+        ASSERT_EQ(world_.report().scanned_bytes, 0u) << seed;
+    }
+}
+
 TEST_F(LogSyncTest, IndexEntriesAreWrittenBeforeTheNextCheckpointWhenTheyFillAPage) {
     world_.config->index_interval_bytes = 1;
     const auto index_bytes = [this] { return world_.system.content("/data/t-0/00000000000000000000.index").size(); };
@@ -96,6 +112,7 @@ TEST_F(LogSyncTest, IndexEntriesAreWrittenBeforeTheNextCheckpointWhenTheyFillAPa
 TEST_F(LogSyncTest, AnEpochThatBeganAfterTheCheckpointIsFoundAgain) {
     append_to(1);
     ASSERT_TRUE(sync_all(LogSync::Purpose::checkpoint));
+    ASSERT_TRUE(world_.directory->write_checkpoints());
     auto batch = make_batch();
     ASSERT_TRUE(world_.log().append(batch, {.leader_epoch = {5}, .now = {1000}}));
     ASSERT_TRUE(sync_all());

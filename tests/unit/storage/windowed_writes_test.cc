@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/log_flusher.h"
 #include "storage/mapped_window.h"
 #include "storage/segment.h"
 #include "tests/support/storage_fixture.h"
@@ -221,12 +222,46 @@ TEST_F(WindowedWritesTest, WhatAWindowCannotTakeIsWrittenWithoutIt) {
     world_.system.fail_write("00000000000000000000.log", EIO);
     append();
     ASSERT_TRUE(world_.system.fault_happened());
-    EXPECT_EQ(file().substr(0, written_.size()), written_);
+    EXPECT_EQ(file(), written_) << "and its zeros are cut off";
     for (int i = 0; i < 3 * kUntilWindow; ++i) append();
     expect_whole();
 }
 
 TEST_F(WindowedWritesTest, AWindowThatCannotBeHadCostsNobodyARecord) {
+    world_.system.has_windows = false;
+    for (int i = 0; i < 3 * kUntilWindow; ++i) append();
+    EXPECT_EQ(file(), written_);
+    expect_whole();
+}
+
+TEST_F(WindowedWritesTest, TheNextWindowThatCannotBeHadLeavesNoZerosOfTheOneBefore) {
+    append_until_window();
+    world_.system.has_windows = false;
+    const TestBatch batch{.value_bytes = 2048};
+    for (std::size_t i = 0; i <= Segment::kWindowBytes / make_batch(batch).size(); ++i) append(batch);
+    EXPECT_FALSE(world_.log().has_window());
+    EXPECT_EQ(file(), written_);
+    expect_whole();
+}
+
+TEST_F(WindowedWritesTest, ZerosThatADiskRefusedToOthersAreNotTakenForThere) {
+    append({.value_bytes = Segment::kPaddingBytes}, WriteBreadth::few);
+    LogFlusher flusher(real_schedule().executor);
+    ASSERT_TRUE(flusher.request_sync(world_.shared_log(), [](const auto& synced) { EXPECT_TRUE(synced); }));
+    flusher.drain();
+    // Who is waited for often has zeros written ahead, which the disk refuses here, and takes the record.
+    world_.system.fail_call(1, ENOSPC, false, true);
+    append({}, WriteBreadth::few);
+    ASSERT_TRUE(world_.system.fault_happened());
+    ASSERT_EQ(file(), written_);
+    append({.value_bytes = Segment::kLargestPaddedSync + 1}, WriteBreadth::few);
+    for (int i = 0; i < 3 * kUntilWindow; ++i) append();
+    expect_zeros_behind();
+    EXPECT_EQ(file().substr(0, written_.size()), written_);
+    expect_whole();
+}
+
+TEST_F(WindowedWritesTest, ZerosThatCannotBeHadCostNobodyARecord) {
     for (int i = 0; i < Segment::kWritesBeforeWindow; ++i) append();
     world_.system.fail_call(1, ENOSPC, false, true);
     append();
