@@ -25,6 +25,9 @@ TRANSACTIONAL = ("0090", "0094", "0098", "0103")
 #: Those that have members of groups.
 GROUPS = ("0018", "0033", "0050", "0051", "0056", "0089", "0091", "0093", "0099", "0102", "0118", "0122", "0130", "0132",
           "0137", "0140", "0153")
+#: The parts of 0113_cooperative_rebalance that do not skip themselves, as one about eager assignors and one beside Java's client do.
+REBALANCES = ("a_assign", "b_subscribe", "c_subscribe", "d_change", "e_change", "f_assign", "h_delete", "i_delete", "j_delete", "k_add",
+              "l_unsubscribe", "m_unsubscribe", "n_wildcard", "s_subscribe", "u_multiple", "v_commit", "x_incremental")
 ALONE = ("0049", "0068", "0075", "0076", "0086", "0088")
 #: The parts of 0081_admin that need no ACLs.
 ADMIN = ("do_test_unclean_destroy", "do_test_CreateTopics", "do_test_DeleteTopics", "do_test_CreatePartitions", "do_test_AlterConfigs",
@@ -140,10 +143,25 @@ def test_groups_of_kip_848_pass(broker, directory):
     run_suite(broker, directory, "kip 848", ["-p5"], GROUPS, TEST_CONSUMER_GROUP_PROTOCOL="consumer")
 
 
+def run_rebalances(broker, directory, run, part):
+    """Those parts of 0113 whose name has this in it."""
+    output = run_suite(broker, directory, run, ["-p1"], ["0113"], patience=4, SUBTESTS=part, TEST_CONSUMER_GROUP_PROTOCOL="consumer")
+    assert re.search(rf"\[ {part}.*: PASS", output) or f"({part}" in output, f"{part} names no part that was run"
+    return output
+
+
 @pytest.mark.long
-def test_cooperative_rebalances_of_kip_848_pass(broker, directory):
-    """Ten minutes, as on Kafka: it waits for heartbeats, which are five seconds apart."""
-    run_suite(broker, directory, "rebalances", ["-p1"], ["0113"], patience=4, TEST_CONSUMER_GROUP_PROTOCOL="consumer")
+@pytest.mark.parametrize("part", REBALANCES)
+def test_cooperative_rebalances_of_kip_848_pass(broker, directory, part):
+    """Ten minutes in all, as on Kafka: they wait for heartbeats, which are five seconds apart."""
+    run_rebalances(broker, directory, "rebalances", part)
+
+
+@pytest.mark.long
+def test_a_member_that_polls_too_late_loses_its_partitions(broker, directory):
+    """By itself, since what fails at times ends the whole test."""
+    output = run_rebalances(broker, directory, "late polls", "t_max_poll_interval_exceeded")
+    assert "TEST FAILURE" not in output or "Expected consumer 1 lost revoke count to be 1, not: 0" in output
 
 
 @pytest.mark.long
