@@ -1,6 +1,5 @@
 #include "storage/mapped_window.h"
 
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/ucontext.h>
