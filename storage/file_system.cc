@@ -98,6 +98,16 @@ class PosixFile final : public File {
         return std::unexpected(std::move(error));
     }
 
+    StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) override {
+        constexpr unsigned kAllOfIt = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+        if (::sync_file_range(descriptor_, static_cast<off64_t>(position), static_cast<off64_t>(length), kAllOfIt) == 0)
+            return {};
+        if (errno == ENOSYS || errno == EPERM) return {};
+        StorageError error = io_error("write back", path_, errno);
+        error.kind = StorageError::Kind::sync_failed;
+        return std::unexpected(std::move(error));
+    }
+
     StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) override {
         while (::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(position), static_cast<off_t>(length)) != 0) {
             if (errno == EINTR) continue;

@@ -48,6 +48,11 @@ class File {
     /// Makes the content and the size durable (fdatasync). A failure has kind `sync_failed`.
     [[nodiscard]] virtual StorageResult<void> sync_data() = 0;
 
+    /// Has what was written to `[position, position + length)` sent to the device, and waits for that. This makes nothing
+    /// durable; it leaves less to the next `sync_data`. A failure has kind `sync_failed`: the system tells of it only once.
+    /// Succeeds without doing anything where the system cannot do it.
+    [[nodiscard]] virtual StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) = 0;
+
     /// Allocates blocks for `[position, position + length)` without changing the size. Later writes there are cheaper
     /// and cannot run out of space. Succeeds without doing anything on a file system that cannot do it.
     [[nodiscard]] virtual StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) = 0;

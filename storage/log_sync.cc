@@ -135,6 +135,15 @@ bool LogSync::has_work() const {
     return !unsynced_.empty() || !aborted_.empty() || epochs_text_ || sync_active_indexes_ || has_unsynced_names();
 }
 
+StorageResult<void> LogSync::write_back() {
+    if (purpose_ == Purpose::awaited_sync || purpose_ == Purpose::close) return {};
+    for (const auto& segment : unsynced_) {
+        auto sent = segment->write_back(kWriteBackBytes);
+        if (!sent && !(sent.error().is_not_found() && is_removed(segment))) return sent;
+    }
+    return {};
+}
+
 StorageResult<void> LogSync::sync_content() {
     for (const auto& aborted : aborted_) {
         if (auto synced = aborted->file().sync(); !synced) return synced;
@@ -249,6 +258,7 @@ StorageResult<void> LogSync::sync_parent() { return sync_parent_ ? state_.core.e
 
 StorageResult<Offset> LogSync::run() {
     auto done = choose();
+    if (done) done = write_back();
     if (done && has_work()) done = sync_content();
     if (done) done = rename_epochs();
     if (done) done = sync_names();
@@ -345,10 +355,16 @@ void SharedSync::sync_names_one_by_one() {
 void SharedSync::run() {
     bool is_shared = false;
     if (syncs_.size() >= kFewestSyncedTogether) {
+        with_each([](LogSync& sync) { return sync.write_back(); });
         with_each([](LogSync& sync) { return sync.stage_epochs(false); });
         is_shared = sync_volume();
     }
-    if (!is_shared) with_each([](LogSync& sync) { return sync.sync_content(); });
+    if (!is_shared) {
+        with_each([](LogSync& sync) {
+            auto sent = sync.write_back();
+            return sent ? sync.sync_content() : sent;
+        });
+    }
     const bool renames = std::ranges::any_of(syncs_, &LogSync::renames_epochs);
     with_each([](LogSync& sync) { return sync.rename_epochs(); });
     const bool names_are_durable = is_shared && (!renames || sync_volume());

@@ -15,7 +15,7 @@ namespace partita {
 ///
 /// `choose` selects what becomes durable and writes small caches to the page cache, under the append mutex. Everything
 /// that waits for the device happens without that mutex, because producers take it on reactor threads. The steps, in
-/// this order: `choose`; the content becomes durable (`sync_content`, or `stage_epochs` and a sync of the whole
+/// this order: `choose`; `write_back`; the content becomes durable (`sync_content`, or `stage_epochs` and a sync of the whole
 /// volume); `rename_epochs`; the names become durable (`sync_names` and `sync_parent`, or the volume again if an epoch
 /// file was renamed); `conclude`. When a step fails, the caller ends the attempt with `put_back`, which returns what `choose`
 /// took, so that the next sync tries again.
@@ -45,6 +45,9 @@ class LogSync {
     [[nodiscard]] StorageResult<void> choose();
     /// True when something is to become durable. False: only `conclude` is left.
     [[nodiscard]] bool has_work() const;
+    /// Sends the records to the device in pieces, while producers go on. Does nothing for a caller that waits, and at a close,
+    /// when there are none.
+    [[nodiscard]] StorageResult<void> write_back();
     [[nodiscard]] StorageResult<void> sync_content();
     /// Writes the new epochs beside the old ones. A full disk is no failure, except for a close: see `put_off_epochs`.
     [[nodiscard]] StorageResult<void> stage_epochs(bool durable);
@@ -104,6 +107,9 @@ class LogSync {
 
 /// A sync that is no checkpoint writes the active segment's index entries only when it has so many: a page of them.
 inline constexpr std::size_t kIndexEntriesWorthAWrite = 512;
+/// What is synced in the background is sent to the device in pieces of this size, one after the other. Sent at once, hundreds of
+/// megabytes fill the device's queue, and a producer whose next block has to be found in a bitmap on the disk waits behind them.
+inline constexpr std::uint64_t kWriteBackBytes = 4 * 1024 * 1024;
 /// With fewer logs than this each is synced by itself, so that nobody waits for what others wrote to the same volume.
 inline constexpr std::size_t kFewestSyncedTogether = 64;
 /// More logs than this are synced in several rounds, which bounds the memory.

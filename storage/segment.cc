@@ -150,6 +150,20 @@ bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_b
     return waited_ms > config.segment_ms - jitter_ms;
 }
 
+StorageResult<void> Segment::write_back(std::uint64_t piece_bytes) {
+    const std::uint64_t size = size_bytes();
+    // The last piece is the sync's: a small segment is not even opened for this.
+    if (written_back_end_ + piece_bytes >= size) return {};
+    auto opened = file();
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    const std::uint64_t limit = size + (size - written_back_end_);
+    while (written_back_end_ + piece_bytes < std::min(size_bytes(), limit)) {
+        if (auto sent = (*opened)->write_back(written_back_end_, piece_bytes); !sent) return sent;
+        written_back_end_ += piece_bytes;
+    }
+    return {};
+}
+
 StorageResult<void> Segment::write(File& file, std::span<const Bytes> pieces, WriteBreadth breadth, const LogConfig& config) {
     const std::uint64_t position = size_bytes();
     std::uint64_t end = position;

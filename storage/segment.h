@@ -90,6 +90,12 @@ class Segment {
     [[nodiscard]] TimeIndex& time_index() { return time_index_; }
     [[nodiscard]] const TimeIndex& time_index() const { return time_index_; }
 
+    // Guarded by the log's sync slot ---------------------------------------------------------------
+
+    /// Sends what was written since the last call to the device, in whole pieces, and of what comes meanwhile as much again:
+    /// little is left to a sync that follows, and when producers are faster than the device this ends all the same.
+    [[nodiscard]] StorageResult<void> write_back(std::uint64_t piece_bytes);
+
     // Guarded by the append mutex -----------------------------------------------------------------
 
     /// Kafka's conditions for a new segment before `batch`. `pending_bytes` are already chosen to be written in front
@@ -174,6 +180,9 @@ class Segment {
     mutable FileSlot log_slot_;
     OffsetIndex offset_index_;
     TimeIndex time_index_;
+
+    // Guarded by the sync slot: everything below was sent to the device.
+    std::uint64_t written_back_end_ = 0;
 
     // Guarded by the append mutex.
     std::uint64_t reserved_end_ = 0;

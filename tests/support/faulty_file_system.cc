@@ -47,6 +47,9 @@ class FaultyFile final : public File {
         error.kind = StorageError::Kind::sync_failed;
         return std::unexpected(std::move(error));
     }
+    StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) override {
+        return real_->write_back(position, length);
+    }
     StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) override {
         return real_->reserve(position, length);
     }

@@ -83,6 +83,18 @@ class MemoryFile final : public File {
         return {};
     }
 
+    /// Of what it sends anything may survive a crash, as of what was written without it.
+    StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) override {
+        if (system_.on_write_back) system_.on_write_back(path_, position, length);
+        const std::lock_guard lock(system_.mutex_);
+        if (const int error = system_.fault_locked(false)) {
+            StorageError failure = io_error("write back", path_, error);
+            failure.kind = StorageError::Kind::sync_failed;
+            return std::unexpected(std::move(failure));
+        }
+        return {};
+    }
+
     StorageResult<void> reserve(std::uint64_t, std::uint64_t) override {
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(true)) return std::unexpected(io_error("reserve", path_, error));

@@ -26,6 +26,7 @@ class ReadBytes final : public File {
     StorageResult<void> write_at(std::uint64_t, std::span<const Bytes>) override { return {}; }
     StorageResult<void> truncate(std::uint64_t) override { return {}; }
     StorageResult<void> sync_data() override { return {}; }
+    StorageResult<void> write_back(std::uint64_t, std::uint64_t) override { return {}; }
     StorageResult<void> reserve(std::uint64_t, std::uint64_t) override { return {}; }
     StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t, std::uint64_t) override { return nullptr; }
     StorageResult<std::uint64_t> size() override { return bytes_.size(); }

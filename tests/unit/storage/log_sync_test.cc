@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <cerrno>
+#include <functional>
 #include <future>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "storage/log_flusher.h"
 #include "storage/partition_log_state.h"
@@ -416,6 +420,136 @@ TEST_F(LogSyncTest, FailedBackgroundSyncIsLatched) {
     EXPECT_EQ(flusher.failure()->kind, StorageError::Kind::sync_failed);
     flusher.drain();
     world_.system.heal();
+}
+
+class WriteBackTest : public ::testing::Test {
+  protected:
+    using Piece = std::pair<std::uint64_t, std::uint64_t>;
+
+    WriteBackTest() {
+        world_.system.on_write_back = [this](const std::string& path, std::uint64_t position, std::uint64_t length) {
+            EXPECT_TRUE(path.ends_with(".log")) << path;
+            pieces_.emplace_back(position, length);
+            if (on_piece_) on_piece_();
+        };
+    }
+    void append(std::size_t value_bytes) {
+        auto batch = make_batch({.value_bytes = value_bytes});
+        ASSERT_TRUE(world_.log().append(batch, {.leader_epoch = {0}, .now = {1000}}));
+    }
+    StorageResult<Offset> sync(LogSync::Purpose purpose) { return LogSync(world_.log().core(), purpose).run(); }
+    [[nodiscard]] static std::vector<Piece> pieces(std::uint64_t count) {
+        std::vector<Piece> all;
+        for (std::uint64_t i = 0; i < count; ++i) all.emplace_back(i * kWriteBackBytes, kWriteBackBytes);
+        return all;
+    }
+
+    StorageWorld world_;
+    std::vector<Piece> pieces_;
+    std::function<void()> on_piece_;
+};
+
+TEST_F(WriteBackTest, WhatNobodyWaitsForIsSentInPiecesBeforeItIsSynced) {
+    append(2 * kWriteBackBytes + kWriteBackBytes / 2);
+    world_.system.on_sync = [&](const std::string& path) {
+        if (!path.ends_with(".log")) return;
+        EXPECT_EQ(pieces_, pieces(2)) << "the last piece is the sync's";
+    };
+    ASSERT_TRUE(sync(LogSync::Purpose::sync));
+    EXPECT_EQ(pieces_, pieces(2));
+    world_.system.on_sync = nullptr;
+    append(kWriteBackBytes);
+    ASSERT_TRUE(sync(LogSync::Purpose::checkpoint));
+    EXPECT_EQ(pieces_, pieces(3)) << "nothing is sent twice";
+}
+
+TEST_F(WriteBackTest, ManyLogsThatShareASyncSendTheirPiecesBefore) {
+    append(kWriteBackBytes + 1);
+    for (int i = 1; i < kMany; ++i) {
+        auto batch = make_batch({.value_bytes = 100});
+        ASSERT_TRUE(world_.log(i).append(batch, {.leader_epoch = {0}, .now = {1000}}));
+    }
+    ASSERT_TRUE(sync_logs(world_.directory->volume(), world_.directory->logs_with_files(), LogSync::Purpose::sync));
+    EXPECT_EQ(pieces_, pieces(1));
+    EXPECT_EQ(world_.system.volume_syncs(), 1u);
+}
+
+TEST_F(WriteBackTest, WhatComesMeanwhileIsSentToo) {
+    append(2 * kWriteBackBytes + 1);
+    on_piece_ = [&] {
+        if (pieces_.size() == 1) append(kWriteBackBytes);
+    };
+    ASSERT_TRUE(sync(LogSync::Purpose::sync));
+    EXPECT_EQ(pieces_, pieces(3));
+}
+
+TEST_F(WriteBackTest, EndsThoughMoreComesThanIsSent) {
+    append(2 * kWriteBackBytes + 1);
+    on_piece_ = [&] { append(2 * kWriteBackBytes); };
+    ASSERT_TRUE(sync(LogSync::Purpose::sync));
+    EXPECT_EQ(pieces_, pieces(4)) << "as much again as there was";
+}
+
+TEST_F(WriteBackTest, AStopSendsEverythingAtOnce) {
+    append(3 * kWriteBackBytes);
+    ASSERT_TRUE(sync(LogSync::Purpose::close));
+    EXPECT_THAT(pieces_, ::testing::IsEmpty());
+}
+
+TEST_F(WriteBackTest, OneOfFewLogsIsSyncedBeforeTheNextIsSent) {
+    for (int i = 0; i < 2; ++i) {
+        auto batch = make_batch({.value_bytes = kWriteBackBytes + 1});
+        ASSERT_TRUE(world_.log(i).append(batch, {.leader_epoch = {0}, .now = {1000}}));
+    }
+    std::vector<std::size_t> sent_before_sync;
+    world_.system.on_sync = [&](const std::string& path) {
+        if (path.ends_with(".log")) sent_before_sync.push_back(pieces_.size());
+    };
+    ASSERT_TRUE(sync_logs(world_.directory->volume(), world_.directory->logs_with_files(), LogSync::Purpose::sync));
+    EXPECT_EQ(sent_before_sync, (std::vector<std::size_t>{1, 2}));
+}
+
+TEST_F(WriteBackTest, WhoWaitsForASyncWaitsForNothingElse) {
+    append(3 * kWriteBackBytes);
+    ASSERT_TRUE(sync(LogSync::Purpose::awaited_sync));
+    EXPECT_THAT(pieces_, ::testing::IsEmpty());
+}
+
+TEST_F(WriteBackTest, ALogThatFitsIntoOnePieceIsOnlySynced) {
+    append(1000);
+    ASSERT_TRUE(sync(LogSync::Purpose::sync));
+    EXPECT_THAT(pieces_, ::testing::IsEmpty());
+}
+
+// The system tells of a failed write-back once, and the sync behind it would hear nothing of it.
+TEST_F(WriteBackTest, AFailureIsThatOfTheSync) {
+    append(2 * kWriteBackBytes);
+    on_piece_ = [&] { world_.system.fail_call(1, EIO); };
+    const auto failed = sync(LogSync::Purpose::sync);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().kind, StorageError::Kind::sync_failed);
+    on_piece_ = nullptr;
+    world_.system.heal();
+    const auto again = sync(LogSync::Purpose::sync);
+    ASSERT_FALSE(again) << "what became of those bytes nobody knows";
+    EXPECT_EQ(again.error().kind, StorageError::Kind::sync_failed);
+}
+
+TEST(PosixFile, WriteBackChangesNothing) {
+    PosixFileSystem system;
+    const std::string path = ::testing::TempDir() + "/write_back";
+    auto file = system.open(path, OpenMode::create_empty);
+    ASSERT_TRUE(file) << file.error().message;
+    const std::string text(100'000, 'x');
+    const Bytes bytes = as_bytes(text);
+    ASSERT_TRUE((*file)->write_at(0, std::span(&bytes, 1)));
+    const auto sent = (*file)->write_back(0, 50'000);
+    EXPECT_TRUE(sent) << sent.error().message;
+    EXPECT_TRUE((*file)->write_back(50'000, 1'000'000)) << "beyond the end there is nothing to send";
+    EXPECT_EQ((*file)->size(), text.size());
+    std::string read(text.size(), ' ');
+    ASSERT_TRUE((*file)->read_at(0, std::as_writable_bytes(std::span(read))));
+    EXPECT_EQ(read, text);
 }
 
 TEST(PosixVolume, IsSyncedOrSaysThatItPromisesNothing) {
