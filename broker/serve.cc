@@ -18,6 +18,7 @@
 #include "broker/net/server.h"
 #include "broker/profile/profile.h"
 #include "broker/runtime/loop/turn_timer.h"
+#include "broker/runtime/loop/usable_processors.h"
 #include "broker/runtime/partitions/turns.h"
 #include "broker/start_memory.h"
 #include "schedule/executor.h"
@@ -38,8 +39,13 @@ int refuse(const std::string& message) {
 }
 
 std::size_t reactor_count() {
-    constexpr unsigned kMost = 16;
-    return std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
+    constexpr std::size_t kMost = 16;
+    return std::min(runtime::usable_processors(), kMost);
+}
+
+/// How many reactors may use a processor while they look for events; the clients need some, too.
+std::size_t polling_max(const config::BrokerConfig& config) {
+    return config.polling_enable ? runtime::usable_processors() / 2 : 0;
 }
 
 bool write_port_file(const std::string& path, std::uint16_t port) {
@@ -212,6 +218,7 @@ int serve(const ServeOptions& options) {
     }
     auto opened = runtime::Broker::open({.config = options.config,
                                          .reactor_count = reactor_count(),
+                                         .polling_max = polling_max(*options.config),
                                          .storage = {.ephemeral = options.ephemeral},
                                          .schedule = schedule});
     if (!opened) {

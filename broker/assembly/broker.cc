@@ -162,7 +162,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       storage(std::move(opened)),
       config(options.config),
       failures(schedule.clock),
-      turns(topics, options.reactor_count, schedule.clock),
+      turns(topics, options.reactor_count, options.polling_max, schedule.clock),
       connections(schedule),
       acl_rules(made_acl_rules(*options.config, topics)),
       profile(options.config->profile),

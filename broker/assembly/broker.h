@@ -23,6 +23,8 @@ class Broker {
         std::shared_ptr<const config::BrokerConfig> config;
         /// How many reactors will run.
         std::size_t reactor_count = 1;
+        /// How many of them may poll for events at once before they sleep (EventPolling).
+        std::size_t polling_max = 0;
         Storage::Options storage = {};
         /// Time, and where the work beside the reactors runs.
         Schedule schedule = real_schedule();

@@ -40,6 +40,7 @@ const std::vector<ConfigBinding<BrokerConfig>>& bindings() {
         bind<BrokerConfig, &BrokerConfig::detection_enable>("partita."),
         bind<BrokerConfig, &BrokerConfig::detection_processor_percent>("partita."),
         bind<BrokerConfig, &BrokerConfig::events_topic_enable>("partita."),
+        bind<BrokerConfig, &BrokerConfig::polling_enable>("partita."),
         bind<BrokerConfig, &BrokerConfig::delete_topic_enable>(),
         bind<BrokerConfig, &BrokerConfig::num_partitions>(),
         bind<BrokerConfig, &BrokerConfig::default_replication_factor>(),

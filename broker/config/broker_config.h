@@ -89,6 +89,7 @@ struct BrokerConfig {
     bool detection_enable{};                    ///< partita.detection.enable
     double detection_processor_percent{};       ///< partita.detection.processor.percent
     bool events_topic_enable{};                 ///< partita.events.topic.enable
+    bool polling_enable{};                      ///< partita.polling.enable
     bool delete_topic_enable{};
     std::int32_t num_partitions{};
     /// As configured. A single node can hold one replica only, so callers treat larger values as 1 for internal topics, and

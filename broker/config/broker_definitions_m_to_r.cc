@@ -171,6 +171,12 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     internal("partita.http.token.file", ConfigType::string, "", kAny, kReadOnly,
              "A file that holds the token in its first line."),
     internal(
+        "partita.polling.enable", ConfigType::boolean, "true", kAny, kReadOnly,
+        "Whether a thread whose clients ask at once again looks for their requests for up to 50 us before it sleeps: waking it "
+        "takes as long as an exchange. At most half of the processors that the broker may use do so at once, and none where that "
+        "is "
+        "one."),
+    internal(
         "partita.profile", ConfigType::string, "", one_of(kProfiles), kReadOnly,
         "What clients see instead of Kafka: eventhubs for what a managed event service shows at its Kafka endpoint; empty for "
         "Kafka. See docs/eventhubs.md."),

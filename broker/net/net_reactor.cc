@@ -203,9 +203,11 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
 }
 
 void NetReactor::measure_load(Instant now) {
-    const std::int64_t processor_ns = services_.clock.thread_processor_ns();
-    const std::int64_t permille = (processor_ns - window_processor_ns_) / 1000 / std::max<std::int64_t>(now - window_began_, 1);
-    window_processor_ns_ = processor_ns;
+    // Whoever only looks for events is not busy. Not all of a poll was on a processor when others wanted it.
+    const std::int64_t worked_ns = services_.clock.thread_processor_ns() - turn_.reactor().polled_ns();
+    const std::int64_t permille =
+        std::max<std::int64_t>(worked_ns - window_worked_ns_, 0) / 1000 / std::max<std::int64_t>(now - window_began_, 1);
+    window_worked_ns_ = worked_ns;
     window_began_ = now;
     loads_->tell(turn_.reactor().index(), {static_cast<std::int32_t>(permille), now});
     if (permille >= limits_.busy_permille) {

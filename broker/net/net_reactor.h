@@ -129,7 +129,7 @@ class NetReactor final : public runtime::TurnParticipant {
     placement::Limits limits_;
     IdleProcessors idle_processors_;
     Instant window_began_{};
-    std::int64_t window_processor_ns_ = 0;
+    std::int64_t window_worked_ns_ = 0;
     bool was_busy_ = false;  // in the window before
     Instant relieved_{};
     bool draining_ = false;

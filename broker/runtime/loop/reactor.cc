@@ -1,9 +1,11 @@
 #include "broker/runtime/loop/reactor.h"
 
+#include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <utility>
 
 #include "protocol/assert.h"
 
@@ -22,8 +24,8 @@ struct Reactor::Loop {
     boost::asio::steady_timer timer{context};
 };
 
-Reactor::Reactor(std::uint32_t index, Clock& clock)
-    : index_(index), clock_(clock), loop_(std::make_unique<Loop>()), now_(clock.now()) {}
+Reactor::Reactor(std::uint32_t index, Clock& clock, PollingSeats& seats)
+    : index_(index), clock_(clock), seats_(seats), loop_(std::make_unique<Loop>()), now_(clock.now()) {}
 
 Reactor::~Reactor() = default;
 
@@ -62,7 +64,7 @@ std::optional<int> Reactor::serve_ready(bool may_wait) {
     }
     int events = 0;
     if (may_wait && reading_.empty()) {
-        if (loop_->context.run_one() == 0) {
+        if (!serve_next()) {
             return std::nullopt;
         }
         events = 1;
@@ -72,6 +74,48 @@ std::optional<int> Reactor::serve_ready(bool may_wait) {
         ++events;
     }
     return events;
+}
+
+bool Reactor::serve_next() {
+    using Wait = EventPolling::Wait;
+    const std::int64_t began_ns = clock_.stopwatch_ns();
+    is_waiting_ = true;
+    Wait wait = Wait::slept;
+    bool served = false;
+    if (polling_.is_worthwhile() && seats_.take()) {
+        has_seat_ = true;
+        std::int64_t looked_ns = 0;
+        for (int looks = 0; looked_ns < EventPolling::kLongestPollNs && looks < EventPolling::kLooksMax; ++looks) {
+            served = loop_->context.poll_one() > 0;
+            if (served) break;
+            looked_ns = clock_.stopwatch_ns() - began_ns;
+        }
+        // A reactor that lost its processor meanwhile has not used it.
+        polled_ns_ += std::min(looked_ns, EventPolling::kLongestPollNs);
+        wait = served ? Wait::polled : Wait::polled_in_vain;
+        leave_seat();
+    }
+    if (!served) {
+        served = loop_->context.run_one() > 0;
+    }
+    // Serving an event is no waiting for it. Timers and the HTTP side do not say when they began: of these it counts.
+    const std::int64_t ended_ns = std::exchange(is_waiting_, false) ? clock_.stopwatch_ns() : wait_ended_ns_;
+    polling_.note_wait(wait, ended_ns - began_ns);
+    return served;
+}
+
+void Reactor::refresh_now() {
+    now_ = clock_.now();
+    if (std::exchange(is_waiting_, false)) {
+        wait_ended_ns_ = clock_.stopwatch_ns();
+        leave_seat();
+    }
+}
+
+void Reactor::leave_seat() {
+    if (std::exchange(has_seat_, false)) {
+        seats_.give_back();
+    }
 }
 
 void Reactor::stop() {
@@ -138,6 +182,7 @@ void Reactor::finish_turn() {
         for (const std::uint64_t id : sending_) {
             if (const auto found = receivers_.find(id); found != receivers_.end()) {
                 found->second->send_ready();
+                polling_.note_reply(id);
             }
         }
         sending_.clear();

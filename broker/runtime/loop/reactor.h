@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/runtime/loop/event_polling.h"
 #include "broker/runtime/loop/reply.h"
 #include "protocol/types.h"
 #include "schedule/executor.h"
@@ -53,7 +54,8 @@ class TurnParticipant {
 /// `receiver_count`. Everything else belongs to the reactor's own thread; participants may be added before it runs.
 class Reactor {
   public:
-    Reactor(std::uint32_t index, Clock& clock);
+    /// `seats` are for all reactors of the process and outlive them.
+    Reactor(std::uint32_t index, Clock& clock, PollingSeats& seats);
     ~Reactor();
     Reactor(const Reactor&) = delete;
     Reactor& operator=(const Reactor&) = delete;
@@ -91,11 +93,15 @@ class Reactor {
 
     /// The time as read when the current event began.
     [[nodiscard]] Now now() const { return now_; }
-    void refresh_now() { now_ = clock_.now(); }
+    /// Whoever serves an event calls this first.
+    void refresh_now();
 
     /// Finishes the turn early; a NetReactor does this when the buffers of its turn are full. Call it only where no request is
     /// being served.
     void finish_turn();
+
+    /// For how long the reactor has polled, in all, instead of sleeping: what was used of a processor and was no work.
+    [[nodiscard]] std::int64_t polled_ns() const { return polled_ns_; }
 
     [[nodiscard]] std::size_t receiver_count() const { return receiver_count_.load(std::memory_order_relaxed); }
 
@@ -105,6 +111,9 @@ class Reactor {
     /// Serves what is ready, bounded; waits until there is something if `may_wait`. How much there was; none when it is time to
     /// end.
     [[nodiscard]] std::optional<int> serve_ready(bool may_wait);
+    /// Waits for the first event and serves it: polls, where this is worth while, and sleeps. False when it is time to end.
+    [[nodiscard]] bool serve_next();
+    void leave_seat();
     /// When a turn is due though nothing happens. Once at the end of a turn.
     [[nodiscard]] Instant next_turn();
     void arm_timer(Instant next);
@@ -112,6 +121,13 @@ class Reactor {
 
     const std::uint32_t index_;
     Clock& clock_;
+    PollingSeats& seats_;
+    EventPolling polling_;
+    std::int64_t polled_ns_ = 0;
+    /// Until the event begins for which `serve_next` waits, and when that was.
+    bool is_waiting_ = false;
+    bool has_seat_ = false;
+    std::int64_t wait_ended_ns_ = 0;
     std::unique_ptr<Loop> loop_;
     std::atomic<std::thread::id> thread_;
     std::atomic<bool> stopping_ = false;

@@ -17,8 +17,8 @@ namespace partita::runtime {
 /// `clear`; what a returned Reactor or Turn allows is said there.
 class Turns final : public TopicsListener {
   public:
-    /// One to `Partition::kReactorsMax` reactors.
-    Turns(const PublishedTopics& topics, std::size_t reactor_count, Clock& clock);
+    /// One to `Partition::kReactorsMax` reactors, of which `polling_max` may poll for events at once.
+    Turns(const PublishedTopics& topics, std::size_t reactor_count, std::size_t polling_max, Clock& clock);
 
     /// What the reactors tell the time by, for those who have no turn.
     [[nodiscard]] Clock& clock() const { return clock_; }
@@ -44,6 +44,7 @@ class Turns final : public TopicsListener {
 
   private:
     Clock& clock_;
+    PollingSeats polling_seats_;
     std::vector<std::unique_ptr<Reactor>> reactors_;
     std::vector<std::unique_ptr<Turn>> turns_;
 };

@@ -21,7 +21,7 @@ TEST(BrokerConfig, FieldsHaveTheDefaultsOfTheirDefinitions) {
     EXPECT_EQ(plain.num_partitions, 1);
     EXPECT_EQ(plain.socket_request_max_bytes, 104857600);
     EXPECT_EQ(plain.log_cleaner_io_buffer_load_factor, 0.9);
-    EXPECT_TRUE(plain.adopt_directories == false && plain.connections_gather);
+    EXPECT_TRUE(plain.adopt_directories == false && plain.connections_gather && plain.polling_enable);
     EXPECT_EQ(plain.log_dirs, std::vector<std::string>{"./partita-data"});
     EXPECT_EQ(plain.http_listener, (AdvertisedAddress{"localhost", 8092}));
     EXPECT_EQ(plain.group_coordinator_rebalance_protocols, RebalanceProtocols{});

@@ -34,7 +34,8 @@ class RefusedConnectionsTest : public ::testing::Test {
     }
 
     VirtualClock clock_;
-    runtime::Reactor reactor_{0, clock_};
+    runtime::PollingSeats no_seats_{0};
+    runtime::Reactor reactor_{0, clock_, no_seats_};
     RefusedConnections refused_{reactor_};
     std::vector<int> clients_;
 };

@@ -142,7 +142,7 @@ class CoordinatorShardsTest : public ::testing::Test {
     topics::TestCatalog catalog_;
     PublishedTopics topics_;
     test::StillClock clock_;
-    Turns turns_{topics_, 1, clock_};
+    Turns turns_{topics_, 1, 0, clock_};
     UpkeepBell bell_;
     FailureLog failures_{clock_};
     CoordinatorHosts hosts_;

@@ -48,7 +48,8 @@ class Deadline final : public runtime::TurnParticipant {
 
 TEST(Reactor, StepWaitsForNothingAndSaysWhenTheNextIsDue) {
     StillClock clock;
-    runtime::Reactor reactor(0, clock);
+    runtime::PollingSeats no_seats(0);
+    runtime::Reactor reactor(0, clock, no_seats);
     Deadline deadline;
     reactor.add_participant(deadline);
     EXPECT_EQ(reactor.step(), kNever);
@@ -64,7 +65,8 @@ TEST(Reactor, StepWaitsForNothingAndSaysWhenTheNextIsDue) {
 
 TEST(TurnTimer, CallsOnceWhenItsReactorsClockHasComeThere) {
     StillClock clock;
-    runtime::Reactor reactor(0, clock);
+    runtime::PollingSeats no_seats(0);
+    runtime::Reactor reactor(0, clock, no_seats);
     runtime::TurnTimer timer(reactor);
     int calls = 0;
     timer.start(Instant{1'200}, [&] { FAIL() << "it was to call something else since"; });
@@ -81,7 +83,8 @@ TEST(TurnTimer, CallsOnceWhenItsReactorsClockHasComeThere) {
 
 TEST(TurnTimer, CanBeStartedAnewByWhatItCallsAndCancelled) {
     StillClock clock;
-    runtime::Reactor reactor(0, clock);
+    runtime::PollingSeats no_seats(0);
+    runtime::Reactor reactor(0, clock, no_seats);
     runtime::TurnTimer timer(reactor);
     int calls = 0;
     std::function<void()> again = [&] {
@@ -102,7 +105,8 @@ TEST(TurnTimer, CanBeStartedAnewByWhatItCallsAndCancelled) {
 
 TEST(Reactor, StepServesWhatWasPostedInItsOrderAndNotWhatItPostsItselfForEver) {
     StillClock clock;
-    runtime::Reactor reactor(0, clock);
+    runtime::PollingSeats no_seats(0);
+    runtime::Reactor reactor(0, clock, no_seats);
     std::vector<int> served;
     reactor.post([&] { served.push_back(1); });
     reactor.post([&] { served.push_back(2); });
@@ -121,7 +125,8 @@ TEST(Reactor, StepServesWhatWasPostedInItsOrderAndNotWhatItPostsItselfForEver) {
 
 TEST(Reactor, ReadsAgainWithoutAnEventWhereMoreIsExpected) {
     SystemClock clock;
-    runtime::Reactor reactor(0, clock);
+    runtime::PollingSeats no_seats(0);
+    runtime::Reactor reactor(0, clock, no_seats);
     Receiver receiver([&] { reactor.stop(); });
     reactor.request_read(reactor.add_receiver(receiver));
     reactor.run();  // Nothing else would end it.
@@ -131,7 +136,8 @@ TEST(Reactor, ReadsAgainWithoutAnEventWhereMoreIsExpected) {
 TEST(Reactor, AReceiverThatAlwaysExpectsMoreKeepsNobodyFromHisTurn) {
     constexpr int kEvents = 1000;
     SystemClock clock;
-    runtime::Reactor reactor(0, clock);
+    runtime::PollingSeats no_seats(0);
+    runtime::Reactor reactor(0, clock, no_seats);
     std::uint64_t id = 0;
     Receiver greedy([&] { reactor.request_read(id); });
     id = reactor.add_receiver(greedy);
@@ -146,7 +152,8 @@ TEST(Reactor, AReceiverThatAlwaysExpectsMoreKeepsNobodyFromHisTurn) {
 
 TEST(Reactor, ReadsNothingOfAReceiverThatHasLeft) {
     SystemClock clock;
-    runtime::Reactor reactor(0, clock);
+    runtime::PollingSeats no_seats(0);
+    runtime::Reactor reactor(0, clock, no_seats);
     Receiver gone([] {});
     const std::uint64_t id = reactor.add_receiver(gone);
     reactor.request_read(id);
