@@ -122,6 +122,7 @@ class Producer {
   public:
     Producer(const Settings& settings, int number)
         : connection_(settings.port), sequences_(static_cast<std::size_t>(settings.partitions)) {
+        connection_.look_before_sleeping();
         if (settings.idempotent) identity_ = new_producer(connection_);
         if (settings.transaction_rhythm) small_request_ = encode_small_request(settings);
         if (!settings.transactional) return;
@@ -258,7 +259,7 @@ void produce(const Settings& settings) {
     };
     for (Producer& producer : producers) fill_window(producer);
     while (latencies.count() < wanted) {
-        if (settings.connections > 1 && ::poll(waits.data(), waits.size(), -1) < 0) give_up("poll failed");
+        if (settings.connections > 1) wait_for_answers(waits);
         for (std::size_t i = 0; i < producers.size(); ++i) {
             const bool is_ready = settings.connections == 1 || (waits[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
             if (!is_ready || producers[i].in_flight() == 0) continue;

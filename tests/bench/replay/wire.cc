@@ -6,11 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "protocol/byte_buffer.h"
 #include "protocol/request_header.h"
+#include "tests/bench/replay/measure.h"
 #include "tests/bench/replay/settings.h"
 
 namespace partita::bench {
@@ -29,6 +31,16 @@ const ApiInfo& api_of(const Schema& request_schema) {
 }
 
 }  // namespace
+
+void wait_for_answers(std::span<pollfd> waits) {
+    int ready = 0;
+    const std::int64_t began_ns = now_ns();
+    do {
+        ready = ::poll(waits.data(), waits.size(), 0);
+    } while (ready == 0 && now_ns() - began_ns < kLookNs);
+    if (ready == 0) ready = ::poll(waits.data(), waits.size(), -1);
+    if (ready < 0) give_up("poll failed");
+}
 
 Connection::Connection(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)), buffer_(kBufferBytes), fill_bytes_(kBufferBytes) {
     const int on = 1;
@@ -49,7 +61,8 @@ Connection::Connection(Connection&& other) noexcept
       buffer_(std::move(other.buffer_)),
       fill_bytes_(other.fill_bytes_),
       begin_(other.begin_),
-      end_(other.end_) {}
+      end_(other.end_),
+      look_ns_(other.look_ns_) {}
 
 void Connection::send(Bytes bytes) {
     while (!bytes.empty()) {
@@ -84,7 +97,14 @@ void Connection::discard(std::size_t count) {
 void Connection::set_fill_bytes(std::size_t count) { fill_bytes_ = std::min(count, buffer_.size()); }
 
 void Connection::fill() {
-    const ssize_t count = ::recv(socket_, buffer_.data(), fill_bytes_, 0);
+    ssize_t count = -1;
+    if (look_ns_ > 0) {
+        const std::int64_t began_ns = now_ns();
+        do {
+            count = ::recv(socket_, buffer_.data(), fill_bytes_, MSG_DONTWAIT);
+        } while (count < 0 && errno == EAGAIN && now_ns() - began_ns < look_ns_);
+    }
+    if (count < 0) count = ::recv(socket_, buffer_.data(), fill_bytes_, 0);
     if (count <= 0) give_up("the broker closed the connection");
     begin_ = 0;
     end_ = static_cast<std::size_t>(count);
