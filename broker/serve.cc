@@ -38,14 +38,11 @@ int refuse(const std::string& message) {
     return kExitRefused;
 }
 
-std::size_t reactor_count() {
-    constexpr std::size_t kMost = 16;
-    return std::min(runtime::usable_processors(), kMost);
-}
+constexpr std::size_t kMostReactors = 16;
 
-/// How many reactors may use a processor while they look for events; the clients need some, too.
-std::size_t polling_max(const config::BrokerConfig& config) {
-    return config.polling_enable ? runtime::usable_processors() / 2 : 0;
+/// How many reactors may use one of these processors while they look for events; the clients need some, too.
+std::size_t polling_max(const config::BrokerConfig& config, std::size_t processors) {
+    return config.polling_enable ? processors / 2 : 0;
 }
 
 bool write_port_file(const std::string& path, std::uint16_t port) {
@@ -216,9 +213,10 @@ int serve(const ServeOptions& options) {
     if (!http_security && options.http_port != "off") {
         return refuse(http_security.error());
     }
+    const std::size_t processors = runtime::usable_processors();
     auto opened = runtime::Broker::open({.config = options.config,
-                                         .reactor_count = reactor_count(),
-                                         .polling_max = polling_max(*options.config),
+                                         .reactor_count = std::min(processors, kMostReactors),
+                                         .polling_max = polling_max(*options.config, processors),
                                          .storage = {.ephemeral = options.ephemeral},
                                          .schedule = schedule});
     if (!opened) {

@@ -35,6 +35,13 @@ std::unexpected<StorageError> failed(std::string operation, const std::string& p
     return std::unexpected(io_error(std::move(operation), path, errno));
 }
 
+/// Of whatever makes data durable: what became of it nobody knows then.
+std::unexpected<StorageError> failed_sync(std::string operation, const std::string& path, int error_number) {
+    StorageError error = io_error(std::move(operation), path, error_number);
+    error.kind = StorageError::Kind::sync_failed;
+    return std::unexpected(std::move(error));
+}
+
 class PosixFile final : public File {
   public:
     PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
@@ -93,9 +100,7 @@ class PosixFile final : public File {
 
     StorageResult<void> sync_data() override {
         if (::fdatasync(descriptor_) == 0) return {};
-        StorageError error = io_error("sync", path_, errno);
-        error.kind = StorageError::Kind::sync_failed;
-        return std::unexpected(std::move(error));
+        return failed_sync("sync", path_, errno);
     }
 
     StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) override {
@@ -103,9 +108,7 @@ class PosixFile final : public File {
         if (::sync_file_range(descriptor_, static_cast<off64_t>(position), static_cast<off64_t>(length), kAllOfIt) == 0)
             return {};
         if (errno == ENOSYS || errno == EPERM) return {};
-        StorageError error = io_error("write back", path_, errno);
-        error.kind = StorageError::Kind::sync_failed;
-        return std::unexpected(std::move(error));
+        return failed_sync("write back", path_, errno);
     }
 
     StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) override {
@@ -190,21 +193,15 @@ class PosixVolume final : public Volume {
     StorageResult<bool> sync() override {
         if (::syncfs(descriptor_) != 0) {
             if (errno == ENOSYS || errno == EPERM) return false;
-            return failed_sync("sync the volume of");
+            return failed_sync("sync the volume of", path_, errno);
         }
         if (!vouches_) return false;
         // Asks the file system itself: one that gave up (an aborted journal) may leave data unwritten in silence.
-        if (::fsync(descriptor_) != 0) return failed_sync("sync directory");
+        if (::fsync(descriptor_) != 0) return failed_sync("sync directory", path_, errno);
         return true;
     }
 
   private:
-    [[nodiscard]] std::unexpected<StorageError> failed_sync(std::string operation) const {
-        StorageError error = io_error(std::move(operation), path_, errno);
-        error.kind = StorageError::Kind::sync_failed;
-        return std::unexpected(std::move(error));
-    }
-
     const int descriptor_;
     const std::string path_;
     const bool vouches_;
@@ -291,9 +288,7 @@ StorageResult<void> PosixFileSystem::sync_directory(const std::string& path) {
     const int error_number = errno;
     ::close(descriptor);
     if (result == 0) return {};
-    StorageError error = io_error("sync directory", path, error_number);
-    error.kind = StorageError::Kind::sync_failed;
-    return std::unexpected(std::move(error));
+    return failed_sync("sync directory", path, error_number);
 }
 
 StorageResult<std::unique_ptr<Volume>> PosixFileSystem::open_volume(const std::string& directory) {

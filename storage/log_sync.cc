@@ -145,6 +145,7 @@ StorageResult<void> LogSync::write_back() {
 }
 
 StorageResult<void> LogSync::sync_content() {
+    if (auto sent = write_back(); !sent) return sent;
     for (const auto& aborted : aborted_) {
         if (auto synced = aborted->file().sync(); !synced) return synced;
     }
@@ -258,7 +259,6 @@ StorageResult<void> LogSync::sync_parent() { return sync_parent_ ? state_.core.e
 
 StorageResult<Offset> LogSync::run() {
     auto done = choose();
-    if (done) done = write_back();
     if (done && has_work()) done = sync_content();
     if (done) done = rename_epochs();
     if (done) done = sync_names();
@@ -359,12 +359,7 @@ void SharedSync::run() {
         with_each([](LogSync& sync) { return sync.stage_epochs(false); });
         is_shared = sync_volume();
     }
-    if (!is_shared) {
-        with_each([](LogSync& sync) {
-            auto sent = sync.write_back();
-            return sent ? sync.sync_content() : sent;
-        });
-    }
+    if (!is_shared) with_each([](LogSync& sync) { return sync.sync_content(); });
     const bool renames = std::ranges::any_of(syncs_, &LogSync::renames_epochs);
     with_each([](LogSync& sync) { return sync.rename_epochs(); });
     const bool names_are_durable = is_shared && (!renames || sync_volume());

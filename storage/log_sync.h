@@ -15,7 +15,7 @@ namespace partita {
 ///
 /// `choose` selects what becomes durable and writes small caches to the page cache, under the append mutex. Everything
 /// that waits for the device happens without that mutex, because producers take it on reactor threads. The steps, in
-/// this order: `choose`; `write_back`; the content becomes durable (`sync_content`, or `stage_epochs` and a sync of the whole
+/// this order: `choose`; the content becomes durable (`sync_content`, or `write_back`, `stage_epochs` and a sync of the whole
 /// volume); `rename_epochs`; the names become durable (`sync_names` and `sync_parent`, or the volume again if an epoch
 /// file was renamed); `conclude`. When a step fails, the caller ends the attempt with `put_back`, which returns what `choose`
 /// took, so that the next sync tries again.
@@ -45,10 +45,10 @@ class LogSync {
     [[nodiscard]] StorageResult<void> choose();
     /// True when something is to become durable. False: only `conclude` is left.
     [[nodiscard]] bool has_work() const;
-    /// Sends the records to the device in pieces, while producers go on. Does nothing for a caller that waits, and at a close,
-    /// when there are none.
-    [[nodiscard]] StorageResult<void> write_back();
     [[nodiscard]] StorageResult<void> sync_content();
+    /// Sends the records to the device in pieces, while producers go on; `sync_content` begins with it. Does nothing for a caller
+    /// that waits, and at a close, when there are none.
+    [[nodiscard]] StorageResult<void> write_back();
     /// Writes the new epochs beside the old ones. A full disk is no failure, except for a close: see `put_off_epochs`.
     [[nodiscard]] StorageResult<void> stage_epochs(bool durable);
     [[nodiscard]] StorageResult<void> rename_epochs();

@@ -173,8 +173,8 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
     internal(
         "partita.polling.enable", ConfigType::boolean, "true", kAny, kReadOnly,
         "Whether a thread whose clients ask at once again looks for their requests for up to 50 us before it sleeps: waking it "
-        "takes as long as an exchange. At most half of the processors that the broker may use do so at once, and none where that "
-        "is "
+        "takes as long as an exchange. At most half of the processors that the broker may use do so at once, and none where it "
+        "may use "
         "one."),
     internal(
         "partita.profile", ConfigType::string, "", one_of(kProfiles), kReadOnly,

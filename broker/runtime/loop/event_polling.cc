@@ -1,12 +1,11 @@
 #include "broker/runtime/loop/event_polling.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace partita::runtime {
 
 bool EventPolling::is_worthwhile() const {
-    if (short_waits_ < kShortWaitsNeeded || waits_until_poll_ > 0) return false;
+    if (waits_until_poll_ > 0 || std::ranges::count(was_short_, true) < kShortWaitsNeeded) return false;
     std::size_t clients = 0;
     for (auto client = clients_.begin(); client != clients_.end(); ++client) {
         clients += std::find(clients_.begin(), client, *client) == client ? 1 : 0;
@@ -21,8 +20,7 @@ void EventPolling::note_wait(Wait wait, std::int64_t waited_ns) {
         waits_until_poll_ = pause_waits_;
         pause_waits_ = std::min(pause_waits_ * 2, kPauseWaitsMax);
     }
-    const bool is_short = wait == Wait::polled || (wait == Wait::slept && waited_ns <= kShortWaitNs);
-    short_waits_ += (is_short ? 1 : 0) - (std::exchange(was_short_[next_wait_], is_short) ? 1 : 0);
+    was_short_[next_wait_] = wait == Wait::polled || (wait == Wait::slept && waited_ns <= kShortWaitNs);
     next_wait_ = (next_wait_ + 1) % kWaitsRemembered;
 }
 

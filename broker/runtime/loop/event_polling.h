@@ -28,7 +28,7 @@ class EventPolling {
     /// Polling is worth while when most of the last waits were short: a reactor that is asked now and then, by two requests that
     /// follow each other, does not poll for the one behind them.
     static constexpr std::size_t kWaitsRemembered = 8;
-    static constexpr int kShortWaitsNeeded = 5;
+    static constexpr std::ptrdiff_t kShortWaitsNeeded = 5;
     /// And when no more clients than this were sent the last replies.
     static constexpr std::size_t kRepliesRemembered = 8;
     static constexpr std::size_t kClientsMax = 4;
@@ -54,7 +54,6 @@ class EventPolling {
     int waits_until_poll_ = 0;
     std::array<bool, kWaitsRemembered> was_short_{};
     std::size_t next_wait_ = 0;
-    int short_waits_ = 0;
     std::array<std::uint64_t, kRepliesRemembered> clients_{};
     std::size_t next_client_ = 0;
 };
