@@ -13,8 +13,9 @@ namespace partita {
 namespace {
 
 bool is_secret(std::string_view name) {
-    if (name.ends_with("sasl.jaas.config") || name == "partita.http.token.file" || name == "partita.scram.users.file")
+    if (name.ends_with("sasl.jaas.config") || name == "partita.http.token.file" || name == "partita.scram.users.file") {
         return true;
+    }
     const std::string_view of_listener = config::listener_override_key(name);
     const config::ConfigDefinition* const definition = config::find_broker_config(of_listener.empty() ? name : of_listener);
     return definition != nullptr && definition->is_sensitive();

@@ -26,8 +26,12 @@ int main(int count, char** values) {
     std::vector<char*> words = line_of(count, values);
     const int argument_count = static_cast<int>(words.size());
     char** const argument_values = words.data();
-    if (const auto code = partita::cli::run_named_tool(argument_count, argument_values)) return *code;
-    if (const auto code = partita::cli::run_completion(argument_count, argument_values)) return *code;
+    if (const auto code = partita::cli::run_named_tool(argument_count, argument_values)) {
+        return *code;
+    }
+    if (const auto code = partita::cli::run_completion(argument_count, argument_values)) {
+        return *code;
+    }
     CLI::App application{"Partita: the local Kafka. Without a command it serves."};
     application.require_subcommand(0, 1);
     partita::cli::Action chosen;

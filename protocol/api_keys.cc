@@ -172,7 +172,9 @@ constexpr std::int16_t kHighestKey = 127;
 /// Row number by key, so that the lookup on every request is one load.
 const std::array<const ApiInfo*, kHighestKey + 1> kByKey = [] {
     std::array<const ApiInfo*, kHighestKey + 1> by_key{};
-    for (const ApiInfo& info : kApis) by_key[static_cast<std::size_t>(info.key)] = &info;
+    for (const ApiInfo& info : kApis) {
+        by_key[static_cast<std::size_t>(info.key)] = &info;
+    }
     return by_key;
 }();
 
@@ -192,7 +194,9 @@ std::string_view api_name(ApiKey key) {
 std::int16_t request_header_version(const ApiInfo& api, std::int16_t version) { return version >= api.first_flexible ? 2 : 1; }
 
 std::int16_t response_header_version(const ApiInfo& api, std::int16_t version) {
-    if (api.key == ApiKey::api_versions) return 0;
+    if (api.key == ApiKey::api_versions) {
+        return 0;
+    }
     return version >= api.first_flexible ? 1 : 0;
 }
 

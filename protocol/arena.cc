@@ -20,7 +20,9 @@ Arena::~Arena() { free_all(); }
 Arena::Arena(Arena&& other) noexcept { *this = std::move(other); }
 
 Arena& Arena::operator=(Arena&& other) noexcept {
-    if (this == &other) return *this;
+    if (this == &other) {
+        return *this;
+    }
     free_all();
     chunks_ = std::exchange(other.chunks_, nullptr);
     spare_ = std::exchange(other.spare_, nullptr);
@@ -34,7 +36,9 @@ Arena& Arena::operator=(Arena&& other) noexcept {
 
 void Arena::free_all() {
     for (Chunk* list : {std::exchange(chunks_, nullptr), std::exchange(spare_, nullptr)}) {
-        while (list != nullptr) std::free(std::exchange(list, list->next));
+        while (list != nullptr) {
+            std::free(std::exchange(list, list->next));
+        }
     }
     position_ = end_ = 0;
     reserved_ = 0;
@@ -87,7 +91,9 @@ void Arena::reset(std::size_t limit_bytes) {
         }
         kept += total;
         Chunk** place = &sorted;
-        while (*place != nullptr && (*place)->capacity > chunk->capacity) place = &(*place)->next;
+        while (*place != nullptr && (*place)->capacity > chunk->capacity) {
+            place = &(*place)->next;
+        }
         chunk->next = *place;
         *place = chunk;
     }

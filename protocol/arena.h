@@ -38,7 +38,9 @@ class Arena {
 
     /// Uninitialised memory, or nullptr when the limit would be passed.
     [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) {
-        if (size > limit_ - limited_) return nullptr;
+        if (size > limit_ - limited_) {
+            return nullptr;
+        }
         limited_ += size;
         return allocate_unlimited(size, alignment);
     }
@@ -46,7 +48,9 @@ class Arena {
     /// Uninitialised memory; never nullptr.
     [[nodiscard]] void* allocate_unlimited(std::size_t size, std::size_t alignment) {
         const std::uintptr_t start = (position_ + alignment - 1) & ~(std::uintptr_t{alignment} - 1);
-        if (position_ == 0 || start > end_ || size > end_ - start) return allocate_in_new_chunk(size, alignment);
+        if (position_ == 0 || start > end_ || size > end_ - start) {
+            return allocate_in_new_chunk(size, alignment);
+        }
         position_ = start + size;
         return reinterpret_cast<void*>(start);
     }
@@ -60,7 +64,9 @@ class Arena {
 
     /// A copy of `text` that lives as long as the arena's content.
     [[nodiscard]] std::string_view copy(std::string_view text) {
-        if (text.empty()) return {};
+        if (text.empty()) {
+            return {};
+        }
         auto* memory = static_cast<char*>(allocate_unlimited(text.size(), 1));
         std::memcpy(memory, text.data(), text.size());
         return {memory, text.size()};

@@ -13,7 +13,9 @@ template <class Integer>
     using Unsigned = std::make_unsigned_t<Integer>;
     Unsigned raw;
     std::memcpy(&raw, place, sizeof raw);
-    if constexpr (sizeof(Unsigned) > 1 && std::endian::native == std::endian::little) raw = std::byteswap(raw);
+    if constexpr (sizeof(Unsigned) > 1 && std::endian::native == std::endian::little) {
+        raw = std::byteswap(raw);
+    }
     return static_cast<Integer>(raw);
 }
 
@@ -21,7 +23,9 @@ template <class Integer>
 template <class Integer>
 inline void store_big_endian(std::byte* place, Integer value) {
     auto raw = static_cast<std::make_unsigned_t<Integer>>(value);
-    if constexpr (sizeof(raw) > 1 && std::endian::native == std::endian::little) raw = std::byteswap(raw);
+    if constexpr (sizeof(raw) > 1 && std::endian::native == std::endian::little) {
+        raw = std::byteswap(raw);
+    }
     std::memcpy(place, &raw, sizeof raw);
 }
 

@@ -49,19 +49,25 @@ class ByteBuffer {
     void release() { *this = ByteBuffer(); }
 
     void reserve(std::size_t capacity) {
-        if (capacity > capacity_) grow(capacity);
+        if (capacity > capacity_) {
+            grow(capacity);
+        }
     }
 
     /// Makes room for `count` more bytes, which the caller writes, and returns where.
     [[nodiscard]] std::byte* extend(std::size_t count) {
-        if (count > capacity_ - size_) grow(size_ + count);
+        if (count > capacity_ - size_) {
+            grow(size_ + count);
+        }
         std::byte* place = data_ + size_;
         size_ += count;
         return place;
     }
 
     void append(Bytes bytes) {
-        if (bytes.empty()) return;
+        if (bytes.empty()) {
+            return;
+        }
         std::memcpy(extend(bytes.size()), bytes.data(), bytes.size());
     }
     template <class Integer>
@@ -78,7 +84,9 @@ class ByteBuffer {
   private:
     void grow(std::size_t needed) {
         std::size_t capacity = capacity_ < 256 ? 256 : capacity_ * 2;
-        if (capacity < needed) capacity = needed;
+        if (capacity < needed) {
+            capacity = needed;
+        }
         auto* data = static_cast<std::byte*>(std::realloc(data_, capacity));
         PARTITA_ASSERT(data != nullptr, "out of memory");
         data_ = data;

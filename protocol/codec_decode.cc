@@ -43,7 +43,9 @@ class Decoder {
     template <class Integer>
     [[nodiscard]] bool decode_integer(const Field& field, void* out) {
         Integer value = 0;
-        if (!in_.read(value)) return fail(DecodeFailure::truncated, field);
+        if (!in_.read(value)) {
+            return fail(DecodeFailure::truncated, field);
+        }
         put(out, value);
         return true;
     }
@@ -70,9 +72,15 @@ class Decoder {
 
 bool Decoder::decode_struct(const Schema& schema, void* out) {
     for (const Field& field : schema.fields) {
-        if (!field.versions.contains(version_)) continue;
-        if (flexible_ && field.tagged.contains(version_)) continue;
-        if (!decode_field(field, member(out, field))) return false;
+        if (!field.versions.contains(version_)) {
+            continue;
+        }
+        if (flexible_ && field.tagged.contains(version_)) {
+            continue;
+        }
+        if (!decode_field(field, member(out, field))) {
+            return false;
+        }
     }
     return !flexible_ || decode_tags(schema, out);
 }
@@ -90,7 +98,9 @@ Decoder::Length Decoder::decode_length(const Field& field, bool flexible, std::u
             fail(DecodeFailure::truncated, field);
             return Length::failed;
         }
-        if (length_plus_one == 0) return Length::null;
+        if (length_plus_one == 0) {
+            return Length::null;
+        }
         out = length_plus_one - 1;
         if (out > 0x7fffffff) {
             fail(DecodeFailure::length_out_of_range, field);
@@ -103,7 +113,9 @@ Decoder::Length Decoder::decode_length(const Field& field, bool flexible, std::u
         fail(DecodeFailure::truncated, field);
         return Length::failed;
     }
-    if (length < 0) return Length::null;
+    if (length < 0) {
+        return Length::null;
+    }
     out = static_cast<std::uint32_t>(length);
     return Length::ok;
 }
@@ -114,7 +126,9 @@ bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
         case Length::failed:
             return false;
         case Length::null:
-            if (!field.nullable.contains(version_)) return fail(DecodeFailure::null_not_allowed, field);
+            if (!field.nullable.contains(version_)) {
+                return fail(DecodeFailure::null_not_allowed, field);
+            }
             put(out, ArrayBase{nullptr, -1});
             return true;
         case Length::ok:
@@ -150,13 +164,17 @@ bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
             least = 1;
             break;
     }
-    if (count > unclaimed() / least) return fail(DecodeFailure::truncated, field);
+    if (count > unclaimed() / least) {
+        return fail(DecodeFailure::truncated, field);
+    }
 
     const std::size_t element_size = value_size(field.kind, field.nested);
     void* elements = nullptr;
     if (count > 0) {
         elements = arena_.allocate(count * element_size, value_alignment(field.kind, field.nested));
-        if (elements == nullptr) return fail(DecodeFailure::memory_limit, field);
+        if (elements == nullptr) {
+            return fail(DecodeFailure::memory_limit, field);
+        }
     }
     put(out, ArrayBase{elements, static_cast<std::int32_t>(count)});
     auto* element = static_cast<std::byte*>(elements);
@@ -168,7 +186,9 @@ bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
         } else {
             std::memset(element, 0, element_size);
         }
-        if (!decode_value(field, flexible, element)) return false;
+        if (!decode_value(field, flexible, element)) {
+            return false;
+        }
     }
     return true;
 }
@@ -184,9 +204,13 @@ bool Decoder::decode_text(const Field& field, bool flexible, std::string_view& o
         case Length::ok:
             break;
     }
-    if (length > kMaxDecodedStringBytes) return fail(DecodeFailure::string_too_long, field);
+    if (length > kMaxDecodedStringBytes) {
+        return fail(DecodeFailure::string_too_long, field);
+    }
     Bytes bytes;
-    if (!in_.read_bytes(length, bytes)) return fail(DecodeFailure::truncated, field);
+    if (!in_.read_bytes(length, bytes)) {
+        return fail(DecodeFailure::truncated, field);
+    }
     out = as_text(bytes);
     return true;
 }
@@ -207,14 +231,20 @@ bool Decoder::decode_blob(const Field& field, bool flexible, Bytes& out, bool& n
 
 bool Decoder::decode_nullable_struct(const Field& field, void* out) {
     std::int8_t presence = 0;
-    if (!in_.read(presence)) return fail(DecodeFailure::truncated, field);
+    if (!in_.read(presence)) {
+        return fail(DecodeFailure::truncated, field);
+    }
     if (presence < 0) {
-        if (!field.nullable.contains(version_)) return fail(DecodeFailure::null_not_allowed, field);
+        if (!field.nullable.contains(version_)) {
+            return fail(DecodeFailure::null_not_allowed, field);
+        }
         put<void*>(out, nullptr);
         return true;
     }
     void* object = arena_.allocate(field.nested->size, field.nested->alignment);
-    if (object == nullptr) return fail(DecodeFailure::memory_limit, field);
+    if (object == nullptr) {
+        return fail(DecodeFailure::memory_limit, field);
+    }
     std::memcpy(object, field.nested->defaults, field.nested->size);
     put(out, object);
     return decode_struct(*field.nested, object);
@@ -227,7 +257,9 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
     switch (field.kind) {
         case Kind::boolean: {
             std::int8_t value = 0;
-            if (!in_.read(value)) return fail(DecodeFailure::truncated, field);
+            if (!in_.read(value)) {
+                return fail(DecodeFailure::truncated, field);
+            }
             put(out, value != 0);
             return true;
         }
@@ -247,15 +279,21 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
             return decode_integer<std::uint64_t>(field, out);  // Same size; bits as they are.
         case Kind::uuid: {
             Bytes bytes;
-            if (!in_.read_bytes(sizeof(Uuid), bytes)) return fail(DecodeFailure::truncated, field);
+            if (!in_.read_bytes(sizeof(Uuid), bytes)) {
+                return fail(DecodeFailure::truncated, field);
+            }
             std::memcpy(out, bytes.data(), sizeof(Uuid));
             return true;
         }
         case Kind::string:
         case Kind::nullable_string: {
             std::string_view text;
-            if (!decode_text(field, flexible, text, null)) return false;
-            if (null && (!may_be_null || field.kind == Kind::string)) return fail(DecodeFailure::null_not_allowed, field);
+            if (!decode_text(field, flexible, text, null)) {
+                return false;
+            }
+            if (null && (!may_be_null || field.kind == Kind::string)) {
+                return fail(DecodeFailure::null_not_allowed, field);
+            }
             if (field.kind == Kind::string) {
                 put(out, text);
             } else {
@@ -266,8 +304,12 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
         case Kind::bytes:
         case Kind::nullable_bytes: {
             Bytes bytes;
-            if (!decode_blob(field, flexible, bytes, null)) return false;
-            if (null && (!may_be_null || field.kind == Kind::bytes)) return fail(DecodeFailure::null_not_allowed, field);
+            if (!decode_blob(field, flexible, bytes, null)) {
+                return false;
+            }
+            if (null && (!may_be_null || field.kind == Kind::bytes)) {
+                return fail(DecodeFailure::null_not_allowed, field);
+            }
             if (field.kind == Kind::bytes) {
                 put(out, bytes);
             } else {
@@ -277,8 +319,12 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
         }
         case Kind::records: {
             Bytes bytes;
-            if (!decode_blob(field, flexible, bytes, null)) return false;
-            if (null && !may_be_null) return fail(DecodeFailure::null_not_allowed, field);
+            if (!decode_blob(field, flexible, bytes, null)) {
+                return false;
+            }
+            if (null && !may_be_null) {
+                return fail(DecodeFailure::null_not_allowed, field);
+            }
             put<Records>(out, null ? Records(nullptr) : Records(bytes));
             return true;
         }
@@ -292,9 +338,13 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
 
 bool Decoder::decode_tags(const Schema& schema, void* out) {
     std::uint32_t count = 0;
-    if (!in_.read_unsigned_varint(count)) return fail(DecodeFailure::truncated, std::string_view{});
+    if (!in_.read_unsigned_varint(count)) {
+        return fail(DecodeFailure::truncated, std::string_view{});
+    }
     // A tagged field is at least a tag and a size, one byte each.
-    if (count > unclaimed() / 2) return fail(DecodeFailure::truncated, std::string_view{});
+    if (count > unclaimed() / 2) {
+        return fail(DecodeFailure::truncated, std::string_view{});
+    }
     for (std::uint32_t i = 0; i < count; ++i) {
         std::uint32_t tag = 0;
         std::uint32_t size = 0;
@@ -309,7 +359,9 @@ bool Decoder::decode_tags(const Schema& schema, void* out) {
             }
         }
         const bool read = known != nullptr ? decode_known_tag(*known, size, out) : in_.skip(size);
-        if (!read) return false;
+        if (!read) {
+            return false;
+        }
     }
     return true;
 }
@@ -317,7 +369,9 @@ bool Decoder::decode_tags(const Schema& schema, void* out) {
 bool Decoder::decode_known_tag(const Field& field, std::uint32_t size, void* out) {
     Bytes bytes;
     const std::size_t start = consumed();
-    if (!in_.read_bytes(size, bytes)) return fail(DecodeFailure::truncated, field);
+    if (!in_.read_bytes(size, bytes)) {
+        return fail(DecodeFailure::truncated, field);
+    }
     const Cursor rest = in_;
     const std::size_t base = base_;
     const std::size_t claimed = claimed_;
@@ -328,8 +382,12 @@ bool Decoder::decode_known_tag(const Field& field, std::uint32_t size, void* out
     if (field.kind == Kind::structure && !field.is_array) {
         std::memcpy(member(out, field), field.nested->defaults, field.nested->size);
     }
-    if (!decode_field(field, member(out, field))) return false;
-    if (in_.remaining() != 0) return fail(DecodeFailure::tag_size_mismatch, field);
+    if (!decode_field(field, member(out, field))) {
+        return false;
+    }
+    if (in_.remaining() != 0) {
+        return fail(DecodeFailure::tag_size_mismatch, field);
+    }
     in_ = rest;
     base_ = base;
     claimed_ = claimed;
@@ -341,8 +399,12 @@ bool Decoder::decode_known_tag(const Field& field, std::uint32_t size, void* out
 std::size_t min_encoded_size(const Schema& schema, std::int16_t version, bool flexible) {
     std::size_t size = flexible ? 1 : 0;
     for (const Field& field : schema.fields) {
-        if (!field.versions.contains(version)) continue;
-        if (flexible && field.tagged.contains(version)) continue;
+        if (!field.versions.contains(version)) {
+            continue;
+        }
+        if (flexible && field.tagged.contains(version)) {
+            continue;
+        }
         const bool compact = flexible && !field.always_classic;
         if (field.is_array) {
             size += compact ? 1 : 4;
@@ -380,10 +442,14 @@ std::size_t min_encoded_size(const Schema& schema, std::int16_t version, bool fl
 }
 
 std::expected<std::size_t, DecodeError> decode(const Schema& schema, Bytes bytes, std::int16_t version, Arena& arena, void* out) {
-    if (!schema.versions.contains(version)) return std::unexpected(DecodeError{DecodeFailure::unsupported_version, 0, {}});
+    if (!schema.versions.contains(version)) {
+        return std::unexpected(DecodeError{DecodeFailure::unsupported_version, 0, {}});
+    }
     std::memcpy(out, schema.defaults, schema.size);
     Decoder decoder(schema, bytes, version, arena);
-    if (!decoder.decode_struct(schema, out)) return std::unexpected(decoder.error());
+    if (!decoder.decode_struct(schema, out)) {
+        return std::unexpected(decoder.error());
+    }
     return decoder.consumed();
 }
 

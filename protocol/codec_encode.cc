@@ -53,7 +53,9 @@ class WriteSink {
     }
     void varint(std::uint32_t value) { at_ = store_unsigned_varint(at_, value); }
     void raw(Bytes bytes) {
-        if (bytes.empty()) return;
+        if (bytes.empty()) {
+            return;
+        }
         std::memcpy(at_, bytes.data(), bytes.size());
         at_ += bytes.size();
     }
@@ -97,7 +99,9 @@ class Encoder {
     }
     template <class Classic>
     [[nodiscard]] bool encode_null(const Field& field, bool flexible) {
-        if (!field.nullable.contains(version_)) return fail(EncodeFailure::null_not_allowed, field);
+        if (!field.nullable.contains(version_)) {
+            return fail(EncodeFailure::null_not_allowed, field);
+        }
         if (flexible) {
             sink_.varint(0);
         } else {
@@ -130,10 +134,14 @@ bool Encoder<Sink>::encode_struct(const Schema& schema, const void* message) {
             continue;
         }
         if (flexible_ && field.tagged.contains(version_)) {
-            if (!is_default(schema, field, message)) ++tag_count;
+            if (!is_default(schema, field, message)) {
+                ++tag_count;
+            }
             continue;
         }
-        if (!encode_field(field, member(message, field))) return false;
+        if (!encode_field(field, member(message, field))) {
+            return false;
+        }
     }
     return !flexible_ || encode_tags(schema, message, tag_count);
 }
@@ -142,8 +150,12 @@ template <class Sink>
 const Field* Encoder<Sink>::next_tagged(const Schema& schema, std::int32_t tag) const {
     const Field* next = nullptr;
     for (const Field& field : schema.fields) {
-        if (!field.tagged.contains(version_) || !field.versions.contains(version_) || field.tag <= tag) continue;
-        if (next == nullptr || field.tag < next->tag) next = &field;
+        if (!field.tagged.contains(version_) || !field.versions.contains(version_) || field.tag <= tag) {
+            continue;
+        }
+        if (next == nullptr || field.tag < next->tag) {
+            next = &field;
+        }
     }
     return next;
 }
@@ -151,12 +163,16 @@ const Field* Encoder<Sink>::next_tagged(const Schema& schema, std::int32_t tag) 
 template <class Sink>
 bool Encoder<Sink>::encode_tags(const Schema& schema, const void* message, std::uint32_t count) {
     sink_.varint(count);
-    if (count == 0) return true;
+    if (count == 0) {
+        return true;
+    }
     // Tags go in ascending order, fields in that of their definition; TransactionLogValue is where
     // the two differ.
     for (const Field* next = next_tagged(schema, -1); next != nullptr; next = next_tagged(schema, next->tag)) {
         const Field& field = *next;
-        if (is_default(schema, field, message)) continue;
+        if (is_default(schema, field, message)) {
+            continue;
+        }
         SizeSink measure;
         Encoder<SizeSink> measurer(measure, version_, flexible_);
         if (!measurer.encode_field(field, member(message, field))) {
@@ -165,7 +181,9 @@ bool Encoder<Sink>::encode_tags(const Schema& schema, const void* message, std::
         }
         sink_.varint(static_cast<std::uint32_t>(field.tag));
         sink_.varint(static_cast<std::uint32_t>(measure.size().total()));
-        if (!encode_field(field, member(message, field))) return false;
+        if (!encode_field(field, member(message, field))) {
+            return false;
+        }
     }
     return true;
 }
@@ -178,19 +196,25 @@ bool Encoder<Sink>::encode_field(const Field& field, const void* value) {
 
 template <class Sink>
 bool Encoder<Sink>::encode_array(const Field& field, bool flexible, const ArrayBase& array) {
-    if (array.size < 0) return encode_null<std::int32_t>(field, flexible);
+    if (array.size < 0) {
+        return encode_null<std::int32_t>(field, flexible);
+    }
     encode_length<std::int32_t>(flexible, static_cast<std::size_t>(array.size));
     const std::size_t element_size = value_size(field.kind, field.nested);
     const auto* element = static_cast<const std::byte*>(array.data);
     for (std::int32_t i = 0; i < array.size; ++i, element += element_size) {
-        if (!encode_value(field, flexible, element)) return false;
+        if (!encode_value(field, flexible, element)) {
+            return false;
+        }
     }
     return true;
 }
 
 template <class Sink>
 bool Encoder<Sink>::encode_records(const Field& field, bool flexible, const Records& records) {
-    if (records.is_null()) return encode_null<std::int32_t>(field, flexible);
+    if (records.is_null()) {
+        return encode_null<std::int32_t>(field, flexible);
+    }
     encode_length<std::int32_t>(flexible, static_cast<std::size_t>(records.size));
     if (records.is_external()) {
         sink_.external(records);
@@ -233,8 +257,12 @@ bool Encoder<Sink>::encode_value(const Field& field, bool flexible, const void* 
         case Kind::string:
         case Kind::nullable_string: {
             const std::optional<std::string_view> text = text_of(field.kind, value);
-            if (!text) return encode_null<std::int16_t>(field, flexible);
-            if (text->size() > kMaxEncodedStringBytes) return fail(EncodeFailure::too_long, field);
+            if (!text) {
+                return encode_null<std::int16_t>(field, flexible);
+            }
+            if (text->size() > kMaxEncodedStringBytes) {
+                return fail(EncodeFailure::too_long, field);
+            }
             encode_length<std::int16_t>(flexible, text->size());
             sink_.raw(as_bytes(*text));
             return true;
@@ -242,8 +270,12 @@ bool Encoder<Sink>::encode_value(const Field& field, bool flexible, const void* 
         case Kind::bytes:
         case Kind::nullable_bytes: {
             const std::optional<Bytes> bytes = bytes_of(field.kind, value);
-            if (!bytes) return encode_null<std::int32_t>(field, flexible);
-            if (bytes->size() > kMaxMessageBytes) return fail(EncodeFailure::too_long, field);
+            if (!bytes) {
+                return encode_null<std::int32_t>(field, flexible);
+            }
+            if (bytes->size() > kMaxMessageBytes) {
+                return fail(EncodeFailure::too_long, field);
+            }
             encode_length<std::int32_t>(flexible, bytes->size());
             sink_.raw(*bytes);
             return true;
@@ -255,7 +287,9 @@ bool Encoder<Sink>::encode_value(const Field& field, bool flexible, const void* 
         case Kind::nullable_structure: {
             const void* object = struct_of(field.kind, value);
             if (object == nullptr) {
-                if (!field.nullable.contains(version_)) return fail(EncodeFailure::null_not_allowed, field);
+                if (!field.nullable.contains(version_)) {
+                    return fail(EncodeFailure::null_not_allowed, field);
+                }
                 sink_.integer(std::int8_t{-1});
                 return true;
             }
@@ -272,11 +306,17 @@ struct Measured {
 };
 
 std::expected<Measured, EncodeError> measure(const Schema& schema, const void* message, std::int16_t version) {
-    if (!schema.versions.contains(version)) return std::unexpected(EncodeError{EncodeFailure::unsupported_version, {}});
+    if (!schema.versions.contains(version)) {
+        return std::unexpected(EncodeError{EncodeFailure::unsupported_version, {}});
+    }
     SizeSink sink;
     Encoder<SizeSink> encoder(sink, version, schema.is_flexible(version));
-    if (!encoder.encode_struct(schema, message)) return std::unexpected(encoder.error());
-    if (sink.size().total() > kMaxMessageBytes) return std::unexpected(EncodeError{EncodeFailure::too_long, {}});
+    if (!encoder.encode_struct(schema, message)) {
+        return std::unexpected(encoder.error());
+    }
+    if (sink.size().total() > kMaxMessageBytes) {
+        return std::unexpected(EncodeError{EncodeFailure::too_long, {}});
+    }
     return Measured{sink.size(), sink.has_external()};
 }
 
@@ -284,14 +324,18 @@ std::expected<Measured, EncodeError> measure(const Schema& schema, const void* m
 
 std::expected<EncodedSize, EncodeError> encoded_size(const Schema& schema, const void* message, std::int16_t version) {
     auto measured = measure(schema, message, version);
-    if (!measured) return std::unexpected(measured.error());
+    if (!measured) {
+        return std::unexpected(measured.error());
+    }
     return measured->size;
 }
 
 std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message, std::int16_t version, ByteBuffer& out,
                                                std::vector<SplitPoint>* splits) {
     auto measured = measure(schema, message, version);
-    if (!measured) return std::unexpected(measured.error());
+    if (!measured) {
+        return std::unexpected(measured.error());
+    }
     if (measured->has_external && splits == nullptr) {
         return std::unexpected(EncodeError{EncodeFailure::external_not_expected, {}});
     }

@@ -64,15 +64,21 @@ bool equal_element(const Field& field, const void* left, const void* right) {
 }  // namespace
 
 bool equal_value(const Field& field, const void* left, const void* right) {
-    if (!field.is_array) return equal_element(field, left, right);
+    if (!field.is_array) {
+        return equal_element(field, left, right);
+    }
     const auto a = as<ArrayBase>(left);
     const auto b = as<ArrayBase>(right);
-    if (a.size != b.size && (a.size >= 0 || b.size >= 0)) return false;
+    if (a.size != b.size && (a.size >= 0 || b.size >= 0)) {
+        return false;
+    }
     const std::size_t element_size = value_size(field.kind, field.nested);
     const auto* x = static_cast<const std::byte*>(a.data);
     const auto* y = static_cast<const std::byte*>(b.data);
     for (std::int32_t i = 0; i < a.size; ++i, x += element_size, y += element_size) {
-        if (!equal_element(field, x, y)) return false;
+        if (!equal_element(field, x, y)) {
+            return false;
+        }
     }
     return true;
 }
@@ -96,9 +102,15 @@ class TextWriter {
         text_ += '{';
         bool first = true;
         for (const Field& field : schema.fields) {
-            if (!field.versions.contains(version_)) continue;
-            if (is_full()) return;
-            if (!first) text_ += ", ";
+            if (!field.versions.contains(version_)) {
+                continue;
+            }
+            if (is_full()) {
+                return;
+            }
+            if (!first) {
+                text_ += ", ";
+            }
             first = false;
             text_ += field.name;
             text_ += ": ";
@@ -111,7 +123,9 @@ class TextWriter {
 
   private:
     void write_field(const Field& field, const void* value) {
-        if (!field.is_array) return write_value(field, value);
+        if (!field.is_array) {
+            return write_value(field, value);
+        }
         const auto array = as<ArrayBase>(value);
         if (array.size < 0) {
             text_ += "null";
@@ -121,7 +135,9 @@ class TextWriter {
         const auto* element = static_cast<const std::byte*>(array.data);
         text_ += '[';
         for (std::int32_t i = 0; i < array.size && !is_full(); ++i, element += element_size) {
-            if (i > 0) text_ += ", ";
+            if (i > 0) {
+                text_ += ", ";
+            }
             write_value(field, element);
         }
         text_ += ']';
@@ -177,7 +193,9 @@ class TextWriter {
                 return write_struct(*field.nested, value);
             case Kind::nullable_structure: {
                 const void* object = struct_of(field.kind, value);
-                if (object != nullptr) return write_struct(*field.nested, object);
+                if (object != nullptr) {
+                    return write_struct(*field.nested, object);
+                }
                 text_ += "null";
                 return;
             }
@@ -186,8 +204,12 @@ class TextWriter {
 
     /// Says so once.
     bool is_full() {
-        if (text_.size() < max_text_bytes_) return false;
-        if (!text_.ends_with("...")) text_ += "...";
+        if (text_.size() < max_text_bytes_) {
+            return false;
+        }
+        if (!text_.ends_with("...")) {
+            text_ += "...";
+        }
         return true;
     }
 
@@ -218,8 +240,12 @@ class TextWriter {
         }
         text_ += "0x";
         const std::size_t shown = bytes->size() < max_bytes_ ? bytes->size() : max_bytes_;
-        for (std::size_t i = 0; i < shown; ++i) write_hex("", static_cast<unsigned char>((*bytes)[i]));
-        if (shown < bytes->size()) text_ += "... (" + std::to_string(bytes->size()) + " bytes)";
+        for (std::size_t i = 0; i < shown; ++i) {
+            write_hex("", static_cast<unsigned char>((*bytes)[i]));
+        }
+        if (shown < bytes->size()) {
+            text_ += "... (" + std::to_string(bytes->size()) + " bytes)";
+        }
     }
 
     void write_hex(const char* prefix, unsigned char byte) {
@@ -238,7 +264,9 @@ class TextWriter {
 
 bool equal(const Schema& schema, const void* left, const void* right) {
     for (const Field& field : schema.fields) {
-        if (!equal_value(field, member(left, field), member(right, field))) return false;
+        if (!equal_value(field, member(left, field), member(right, field))) {
+            return false;
+        }
     }
     return true;
 }

@@ -96,11 +96,15 @@ inline void put(void* place, const T& value) {
 
 /// Text of a string member of either form; null as nullopt.
 [[nodiscard]] inline std::optional<std::string_view> text_of(Kind kind, const void* value) {
-    if (kind == Kind::string) return as<std::string_view>(value);
+    if (kind == Kind::string) {
+        return as<std::string_view>(value);
+    }
     return as<std::optional<std::string_view>>(value);
 }
 [[nodiscard]] inline std::optional<Bytes> bytes_of(Kind kind, const void* value) {
-    if (kind == Kind::bytes) return as<Bytes>(value);
+    if (kind == Kind::bytes) {
+        return as<Bytes>(value);
+    }
     return as<std::optional<Bytes>>(value);
 }
 

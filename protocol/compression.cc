@@ -77,7 +77,9 @@ class GzipCompressor {
 
 void compress_gzip(int level, Bytes input, std::vector<std::byte>& out) {
     thread_local std::unique_ptr<GzipCompressor> compressor;
-    if (!compressor || compressor->level() != level) compressor = std::make_unique<GzipCompressor>(level);
+    if (!compressor || compressor->level() != level) {
+        compressor = std::make_unique<GzipCompressor>(level);
+    }
     compressor->run(input, out);
 }
 
@@ -133,7 +135,9 @@ void compress_lz4(int level, Bytes input, std::vector<std::byte>& out) {
 
 void compress_zstd(int level, Bytes input, std::vector<std::byte>& out) {
     thread_local ZstdCompressor context;
-    if (!context) context.reset(ZSTD_createCCtx());
+    if (!context) {
+        context.reset(ZSTD_createCCtx());
+    }
     PARTITA_ASSERT(context != nullptr, "zstd fails here only without memory");
     const std::size_t start = out.size();
     const std::size_t bound = ZSTD_compressBound(input.size());
@@ -142,7 +146,9 @@ void compress_zstd(int level, Bytes input, std::vector<std::byte>& out) {
     PARTITA_ASSERT(!ZSTD_isError(written), "the output has zstd's own bound");
     out.resize(start + written);
     // The highest levels take over 100 MiB, which no thread keeps for a next time that may not come.
-    if (ZSTD_sizeof_CCtx(context.get()) > kMaxKeptCompressorBytes) context.reset();
+    if (ZSTD_sizeof_CCtx(context.get()) > kMaxKeptCompressorBytes) {
+        context.reset();
+    }
 }
 
 int level_within(Codec codec, int level) {
@@ -163,7 +169,9 @@ int level_within(Codec codec, int level) {
 }  // namespace
 
 std::optional<Codec> codec_from_id(int id) {
-    if (id < 0 || id > static_cast<int>(Codec::zstd)) return std::nullopt;
+    if (id < 0 || id > static_cast<int>(Codec::zstd)) {
+        return std::nullopt;
+    }
     return static_cast<Codec>(id);
 }
 
@@ -185,14 +193,20 @@ std::string_view codec_name(Codec codec) {
 
 Decompressor::Decompressor(Codec codec, Bytes input, std::size_t limit_bytes)
     : codec_(codec), input_(input), left_before_limit_(limit_bytes) {
-    if (codec == Codec::none) return;
+    if (codec == Codec::none) {
+        return;
+    }
     engine_ = std::move(idle_engines[static_cast<std::size_t>(codec)]);
-    if (!engine_) engine_ = internal::make_decompression_engine(codec);
+    if (!engine_) {
+        engine_ = internal::make_decompression_engine(codec);
+    }
     engine_->start(input, limit_bytes);
 }
 
 Decompressor::~Decompressor() {
-    if (engine_ && !engine_->has_outgrown()) idle_engines[static_cast<std::size_t>(codec_)] = std::move(engine_);
+    if (engine_ && !engine_->has_outgrown()) {
+        idle_engines[static_cast<std::size_t>(codec_)] = std::move(engine_);
+    }
 }
 
 std::expected<std::size_t, CompressionError> Decompressor::fail(CompressionError error) {
@@ -202,7 +216,9 @@ std::expected<std::size_t, CompressionError> Decompressor::fail(CompressionError
 
 std::expected<std::size_t, CompressionError> Decompressor::read(MutableBytes out) {
     PARTITA_ASSERT(!out.empty(), "0 must mean the end of the input");
-    if (error_) return std::unexpected(*error_);
+    if (error_) {
+        return std::unexpected(*error_);
+    }
     // At the limit one more byte is asked for, since only that tells too much from just enough.
     std::byte probe{};
     const bool at_limit = left_before_limit_ == 0;
@@ -210,14 +226,20 @@ std::expected<std::size_t, CompressionError> Decompressor::read(MutableBytes out
     std::size_t count = 0;
     if (engine_) {
         const auto got = engine_->read(room);
-        if (!got) return fail(got.error());
+        if (!got) {
+            return fail(got.error());
+        }
         count = *got;
     } else {
         count = std::min(room.size(), input_.size());
-        if (count > 0) std::memcpy(room.data(), input_.data(), count);
+        if (count > 0) {
+            std::memcpy(room.data(), input_.data(), count);
+        }
         input_ = input_.subspan(count);
     }
-    if (at_limit && count > 0) return fail(CompressionError::too_large);
+    if (at_limit && count > 0) {
+        return fail(CompressionError::too_large);
+    }
     left_before_limit_ -= count;
     return count;
 }
@@ -226,12 +248,20 @@ std::expected<void, CompressionError> decompress(Codec codec, Bytes input, std::
     Decompressor decompressor(codec, input, limit_bytes);
     std::size_t filled = out.size();
     while (true) {
-        if (out.size() - filled < kOutputStepBytes) out.resize(std::max(filled + kOutputStepBytes, out.size() * 3 / 2));
+        if (out.size() - filled < kOutputStepBytes) {
+            out.resize(std::max(filled + kOutputStepBytes, out.size() * 3 / 2));
+        }
         const auto got = decompressor.read(MutableBytes(out).subspan(filled));
-        if (got) filled += *got;
-        if (got && *got > 0) continue;
+        if (got) {
+            filled += *got;
+        }
+        if (got && *got > 0) {
+            continue;
+        }
         out.resize(filled);
-        if (!got) return std::unexpected(got.error());
+        if (!got) {
+            return std::unexpected(got.error());
+        }
         return {};
     }
 }

@@ -30,7 +30,9 @@ constexpr SlicingTables make_tables() {
     SlicingTables tables{};
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
         std::uint32_t crc = byte;
-        for (int bit = 0; bit < 8; ++bit) crc = (crc & 1u) ? (crc >> 1) ^ kReflectedPolynomial : crc >> 1;
+        for (int bit = 0; bit < 8; ++bit) {
+            crc = (crc & 1u) ? (crc >> 1) ^ kReflectedPolynomial : crc >> 1;
+        }
         tables[0][byte] = crc;
     }
     for (std::size_t slice = 1; slice < 8; ++slice) {
@@ -108,7 +110,9 @@ std::uint32_t crc32c_extend_portable(std::uint32_t crc, Bytes bytes) {
             std::memcpy(&word, position, sizeof word);
             word ^= state;
             state = 0;
-            for (std::size_t byte = 0; byte < 8; ++byte) state ^= kTables[7 - byte][(word >> (8 * byte)) & 0xffu];
+            for (std::size_t byte = 0; byte < 8; ++byte) {
+                state ^= kTables[7 - byte][(word >> (8 * byte)) & 0xffu];
+            }
         }
     }
     for (; left > 0; --left, ++position) {

@@ -25,9 +25,13 @@ constexpr std::uint32_t kPolynomial = 0x1edc6f41u;
 /// x^exponent modulo the polynomial, bits reversed, and shifted by the one bit that the product of reversed numbers lacks.
 constexpr std::uint64_t power(unsigned exponent) {
     std::uint32_t remainder = 1;
-    for (unsigned i = 0; i < exponent; ++i) remainder = (remainder << 1) ^ ((remainder >> 31) != 0 ? kPolynomial : 0);
+    for (unsigned i = 0; i < exponent; ++i) {
+        remainder = (remainder << 1) ^ ((remainder >> 31) != 0 ? kPolynomial : 0);
+    }
     std::uint64_t reversed = 0;
-    for (unsigned bit = 0; bit < 32; ++bit) reversed |= static_cast<std::uint64_t>(remainder >> bit & 1u) << (31 - bit);
+    for (unsigned bit = 0; bit < 32; ++bit) {
+        reversed |= static_cast<std::uint64_t>(remainder >> bit & 1u) << (31 - bit);
+    }
     return reversed << 1;
 }
 
@@ -67,7 +71,9 @@ PARTITA_FOLD_128 std::uint32_t finish(__m128i block, const std::byte* rest, std:
         state = _mm_crc32_u64(state, word);
     }
     auto tail = static_cast<std::uint32_t>(state);
-    for (; left > 0; --left, ++rest) tail = _mm_crc32_u8(tail, std::to_integer<std::uint8_t>(*rest));
+    for (; left > 0; --left, ++rest) {
+        tail = _mm_crc32_u8(tail, std::to_integer<std::uint8_t>(*rest));
+    }
     return tail;
 }
 
@@ -159,7 +165,9 @@ bool has_fold_128() { return CPU_FEATURE_ACTIVE(PCLMULQDQ) && CPU_FEATURE_ACTIVE
 bool has_fold_512() { return has_fold_128() && CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(VPCLMULQDQ); }
 
 Fold best_fold() {
-    if (has_fold_512()) return fold_512;
+    if (has_fold_512()) {
+        return fold_512;
+    }
     return has_fold_128() ? fold_128 : nullptr;
 }
 

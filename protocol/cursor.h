@@ -27,7 +27,9 @@ class Cursor {
 
     template <class Integer>
     [[nodiscard]] bool read(Integer& out) {
-        if (remaining() < sizeof(Integer)) return false;
+        if (remaining() < sizeof(Integer)) {
+            return false;
+        }
         out = load_big_endian<Integer>(at_);
         at_ += sizeof(Integer);
         return true;
@@ -40,7 +42,9 @@ class Cursor {
         const std::size_t most = remaining() < kMaxVarintBytes ? remaining() : kMaxVarintBytes;
         for (std::size_t i = 0; i < most; ++i) {
             const auto byte = static_cast<std::uint32_t>(at_[i]);
-            if (i == kMaxVarintBytes - 1 && byte > 0x0f) return false;
+            if (i == kMaxVarintBytes - 1 && byte > 0x0f) {
+                return false;
+            }
             value |= (byte & 0x7f) << (7 * i);
             if ((byte & 0x80) == 0) {
                 at_ += i + 1;
@@ -53,14 +57,18 @@ class Cursor {
 
     /// A view of the next `size` bytes.
     [[nodiscard]] bool read_bytes(std::size_t size, Bytes& out) {
-        if (size > remaining()) return false;
+        if (size > remaining()) {
+            return false;
+        }
         out = {at_, size};
         at_ += size;
         return true;
     }
 
     [[nodiscard]] bool skip(std::size_t size) {
-        if (size > remaining()) return false;
+        if (size > remaining()) {
+            return false;
+        }
         at_ += size;
         return true;
     }

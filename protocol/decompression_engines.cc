@@ -57,7 +57,9 @@ class GzipEngine final : public DecompressionEngine {
             if (result == Z_STREAM_END) {
                 // A further member is decoded, anything else behind a member is ignored (as in Java).
                 finished_ = !(input_.size() >= 2 && input_[0] == std::byte{0x1f} && input_[1] == std::byte{0x8b});
-                if (!finished_) inflateReset(&stream_);
+                if (!finished_) {
+                    inflateReset(&stream_);
+                }
             } else if (result != Z_OK || (consumed == 0 && produced == 0)) {
                 return kCorrupt;
             }
@@ -99,8 +101,12 @@ class SnappyEngine final : public DecompressionEngine {
     ReadResult read(MutableBytes out) override {
         while (block_read_ == block_.size()) {
             const auto more = framed_ ? next_chunk() : next_raw();
-            if (!more) return std::unexpected(more.error());
-            if (!*more) return std::size_t{0};
+            if (!more) {
+                return std::unexpected(more.error());
+            }
+            if (!*more) {
+                return std::size_t{0};
+            }
         }
         const std::size_t count = std::min(out.size(), block_.size() - block_read_);
         std::memcpy(out.data(), block_.data() + block_read_, count);
@@ -119,7 +125,9 @@ class SnappyEngine final : public DecompressionEngine {
     }
 
     std::expected<bool, CompressionError> next_raw() {
-        if (raw_done_) return false;
+        if (raw_done_) {
+            return false;
+        }
         raw_done_ = true;
         return expand(input_);
     }
@@ -127,7 +135,9 @@ class SnappyEngine final : public DecompressionEngine {
     std::expected<bool, CompressionError> next_chunk() {
         // Streams may be concatenated, then the framing's header comes again.
         while (header_pending_ || has_framing_magic(input_)) {
-            if (input_.size() < kSnappyFramingHeaderBytes) return kCorrupt;
+            if (input_.size() < kSnappyFramingHeaderBytes) {
+                return kCorrupt;
+            }
             const auto lowest_compatible = load_big_endian<std::int32_t>(input_.data() + 12);
             if (load_big_endian<std::int32_t>(input_.data() + 8) < kSnappyFramingVersion ||
                 lowest_compatible > kSnappyFramingVersion) {
@@ -136,11 +146,17 @@ class SnappyEngine final : public DecompressionEngine {
             input_ = input_.subspan(kSnappyFramingHeaderBytes);
             header_pending_ = false;
         }
-        if (input_.empty()) return false;
-        if (input_.size() < sizeof(std::int32_t)) return kCorrupt;
+        if (input_.empty()) {
+            return false;
+        }
+        if (input_.size() < sizeof(std::int32_t)) {
+            return kCorrupt;
+        }
         const auto length = load_big_endian<std::int32_t>(input_.data());
         input_ = input_.subspan(sizeof(std::int32_t));
-        if (length < 0 || static_cast<std::size_t>(length) > input_.size()) return kCorrupt;
+        if (length < 0 || static_cast<std::size_t>(length) > input_.size()) {
+            return kCorrupt;
+        }
         const Bytes chunk = input_.first(static_cast<std::size_t>(length));
         input_ = input_.subspan(chunk.size());
         return expand(chunk);
@@ -149,9 +165,15 @@ class SnappyEngine final : public DecompressionEngine {
     std::expected<bool, CompressionError> expand(Bytes chunk) {
         const auto* data = reinterpret_cast<const char*>(chunk.data());
         std::size_t size = 0;
-        if (!snappy::GetUncompressedLength(data, chunk.size(), &size)) return kCorrupt;
-        if (size > chunk.size() * kSnappyMaxRatio) return kCorrupt;
-        if (size > budget_) return std::unexpected(CompressionError::too_large);
+        if (!snappy::GetUncompressedLength(data, chunk.size(), &size)) {
+            return kCorrupt;
+        }
+        if (size > chunk.size() * kSnappyMaxRatio) {
+            return kCorrupt;
+        }
+        if (size > budget_) {
+            return std::unexpected(CompressionError::too_large);
+        }
         budget_ -= size;
         block_.resize(size);
         block_read_ = 0;
@@ -188,17 +210,23 @@ class Lz4Engine final : public DecompressionEngine {
     }
 
     ReadResult read(MutableBytes out) override {
-        if (!well_formed_) return kCorrupt;
+        if (!well_formed_) {
+            return kCorrupt;
+        }
         std::size_t written = 0;
         while (!finished_ && written < out.size()) {
             std::size_t produced = out.size() - written;
             std::size_t consumed = input_.size();
             const auto hint = LZ4F_decompress(context_, out.data() + written, &produced, input_.data(), &consumed, nullptr);
-            if (LZ4F_isError(hint)) return kCorrupt;
+            if (LZ4F_isError(hint)) {
+                return kCorrupt;
+            }
             input_ = input_.subspan(consumed);
             written += produced;
             finished_ = hint == 0;
-            if (!finished_ && consumed == 0 && produced == 0) return kCorrupt;
+            if (!finished_ && consumed == 0 && produced == 0) {
+                return kCorrupt;
+            }
         }
         return written;
     }
@@ -213,10 +241,14 @@ class Lz4Engine final : public DecompressionEngine {
     /// Kafka's own reader knows version 1 with independent blocks and no dictionary. What it could not
     /// read must not enter the log, since its consumers could not read it either.
     static bool is_frame_that_kafka_reads(Bytes frame) {
-        if (frame.size() < kDescriptorBytes) return false;
+        if (frame.size() < kDescriptorBytes) {
+            return false;
+        }
         std::uint32_t magic;
         std::memcpy(&magic, frame.data(), sizeof magic);
-        if constexpr (std::endian::native == std::endian::big) magic = std::byteswap(magic);
+        if constexpr (std::endian::native == std::endian::big) {
+            magic = std::byteswap(magic);
+        }
         const auto flags = std::to_integer<unsigned>(frame[4]);
         const bool version_1 = (flags >> 6) == 1;
         const bool independent_blocks = (flags & 0x20u) != 0;
@@ -254,9 +286,13 @@ class ZstdEngine final : public DecompressionEngine {
             const std::size_t in_before = input.pos;
             const std::size_t out_before = output.pos;
             const std::size_t hint = ZSTD_decompressStream(context_, &output, &input);
-            if (ZSTD_isError(hint)) return kCorrupt;
+            if (ZSTD_isError(hint)) {
+                return kCorrupt;
+            }
             at_frame_end_ = hint == 0;
-            if (!at_frame_end_ && input.pos == in_before && output.pos == out_before) return kCorrupt;
+            if (!at_frame_end_ && input.pos == in_before && output.pos == out_before) {
+                return kCorrupt;
+            }
         }
         input_ = input_.subspan(input.pos);
         return output.pos;

@@ -22,10 +22,14 @@ struct HugePageAllocator {
 
     [[nodiscard]] Value* allocate(std::size_t count) {
         const std::size_t bytes = count * sizeof(Value);
-        if (bytes < kHugePageBytes) return static_cast<Value*>(::operator new(bytes, std::align_val_t(alignof(Value))));
+        if (bytes < kHugePageBytes) {
+            return static_cast<Value*>(::operator new(bytes, std::align_val_t(alignof(Value))));
+        }
         const std::size_t whole = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
         void* const memory = std::aligned_alloc(kHugePageBytes, whole);
-        if (memory == nullptr) throw std::bad_alloc();
+        if (memory == nullptr) {
+            throw std::bad_alloc();
+        }
         // A hint: what it answers changes nothing.
         (void)::madvise(memory, whole, MADV_HUGEPAGE);
         return static_cast<Value*>(memory);

@@ -60,7 +60,9 @@ class CAPABILITY("mutex") Mutex {
     }
     /// Never waits, so that it may be called out of order.
     [[nodiscard]] bool try_lock() TRY_ACQUIRE(true) {
-        if (!mutex_.try_lock()) return false;
+        if (!mutex_.try_lock()) {
+            return false;
+        }
         rank_.note_acquired(this);
         return true;
     }
@@ -96,7 +98,9 @@ class SCOPED_CAPABILITY UniqueLock {
   public:
     explicit UniqueLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
     ~UniqueLock() RELEASE() {
-        if (owns_) mutex_.unlock();
+        if (owns_) {
+            mutex_.unlock();
+        }
     }
     UniqueLock(const UniqueLock&) = delete;
     UniqueLock& operator=(const UniqueLock&) = delete;
@@ -157,7 +161,9 @@ class Condition {
     /// The thread counts as holding the lock while it sleeps: it can take no other one then.
     template <class Wait>
     static void with_standard_lock(UniqueLock& lock, const Wait& wait) {
-        if constexpr (kChecksLockOrder) HeldLocks::check_only(&lock.mutex_);
+        if constexpr (kChecksLockOrder) {
+            HeldLocks::check_only(&lock.mutex_);
+        }
         std::unique_lock standard(lock.mutex_.mutex_, std::adopt_lock);
         wait(standard);
         standard.release();

@@ -16,8 +16,12 @@ std::unexpected<ProduceFailure> refuse(ProduceError error) {
 }
 
 ProduceError from_parse_error(BatchError error) {
-    if (error == BatchError::truncated) return ProduceError::no_batch;
-    if (error == BatchError::old_magic) return ProduceError::old_magic;
+    if (error == BatchError::truncated) {
+        return ProduceError::no_batch;
+    }
+    if (error == BatchError::old_magic) {
+        return ProduceError::old_magic;
+    }
     return ProduceError::malformed_batch;
 }
 
@@ -27,9 +31,13 @@ std::string framing_text(Bytes records, BatchError error) {
     if (error == BatchError::unknown_magic) {
         return "Invalid magic found in record: " + std::to_string(load_big_endian<std::int8_t>(records.data() + 16));
     }
-    if (error != BatchError::length_too_small) return {};
+    if (error != BatchError::length_too_small) {
+        return {};
+    }
     const auto length = load_big_endian<std::int32_t>(records.data() + 8);
-    if (length >= kMinRecordOverhead) return {};
+    if (length >= kMinRecordOverhead) {
+        return {};
+    }
     return "Record size " + std::to_string(length) + " is less than the minimum record overhead (" +
            std::to_string(kMinRecordOverhead) + ")";
 }
@@ -61,25 +69,45 @@ ProduceError from_record_error(BatchError error) {
 /// What follows the batch: nothing or the start of a batch is well.
 std::optional<ProduceError> judge_rest(Bytes rest) {
     const auto next = parse_batch(rest);
-    if (next) return ProduceError::more_than_one_batch;
-    if (next.error() == BatchError::truncated) return std::nullopt;
+    if (next) {
+        return ProduceError::more_than_one_batch;
+    }
+    if (next.error() == BatchError::truncated) {
+        return std::nullopt;
+    }
     return next.error() == BatchError::old_magic ? ProduceError::more_than_one_batch : ProduceError::malformed_batch;
 }
 
 /// What the log and its validator judge without looking at records, in Kafka's order.
 std::optional<ProduceError> judge_fixed_fields(const Batch& batch, const ProduceRules& rules) {
     const BatchHeader& header = batch.header;
-    if (header.base_offset.value != 0) return ProduceError::base_offset_not_zero;
+    if (header.base_offset.value != 0) {
+        return ProduceError::base_offset_not_zero;
+    }
     if (header.size_bytes() > static_cast<std::size_t>(std::max(rules.max_message_bytes, 0))) {
         return ProduceError::batch_too_large;
     }
-    if (!check_crc(batch)) return ProduceError::crc_mismatch;
-    if (!header.attributes.codec()) return ProduceError::unknown_codec;
-    if (header.last_offset_delta < 0) return ProduceError::invalid_offset_range;
-    if (header.record_count <= 0) return ProduceError::invalid_record_count;
-    if (std::int64_t{header.last_offset_delta} + 1 != header.record_count) return ProduceError::inconsistent_count;
-    if (header.attributes.is_control()) return ProduceError::control_batch;
-    if (header.has_producer_id() && header.base_sequence.value < 0) return ProduceError::invalid_sequence;
+    if (!check_crc(batch)) {
+        return ProduceError::crc_mismatch;
+    }
+    if (!header.attributes.codec()) {
+        return ProduceError::unknown_codec;
+    }
+    if (header.last_offset_delta < 0) {
+        return ProduceError::invalid_offset_range;
+    }
+    if (header.record_count <= 0) {
+        return ProduceError::invalid_record_count;
+    }
+    if (std::int64_t{header.last_offset_delta} + 1 != header.record_count) {
+        return ProduceError::inconsistent_count;
+    }
+    if (header.attributes.is_control()) {
+        return ProduceError::control_batch;
+    }
+    if (header.has_producer_id() && header.base_sequence.value < 0) {
+        return ProduceError::invalid_sequence;
+    }
     return std::nullopt;
 }
 
@@ -92,7 +120,9 @@ bool is_outside_window(TimestampMs timestamp, const ProduceRules& rules) {
 /// bit is quietly cleared, unless the batch's time is -1.
 std::optional<RecordFault::Kind> judge_timestamp(TimestampMs timestamp, TimestampType batch_type, const ProduceRules& rules) {
     if (rules.timestamp_type == TimestampType::create_time && timestamp != kNoTimestamp) {
-        if (is_outside_window(timestamp, rules)) return RecordFault::Kind::timestamp_out_of_range;
+        if (is_outside_window(timestamp, rules)) {
+            return RecordFault::Kind::timestamp_out_of_range;
+        }
     } else if (batch_type == TimestampType::log_append_time) {
         return RecordFault::Kind::log_append_time;
     }
@@ -102,8 +132,12 @@ std::optional<RecordFault::Kind> judge_timestamp(TimestampMs timestamp, Timestam
 void note_fault(ProduceFailure& failure, RecordFault::Kind kind, std::int32_t index, const RecordView& record) {
     ++failure.record_fault_count;
     // One invalid time decides the code of the whole batch.
-    if (kind != RecordFault::Kind::no_key) failure.error = ProduceError::invalid_timestamp;
-    if (failure.record_faults.size() == kMaxReportedRecordFaults) return;
+    if (kind != RecordFault::Kind::no_key) {
+        failure.error = ProduceError::invalid_timestamp;
+    }
+    if (failure.record_faults.size() == kMaxReportedRecordFaults) {
+        return;
+    }
     failure.record_faults.push_back({.batch_index = index,
                                      .kind = kind,
                                      .offset = record.offset,
@@ -124,8 +158,12 @@ std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, con
     RecordView record;
     while (true) {
         const auto more = reader.next(record);
-        if (!more) return refuse(from_record_error(more.error()));
-        if (!*more) break;
+        if (!more) {
+            return refuse(from_record_error(more.error()));
+        }
+        if (!*more) {
+            break;
+        }
         if (rules.compacted && !record.key) {
             note_fault(failure, RecordFault::Kind::no_key, index, record);
         } else if (const auto kind = judge_timestamp(record.timestamp, batch_type, rules)) [[unlikely]] {
@@ -134,7 +172,9 @@ std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, con
         greatest = std::max(greatest, record.timestamp);
         ++index;
     }
-    if (failure.record_fault_count > 0) return std::unexpected(std::move(failure));
+    if (failure.record_fault_count > 0) {
+        return std::unexpected(std::move(failure));
+    }
     return greatest;
 }
 
@@ -142,7 +182,9 @@ std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, con
 std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& batch, const ProduceRules& rules) {
     const BatchHeader& header = batch.header;
     const auto kind = judge_timestamp(header.max_timestamp, header.attributes.timestamp_type(), rules);
-    if (!kind) return header.max_timestamp;
+    if (!kind) {
+        return header.max_timestamp;
+    }
     ProduceFailure failure{.error = ProduceError::invalid_timestamp, .record_faults = {}};
     RecordView record;
     record.timestamp = header.max_timestamp;
@@ -162,12 +204,18 @@ std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes recor
     if (batch->header.attributes.codec() == Codec::zstd && rules.produce_version < kFirstProduceVersionWithZstd) {
         return refuse(ProduceError::zstd_before_version_7);
     }
-    if (const auto error = judge_rest(records.subspan(batch->bytes.size()))) return refuse(*error);
-    if (const auto error = judge_fixed_fields(*batch, rules)) return refuse(*error);
+    if (const auto error = judge_rest(records.subspan(batch->bytes.size()))) {
+        return refuse(*error);
+    }
+    if (const auto error = judge_fixed_fields(*batch, rules)) {
+        return refuse(*error);
+    }
 
     const bool deep = rules.check == RecordCheck::deep || rules.compacted;
     auto greatest = deep ? judge_records(*batch, rules) : judge_header_timestamp(*batch, rules);
-    if (!greatest) return std::unexpected(std::move(greatest.error()));
+    if (!greatest) {
+        return std::unexpected(std::move(greatest.error()));
+    }
     if (batch->bytes.size() > static_cast<std::size_t>(std::max(rules.segment_bytes, 0))) {
         return refuse(ProduceError::batch_exceeds_segment);
     }
@@ -180,7 +228,9 @@ void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Of
                    "the bytes that were validated are the ones to change");
     const MutableBytes batch = bytes.first(produced.batch.bytes.size());
     patch_base_offset_and_epoch(batch, base_offset, leader_epoch);
-    if (produced.changes_timestamps()) patch_max_timestamp(batch, produced.timestamp_type, produced.max_timestamp);
+    if (produced.changes_timestamps()) {
+        patch_max_timestamp(batch, produced.timestamp_type, produced.max_timestamp);
+    }
 }
 
 ErrorCode produce_error_code(ProduceError error) {
@@ -245,8 +295,12 @@ std::string record_fault_message(const ProduceFailure& failure, const RecordFaul
 
 std::optional<std::string> produce_error_message(const ProduceFailure& failure, const ProduceRules& rules,
                                                  std::string_view topic_partition) {
-    if (!failure.framing_text.empty()) return failure.framing_text;
-    if (failure.record_faults.empty()) return std::nullopt;
+    if (!failure.framing_text.empty()) {
+        return failure.framing_text;
+    }
+    if (failure.record_faults.empty()) {
+        return std::nullopt;
+    }
     if (failure.error == ProduceError::invalid_timestamp) {
         return "One or more records have been rejected due to invalid timestamp";
     }
@@ -255,7 +309,9 @@ std::optional<std::string> produce_error_message(const ProduceFailure& failure, 
                        " record errors in total, and only showing the first three errors at most: [";
     const std::size_t shown = std::min(kShownFaults, failure.record_faults.size());
     for (std::size_t index = 0; index < shown; ++index) {
-        if (index > 0) text += ", ";
+        if (index > 0) {
+            text += ", ";
+        }
         const RecordFault& fault = failure.record_faults[index];
         text += "RecordError(batchIndex=" + std::to_string(fault.batch_index) + ", message='" +
                 record_fault_message(failure, fault, rules, topic_partition) + "')";

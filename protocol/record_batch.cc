@@ -33,14 +33,16 @@ constexpr std::int32_t kMinLegacyLength = 14;
 /// Reads a length-prefixed part; any negative length means null, as Kafka reads it.
 bool decode_nullable_bytes(const std::byte*& cursor, const std::byte* end, std::optional<Bytes>& out) {
     std::int32_t length;
-    if (!decode_varint(cursor, end, length)) [[unlikely]]
+    if (!decode_varint(cursor, end, length)) [[unlikely]] {
         return false;
+    }
     if (length < 0) {
         out.reset();
         return true;
     }
-    if (length > end - cursor) [[unlikely]]
+    if (length > end - cursor) [[unlikely]] {
         return false;
+    }
     out.emplace(cursor, static_cast<std::size_t>(length));
     cursor += length;
     return true;
@@ -49,14 +51,22 @@ bool decode_nullable_bytes(const std::byte*& cursor, const std::byte* end, std::
 /// Walks over the headers; true when they end exactly at `end`.
 bool check_headers(const std::byte* cursor, const std::byte* end, std::int32_t count) {
     // A header takes two bytes at least, so a larger count cannot be meant.
-    if (count < 0 || count > (end - cursor) / 2) return false;
+    if (count < 0 || count > (end - cursor) / 2) {
+        return false;
+    }
     for (; count > 0; --count) {
         std::int32_t length;
-        if (!decode_varint(cursor, end, length) || length < 0 || length > end - cursor) return false;
+        if (!decode_varint(cursor, end, length) || length < 0 || length > end - cursor) {
+            return false;
+        }
         cursor += length;
-        if (!decode_varint(cursor, end, length)) return false;
+        if (!decode_varint(cursor, end, length)) {
+            return false;
+        }
         if (length > 0) {
-            if (length > end - cursor) return false;
+            if (length > end - cursor) {
+                return false;
+            }
             cursor += length;
         }
     }
@@ -71,8 +81,9 @@ struct RecordDeltas {
 
 /// Reads the body (behind the length prefix) that fills [cursor, end) exactly.
 bool decode_record_body(const std::byte* cursor, const std::byte* end, RecordView& record, RecordDeltas& deltas) {
-    if (cursor == end) [[unlikely]]
+    if (cursor == end) [[unlikely]] {
         return false;
+    }
     record.attributes = static_cast<std::int8_t>(*cursor++);
     if (!decode_varlong(cursor, end, deltas.timestamp) || !decode_varint(cursor, end, deltas.offset) ||
         !decode_nullable_bytes(cursor, end, record.key) || !decode_nullable_bytes(cursor, end, record.value) ||
@@ -80,8 +91,9 @@ bool decode_record_body(const std::byte* cursor, const std::byte* end, RecordVie
         return false;
     }
     record.header_bytes = {cursor, static_cast<std::size_t>(end - cursor)};
-    if (record.header_count == 0) [[likely]]
+    if (record.header_count == 0) [[likely]] {
         return cursor == end;
+    }
     return check_headers(cursor, end, record.header_count);
 }
 
@@ -137,7 +149,9 @@ std::string_view batch_error_text(BatchError error) {
 }
 
 Sequence BatchHeader::last_sequence() const {
-    if (base_sequence.value < 0) return {-1};
+    if (base_sequence.value < 0) {
+        return {-1};
+    }
     constexpr std::int64_t kSequences = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1;
     const std::int64_t sum = std::int64_t{base_sequence.value} + last_offset_delta;
     return {static_cast<std::int32_t>(sum >= kSequences ? sum - kSequences : sum)};
@@ -148,18 +162,32 @@ Offset BatchHeader::last_offset() const { return {wrapping_add(base_offset.value
 Offset BatchHeader::next_offset() const { return {wrapping_add(base_offset.value, std::int64_t{last_offset_delta} + 1)}; }
 
 std::expected<BatchHeader, BatchError> parse_batch_header(Bytes bytes) {
-    if (bytes.size() < kBatchPrefixBytes) return std::unexpected(BatchError::truncated);
+    if (bytes.size() < kBatchPrefixBytes) {
+        return std::unexpected(BatchError::truncated);
+    }
     const std::byte* data = bytes.data();
     BatchHeader header;
     header.base_offset = {load_big_endian<std::int64_t>(data + kBaseOffsetPlace)};
     header.batch_length = load_big_endian<std::int32_t>(data + kBatchLengthPlace);
-    if (header.batch_length < kMinLegacyLength) return std::unexpected(BatchError::length_too_small);
-    if (bytes.size() <= kMagicPlace) return std::unexpected(BatchError::truncated);
+    if (header.batch_length < kMinLegacyLength) {
+        return std::unexpected(BatchError::length_too_small);
+    }
+    if (bytes.size() <= kMagicPlace) {
+        return std::unexpected(BatchError::truncated);
+    }
     header.magic = load_big_endian<std::int8_t>(data + kMagicPlace);
-    if (header.magic < 0 || header.magic > kCurrentMagic) return std::unexpected(BatchError::unknown_magic);
-    if (header.magic < kCurrentMagic) return std::unexpected(BatchError::old_magic);
-    if (header.size_bytes() < kBatchHeaderBytes) return std::unexpected(BatchError::length_too_small);
-    if (bytes.size() < kBatchHeaderBytes) return std::unexpected(BatchError::truncated);
+    if (header.magic < 0 || header.magic > kCurrentMagic) {
+        return std::unexpected(BatchError::unknown_magic);
+    }
+    if (header.magic < kCurrentMagic) {
+        return std::unexpected(BatchError::old_magic);
+    }
+    if (header.size_bytes() < kBatchHeaderBytes) {
+        return std::unexpected(BatchError::length_too_small);
+    }
+    if (bytes.size() < kBatchHeaderBytes) {
+        return std::unexpected(BatchError::truncated);
+    }
     header.partition_leader_epoch = {load_big_endian<std::int32_t>(data + kLeaderEpochPlace)};
     header.crc = load_big_endian<std::uint32_t>(data + kCrcPlace);
     header.attributes = {load_big_endian<std::int16_t>(data + kAttributesPlace)};
@@ -175,18 +203,26 @@ std::expected<BatchHeader, BatchError> parse_batch_header(Bytes bytes) {
 
 std::expected<Batch, BatchError> parse_batch(Bytes bytes) {
     const auto header = parse_batch_header(bytes);
-    if (!header) return std::unexpected(header.error());
-    if (bytes.size() < header->size_bytes()) return std::unexpected(BatchError::truncated);
+    if (!header) {
+        return std::unexpected(header.error());
+    }
+    if (bytes.size() < header->size_bytes()) {
+        return std::unexpected(BatchError::truncated);
+    }
     return Batch{*header, bytes.first(header->size_bytes())};
 }
 
 bool check_crc(const Batch& batch) { return crc32c(batch.bytes.subspan(kBatchCrcCoverageStart)) == batch.header.crc; }
 
 bool BatchCursor::next() {
-    if (error_) return false;
+    if (error_) {
+        return false;
+    }
     const auto parsed = parse_batch(bytes_.subspan(position_));
     if (!parsed) {
-        if (parsed.error() != BatchError::truncated) error_ = parsed.error();
+        if (parsed.error() != BatchError::truncated) {
+            error_ = parsed.error();
+        }
         return false;
     }
     batch_ = *parsed;
@@ -212,7 +248,9 @@ void patch_max_timestamp(MutableBytes batch, TimestampType type, TimestampMs max
 }
 
 bool RecordHeaderRange::next(RecordHeader& header) {
-    if (read_ == count_) return false;
+    if (read_ == count_) {
+        return false;
+    }
     ++read_;
     const std::byte* cursor = bytes_.data() + position_;
     const std::byte* end = bytes_.data() + bytes_.size();
@@ -248,13 +286,17 @@ RecordReader::RecordReader(const Batch& batch, RecordReaderOptions options)
         decompressor_.emplace(*codec, payload, limit);
         at_end_of_stream_ = false;
         window_ = std::move(spare_window);
-        if (window_.size() < kWindowBytes) window_.resize(kWindowBytes);
+        if (window_.size() < kWindowBytes) {
+            window_.resize(kWindowBytes);
+        }
         cursor_ = end_ = window_.data();
     }
 }
 
 RecordReader::~RecordReader() {
-    if (decompressor_ && window_.capacity() <= kMaxKeptWindowBytes) spare_window = std::move(window_);
+    if (decompressor_ && window_.capacity() <= kMaxKeptWindowBytes) {
+        spare_window = std::move(window_);
+    }
 }
 
 std::unexpected<BatchError> RecordReader::fail(BatchError error) {
@@ -265,10 +307,16 @@ std::unexpected<BatchError> RecordReader::fail(BatchError error) {
 /// Moves what is unread to the front and reads on behind it. False at the end of the stream or at an
 /// error, which is then in `error_`.
 bool RecordReader::refill() {
-    if (at_end_of_stream_) return false;
+    if (at_end_of_stream_) {
+        return false;
+    }
     const auto unread = static_cast<std::size_t>(end_ - cursor_);
-    if (cursor_ != window_.data()) std::memmove(window_.data(), cursor_, unread);
-    if (unread == window_.size()) window_.resize(window_.size() * 2);
+    if (cursor_ != window_.data()) {
+        std::memmove(window_.data(), cursor_, unread);
+    }
+    if (unread == window_.size()) {
+        window_.resize(window_.size() * 2);
+    }
     const auto got = decompressor_->read(MutableBytes(window_).subspan(unread));
     cursor_ = window_.data();
     end_ = cursor_ + unread;
@@ -282,33 +330,45 @@ bool RecordReader::refill() {
 }
 
 std::expected<bool, BatchError> RecordReader::finish() {
-    // It fails by `error_`; that nothing more came is what is hoped for.
-    if (cursor_ == end_) (void)refill();
-    if (error_) return std::unexpected(*error_);
-    if (cursor_ != end_) return fail(BatchError::records_left_over);
+    if (cursor_ == end_) {
+        // A failure is in `error_`; the expected result is that no more bytes follow.
+        (void)refill();
+    }
+    if (error_) {
+        return std::unexpected(*error_);
+    }
+    if (cursor_ != end_) {
+        return fail(BatchError::records_left_over);
+    }
     return false;
 }
 
 std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
-    if (error_) [[unlikely]]
+    if (error_) [[unlikely]] {
         return std::unexpected(*error_);
-    if (records_left_ == 0) [[unlikely]]
+    }
+    if (records_left_ == 0) [[unlikely]] {
         return finish();
+    }
 
     std::int32_t length;
     const std::byte* body;
     while (true) {
         body = cursor_;
         const bool has_length = decode_varint(body, end_, length);
-        if (has_length && length < 0) [[unlikely]]
+        if (has_length && length < 0) [[unlikely]] {
             return fail(BatchError::invalid_record);
-        if (has_length && length <= end_ - body) [[likely]]
+        }
+        if (has_length && length <= end_ - body) [[likely]] {
             break;
+        }
         if (!has_length && end_ - cursor_ >= static_cast<std::ptrdiff_t>(kMaxVarintBytes)) {
             return fail(BatchError::invalid_record);
         }
         if (!refill()) {
-            if (error_) return std::unexpected(*error_);
+            if (error_) {
+                return std::unexpected(*error_);
+            }
             return fail(cursor_ == end_ ? BatchError::too_few_records : BatchError::invalid_record);
         }
     }
@@ -324,7 +384,9 @@ std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
         if (!fits || (deltas.offset == std::numeric_limits<std::int32_t>::max() && records_left_ > 1)) [[unlikely]] {
             return fail(BatchError::invalid_offset_delta);
         }
-        if (deltas.offset != std::numeric_limits<std::int32_t>::max()) next_delta_ = deltas.offset + 1;
+        if (deltas.offset != std::numeric_limits<std::int32_t>::max()) {
+            next_delta_ = deltas.offset + 1;
+        }
     }
     record.offset_delta = deltas.offset;
     record.offset = {wrapping_add(base_offset_.value, deltas.offset)};
@@ -340,22 +402,32 @@ std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
 std::expected<std::optional<TimestampAndOffset>, BatchError> find_first_at_or_after(const Batch& batch, TimestampMs target,
                                                                                     Offset from_offset) {
     std::optional<TimestampAndOffset> found;
-    if (batch.header.max_timestamp < target || batch.header.last_offset() < from_offset) return found;
+    if (batch.header.max_timestamp < target || batch.header.last_offset() < from_offset) {
+        return found;
+    }
     const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {
-        if (record.timestamp >= target && record.offset >= from_offset) found = {record.timestamp, record.offset};
+        if (record.timestamp >= target && record.offset >= from_offset) {
+            found = {record.timestamp, record.offset};
+        }
         return !found;
     });
-    if (!walked) return std::unexpected(walked.error());
+    if (!walked) {
+        return std::unexpected(walked.error());
+    }
     return found;
 }
 
 std::expected<std::optional<TimestampAndOffset>, BatchError> find_max_timestamp(const Batch& batch) {
     std::optional<TimestampAndOffset> found;
     const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {
-        if (record.timestamp == batch.header.max_timestamp) found = {record.timestamp, record.offset};
+        if (record.timestamp == batch.header.max_timestamp) {
+            found = {record.timestamp, record.offset};
+        }
         return !found;
     });
-    if (!walked) return std::unexpected(walked.error());
+    if (!walked) {
+        return std::unexpected(walked.error());
+    }
     return found;
 }
 

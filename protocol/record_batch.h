@@ -267,10 +267,16 @@ template <class Use>
     RecordView record;
     while (true) {
         const auto more = reader.next(record);
-        if (!more) return std::unexpected(more.error());
-        if (!*more) return {};
+        if (!more) {
+            return std::unexpected(more.error());
+        }
+        if (!*more) {
+            return {};
+        }
         if constexpr (std::is_same_v<std::invoke_result_t<Use&, const RecordView&>, bool>) {
-            if (!use(std::as_const(record))) return {};
+            if (!use(std::as_const(record))) {
+                return {};
+            }
         } else {
             use(std::as_const(record));
         }

@@ -20,7 +20,9 @@ std::size_t nullable_size(std::optional<Bytes> bytes) {
 std::byte* write_varint(std::byte* at, std::int32_t value) { return encode_unsigned_varlong(at, zigzag_encode(value)); }
 
 std::byte* write_bytes(std::byte* at, Bytes bytes) {
-    if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+    if (!bytes.empty()) {
+        std::memcpy(at, bytes.data(), bytes.size());
+    }
     return at + bytes.size();
 }
 
@@ -50,7 +52,9 @@ void BatchBuilder::reset(BatchOptions options) {
 std::byte* BatchBuilder::begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::size_t content_bytes) {
     PARTITA_ASSERT(offset_delta > last_offset_delta_, "offsets ascend within a batch");
     // The first record's time is the base, so that deltas stay short.
-    if (record_count_ == 0 && !options_.delete_horizon) base_timestamp_ = timestamp;
+    if (record_count_ == 0 && !options_.delete_horizon) {
+        base_timestamp_ = timestamp;
+    }
     const std::int64_t timestamp_delta = wrapping_difference(timestamp, base_timestamp_);
     const std::size_t body_bytes = 1 + varlong_size(timestamp_delta) + varint_size(offset_delta) + content_bytes;
     PARTITA_ASSERT(body_bytes <= std::numeric_limits<std::int32_t>::max(), "callers bound their records");
@@ -116,10 +120,18 @@ void BatchBuilder::build(std::vector<std::byte>& out, std::optional<std::int32_t
     PARTITA_ASSERT(size <= std::numeric_limits<std::int32_t>::max(), "callers bound their batches");
 
     int bits = static_cast<int>(options_.codec);
-    if (options_.log_append_time) bits |= BatchAttributes::kLogAppendTimeBit;
-    if (options_.transactional) bits |= BatchAttributes::kTransactionalBit;
-    if (options_.control) bits |= BatchAttributes::kControlBit;
-    if (options_.delete_horizon) bits |= BatchAttributes::kDeleteHorizonBit;
+    if (options_.log_append_time) {
+        bits |= BatchAttributes::kLogAppendTimeBit;
+    }
+    if (options_.transactional) {
+        bits |= BatchAttributes::kTransactionalBit;
+    }
+    if (options_.control) {
+        bits |= BatchAttributes::kControlBit;
+    }
+    if (options_.delete_horizon) {
+        bits |= BatchAttributes::kDeleteHorizonBit;
+    }
 
     std::byte* data = out.data() + start;
     store_big_endian(data + 0, options_.base_offset.value);
@@ -143,7 +155,9 @@ std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec
                                                  std::vector<std::byte>& out) {
     // The records are byte for byte the same in every codec, so only the payload and three fields change.
     const auto source = batch.header.attributes.codec();
-    if (!source) return std::unexpected(BatchError::unknown_codec);
+    if (!source) {
+        return std::unexpected(BatchError::unknown_codec);
+    }
     thread_local std::vector<std::byte> plain;
     plain.clear();
     const auto unpacked = decompress(*source, batch.payload(), default_decompressed_limit(batch.payload().size()), plain);
@@ -161,7 +175,9 @@ std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec
     store_big_endian(data + 21, static_cast<std::int16_t>(bits));
     store_big_endian(data + 17, crc32c(Bytes(out).subspan(start + kBatchCrcCoverageStart)));
     constexpr std::size_t kMaxKeptBytes = std::size_t{1} << 20;
-    if (plain.capacity() > kMaxKeptBytes) plain = {};
+    if (plain.capacity() > kMaxKeptBytes) {
+        plain = {};
+    }
     return {};
 }
 
@@ -186,11 +202,15 @@ void build_end_transaction_marker(const EndTransactionMarker& marker, Offset bas
 }
 
 std::optional<EndTransactionMarker> parse_end_transaction_marker(const RecordView& record) {
-    if (!record.key || record.key->size() < 4 || !record.value || record.value->size() < 6) return std::nullopt;
+    if (!record.key || record.key->size() < 4 || !record.value || record.value->size() < 6) {
+        return std::nullopt;
+    }
     const auto key_version = load_big_endian<std::int16_t>(record.key->data());
     const auto type = load_big_endian<std::int16_t>(record.key->data() + 2);
     const auto value_version = load_big_endian<std::int16_t>(record.value->data());
-    if (key_version < 0 || value_version < 0 || type < 0 || type > 1) return std::nullopt;
+    if (key_version < 0 || value_version < 0 || type < 0 || type > 1) {
+        return std::nullopt;
+    }
     return EndTransactionMarker{static_cast<ControlRecordType>(type), load_big_endian<std::int32_t>(record.value->data() + 2)};
 }
 

@@ -15,7 +15,9 @@ class RecycledBlocks {
   public:
     [[nodiscard]] static void* take() {
         Kept& kept = kept_;
-        if (kept.first == nullptr) return ::operator new(kBytes);
+        if (kept.first == nullptr) {
+            return ::operator new(kBytes);
+        }
         Free* const block = kept.first;
         kept.first = block->next;
         --kept.count;
@@ -24,7 +26,9 @@ class RecycledBlocks {
 
     static void give_back(void* block) {
         Kept& kept = kept_;
-        if (kept.count >= kKeptMax) return ::operator delete(block);
+        if (kept.count >= kKeptMax) {
+            return ::operator delete(block);
+        }
         kept.first = new (block) Free{kept.first};
         ++kept.count;
     }
@@ -72,10 +76,11 @@ struct RecyclingAllocator {
         return static_cast<T*>(count == 1 ? RecycledBlocks<sizeof(T), kKeptMax>::take() : ::operator new(count * sizeof(T)));
     }
     void deallocate(T* memory, std::size_t count) {
-        if (count == 1)
+        if (count == 1) {
             RecycledBlocks<sizeof(T), kKeptMax>::give_back(memory);
-        else
+        } else {
             ::operator delete(memory);
+        }
     }
     template <class Other>
     friend bool operator==(const RecyclingAllocator&, const RecyclingAllocator<Other, kKeptMax>&) {

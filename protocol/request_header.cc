@@ -7,11 +7,15 @@ namespace {
 
 bool skip_tags(Cursor& in) {
     std::uint32_t count = 0;
-    if (!in.read_unsigned_varint(count) || count > in.remaining() / 2) return false;
+    if (!in.read_unsigned_varint(count) || count > in.remaining() / 2) {
+        return false;
+    }
     for (std::uint32_t i = 0; i < count; ++i) {
         std::uint32_t tag = 0;
         std::uint32_t size = 0;
-        if (!in.read_unsigned_varint(tag) || !in.read_unsigned_varint(size) || !in.skip(size)) return false;
+        if (!in.read_unsigned_varint(tag) || !in.read_unsigned_varint(size) || !in.skip(size)) {
+            return false;
+        }
     }
     return true;
 }
@@ -34,20 +38,28 @@ std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool
     Cursor in(frame);
     RequestHeader header;
     std::int16_t key = 0;
-    if (!in.read(key) || !in.read(header.api_version)) return std::unexpected(HeaderError{HeaderFailure::truncated});
+    if (!in.read(key) || !in.read(header.api_version)) {
+        return std::unexpected(HeaderError{HeaderFailure::truncated});
+    }
     const auto failed = [&](HeaderFailure failure) { return std::unexpected(HeaderError{failure, key, header.api_version}); };
     header.api = find_api(key);
-    if (header.api == nullptr) return failed(HeaderFailure::unknown_api);
+    if (header.api == nullptr) {
+        return failed(HeaderFailure::unknown_api);
+    }
     header.version_supported = header.api->accepts(header.api_version, unstable_enabled);
     if (!header.version_supported && header.api->key != ApiKey::api_versions) {
         return failed(HeaderFailure::unsupported_version);
     }
 
     std::int16_t client_id_length = 0;
-    if (!in.read(header.correlation_id) || !in.read(client_id_length)) return failed(HeaderFailure::truncated);
+    if (!in.read(header.correlation_id) || !in.read(client_id_length)) {
+        return failed(HeaderFailure::truncated);
+    }
     if (client_id_length > 0) {
         Bytes client_id;
-        if (!in.read_bytes(static_cast<std::size_t>(client_id_length), client_id)) return failed(HeaderFailure::truncated);
+        if (!in.read_bytes(static_cast<std::size_t>(client_id_length), client_id)) {
+            return failed(HeaderFailure::truncated);
+        }
         header.client_id = as_text(client_id);
     }
     if (request_header_version(*header.api, header.api_version) >= 2 && !skip_tags(in)) {
@@ -59,7 +71,9 @@ std::expected<RequestHeader, HeaderError> parse_request_header(Bytes frame, bool
 
 void append_response_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, ByteBuffer& out) {
     out.append_big_endian(correlation_id);
-    if (response_header_version(api, version) >= 1) out.append_big_endian(std::int8_t{0});
+    if (response_header_version(api, version) >= 1) {
+        out.append_big_endian(std::int8_t{0});
+    }
 }
 
 void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_t correlation_id, std::string_view client_id,
@@ -69,7 +83,9 @@ void append_request_header(const ApiInfo& api, std::int16_t version, std::int32_
     out.append_big_endian(correlation_id);
     out.append_big_endian(static_cast<std::int16_t>(client_id.size()));
     out.append(as_bytes(client_id));
-    if (request_header_version(api, version) >= 2) out.append_big_endian(std::int8_t{0});
+    if (request_header_version(api, version) >= 2) {
+        out.append_big_endian(std::int8_t{0});
+    }
 }
 
 std::expected<ResponseHeader, HeaderError> parse_response_header(const ApiInfo& api, std::int16_t version, Bytes frame) {

@@ -73,7 +73,9 @@ class ArenaVector {
     explicit ArenaVector(Arena& arena, std::size_t expected = 0) : arena_(&arena) { reserve(expected); }
 
     void reserve(std::size_t count) {
-        if (count > capacity_) grow(count);
+        if (count > capacity_) {
+            grow(count);
+        }
     }
     T& push_back(const T& element) {
         if (size_ == capacity_) {
@@ -97,7 +99,9 @@ class ArenaVector {
   private:
     void grow(std::size_t capacity) {
         auto* data = static_cast<T*>(arena_->allocate_unlimited(capacity * sizeof(T), alignof(T)));
-        if (size_ > 0) std::memcpy(static_cast<void*>(data), data_, size_ * sizeof(T));
+        if (size_ > 0) {
+            std::memcpy(static_cast<void*>(data), data_, size_ * sizeof(T));
+        }
         data_ = data;
         capacity_ = capacity;
     }

@@ -47,35 +47,35 @@ struct MemberType {
 
 template <class T>
 consteval MemberType member_type() {
-    if constexpr (std::is_same_v<T, bool>)
+    if constexpr (std::is_same_v<T, bool>) {
         return {Kind::boolean};
-    else if constexpr (std::is_same_v<T, std::int8_t>)
+    } else if constexpr (std::is_same_v<T, std::int8_t>) {
         return {Kind::int8};
-    else if constexpr (std::is_same_v<T, std::int16_t> || std::is_same_v<T, ErrorCode>)
+    } else if constexpr (std::is_same_v<T, std::int16_t> || std::is_same_v<T, ErrorCode>) {
         return {Kind::int16};
-    else if constexpr (std::is_same_v<T, std::uint16_t>)
+    } else if constexpr (std::is_same_v<T, std::uint16_t>) {
         return {Kind::uint16};
-    else if constexpr (std::is_same_v<T, std::int32_t>)
+    } else if constexpr (std::is_same_v<T, std::int32_t>) {
         return {Kind::int32};
-    else if constexpr (std::is_same_v<T, std::uint32_t>)
+    } else if constexpr (std::is_same_v<T, std::uint32_t>) {
         return {Kind::uint32};
-    else if constexpr (std::is_same_v<T, std::int64_t>)
+    } else if constexpr (std::is_same_v<T, std::int64_t>) {
         return {Kind::int64};
-    else if constexpr (std::is_same_v<T, double>)
+    } else if constexpr (std::is_same_v<T, double>) {
         return {Kind::float64};
-    else if constexpr (std::is_same_v<T, Uuid>)
+    } else if constexpr (std::is_same_v<T, Uuid>) {
         return {Kind::uuid};
-    else if constexpr (std::is_same_v<T, std::string_view>)
+    } else if constexpr (std::is_same_v<T, std::string_view>) {
         return {Kind::string};
-    else if constexpr (std::is_same_v<T, std::optional<std::string_view>>)
+    } else if constexpr (std::is_same_v<T, std::optional<std::string_view>>) {
         return {Kind::nullable_string};
-    else if constexpr (std::is_same_v<T, Bytes>)
+    } else if constexpr (std::is_same_v<T, Bytes>) {
         return {Kind::bytes};
-    else if constexpr (std::is_same_v<T, std::optional<Bytes>>)
+    } else if constexpr (std::is_same_v<T, std::optional<Bytes>>) {
         return {Kind::nullable_bytes};
-    else if constexpr (std::is_same_v<T, Records>)
+    } else if constexpr (std::is_same_v<T, Records>) {
         return {Kind::records};
-    else if constexpr (std::is_base_of_v<ArrayBase, T>) {
+    } else if constexpr (std::is_base_of_v<ArrayBase, T>) {
         MemberType element = member_type<typename T::value_type>();
         element.is_array = true;
         return element;

@@ -42,8 +42,9 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
 
 [[nodiscard]] inline bool decode_unsigned_varint(const std::byte*& cursor, const std::byte* end, std::uint32_t& value) {
     // Nearly all lengths in a record are one byte or two; they stay inline.
-    if (cursor == end) [[unlikely]]
+    if (cursor == end) [[unlikely]] {
         return false;
+    }
     const auto first = std::to_integer<std::uint32_t>(*cursor);
     if (first < 0x80u) [[likely]] {
         value = first;
@@ -62,8 +63,9 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
 }
 
 [[nodiscard]] inline bool decode_unsigned_varlong(const std::byte*& cursor, const std::byte* end, std::uint64_t& value) {
-    if (cursor == end) [[unlikely]]
+    if (cursor == end) [[unlikely]] {
         return false;
+    }
     const auto first = std::to_integer<std::uint64_t>(*cursor);
     if (first < 0x80u) [[likely]] {
         value = first;
@@ -75,16 +77,18 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
 
 [[nodiscard]] inline bool decode_varint(const std::byte*& cursor, const std::byte* end, std::int32_t& value) {
     std::uint32_t raw;
-    if (!decode_unsigned_varint(cursor, end, raw)) [[unlikely]]
+    if (!decode_unsigned_varint(cursor, end, raw)) [[unlikely]] {
         return false;
+    }
     value = zigzag_decode(raw);
     return true;
 }
 
 [[nodiscard]] inline bool decode_varlong(const std::byte*& cursor, const std::byte* end, std::int64_t& value) {
     std::uint64_t raw;
-    if (!decode_unsigned_varlong(cursor, end, raw)) [[unlikely]]
+    if (!decode_unsigned_varlong(cursor, end, raw)) [[unlikely]] {
         return false;
+    }
     value = zigzag_decode(raw);
     return true;
 }

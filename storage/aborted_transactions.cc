@@ -22,7 +22,9 @@ void AbortedTransaction::encode(std::byte* to) const {
 }
 
 std::optional<AbortedTransaction> AbortedTransaction::decode(Bytes bytes) {
-    if (bytes.size() < kEncodedBytes || load_big_endian<std::int16_t>(bytes.data()) != 0) return std::nullopt;
+    if (bytes.size() < kEncodedBytes || load_big_endian<std::int16_t>(bytes.data()) != 0) {
+        return std::nullopt;
+    }
     return AbortedTransaction{.producer_id = {load_big_endian<std::int64_t>(bytes.data() + 2)},
                               .first_offset = {load_big_endian<std::int64_t>(bytes.data() + 10)},
                               .last_offset = {load_big_endian<std::int64_t>(bytes.data() + 18)},
@@ -34,7 +36,9 @@ AbortedIndex::AbortedIndex(OpenFiles& open_files, std::string path, Offset base_
 
 StorageResult<AbortedIndex::Loaded> AbortedIndex::load(bool is_durable, Offset next_base, Offset trusted_end) {
     auto count = file_.load(is_durable);
-    if (!count) return std::unexpected(std::move(count.error()));
+    if (!count) {
+        return std::unexpected(std::move(count.error()));
+    }
     Loaded loaded;
     Offset known_until = base_offset_;
     std::size_t kept = 0;
@@ -42,14 +46,20 @@ StorageResult<AbortedIndex::Loaded> AbortedIndex::load(bool is_durable, Offset n
     while (kept < *count && !is_cut) {
         const std::size_t n = std::min(kReadEntries, *count - kept);
         const auto bytes = file_.read_range(kept, n);
-        if (!bytes) return std::unexpected(bytes.error());
+        if (!bytes) {
+            return std::unexpected(bytes.error());
+        }
         for (std::size_t i = 0; i < n && !is_cut; ++i) {
             const auto entry = AbortedTransaction::decode(Bytes(*bytes).subspan(i * AbortedTransaction::kEncodedBytes));
             const bool is_plausible = entry && entry->last_offset >= known_until && entry->last_offset < next_base &&
                                       entry->first_offset >= Offset{0} && entry->first_offset < entry->last_offset;
             is_cut = !is_plausible || entry->last_offset >= trusted_end;
-            if (!is_plausible) loaded.damaged_from = known_until;
-            if (is_cut) break;
+            if (!is_plausible) {
+                loaded.damaged_from = known_until;
+            }
+            if (is_cut) {
+                break;
+            }
             ++kept;
             last_offset_ = entry->last_offset;
             known_until = last_offset_ + 1;
@@ -57,17 +67,29 @@ StorageResult<AbortedIndex::Loaded> AbortedIndex::load(bool is_durable, Offset n
     }
     // Cut too: the beginning of an entry at the end of the file.
     const auto whole = file_.is_whole();
-    if (!whole) return std::unexpected(whole.error());
-    if (!*whole && !is_cut) loaded.damaged_from = known_until;
-    if (!is_cut && *whole) return loaded;
-    if (auto done = file_.truncate(kept); !done) return std::unexpected(std::move(done.error()));
+    if (!whole) {
+        return std::unexpected(whole.error());
+    }
+    if (!*whole && !is_cut) {
+        loaded.damaged_from = known_until;
+    }
+    if (!is_cut && *whole) {
+        return loaded;
+    }
+    if (auto done = file_.truncate(kept); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
     // It must not come back: it would be believed of other records.
-    if (auto done = file_.sync(); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = file_.sync(); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
     return loaded;
 }
 
 void AbortedIndex::add(const AbortedTransaction& transaction) {
-    if (last_offset_ >= transaction.last_offset) return;
+    if (last_offset_ >= transaction.last_offset) {
+        return;
+    }
     std::byte entry[AbortedTransaction::kEncodedBytes];
     transaction.encode(entry);
     file_.append(entry);
@@ -77,14 +99,20 @@ void AbortedIndex::add(const AbortedTransaction& transaction) {
 StorageResult<std::vector<AbortedTransaction>> AbortedIndex::read_some(std::size_t first) const {
     std::vector<AbortedTransaction> entries;
     const std::size_t count = file_.count();
-    if (first >= count) return entries;
+    if (first >= count) {
+        return entries;
+    }
     const std::size_t n = std::min(kReadEntries, count - first);
     const auto bytes = file_.read_range(first, n);
-    if (!bytes) return std::unexpected(bytes.error());
+    if (!bytes) {
+        return std::unexpected(bytes.error());
+    }
     entries.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
         const auto entry = AbortedTransaction::decode(Bytes(*bytes).subspan(i * AbortedTransaction::kEncodedBytes));
-        if (!entry) return std::unexpected(corrupt_error(file_.path(), "an entry of another version"));
+        if (!entry) {
+            return std::unexpected(corrupt_error(file_.path(), "an entry of another version"));
+        }
         entries.push_back(*entry);
     }
     return entries;
@@ -96,16 +124,26 @@ StorageResult<std::size_t> AbortedIndex::count_before(Offset offset) const {
         return load_big_endian<std::int64_t>(entry + 18) < offset.value;
     };
     const auto found = file_.find_last(ends_before, last);
-    if (!found) return std::unexpected(found.error());
+    if (!found) {
+        return std::unexpected(found.error());
+    }
     return *found ? **found + 1 : 0;
 }
 
 StorageResult<void> AbortedIndex::truncate(Offset end) {
-    if (last_offset_ < end) return {};
+    if (last_offset_ < end) {
+        return {};
+    }
     const auto count = count_before(end);
-    if (!count) return std::unexpected(count.error());
-    if (auto done = file_.truncate(*count); !done) return done;
-    if (auto done = file_.sync(); !done) return done;
+    if (!count) {
+        return std::unexpected(count.error());
+    }
+    if (auto done = file_.truncate(*count); !done) {
+        return done;
+    }
+    if (auto done = file_.sync(); !done) {
+        return done;
+    }
     // Whatever comes next ends at or behind it.
     last_offset_ = end - 1;
     return {};
@@ -113,15 +151,25 @@ StorageResult<void> AbortedIndex::truncate(Offset end) {
 
 StorageResult<bool> AbortedIndex::collect(Offset from, Offset to, std::vector<AbortedTransaction>& found) const {
     const auto before = count_before(from);
-    if (!before) return std::unexpected(before.error());
+    if (!before) {
+        return std::unexpected(before.error());
+    }
     std::size_t next = *before;
     while (true) {
         const auto entries = read_some(next);
-        if (!entries) return std::unexpected(entries.error());
-        if (entries->empty()) return false;
+        if (!entries) {
+            return std::unexpected(entries.error());
+        }
+        if (entries->empty()) {
+            return false;
+        }
         for (const AbortedTransaction& entry : *entries) {
-            if (entry.last_offset >= from && entry.first_offset < to) found.push_back(entry);
-            if (entry.last_stable_offset >= to) return true;
+            if (entry.last_offset >= from && entry.first_offset < to) {
+                found.push_back(entry);
+            }
+            if (entry.last_stable_offset >= to) {
+                return true;
+            }
         }
         next += entries->size();
     }
@@ -132,8 +180,12 @@ StorageResult<std::vector<AbortedTransaction>> aborted_between(std::span<const s
     std::vector<AbortedTransaction> found;
     for (const auto& index : indexes) {
         const auto is_done = index->collect(from, to, found);
-        if (!is_done) return std::unexpected(is_done.error());
-        if (*is_done) break;
+        if (!is_done) {
+            return std::unexpected(is_done.error());
+        }
+        if (*is_done) {
+            break;
+        }
     }
     return found;
 }

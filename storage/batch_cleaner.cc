@@ -21,7 +21,9 @@ BatchOptions options_like(const BatchHeader& header) {
     if (header.attributes.timestamp_type() == TimestampType::log_append_time) {
         options.log_append_time = header.max_timestamp;
     }
-    if (header.attributes.has_delete_horizon()) options.delete_horizon = header.base_timestamp;
+    if (header.attributes.has_delete_horizon()) {
+        options.delete_horizon = header.base_timestamp;
+    }
     return options;
 }
 
@@ -53,7 +55,9 @@ void CleanedTransactions::begin_aborted_up_to(Offset last_offset) {
 
 bool CleanedTransactions::is_aborted(const BatchHeader& header) {
     begin_aborted_up_to(header.last_offset());
-    if (!header.attributes.is_transactional()) return false;
+    if (!header.attributes.is_transactional()) {
+        return false;
+    }
     const auto found = aborting_.find(header.producer_id);
     if (found == aborting_.end()) {
         committing_.insert(header.producer_id);
@@ -67,11 +71,17 @@ CleanedTransactions::Marker CleanedTransactions::end_transaction(const Batch& ba
     begin_aborted_up_to(batch.header.last_offset());
     const auto marker = parse_control_marker(batch);
     // Control records of other kinds belong to somebody who knows them.
-    if (!marker) return {};
-    if (marker->is_commit) return {.is_needless = committing_.erase(batch.header.producer_id) == 0};
+    if (!marker) {
+        return {};
+    }
+    if (marker->is_commit) {
+        return {.is_needless = committing_.erase(batch.header.producer_id) == 0};
+    }
     const auto found = aborting_.find(batch.header.producer_id);
     const bool was_seen = found != aborting_.end() && found->second;
-    if (found != aborting_.end()) aborting_.erase(found);
+    if (found != aborting_.end()) {
+        aborting_.erase(found);
+    }
     return {.is_needless = !was_seen, .is_abort = true};
 }
 
@@ -84,19 +94,31 @@ BatchCleaner::BatchCleaner(const KeyOffsets& keys, const std::vector<ProducerEnt
 }
 
 bool BatchCleaner::is_last_of_producer(const BatchHeader& header) const {
-    if (!header.has_producer_id()) return false;
+    if (!header.has_producer_id()) {
+        return false;
+    }
     const auto found = producers_.find(header.producer_id);
-    if (found == producers_.end()) return false;
+    if (found == producers_.end()) {
+        return false;
+    }
     const LastBatch& last = found->second;
-    if (last.last_offset != kNoOffset) return header.last_offset() == last.last_offset;
+    if (last.last_offset != kNoOffset) {
+        return header.last_offset() == last.last_offset;
+    }
     return header.attributes.is_control() && header.producer_epoch == last.epoch;
 }
 
 bool BatchCleaner::stays(const BatchHeader& header, const RecordView& record) const {
-    if (header.attributes.is_control() || record.offset >= settings_.covered_until) return true;
-    if (!record.key) return false;
+    if (header.attributes.is_control() || record.offset >= settings_.covered_until) {
+        return true;
+    }
+    if (!record.key) {
+        return false;
+    }
     const auto latest = keys_.find(*record.key);
-    if (latest && record.offset < *latest) return false;
+    if (latest && record.offset < *latest) {
+        return false;
+    }
     return record.value.has_value() || !is_past_horizon(header);
 }
 
@@ -121,12 +143,16 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch
     bool has_tombstones = false;
     if (!discards_all) {
         const auto read = for_each_record(batch, {}, [&](const RecordView& record) {
-            if (!stays(header, record)) return;
+            if (!stays(header, record)) {
+                return;
+            }
             ++outcome.records_kept;
             // What the keys do not cover yet is met for the first time by a later cleaning.
             has_tombstones = has_tombstones || (!is_control && !record.value && record.offset < settings_.covered_until);
         });
-        if (!read) return std::unexpected(read.error());
+        if (!read) {
+            return std::unexpected(read.error());
+        }
     }
 
     if (outcome.records_kept == 0) {
@@ -145,12 +171,18 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch
         return outcome;
     }
     BatchOptions options = options_like(header);
-    if (needs_horizon) options.delete_horizon = horizon_of(settings_);
+    if (needs_horizon) {
+        options.delete_horizon = horizon_of(settings_);
+    }
     BatchBuilder builder(options);
     const auto copied = for_each_record(batch, {}, [&](const RecordView& record) {
-        if (stays(header, record)) builder.append_copy(record.offset_delta, record);
+        if (stays(header, record)) {
+            builder.append_copy(record.offset_delta, record);
+        }
     });
-    if (!copied) return std::unexpected(copied.error());
+    if (!copied) {
+        return std::unexpected(copied.error());
+    }
     builder.build(out, header.last_offset_delta);
     outcome.fate = Fate::rewritten;
     return outcome;

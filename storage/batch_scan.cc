@@ -17,9 +17,13 @@ StorageResult<std::uint32_t> checksum_of(File& file, std::uint64_t position, con
     while (position < end) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
         const auto read = file.read_at(position, MutableBytes(buffer.data(), wanted));
-        if (!read) return std::unexpected(read.error());
+        if (!read) {
+            return std::unexpected(read.error());
+        }
         crc = crc32c_extend(crc, Bytes(buffer.data(), *read));
-        if (*read < wanted) break;
+        if (*read < wanted) {
+            break;
+        }
         position += *read;
     }
     return crc;
@@ -33,9 +37,13 @@ StorageResult<Bytes> BatchScan::window(std::size_t count) {
     if (position_ < buffer_start_ || position_ + wanted > buffer_start_ + buffer_size_ || buffer_size_ == 0) {
         // Grows with the batch, which the caller has found to be one when it is large.
         const auto read_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(wanted, kReadBytes), left));
-        if (buffer_.size() < read_bytes) buffer_.resize(read_bytes);
+        if (buffer_.size() < read_bytes) {
+            buffer_.resize(read_bytes);
+        }
         const auto read = file_.read_at(position_, MutableBytes(buffer_.data(), read_bytes));
-        if (!read) return std::unexpected(read.error());
+        if (!read) {
+            return std::unexpected(read.error());
+        }
         buffer_start_ = position_;
         buffer_size_ = *read;
     }
@@ -45,9 +53,13 @@ StorageResult<Bytes> BatchScan::window(std::size_t count) {
 
 StorageResult<BatchScan::Step> BatchScan::next() {
     Step step{.position = position_};
-    if (position_ >= end_) return step;
+    if (position_ >= end_) {
+        return step;
+    }
     auto bytes = window(kBatchHeaderBytes);
-    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    if (!bytes) {
+        return std::unexpected(std::move(bytes.error()));
+    }
     step.found = Found::bad;
     const auto header = parse_batch_header(*bytes);
     if (!header) {
@@ -60,14 +72,18 @@ StorageResult<BatchScan::Step> BatchScan::next() {
     }
     if (header->size_bytes() > kBelievedBytes) {
         const auto crc = checksum_of(file_, position_, *header);
-        if (!crc) return std::unexpected(crc.error());
+        if (!crc) {
+            return std::unexpected(crc.error());
+        }
         if (*crc != header->crc) {
             step.error = BatchError::crc_mismatch;
             return step;
         }
     }
     bytes = window(header->size_bytes());
-    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    if (!bytes) {
+        return std::unexpected(std::move(bytes.error()));
+    }
     const auto batch = parse_batch(*bytes);
     if (!batch || !check_crc(*batch)) {
         step.error = batch ? BatchError::crc_mismatch : batch.error();
@@ -89,7 +105,9 @@ StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t positi
     for (bool is_last = false; !is_last;) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
         const auto read = file.read_at(position, MutableBytes(buffer.data(), wanted));
-        if (!read) return std::unexpected(read.error());
+        if (!read) {
+            return std::unexpected(read.error());
+        }
         const Bytes piece(buffer.data(), *read);
         is_last = *read < wanted || position + wanted == end;
         if (std::ranges::all_of(piece, [](std::byte byte) { return byte == std::byte{0}; })) {
@@ -99,19 +117,25 @@ StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t positi
         tail.all_zero = false;
         for (std::size_t at = 0; at + kBatchHeaderBytes <= piece.size(); ++at, ++position) {
             // The magic is one byte out of 256, the offset 31 bits out of 64: nearly nothing gets to the CRC.
-            if (piece[at + 16] != std::byte{kCurrentMagic}) continue;
+            if (piece[at + 16] != std::byte{kCurrentMagic}) {
+                continue;
+            }
             const auto header = parse_batch_header(piece.subspan(at));
             const bool plausible = header && header->base_offset >= expected &&
                                    header->base_offset - expected <= std::numeric_limits<std::int32_t>::max() &&
                                    header->size_bytes() <= end - position;
-            if (!plausible) continue;
+            if (!plausible) {
+                continue;
+            }
             if (header->size_bytes() > checksum_bytes_left) {
                 tail.holds_batches = true;
                 return tail;
             }
             checksum_bytes_left -= header->size_bytes();
             const auto crc = checksum_of(file, position, *header);
-            if (!crc) return std::unexpected(crc.error());
+            if (!crc) {
+                return std::unexpected(crc.error());
+            }
             if (*crc == header->crc) {
                 tail.holds_batches = true;
                 return tail;

@@ -21,7 +21,9 @@ PartitionName name_of(const PartitionLog& log) { return {log.topic().name, log.p
 
 /// A damaged file says nothing.
 StorageResult<OffsetCheckpoint> empty_if_corrupt(StorageResult<OffsetCheckpoint> checkpoint) {
-    if (!checkpoint && checkpoint.error().kind == StorageError::Kind::corrupt) return OffsetCheckpoint{};
+    if (!checkpoint && checkpoint.error().kind == StorageError::Kind::corrupt) {
+        return OffsetCheckpoint{};
+    }
     return checkpoint;
 }
 
@@ -42,21 +44,31 @@ std::string CheckpointFiles::path_of_mark(const PartitionName& name) const {
 StorageResult<OffsetCheckpoint> CheckpointFiles::read(std::string_view name) const {
     auto text = read_whole_file(file_system_, path_of(name), kLargestCheckpoint);
     if (!text) {
-        if (text.error().is_not_found()) return OffsetCheckpoint{};
+        if (text.error().is_not_found()) {
+            return OffsetCheckpoint{};
+        }
         return std::unexpected(std::move(text.error()));
     }
     auto checkpoint = parse_offset_checkpoint(*text);
-    if (!checkpoint) return std::unexpected(corrupt_error(path_of(name), "is not a checkpoint file"));
+    if (!checkpoint) {
+        return std::unexpected(corrupt_error(path_of(name), "is not a checkpoint file"));
+    }
     return std::move(*checkpoint);
 }
 
 StorageResult<CheckpointFiles::Offsets> CheckpointFiles::read() const {
     auto recovery_points = empty_if_corrupt(read(kRecoveryPointName));
-    if (!recovery_points) return std::unexpected(std::move(recovery_points.error()));
+    if (!recovery_points) {
+        return std::unexpected(std::move(recovery_points.error()));
+    }
     auto log_starts = read(kLogStartName);
-    if (!log_starts) return std::unexpected(std::move(log_starts.error()));
+    if (!log_starts) {
+        return std::unexpected(std::move(log_starts.error()));
+    }
     auto first_dirty = empty_if_corrupt(read(kCleanerOffsetName));
-    if (!first_dirty) return std::unexpected(std::move(first_dirty.error()));
+    if (!first_dirty) {
+        return std::unexpected(std::move(first_dirty.error()));
+    }
     return Offsets{.recovery_points = std::move(*recovery_points),
                    .log_starts = std::move(*log_starts),
                    .first_dirty = std::move(*first_dirty)};
@@ -69,9 +81,13 @@ void CheckpointFiles::note_stale(const PartitionName& name, bool is_cleaned) {
 
 StorageResult<void> CheckpointFiles::disown_predecessor(const PartitionName& name) {
     const MutexLock lock(stale_mutex_);
-    if (!stale_.contains(name)) return {};
+    if (!stale_.contains(name)) {
+        return {};
+    }
     auto mark = file_system_.open(path_of_mark(name), OpenMode::create_empty);
-    if (!mark) return std::unexpected(std::move(mark.error()));
+    if (!mark) {
+        return std::unexpected(std::move(mark.error()));
+    }
     return {};
 }
 
@@ -92,13 +108,23 @@ StorageResult<void> CheckpointFiles::write_contents(const Contents& contents, co
     points.reserve(contents.logs.size());
     for (const auto& log : contents.logs) {
         recovery_points[name_of(*log)] = points.emplace_back(log->checkpointed_end());
-        if (log->log_start_offset() > Offset{0}) log_starts[name_of(*log)] = log->log_start_offset();
+        if (log->log_start_offset() > Offset{0}) {
+            log_starts[name_of(*log)] = log->log_start_offset();
+        }
     }
-    if (auto written = write(kRecoveryPointName, recovery_points); !written) return written;
-    if (auto written = write(kLogStartName, log_starts); !written) return written;
-    for (std::size_t i = 0; i < points.size(); ++i) contents.logs[i]->note_recovery_point_on_file(points[i]);
+    if (auto written = write(kRecoveryPointName, recovery_points); !written) {
+        return written;
+    }
+    if (auto written = write(kLogStartName, log_starts); !written) {
+        return written;
+    }
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        contents.logs[i]->note_recovery_point_on_file(points[i]);
+    }
     if (moment.has_cleaned) {
-        if (auto written = write_first_dirty(contents.logs); !written) return written;
+        if (auto written = write_first_dirty(contents.logs); !written) {
+            return written;
+        }
     }
     const MutexLock lock(stale_mutex_);
     // With a mark that stays, the start after a crash reads more than it must: the next checkpoint tries again.
@@ -110,13 +136,17 @@ StorageResult<void> CheckpointFiles::write_first_dirty(const std::vector<std::sh
     OffsetCheckpoint first_dirty;
     for (const auto& log : logs) {
         const Offset offset = log->first_dirty_offset();
-        if (offset > Offset{0}) first_dirty[name_of(*log)] = offset;
+        if (offset > Offset{0}) {
+            first_dirty[name_of(*log)] = offset;
+        }
     }
     return write(kCleanerOffsetName, first_dirty);
 }
 
 StorageResult<void> CheckpointFiles::remove_recovery_points() {
-    if (auto removed = file_system_.remove(path_of(kRecoveryPointName)); !removed) return removed;
+    if (auto removed = file_system_.remove(path_of(kRecoveryPointName)); !removed) {
+        return removed;
+    }
     return file_system_.sync_directory(directory_);
 }
 

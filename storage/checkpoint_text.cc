@@ -8,7 +8,9 @@ namespace {
 /// Takes one line off the front; false when there is none. The last line needs its newline.
 bool take_line(std::string_view& text, std::string_view& line) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return false;
+    if (end == std::string_view::npos) {
+        return false;
+    }
     line = text.substr(0, end);
     text.remove_prefix(end + 1);
     return true;
@@ -19,7 +21,9 @@ bool take_line(std::string_view& text, std::string_view& line) {
 std::optional<std::int64_t> parse_integer(std::string_view text) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
     return value;
 }
 
@@ -27,23 +31,35 @@ std::optional<std::vector<std::vector<std::string_view>>> parse_checkpoint_lines
                                                                                  std::size_t fields_per_line,
                                                                                  std::size_t maximum_lines) {
     std::string_view line;
-    if (!take_line(text, line) || line != "0") return std::nullopt;
-    if (!take_line(text, line)) return std::nullopt;
+    if (!take_line(text, line) || line != "0") {
+        return std::nullopt;
+    }
+    if (!take_line(text, line)) {
+        return std::nullopt;
+    }
     const auto count = parse_integer(line);
-    if (!count || *count < 0 || static_cast<std::size_t>(*count) > maximum_lines) return std::nullopt;
+    if (!count || *count < 0 || static_cast<std::size_t>(*count) > maximum_lines) {
+        return std::nullopt;
+    }
     std::vector<std::vector<std::string_view>> lines;
     while (take_line(text, line)) {
         std::vector<std::string_view> fields;
         while (true) {
             const std::size_t space = line.find(' ');
             fields.push_back(line.substr(0, space));
-            if (space == std::string_view::npos) break;
+            if (space == std::string_view::npos) {
+                break;
+            }
             line.remove_prefix(space + 1);
         }
-        if (fields.size() != fields_per_line) return std::nullopt;
+        if (fields.size() != fields_per_line) {
+            return std::nullopt;
+        }
         lines.push_back(std::move(fields));
     }
-    if (!text.empty() || lines.size() != static_cast<std::size_t>(*count)) return std::nullopt;
+    if (!text.empty() || lines.size() != static_cast<std::size_t>(*count)) {
+        return std::nullopt;
+    }
     return lines;
 }
 
@@ -56,9 +72,13 @@ std::string to_text(const OffsetCheckpoint& checkpoint) {
 }
 
 std::optional<OffsetCheckpoint> parse_offset_checkpoint(std::string_view text) {
-    if (text.empty()) return OffsetCheckpoint{};
+    if (text.empty()) {
+        return OffsetCheckpoint{};
+    }
     const auto lines = parse_checkpoint_lines(text, 3, kMaximumCheckpointLines);
-    if (!lines) return std::nullopt;
+    if (!lines) {
+        return std::nullopt;
+    }
     OffsetCheckpoint checkpoint;
     for (const auto& fields : *lines) {
         const auto partition = parse_integer(fields[1]);

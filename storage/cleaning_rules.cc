@@ -17,7 +17,9 @@ bool DirtyRange::is_worth_cleaning(double min_cleanable_dirty_ratio) const {
 DirtyRange find_dirty_range(std::span<const SegmentSummary> segments, std::span<const TimestampMs> first_timestamps,
                             const CleaningPosition& position, const LogConfig& config, TimestampMs now) {
     DirtyRange range;
-    if (segments.empty()) return range;
+    if (segments.empty()) {
+        return range;
+    }
     const Offset start = std::max(position.log_start_offset, segments.front().base_offset);
     const Offset end = segments.back().end_offset;
     // A checkpoint from before records were deleted, or of a log that lost its end, tells nothing.
@@ -26,7 +28,9 @@ DirtyRange find_dirty_range(std::span<const SegmentSummary> segments, std::span<
 
     Offset limit = std::min(position.clean_below, segments.back().base_offset);
     for (const SegmentSummary& segment : segments.first(segments.size() - 1)) {
-        if (config.min_compaction_lag_ms <= 0 || segment.end_offset <= range.first_dirty) continue;
+        if (config.min_compaction_lag_ms <= 0 || segment.end_offset <= range.first_dirty) {
+            continue;
+        }
         const TimestampMs newest = segment.max_timestamp >= TimestampMs{0} ? segment.max_timestamp : segment.last_modified;
         if (newest.value > now.value - config.min_compaction_lag_ms) {
             limit = std::min(limit, segment.base_offset);
@@ -43,7 +47,9 @@ DirtyRange find_dirty_range(std::span<const SegmentSummary> segments, std::span<
             range.dirty_bytes += segment.size_bytes;
             const TimestampMs first = i < first_timestamps.size() ? first_timestamps[i] : kNoTimestamp;
             const std::int64_t waited_ms = first.value > 0 ? std::max<std::int64_t>(now.value - first.value, 0) : 0;
-            if (waited_ms > std::max<std::int64_t>(config.max_compaction_lag_ms, 0)) range.is_overdue = true;
+            if (waited_ms > std::max<std::int64_t>(config.max_compaction_lag_ms, 0)) {
+                range.is_overdue = true;
+            }
         }
     }
     return range;

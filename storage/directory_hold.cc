@@ -36,10 +36,14 @@ std::string utc_text(TimestampMs time) {
 StorageResult<std::unique_ptr<FileLock>> take_lock(FileSystem& file_system, const std::string& directory, TimestampMs now) {
     const std::string path = join_path(directory, kLockName);
     auto lock = file_system.lock(path, "process " + std::to_string(::getpid()) + ", started " + utc_text(now) + "\n");
-    if (lock || lock.error().kind != StorageError::Kind::locked) return lock;
+    if (lock || lock.error().kind != StorageError::Kind::locked) {
+        return lock;
+    }
     auto text = read_whole_file(file_system, path, kLargestFile);
     std::string who = text ? *text : "";
-    while (!who.empty() && who.back() == '\n') who.pop_back();
+    while (!who.empty() && who.back() == '\n') {
+        who.pop_back();
+    }
     StorageError error = std::move(lock.error());
     error.message = "the data directory " + directory + " is in use by " + (who.empty() ? "another broker" : who) +
                     "; stop it, or use another directory";
@@ -49,7 +53,9 @@ StorageResult<std::unique_ptr<FileLock>> take_lock(FileSystem& file_system, cons
 /// There are partitions, or a Kafka's properties.
 StorageResult<bool> holds_partitions(FileSystem& file_system, const std::string& directory) {
     const auto entries = file_system.list(directory);
-    if (!entries) return std::unexpected(entries.error());
+    if (!entries) {
+        return std::unexpected(entries.error());
+    }
     return std::ranges::any_of(*entries, [](const DirectoryEntry& entry) {
         return entry.is_directory ? parse_directory_name(entry.name).has_value() : entry.name == kMetaPropertiesName;
     });
@@ -58,7 +64,9 @@ StorageResult<bool> holds_partitions(FileSystem& file_system, const std::string&
 /// The number that the properties name; nothing when they name none.
 std::optional<std::int64_t> version_in(std::string_view properties) {
     const std::size_t at = properties.find(kFormatKey);
-    if (at == std::string_view::npos) return std::nullopt;
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
     const std::size_t begin = at + kFormatKey.size();
     return parse_integer(properties.substr(begin, properties.find('\n', begin) - begin));
 }
@@ -67,27 +75,37 @@ std::optional<std::int64_t> version_in(std::string_view properties) {
 StorageResult<void> check_format_version(FileSystem& file_system, const std::string& directory, DirectoryHold& hold) {
     const std::string path = join_path(directory, kFormatName);
     auto text = read_whole_file(file_system, path, kLargestFile);
-    if (!text && !text.error().is_not_found()) return std::unexpected(std::move(text.error()));
+    if (!text && !text.error().is_not_found()) {
+        return std::unexpected(std::move(text.error()));
+    }
     // New, written by Kafka, or cut off before the file was on the device: all of them are the first format. That is why
     // nobody has to wait for the device here; a later format would. Not in a new directory: its name alone, which comes before
     // that of any partition, says that what lies beside it is ours.
     static_assert(kDirectoryFormatVersion == 1);
     if (!text) {
         const auto found = holds_partitions(file_system, directory);
-        if (!found) return std::unexpected(found.error());
+        if (!found) {
+            return std::unexpected(found.error());
+        }
         hold.is_foreign = hold.was_taken_over = *found;
     }
     const bool is_unwritten = !text || text->find_first_not_of('\0') == std::string::npos;
     if (is_unwritten) {
         std::string content = "# Data directory of Partita. Do not edit.\n" + std::string(kFormatKey) +
                               std::to_string(kDirectoryFormatVersion) + "\n";
-        if (hold.was_taken_over) content += kTakenOverLine;
+        if (hold.was_taken_over) {
+            content += kTakenOverLine;
+        }
         return replace_file(file_system, path, as_bytes(content), hold.was_taken_over);
     }
     hold.was_taken_over = text->contains(kTakenOverLine);
     const std::optional<std::int64_t> version = version_in(*text);
-    if (!version || *version < 1) return std::unexpected(corrupt_error(path, "names no format version"));
-    if (*version <= kDirectoryFormatVersion) return {};
+    if (!version || *version < 1) {
+        return std::unexpected(corrupt_error(path, "names no format version"));
+    }
+    if (*version <= kDirectoryFormatVersion) {
+        return {};
+    }
     return std::unexpected(StorageError{StorageError::Kind::newer_format, 0,
                                         "the data directory " + directory + " has format " + std::to_string(*version) +
                                             ", this version understands formats up to " +
@@ -99,9 +117,15 @@ StorageResult<void> check_format_version(FileSystem& file_system, const std::str
 StorageResult<bool> take_clean_mark(FileSystem& file_system, const std::string& directory) {
     const std::string path = join_path(directory, kCleanMarkName);
     auto exists = file_system.exists(path);
-    if (!exists || !*exists) return exists;
-    if (auto removed = file_system.remove(path); !removed) return std::unexpected(std::move(removed.error()));
-    if (auto synced = file_system.sync_directory(directory); !synced) return std::unexpected(std::move(synced.error()));
+    if (!exists || !*exists) {
+        return exists;
+    }
+    if (auto removed = file_system.remove(path); !removed) {
+        return std::unexpected(std::move(removed.error()));
+    }
+    if (auto synced = file_system.sync_directory(directory); !synced) {
+        return std::unexpected(std::move(synced.error()));
+    }
     return true;
 }
 
@@ -109,11 +133,17 @@ StorageResult<bool> take_clean_mark(FileSystem& file_system, const std::string& 
 
 StorageResult<DirectoryHold> hold_directory(FileSystem& file_system, const std::string& directory, TimestampMs now) {
     auto lock = take_lock(file_system, directory, now);
-    if (!lock) return std::unexpected(std::move(lock.error()));
+    if (!lock) {
+        return std::unexpected(std::move(lock.error()));
+    }
     DirectoryHold hold{.lock = std::move(*lock)};
-    if (auto done = check_format_version(file_system, directory, hold); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = check_format_version(file_system, directory, hold); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
     auto clean = take_clean_mark(file_system, directory);
-    if (!clean) return std::unexpected(std::move(clean.error()));
+    if (!clean) {
+        return std::unexpected(std::move(clean.error()));
+    }
     hold.was_clean = *clean;
     return hold;
 }

@@ -52,9 +52,15 @@ class PosixFile final : public File {
         while (done < destination.size()) {
             const ssize_t count =
                 ::pread(descriptor_, destination.data() + done, destination.size() - done, static_cast<off_t>(position + done));
-            if (count < 0 && errno == EINTR) continue;
-            if (count < 0) return failed("read", path_);
-            if (count == 0) break;
+            if (count < 0 && errno == EINTR) {
+                continue;
+            }
+            if (count < 0) {
+                return failed("read", path_);
+            }
+            if (count == 0) {
+                break;
+            }
             done += static_cast<std::size_t>(count);
         }
         return done;
@@ -74,8 +80,12 @@ class PosixFile final : public File {
                 room -= vectors[count].iov_len;
             }
             const ssize_t written = ::pwritev(descriptor_, vectors, static_cast<int>(count), static_cast<off_t>(position));
-            if (written < 0 && errno == EINTR) continue;
-            if (written < 0) return failed("write", path_);
+            if (written < 0 && errno == EINTR) {
+                continue;
+            }
+            if (written < 0) {
+                return failed("write", path_);
+            }
             if (written == 0 && pieces[piece].size() > skip) {
                 return std::unexpected(io_error("write", path_, EIO));  // Never seen; would loop for ever.
             }
@@ -93,28 +103,39 @@ class PosixFile final : public File {
 
     StorageResult<void> truncate(std::uint64_t size) override {
         while (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) {
-            if (errno != EINTR) return failed("truncate", path_);
+            if (errno != EINTR) {
+                return failed("truncate", path_);
+            }
         }
         return {};
     }
 
     StorageResult<void> sync_data() override {
-        if (::fdatasync(descriptor_) == 0) return {};
+        if (::fdatasync(descriptor_) == 0) {
+            return {};
+        }
         return failed_sync("sync", path_, errno);
     }
 
     StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) override {
         constexpr unsigned kAllOfIt = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-        if (::sync_file_range(descriptor_, static_cast<off64_t>(position), static_cast<off64_t>(length), kAllOfIt) == 0)
+        if (::sync_file_range(descriptor_, static_cast<off64_t>(position), static_cast<off64_t>(length), kAllOfIt) == 0) {
             return {};
-        if (errno == ENOSYS || errno == EPERM) return {};
+        }
+        if (errno == ENOSYS || errno == EPERM) {
+            return {};
+        }
         return failed_sync("write back", path_, errno);
     }
 
     StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) override {
         while (::fallocate(descriptor_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(position), static_cast<off_t>(length)) != 0) {
-            if (errno == EINTR) continue;
-            if (errno == EOPNOTSUPP || errno == ENOSYS) return {};
+            if (errno == EINTR) {
+                continue;
+            }
+            if (errno == EOPNOTSUPP || errno == ENOSYS) {
+                return {};
+            }
             return failed("reserve space in", path_);
         }
         return {};
@@ -126,7 +147,9 @@ class PosixFile final : public File {
 
     StorageResult<std::uint64_t> size() override {
         struct stat status{};
-        if (::fstat(descriptor_, &status) != 0) return failed("stat", path_);
+        if (::fstat(descriptor_, &status) != 0) {
+            return failed("stat", path_);
+        }
         return static_cast<std::uint64_t>(status.st_size);
     }
 
@@ -168,7 +191,9 @@ bool kernel_tells_failures_of_syncfs() {
     utsname name{};
     int major = 0;
     int minor = 0;
-    if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return false;
+    if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) {
+        return false;
+    }
     return major > 5 || (major == 5 && minor >= 17);
 }
 
@@ -176,7 +201,9 @@ bool kernel_tells_failures_of_syncfs() {
 /// the failures of what lies below it to itself, and one that is served by another process or machine may be told nothing.
 bool is_trusted_to_sync(int descriptor) {
     struct statfs status{};
-    if (::fstatfs(descriptor, &status) != 0) return false;
+    if (::fstatfs(descriptor, &status) != 0) {
+        return false;
+    }
     return status.f_type == EXT4_SUPER_MAGIC || status.f_type == XFS_SUPER_MAGIC || status.f_type == BTRFS_SUPER_MAGIC ||
            status.f_type == TMPFS_MAGIC;
 }
@@ -192,12 +219,18 @@ class PosixVolume final : public Volume {
 
     StorageResult<bool> sync() override {
         if (::syncfs(descriptor_) != 0) {
-            if (errno == ENOSYS || errno == EPERM) return false;
+            if (errno == ENOSYS || errno == EPERM) {
+                return false;
+            }
             return failed_sync("sync the volume of", path_, errno);
         }
-        if (!vouches_) return false;
+        if (!vouches_) {
+            return false;
+        }
         // Asks the file system itself: one that gave up (an aborted journal) may leave data unwritten in silence.
-        if (::fsync(descriptor_) != 0) return failed_sync("sync directory", path_, errno);
+        if (::fsync(descriptor_) != 0) {
+            return failed_sync("sync directory", path_, errno);
+        }
         return true;
     }
 
@@ -228,34 +261,54 @@ StorageResult<std::shared_ptr<File>> PosixFileSystem::open(const std::string& pa
     do {
         descriptor = ::open(path.c_str(), open_flags(mode) | O_CLOEXEC, 0644);
     } while (descriptor < 0 && errno == EINTR);
-    if (descriptor < 0) return failed("open", path);
+    if (descriptor < 0) {
+        return failed("open", path);
+    }
     return std::make_shared<PosixFile>(descriptor, path);
 }
 
 StorageResult<void> PosixFileSystem::make_directories(const std::string& path) {
-    if (::mkdir(path.c_str(), 0755) == 0) return {};
+    if (::mkdir(path.c_str(), 0755) == 0) {
+        return {};
+    }
     if (errno == EEXIST) {
         struct stat status{};
-        if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
-        if (S_ISDIR(status.st_mode)) return {};
+        if (::stat(path.c_str(), &status) != 0) {
+            return failed("stat", path);
+        }
+        if (S_ISDIR(status.st_mode)) {
+            return {};
+        }
         return std::unexpected(io_error("create directory", path, ENOTDIR));
     }
-    if (errno != ENOENT) return failed("create directory", path);
+    if (errno != ENOENT) {
+        return failed("create directory", path);
+    }
     const std::string parent = parent_directory(path);
-    if (parent == path) return failed("create directory", path);
-    if (auto made = make_directories(parent); !made) return made;
-    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return failed("create directory", path);
+    if (parent == path) {
+        return failed("create directory", path);
+    }
+    if (auto made = make_directories(parent); !made) {
+        return made;
+    }
+    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
+        return failed("create directory", path);
+    }
     return {};
 }
 
 StorageResult<std::vector<DirectoryEntry>> PosixFileSystem::list(const std::string& path) {
     DIR* directory = ::opendir(path.c_str());
-    if (directory == nullptr) return failed("list", path);
+    if (directory == nullptr) {
+        return failed("list", path);
+    }
     std::vector<DirectoryEntry> entries;
     errno = 0;
     while (const dirent* entry = ::readdir(directory)) {
         const std::string_view name = entry->d_name;
-        if (name == "." || name == "..") continue;
+        if (name == "." || name == "..") {
+            continue;
+        }
         bool is_directory = entry->d_type == DT_DIR;
         if (entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK) {
             struct stat status{};
@@ -266,53 +319,73 @@ StorageResult<std::vector<DirectoryEntry>> PosixFileSystem::list(const std::stri
     }
     const int error_number = errno;
     ::closedir(directory);
-    if (error_number != 0) return std::unexpected(io_error("list", path, error_number));
+    if (error_number != 0) {
+        return std::unexpected(io_error("list", path, error_number));
+    }
     std::ranges::sort(entries, {}, &DirectoryEntry::name);
     return entries;
 }
 
 StorageResult<void> PosixFileSystem::rename(const std::string& from, const std::string& to) {
-    if (::rename(from.c_str(), to.c_str()) != 0) return failed("rename to " + to + " from", from);
+    if (::rename(from.c_str(), to.c_str()) != 0) {
+        return failed("rename to " + to + " from", from);
+    }
     return {};
 }
 
 StorageResult<void> PosixFileSystem::remove(const std::string& path) {
-    if (::remove(path.c_str()) != 0 && errno != ENOENT) return failed("remove", path);
+    if (::remove(path.c_str()) != 0 && errno != ENOENT) {
+        return failed("remove", path);
+    }
     return {};
 }
 
 StorageResult<void> PosixFileSystem::sync_directory(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return failed("open", path);
+    if (descriptor < 0) {
+        return failed("open", path);
+    }
     const int result = ::fsync(descriptor);
     const int error_number = errno;
     ::close(descriptor);
-    if (result == 0) return {};
+    if (result == 0) {
+        return {};
+    }
     return failed_sync("sync directory", path, error_number);
 }
 
 StorageResult<std::unique_ptr<Volume>> PosixFileSystem::open_volume(const std::string& directory) {
     const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) return failed("open", directory);
+    if (descriptor < 0) {
+        return failed("open", directory);
+    }
     return std::make_unique<PosixVolume>(descriptor, directory);
 }
 
 StorageResult<bool> PosixFileSystem::exists(const std::string& path) {
     struct stat status{};
-    if (::stat(path.c_str(), &status) == 0) return true;
-    if (errno == ENOENT || errno == ENOTDIR) return false;
+    if (::stat(path.c_str(), &status) == 0) {
+        return true;
+    }
+    if (errno == ENOENT || errno == ENOTDIR) {
+        return false;
+    }
     return failed("stat", path);
 }
 
 StorageResult<std::uint64_t> PosixFileSystem::file_size(const std::string& path) {
     struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) return failed("stat", path);
+    if (::stat(path.c_str(), &status) != 0) {
+        return failed("stat", path);
+    }
     return static_cast<std::uint64_t>(status.st_size);
 }
 
 StorageResult<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string& path, const std::string& content) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor < 0) return failed("open", path);
+    if (descriptor < 0) {
+        return failed("open", path);
+    }
     auto holder = std::make_unique<PosixFileLock>(descriptor);
     // An open-file-description lock excludes the record lock that the JVM takes on the same file, so
     // a running Kafka is kept out too; unlike a record lock it belongs to this descriptor alone.
@@ -322,10 +395,14 @@ StorageResult<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string
     if (::fcntl(descriptor, F_OFD_SETLK, &region) != 0) {
         const bool taken = errno == EAGAIN || errno == EACCES;
         StorageError error = io_error("lock", path, errno);
-        if (taken) error.kind = StorageError::Kind::locked;
+        if (taken) {
+            error.kind = StorageError::Kind::locked;
+        }
         return std::unexpected(std::move(error));
     }
-    if (::ftruncate(descriptor, 0) != 0) return failed("truncate", path);
+    if (::ftruncate(descriptor, 0) != 0) {
+        return failed("truncate", path);
+    }
     if (::pwrite(descriptor, content.data(), content.size(), 0) != static_cast<ssize_t>(content.size())) {
         return failed("write", path);
     }
@@ -334,27 +411,43 @@ StorageResult<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string
 
 StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path, std::size_t limit_bytes) {
     auto file = file_system.open(path, OpenMode::read_only);
-    if (!file) return std::unexpected(std::move(file.error()));
+    if (!file) {
+        return std::unexpected(std::move(file.error()));
+    }
     const auto size = (*file)->size();
-    if (!size) return std::unexpected(size.error());
-    if (*size > limit_bytes) return std::unexpected(corrupt_error(path, "larger than it can be"));
+    if (!size) {
+        return std::unexpected(size.error());
+    }
+    if (*size > limit_bytes) {
+        return std::unexpected(corrupt_error(path, "larger than it can be"));
+    }
     std::string content(*size, '\0');
     const auto read = (*file)->read_at(0, std::as_writable_bytes(std::span(content.data(), content.size())));
-    if (!read) return std::unexpected(read.error());
+    if (!read) {
+        return std::unexpected(read.error());
+    }
     content.resize(*read);
     return content;
 }
 
 StorageResult<void> write_replacement(FileSystem& file_system, const std::string& path, Bytes content, bool durable) {
     auto file = file_system.open(path + std::string(kTemporarySuffix), OpenMode::create_empty);
-    if (!file) return std::unexpected(std::move(file.error()));
-    if (auto written = (*file)->write_at(0, std::span(&content, 1)); !written) return written;
+    if (!file) {
+        return std::unexpected(std::move(file.error()));
+    }
+    if (auto written = (*file)->write_at(0, std::span(&content, 1)); !written) {
+        return written;
+    }
     return durable ? (*file)->sync_data() : StorageResult<void>{};
 }
 
 StorageResult<void> replace_file(FileSystem& file_system, const std::string& path, Bytes content, bool durable) {
-    if (auto written = write_replacement(file_system, path, content, durable); !written) return written;
-    if (auto renamed = file_system.rename(path + std::string(kTemporarySuffix), path); !renamed) return renamed;
+    if (auto written = write_replacement(file_system, path, content, durable); !written) {
+        return written;
+    }
+    if (auto renamed = file_system.rename(path + std::string(kTemporarySuffix), path); !renamed) {
+        return renamed;
+    }
     return durable ? file_system.sync_directory(parent_directory(path)) : StorageResult<void>{};
 }
 
@@ -362,31 +455,45 @@ std::string join_path(std::string_view directory, std::string_view name) {
     std::string path;
     path.reserve(directory.size() + 1 + name.size());
     path += directory;
-    if (!path.empty() && path.back() != '/') path += '/';
+    if (!path.empty() && path.back() != '/') {
+        path += '/';
+    }
     path += name;
     return path;
 }
 
 std::string parent_directory(std::string_view path) {
-    while (path.size() > 1 && path.back() == '/') path.remove_suffix(1);
+    while (path.size() > 1 && path.back() == '/') {
+        path.remove_suffix(1);
+    }
     const std::size_t slash = path.rfind('/');
-    if (slash == std::string_view::npos) return ".";
-    if (slash == 0) return "/";
+    if (slash == std::string_view::npos) {
+        return ".";
+    }
+    if (slash == 0) {
+        return "/";
+    }
     return std::string(path.substr(0, slash));
 }
 
 StorageResult<void> remove_recursively(FileSystem& file_system, const std::string& path) {
     // Goes at once where there is nothing below it. Of a link only the link goes: what it leads to is somebody else's.
-    if (file_system.remove(path)) return {};
+    if (file_system.remove(path)) {
+        return {};
+    }
     auto entries = file_system.list(path);
     if (!entries) {
-        if (entries.error().is_not_found()) return {};
+        if (entries.error().is_not_found()) {
+            return {};
+        }
         return std::unexpected(std::move(entries.error()));
     }
     for (const DirectoryEntry& entry : *entries) {
         const std::string child = join_path(path, entry.name);
         auto removed = entry.is_directory ? remove_recursively(file_system, child) : file_system.remove(child);
-        if (!removed) return removed;
+        if (!removed) {
+            return removed;
+        }
     }
     return file_system.remove(path);
 }

@@ -17,12 +17,18 @@ template <class Work>
 void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
     std::atomic<std::size_t> next{0};
     const auto run = [&] {
-        for (std::size_t i = next++; i < count; i = next++) work(i);
+        for (std::size_t i = next++; i < count; i = next++) {
+            work(i);
+        }
     };
     std::vector<std::thread> helpers;
-    for (std::size_t i = 1; i < std::min(threads, count); ++i) helpers.emplace_back(run);
+    for (std::size_t i = 1; i < std::min(threads, count); ++i) {
+        helpers.emplace_back(run);
+    }
     run();
-    for (std::thread& helper : helpers) helper.join();
+    for (std::thread& helper : helpers) {
+        helper.join();
+    }
 }
 
 void open_partition(const LogEnvironment& environment, const CheckpointFiles::Offsets& offsets,
@@ -33,7 +39,9 @@ void open_partition(const LogEnvironment& environment, const CheckpointFiles::Of
     auto metadata = read_whole_file(environment.file_system, join_path(directory, kPartitionMetadataFileName), kLargestMetadata);
     if (metadata) {
         const auto id = parse_partition_metadata(*metadata);
-        if (id) topic->id = *id;
+        if (id) {
+            topic->id = *id;
+        }
         // After a clean stop, or of a Kafka, unreadable text counts as none: the catalog's claim then decides.
         partition.is_cut_off = !id && !options.was_clean && !options.is_foreign;
     } else if (!metadata.error().is_not_found()) {
@@ -53,10 +61,14 @@ void open_partition(const LogEnvironment& environment, const CheckpointFiles::Of
 
 StorageResult<DirectoryListing> list_partitions(FileSystem& file_system, const std::string& directory) {
     auto entries = file_system.list(directory);
-    if (!entries) return std::unexpected(std::move(entries.error()));
+    if (!entries) {
+        return std::unexpected(std::move(entries.error()));
+    }
     DirectoryListing listing;
     for (const DirectoryEntry& entry : *entries) {
-        if (!entry.is_directory) continue;
+        if (!entry.is_directory) {
+            continue;
+        }
         if (is_deleted_directory(entry.name)) {
             listing.deleted.push_back(entry.name);
         } else if (auto name = parse_directory_name(entry.name)) {
@@ -70,14 +82,20 @@ std::vector<OpenedPartition> open_partitions(const LogEnvironment& environment, 
                                              const CheckpointFiles::Offsets& offsets, const OpenPartitionsOptions& options) {
     std::vector<OpenedPartition> opened;
     opened.reserve(names.size());
-    for (PartitionName& name : names) opened.push_back({.name = std::move(name), .log = nullptr, .report = RecoveryReport{}});
+    for (PartitionName& name : names) {
+        opened.push_back({.name = std::move(name), .log = nullptr, .report = RecoveryReport{}});
+    }
     in_parallel(opened.size(), options.threads, [&](std::size_t i) { open_partition(environment, offsets, options, opened[i]); });
     return opened;
 }
 
 FoundFor found_for(const TopicId& found, bool is_cut_off, const TopicId& claiming, bool is_made_now) {
-    if (is_cut_off) return FoundFor::another_topic;
-    if (found == claiming || claiming.is_zero()) return FoundFor::this_topic;
+    if (is_cut_off) {
+        return FoundFor::another_topic;
+    }
+    if (found == claiming || claiming.is_zero()) {
+        return FoundFor::this_topic;
+    }
     const bool may_be_unnamed = found.is_zero() && !is_made_now;
     return may_be_unnamed ? FoundFor::this_topic_unnamed : FoundFor::another_topic;
 }
@@ -112,13 +130,17 @@ bool FoundLogs::has_any_of(const std::string& topic) const {
 OffsetCheckpoint FoundLogs::unreadable_log_starts() const {
     OffsetCheckpoint starts;
     for (const auto& [name, partition] : unreadable_) {
-        if (partition.log_start != kNoOffset) starts.emplace(name, partition.log_start);
+        if (partition.log_start != kNoOffset) {
+            starts.emplace(name, partition.log_start);
+        }
     }
     return starts;
 }
 
 void FoundLogs::believe_names() {
-    for (auto& [name, found] : logs_) found.is_cut_off = false;
+    for (auto& [name, found] : logs_) {
+        found.is_cut_off = false;
+    }
 }
 
 }  // namespace partita

@@ -33,13 +33,17 @@ StorageResult<std::shared_ptr<File>> IndexFile::file(bool create) const {
 
 StorageResult<void> IndexFile::pin() {
     auto pinned = open_files_.pin(slot_, [this] { return path_; });
-    if (!pinned && pinned.error().is_not_found()) return {};
+    if (!pinned && pinned.error().is_not_found()) {
+        return {};
+    }
     return pinned;
 }
 
 StorageResult<std::size_t> IndexFile::load(bool is_durable) {
     auto size = open_files_.file_system().file_size(path_);
-    if (!size && !size.error().is_not_found()) return std::unexpected(std::move(size.error()));
+    if (!size && !size.error().is_not_found()) {
+        return std::unexpected(std::move(size.error()));
+    }
     const MutexLock lock(mutex_);
     persisted_ = size ? *size / entry_bytes_ : 0;
     pending_.clear();
@@ -49,8 +53,12 @@ StorageResult<std::size_t> IndexFile::load(bool is_durable) {
 
 StorageResult<bool> IndexFile::is_whole() const {
     const auto size = open_files_.file_system().file_size(path_);
-    if (!size && size.error().is_not_found()) return true;
-    if (!size) return std::unexpected(size.error());
+    if (!size && size.error().is_not_found()) {
+        return true;
+    }
+    if (!size) {
+        return std::unexpected(size.error());
+    }
     return *size % entry_bytes_ == 0;
 }
 
@@ -80,16 +88,24 @@ StorageResult<void> IndexFile::read(std::size_t index, MutableBytes destination)
         }
     }
     auto opened = file(false);
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        return std::unexpected(std::move(opened.error()));
+    }
     const auto count = (*opened)->read_at(index * entry_bytes_, destination.first(entry_bytes_));
-    if (!count) return std::unexpected(count.error());
-    if (*count != entry_bytes_) return std::unexpected(corrupt_error(path_, "ends before its last entry"));
+    if (!count) {
+        return std::unexpected(count.error());
+    }
+    if (*count != entry_bytes_) {
+        return std::unexpected(corrupt_error(path_, "ends before its last entry"));
+    }
     return {};
 }
 
 StorageResult<std::vector<std::byte>> IndexFile::read_range(std::size_t first, std::size_t n) const {
     std::vector<std::byte> bytes(n * entry_bytes_);
-    if (auto read = read_into(first, bytes); !read) return std::unexpected(std::move(read.error()));
+    if (auto read = read_into(first, bytes); !read) {
+        return std::unexpected(std::move(read.error()));
+    }
     return bytes;
 }
 
@@ -106,12 +122,20 @@ StorageResult<void> IndexFile::read_into(std::size_t first, MutableBytes bytes) 
                         (n - from_file) * entry_bytes_);
         }
     }
-    if (from_file == 0) return {};
+    if (from_file == 0) {
+        return {};
+    }
     auto opened = file(false);
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        return std::unexpected(std::move(opened.error()));
+    }
     const auto count = (*opened)->read_at(first * entry_bytes_, bytes.first(from_file * entry_bytes_));
-    if (!count) return std::unexpected(count.error());
-    if (*count != from_file * entry_bytes_) return std::unexpected(corrupt_error(path_, "ends before its last entry"));
+    if (!count) {
+        return std::unexpected(count.error());
+    }
+    if (*count != from_file * entry_bytes_) {
+        return std::unexpected(corrupt_error(path_, "ends before its last entry"));
+    }
     return {};
 }
 
@@ -152,7 +176,9 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(const std::functi
     std::byte entry[kMaximumEntryBytes];
     while (high - low > kBlockEntries) {
         const std::size_t middle = low + (high - low) / 2;
-        if (auto done = read(middle, entry); !done) return std::unexpected(std::move(done.error()));
+        if (auto done = read(middle, entry); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
         if (belongs(entry)) {
             low = middle;
         } else {
@@ -167,11 +193,15 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(const std::functi
     std::optional<std::size_t> found;
     for (std::size_t i = low; i < high; ++i) {
         const std::byte* candidate = block + (i - low) * entry_bytes_;
-        if (!belongs(candidate)) break;
+        if (!belongs(candidate)) {
+            break;
+        }
         found = i;
         std::memcpy(destination.data(), candidate, entry_bytes_);
     }
-    if (found) last_found = {this, *found};
+    if (found) {
+        last_found = {this, *found};
+    }
     return found;
 }
 
@@ -180,15 +210,21 @@ StorageResult<void> IndexFile::write_pending() {
     std::size_t position = 0;
     {
         const MutexLock lock(mutex_);
-        if (pending_.empty()) return {};
+        if (pending_.empty()) {
+            return {};
+        }
         bytes = pending_;
         position = persisted_ * entry_bytes_;
     }
     auto opened = file(true);
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        return std::unexpected(std::move(opened.error()));
+    }
     mark_unsynced(true);
     const Bytes piece(bytes);
-    if (auto written = (*opened)->write_at(position, std::span(&piece, 1)); !written) return written;
+    if (auto written = (*opened)->write_at(position, std::span(&piece, 1)); !written) {
+        return written;
+    }
     const MutexLock lock(mutex_);
     PARTITA_ASSERT(pending_.size() == bytes.size(), "there is one appender");
     persisted_ += bytes.size() / entry_bytes_;
@@ -207,11 +243,15 @@ bool IndexFile::has_unsynced() const {
 }
 
 StorageResult<void> IndexFile::sync() {
-    if (!has_unsynced()) return {};
+    if (!has_unsynced()) {
+        return {};
+    }
     auto opened = file(false);
     if (!opened) {
         // An index without entries may have no file.
-        if (opened.error().is_not_found()) return {};
+        if (opened.error().is_not_found()) {
+            return {};
+        }
         return std::unexpected(std::move(opened.error()));
     }
     // Before, as somebody may write meanwhile; after a failure the process ends.
@@ -234,12 +274,18 @@ StorageResult<void> IndexFile::truncate(std::size_t count) {
     }
     auto size = open_files_.file_system().file_size(path_);
     if (!size) {
-        if (size.error().is_not_found()) return {};
+        if (size.error().is_not_found()) {
+            return {};
+        }
         return std::unexpected(std::move(size.error()));
     }
-    if (*size == keep * entry_bytes_) return {};
+    if (*size == keep * entry_bytes_) {
+        return {};
+    }
     auto opened = file(false);
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        return std::unexpected(std::move(opened.error()));
+    }
     mark_unsynced(true);
     return (*opened)->truncate(keep * entry_bytes_);
 }

@@ -34,7 +34,9 @@ KeyOffsets::Slot KeyOffsets::hash_of(Bytes key) const {
 std::size_t KeyOffsets::place_of(const Slot& wanted) const {
     std::size_t place = wanted.hash[0] % slots_.size();
     while (slots_[place].offset >= 0 && (slots_[place].hash[0] != wanted.hash[0] || slots_[place].hash[1] != wanted.hash[1])) {
-        if (++place == slots_.size()) place = 0;
+        if (++place == slots_.size()) {
+            place = 0;
+        }
     }
     return place;
 }
@@ -43,7 +45,9 @@ void KeyOffsets::grow() {
     std::vector<Slot> old(std::min(slots_.size() * 2, most_slots_));
     old.swap(slots_);
     for (const Slot& slot : old) {
-        if (slot.offset >= 0) slots_[place_of(slot)] = slot;
+        if (slot.offset >= 0) {
+            slots_[place_of(slot)] = slot;
+        }
     }
 }
 
@@ -53,7 +57,9 @@ bool KeyOffsets::put(Bytes key, Offset offset) {
     wanted.offset = offset.value;
     std::size_t place = place_of(wanted);
     if (slots_[place].offset < 0) {
-        if (size_ >= capacity_) return false;
+        if (size_ >= capacity_) {
+            return false;
+        }
         if (static_cast<double>(size_ + 1) > static_cast<double>(slots_.size()) * load_factor_) {
             grow();
             place = place_of(wanted);
@@ -66,7 +72,9 @@ bool KeyOffsets::put(Bytes key, Offset offset) {
 
 std::optional<Offset> KeyOffsets::find(Bytes key) const {
     const Slot& slot = slots_[place_of(hash_of(key))];
-    if (slot.offset < 0) return std::nullopt;
+    if (slot.offset < 0) {
+        return std::nullopt;
+    }
     return Offset{slot.offset};
 }
 

@@ -13,10 +13,14 @@ namespace {
 /// Where the log's tail begins for the store. Fails when records between the two are gone.
 StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& store, const KeyedLogOptions& options) {
     const auto folded = store.folded_until(keyed_log_name(log));
-    if (!folded) return std::unexpected(folded.error());
+    if (!folded) {
+        return std::unexpected(folded.error());
+    }
     const Offset start = log.log_start_offset();
     const Offset known = folded->value_or(Offset{0});
-    if (known >= start) return known;
+    if (known >= start) {
+        return known;
+    }
     if (!options.accept_missing_history) {
         return std::unexpected(corrupt_error(
             log.directory_path(), "the checkpoint of this log ends at offset " + std::to_string(known.value) +
@@ -40,28 +44,40 @@ class Folder {
     StorageResult<void> read(PartitionLog& log) {
         report_.logs.push_back({keyed_log_name(log), Offset{0}});
         const auto from = tail_start(log, store_, options_);
-        if (!from) return std::unexpected(from.error());
+        if (!from) {
+            return std::unexpected(from.error());
+        }
         report_.logs.back().folded_until = *from;
-        if (*from >= log.last_stable_offset()) return {};
+        if (*from >= log.last_stable_offset()) {
+            return {};
+        }
         // First the log, then the store: so the store is never ahead after a power cut.
         const auto synced = log.sync();
-        if (!synced) return std::unexpected(synced.error());
+        if (!synced) {
+            return std::unexpected(synced.error());
+        }
         const Offset to = std::min(*synced, log.last_stable_offset());
         KeyedLogReader reader(log, *from, to, options_);
         held_.push_back({keyed_log_name(log), {}, *from, false});
         while (true) {
             const auto more = reader.next_batch([&](const KeyedRecord& record) { return hold(record); });
-            if (!more) return std::unexpected(more.error());
+            if (!more) {
+                return std::unexpected(more.error());
+            }
             HeldLog& held = held_.back();
             // Batches that only had markers or aborted records move the position too.
             held.has_news = held.has_news || reader.position() > held.folded_until;
             held.folded_until = reader.position();
             report_.logs.back().folded_until = reader.position();
             if (held_bytes_ >= options_.held_bytes) {
-                if (auto stored = store(); !stored) return stored;
+                if (auto stored = store(); !stored) {
+                    return stored;
+                }
                 held_.push_back({keyed_log_name(log), {}, reader.position(), false});
             }
-            if (!*more) return {};
+            if (!*more) {
+                return {};
+            }
         }
     }
 
@@ -71,13 +87,17 @@ class Folder {
         std::vector<LogFold> folds;
         for (std::size_t index = 0; index < held_.size(); ++index) {
             const HeldLog& held = held_[index];
-            if (!held.has_news) continue;
+            if (!held.has_news) {
+                continue;
+            }
             changes[index] = held.changes.ascending();
             folds.push_back({held.name, changes[index], held.folded_until});
             report_.changes += changes[index].size();
         }
         if (!folds.empty()) {
-            if (auto folded = store_.fold(folds); !folded) return folded;
+            if (auto folded = store_.fold(folds); !folded) {
+                return folded;
+            }
             ++report_.transactions;
         }
         held_.clear();
@@ -107,12 +127,16 @@ StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, Metad
                                                   const KeyedRecordVisitor& visitor, const KeyedLogOptions& options) {
     KeyedReplayReport report;
     auto from = tail_start(log, store, options);
-    if (!from) return std::unexpected(from.error());
+    if (!from) {
+        return std::unexpected(from.error());
+    }
     const Offset end = log.log_end_offset();
     if (*from > end) {
         const std::string name = keyed_log_name(log);
         const LogFold rewind{name, {}, end};
-        if (auto done = store.fold(rewind); !done) return std::unexpected(done.error());
+        if (auto done = store.fold(rewind); !done) {
+            return std::unexpected(done.error());
+        }
         report.rewound_records = *from - end;
         from = end;
     }
@@ -123,8 +147,12 @@ StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, Metad
         ++report.checkpoint_rows;
         return visited.has_value();
     });
-    if (!loaded) return std::unexpected(loaded.error());
-    if (!visited) return std::unexpected(visited.error());
+    if (!loaded) {
+        return std::unexpected(loaded.error());
+    }
+    if (!visited) {
+        return std::unexpected(visited.error());
+    }
 
     report.tail_start = *from;
     KeyedLogReader reader(log, *from, end, options);
@@ -133,8 +161,12 @@ StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, Metad
             ++report.tail_records;
             return visitor(record);
         });
-        if (!more) return std::unexpected(more.error());
-        if (!*more) break;
+        if (!more) {
+            return std::unexpected(more.error());
+        }
+        if (!*more) {
+            break;
+        }
     }
     report.tail_end = end;
     return report;
@@ -144,9 +176,13 @@ StorageResult<KeyedFoldReport> fold_keyed_logs(std::span<const std::shared_ptr<P
                                                const KeyedLogOptions& options) {
     Folder folder(store, options);
     for (const auto& log : logs) {
-        if (auto read = folder.read(*log); !read) return std::unexpected(read.error());
+        if (auto read = folder.read(*log); !read) {
+            return std::unexpected(read.error());
+        }
     }
-    if (auto stored = folder.store(); !stored) return std::unexpected(stored.error());
+    if (auto stored = folder.store(); !stored) {
+        return std::unexpected(stored.error());
+    }
     return folder.take_report();
 }
 

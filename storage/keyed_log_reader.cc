@@ -7,9 +7,13 @@ namespace partita {
 
 KeyedLogReader::KeyedLogReader(const PartitionLog& log, Offset from, Offset to, const KeyedLogOptions& options)
     : log_(log), from_(from), to_(to), options_(options), position_(from) {
-    if (from >= to) return;
+    if (from >= to) {
+        return;
+    }
     for (const ProducerSummary& producer : log.active_producers()) {
-        if (producer.current_transaction_start != kNoOffset) open_transactions_.push_back(producer);
+        if (producer.current_transaction_start != kNoOffset) {
+            open_transactions_.push_back(producer);
+        }
     }
 }
 
@@ -19,19 +23,29 @@ StorageError KeyedLogReader::damaged(Offset at, std::string_view why) const {
 }
 
 StorageResult<bool> KeyedLogReader::fill() {
-    if (position_ >= to_) return false;
+    if (position_ >= to_) {
+        return false;
+    }
     const auto slice = log_.read(position_, {.upper_bound = to_, .max_bytes = options_.read_bytes, .minimum_one_batch = true});
     if (!slice) {
         const auto kind = slice.error().error == ReadError::closed ? StorageError::Kind::closed : StorageError::Kind::io;
         return std::unexpected(StorageError{kind, 0, "cannot read " + log_.directory_name() + ": " + slice.error().message});
     }
-    if (slice->size == 0) return false;
+    if (slice->size == 0) {
+        return false;
+    }
     buffer_.resize(slice->size);
     consumed_ = 0;
     const auto count = slice->file->read_at(slice->position, buffer_);
-    if (!count) return std::unexpected(count.error());
-    if (*count != buffer_.size()) return std::unexpected(damaged(position_, "its file is too short"));
-    if (auto found = find_aborted(); !found) return std::unexpected(found.error());
+    if (!count) {
+        return std::unexpected(count.error());
+    }
+    if (*count != buffer_.size()) {
+        return std::unexpected(damaged(position_, "its file is too short"));
+    }
+    if (auto found = find_aborted(); !found) {
+        return std::unexpected(found.error());
+    }
     return true;
 }
 
@@ -39,11 +53,17 @@ StorageResult<void> KeyedLogReader::find_aborted() {
     aborted_.clear();
     next_aborted_ = 0;
     aborting_producers_.clear();
-    if (!log_.has_aborted_transactions(position_)) return {};
+    if (!log_.has_aborted_transactions(position_)) {
+        return {};
+    }
     Offset end = position_;
-    for (BatchCursor cursor{Bytes(buffer_)}; cursor.next();) end = std::max(end, cursor.batch().header.next_offset());
+    for (BatchCursor cursor{Bytes(buffer_)}; cursor.next();) {
+        end = std::max(end, cursor.batch().header.next_offset());
+    }
     auto aborted = log_.aborted_transactions(position_, std::min(end, to_));
-    if (!aborted) return std::unexpected(aborted.error());
+    if (!aborted) {
+        return std::unexpected(aborted.error());
+    }
     aborted_ = std::move(*aborted);
     std::ranges::sort(aborted_, {}, [](const auto& transaction) { return transaction.first_offset; });
     return {};
@@ -55,42 +75,62 @@ StorageResult<bool> KeyedLogReader::next_batch(const KeyedRecordVisitor& visitor
         BatchCursor cursor(Bytes(buffer_).subspan(consumed_));
         if (cursor.next()) {
             const Batch batch = cursor.batch();
-            if (batch.header.base_offset >= to_) return false;
+            if (batch.header.base_offset >= to_) {
+                return false;
+            }
             consumed_ += cursor.position_bytes();
             is_fresh = false;
-            if (batch.header.next_offset() <= position_) continue;
-            if (!check_crc(batch)) return std::unexpected(damaged(batch.header.base_offset, "wrong checksum"));
+            if (batch.header.next_offset() <= position_) {
+                continue;
+            }
+            if (!check_crc(batch)) {
+                return std::unexpected(damaged(batch.header.base_offset, "wrong checksum"));
+            }
             const bool has_data = !batch.header.attributes.is_control();
             if (is_aborted(batch) || !has_data) {
                 position_ = batch.header.next_offset();
                 continue;
             }
-            if (auto visited = visit_batch(batch, visitor); !visited) return std::unexpected(visited.error());
+            if (auto visited = visit_batch(batch, visitor); !visited) {
+                return std::unexpected(visited.error());
+            }
             position_ = batch.header.next_offset();
             return true;
         }
-        if (cursor.error()) return std::unexpected(damaged(position_, batch_error_text(*cursor.error())));
+        if (cursor.error()) {
+            return std::unexpected(damaged(position_, batch_error_text(*cursor.error())));
+        }
         // A read always gives one whole batch: no progress right after one would go on for ever.
-        if (is_fresh) return std::unexpected(damaged(position_, "it ends before it should"));
+        if (is_fresh) {
+            return std::unexpected(damaged(position_, "it ends before it should"));
+        }
         auto filled = fill();
-        if (!filled || !*filled) return filled;
+        if (!filled || !*filled) {
+            return filled;
+        }
         is_fresh = true;
     }
 }
 
 bool KeyedLogReader::is_aborted(const Batch& batch) {
-    if (!batch.header.attributes.is_transactional()) return false;
+    if (!batch.header.attributes.is_transactional()) {
+        return false;
+    }
     while (next_aborted_ < aborted_.size() && aborted_[next_aborted_].first_offset <= batch.header.last_offset()) {
         aborting_producers_.insert(aborted_[next_aborted_++].producer_id.value);
     }
-    if (!batch.header.attributes.is_control()) return aborting_producers_.contains(batch.header.producer_id.value);
+    if (!batch.header.attributes.is_control()) {
+        return aborting_producers_.contains(batch.header.producer_id.value);
+    }
     // The marker ends the transaction, committed or aborted; a later one of the producer has its own entry.
     aborting_producers_.erase(batch.header.producer_id.value);
     return false;
 }
 
 bool KeyedLogReader::is_open(const Batch& batch) const {
-    if (!batch.header.attributes.is_transactional()) return false;
+    if (!batch.header.attributes.is_transactional()) {
+        return false;
+    }
     return std::ranges::any_of(open_transactions_, [&](const ProducerSummary& producer) {
         return producer.producer_id == batch.header.producer_id && batch.header.base_offset >= producer.current_transaction_start;
     });
@@ -101,7 +141,9 @@ StorageResult<void> KeyedLogReader::visit_batch(const Batch& batch, const KeyedR
     StorageResult<void> visited;
     const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {
         // A position inside of a batch: the records before it are known. A record without a key has no meaning here.
-        if (record.offset < from_ || !record.key) return true;
+        if (record.offset < from_ || !record.key) {
+            return true;
+        }
         visited = visitor({.key = *record.key,
                            .value = record.value,
                            .offset = record.offset,
@@ -111,7 +153,9 @@ StorageResult<void> KeyedLogReader::visit_batch(const Batch& batch, const KeyedR
                            .in_open_transaction = in_open_transaction});
         return visited.has_value();
     });
-    if (!walked) return std::unexpected(damaged(batch.header.base_offset, batch_error_text(walked.error())));
+    if (!walked) {
+        return std::unexpected(damaged(batch.header.base_offset, batch_error_text(walked.error())));
+    }
     return visited;
 }
 

@@ -11,7 +11,9 @@ namespace {
 constexpr std::size_t kFewestSlots = 64;
 
 void copy_to(std::byte* place, Bytes bytes) {
-    if (!bytes.empty()) std::memcpy(place, bytes.data(), bytes.size());
+    if (!bytes.empty()) {
+        std::memcpy(place, bytes.data(), bytes.size());
+    }
 }
 
 }  // namespace
@@ -19,7 +21,9 @@ void copy_to(std::byte* place, Bytes bytes) {
 std::size_t LastValues::slot_of(std::size_t hash, Bytes key) const {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t slot = hash & mask;; slot = (slot + 1) & mask) {
-        if (slots_[slot] == 0) return slot;
+        if (slots_[slot] == 0) {
+            return slot;
+        }
         const Entry& entry = entries_[slots_[slot] - 1];
         if (entry.hash == hash && entry.key_bytes == key.size() &&
             (key.empty() || std::memcmp(entry.key, key.data(), key.size()) == 0)) {
@@ -33,14 +37,18 @@ void LastValues::grow() {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t index = 0; index < entries_.size(); ++index) {
         std::size_t slot = entries_[index].hash & mask;
-        while (slots_[slot] != 0) slot = (slot + 1) & mask;
+        while (slots_[slot] != 0) {
+            slot = (slot + 1) & mask;
+        }
         slots_[slot] = static_cast<std::uint32_t>(index + 1);
     }
 }
 
 std::size_t LastValues::assign(Bytes key, std::optional<Bytes> value) {
     std::size_t taken = 0;
-    if (2 * (entries_.size() + 1) > slots_.size()) grow();
+    if (2 * (entries_.size() + 1) > slots_.size()) {
+        grow();
+    }
     const std::size_t hash = std::hash<std::string_view>{}(as_text(key));
     std::uint32_t& index = slots_[slot_of(hash, key)];
     if (index == 0) {
@@ -65,7 +73,9 @@ std::size_t LastValues::assign(Bytes key, std::optional<Bytes> value) {
         entry.value_room = entry.value_bytes;
         taken += entry.value_bytes;
     }
-    if (value) copy_to(entry.value, *value);
+    if (value) {
+        copy_to(entry.value, *value);
+    }
     return taken;
 }
 

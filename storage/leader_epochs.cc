@@ -9,9 +9,15 @@
 namespace partita {
 
 bool LeaderEpochs::assign(LeaderEpoch epoch, Offset offset) {
-    if (epoch < LeaderEpoch{0}) return false;
-    if (!entries_.empty() && entries_.back().leader_epoch >= epoch) return false;
-    while (!entries_.empty() && entries_.back().start_offset >= offset) entries_.pop_back();
+    if (epoch < LeaderEpoch{0}) {
+        return false;
+    }
+    if (!entries_.empty() && entries_.back().leader_epoch >= epoch) {
+        return false;
+    }
+    while (!entries_.empty() && entries_.back().start_offset >= offset) {
+        entries_.pop_back();
+    }
     entries_.push_back({epoch, offset});
     return true;
 }
@@ -20,10 +26,14 @@ EpochEnd LeaderEpochs::end_of(LeaderEpoch epoch, Offset log_end) const {
     if (epoch == kNoLeaderEpoch || entries_.empty() || epoch > entries_.back().leader_epoch) {
         return {kNoLeaderEpoch, kNoOffset};
     }
-    if (epoch == entries_.back().leader_epoch) return {epoch, log_end};
+    if (epoch == entries_.back().leader_epoch) {
+        return {epoch, log_end};
+    }
     const auto higher = std::ranges::upper_bound(entries_, epoch, {}, &EpochStart::leader_epoch);
     // Below the first known epoch Kafka answers the asked one, ending where the first known begins.
-    if (higher == entries_.begin()) return {epoch, higher->start_offset};
+    if (higher == entries_.begin()) {
+        return {epoch, higher->start_offset};
+    }
     return {std::prev(higher)->leader_epoch, higher->start_offset};
 }
 
@@ -36,15 +46,21 @@ LeaderEpoch LeaderEpochs::latest() const { return entries_.empty() ? kNoLeaderEp
 
 bool LeaderEpochs::truncate_from_end(Offset end) {
     const std::size_t before = entries_.size();
-    while (!entries_.empty() && entries_.back().start_offset >= end) entries_.pop_back();
+    while (!entries_.empty() && entries_.back().start_offset >= end) {
+        entries_.pop_back();
+    }
     return entries_.size() != before;
 }
 
 bool LeaderEpochs::truncate_from_start(Offset start) {
     const auto later = std::ranges::upper_bound(entries_, start, {}, &EpochStart::start_offset);
-    if (later == entries_.begin()) return false;
+    if (later == entries_.begin()) {
+        return false;
+    }
     const auto covering = std::prev(later);
-    if (covering == entries_.begin() && covering->start_offset == start) return false;
+    if (covering == entries_.begin() && covering->start_offset == start) {
+        return false;
+    }
     covering->start_offset = start;
     entries_.erase(entries_.begin(), covering);
     return true;
@@ -60,15 +76,23 @@ std::string LeaderEpochs::to_text() const {
 
 std::optional<LeaderEpochs> LeaderEpochs::parse(std::string_view text) {
     const auto lines = parse_checkpoint_lines(text, 2, kMaximumEntries);
-    if (!lines) return std::nullopt;
+    if (!lines) {
+        return std::nullopt;
+    }
     LeaderEpochs epochs;
     for (const auto& fields : *lines) {
         const auto epoch = parse_integer(fields[0]);
         const auto offset = parse_integer(fields[1]);
-        if (!epoch || !offset || *epoch < 0 || *epoch > INT32_MAX || *offset < 0) return std::nullopt;
-        if (!epochs.assign(LeaderEpoch{static_cast<std::int32_t>(*epoch)}, Offset{*offset})) return std::nullopt;
+        if (!epoch || !offset || *epoch < 0 || *epoch > INT32_MAX || *offset < 0) {
+            return std::nullopt;
+        }
+        if (!epochs.assign(LeaderEpoch{static_cast<std::int32_t>(*epoch)}, Offset{*offset})) {
+            return std::nullopt;
+        }
     }
-    if (epochs.entries_.size() != lines->size()) return std::nullopt;
+    if (epochs.entries_.size() != lines->size()) {
+        return std::nullopt;
+    }
     return epochs;
 }
 

@@ -71,7 +71,9 @@ class Descriptor {
   public:
     explicit Descriptor(int number) : number_(number) {}
     ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
+        if (number_ >= 0) {
+            ::close(number_);
+        }
     }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
@@ -88,7 +90,9 @@ class Checker {
 
     StorageResult<LmdbFileSummary> run(bool walk_pages) {
         auto meta = read_metas();
-        if (!meta) return std::unexpected(meta.error());
+        if (!meta) {
+            return std::unexpected(meta.error());
+        }
         summary_.file_size_bytes = file_size_;
         summary_.map_size_bytes = meta->map_size;
         summary_.last_page = meta->last_page;
@@ -97,14 +101,22 @@ class Checker {
             return damaged("it is " + std::to_string(file_size_) + " bytes long, but page " + std::to_string(meta->last_page) +
                            " of " + std::to_string(page_size_) + " bytes is in use");
         }
-        if (!walk_pages) return summary_;
+        if (!walk_pages) {
+            return summary_;
+        }
         last_page_ = meta->last_page;
         used_.assign(last_page_ + 1, false);
-        if (auto walked = walk_tree(meta->main, TreeKind::main); !walked) return std::unexpected(walked.error());
+        if (auto walked = walk_tree(meta->main, TreeKind::main); !walked) {
+            return std::unexpected(walked.error());
+        }
         // The free list last: what it names must not be in use.
-        if (auto walked = walk_tree(meta->free_list, TreeKind::free_list); !walked) return std::unexpected(walked.error());
+        if (auto walked = walk_tree(meta->free_list, TreeKind::free_list); !walked) {
+            return std::unexpected(walked.error());
+        }
         for (const std::uint64_t page : free_pages_) {
-            if (used_[page]) return damaged("page " + std::to_string(page) + " is free and in use");
+            if (used_[page]) {
+                return damaged("page " + std::to_string(page) + " is free and in use");
+            }
             used_[page] = true;
         }
         return summary_;
@@ -125,9 +137,15 @@ class Checker {
         std::size_t done = 0;
         while (done < size) {
             const ssize_t count = ::pread(descriptor_, destination + done, size - done, static_cast<off_t>(position + done));
-            if (count < 0 && errno == EINTR) continue;
-            if (count < 0) return std::unexpected(io_error("read", path_, errno));
-            if (count == 0) return damaged("it ends before byte " + std::to_string(position + size));
+            if (count < 0 && errno == EINTR) {
+                continue;
+            }
+            if (count < 0) {
+                return std::unexpected(io_error("read", path_, errno));
+            }
+            if (count == 0) {
+                return damaged("it ends before byte " + std::to_string(position + size));
+            }
             done += static_cast<std::size_t>(count);
         }
         return {};
@@ -136,7 +154,9 @@ class Checker {
     StorageResult<Meta> read_meta(std::uint64_t position) const {
         constexpr std::size_t kMetaBytes = kPageHeaderBytes + 4 + 4 + 8 + 8 + 2 * kTreeBytes + 8 + 8;
         Buffer page(kMetaBytes);
-        if (auto done = read(position, page.data(), page.size()); !done) return std::unexpected(done.error());
+        if (auto done = read(position, page.data(), page.size()); !done) {
+            return std::unexpected(done.error());
+        }
         const std::byte* meta = page.data() + kPageHeaderBytes;
         if ((load<std::uint16_t>(page.data() + 10) & kMetaPage) == 0 || load<std::uint32_t>(meta) != kMagic) {
             return damaged("byte " + std::to_string(position) + " is no meta page of LMDB");
@@ -156,40 +176,62 @@ class Checker {
     /// The meta page that LMDB will take: the one of the later transaction.
     StorageResult<Meta> read_metas() {
         auto first = read_meta(0);
-        if (!first) return first;
+        if (!first) {
+            return first;
+        }
         page_size_ = first->free_list.pad;
         if (page_size_ < 512 || page_size_ > 65536 || (page_size_ & (page_size_ - 1)) != 0) {
             return damaged("its pages would be " + std::to_string(page_size_) + " bytes large");
         }
         summary_.page_size = page_size_;
         auto second = read_meta(page_size_);
-        if (!second) return second;
-        if (second->free_list.pad != page_size_) return damaged("its two meta pages contradict each other");
+        if (!second) {
+            return second;
+        }
+        if (second->free_list.pad != page_size_) {
+            return damaged("its two meta pages contradict each other");
+        }
         return first->transaction < second->transaction ? second : first;
     }
 
     /// Counts a page as used, once, and reads it.
     StorageResult<void> take_page(std::uint64_t number, Buffer& buffer) {
-        if (number < kFirstTreePage || number > last_page_) return damaged_page(number, "is named, but does not exist");
-        if (used_[number]) return damaged_page(number, "is used twice");
+        if (number < kFirstTreePage || number > last_page_) {
+            return damaged_page(number, "is named, but does not exist");
+        }
+        if (used_[number]) {
+            return damaged_page(number, "is used twice");
+        }
         used_[number] = true;
         ++summary_.checked_pages;
         buffer.resize(page_size_);
-        if (auto done = read(number * page_size_, buffer.data(), page_size_); !done) return done;
-        if (load<std::uint64_t>(buffer.data()) != number) return damaged_page(number, "carries another number");
+        if (auto done = read(number * page_size_, buffer.data(), page_size_); !done) {
+            return done;
+        }
+        if (load<std::uint64_t>(buffer.data()) != number) {
+            return damaged_page(number, "carries another number");
+        }
         return {};
     }
 
     StorageResult<void> walk_tree(const Tree& tree, TreeKind kind) {
         const std::uint16_t allowed_flags = kind == TreeKind::free_list ? 0x08 : 0;  // MDB_INTEGERKEY
-        if ((tree.flags & ~allowed_flags) != 0) return damaged("a tree has unknown flags");
+        if ((tree.flags & ~allowed_flags) != 0) {
+            return damaged("a tree has unknown flags");
+        }
         if (tree.root == kNoPage) {
-            if (tree.entries != 0 || tree.depth != 0) return damaged("a tree without pages has entries");
+            if (tree.entries != 0 || tree.depth != 0) {
+                return damaged("a tree without pages has entries");
+            }
             return {};
         }
-        if (tree.depth == 0 || tree.depth > kMaxDepth) return damaged("a tree has an impossible height");
+        if (tree.depth == 0 || tree.depth > kMaxDepth) {
+            return damaged("a tree has an impossible height");
+        }
         Tree found;
-        if (auto walked = walk_page(tree.root, tree.depth, kind, found); !walked) return walked;
+        if (auto walked = walk_page(tree.root, tree.depth, kind, found); !walked) {
+            return walked;
+        }
         if (found.entries != tree.entries || found.branch_pages != tree.branch_pages || found.leaf_pages != tree.leaf_pages ||
             found.overflow_pages != tree.overflow_pages) {
             return damaged("a tree has other pages or entries than it counts");
@@ -199,27 +241,36 @@ class Checker {
 
     StorageResult<void> walk_page(std::uint64_t number, std::uint32_t height, TreeKind kind, Tree& found) {
         Buffer page;
-        if (auto taken = take_page(number, page); !taken) return taken;
+        if (auto taken = take_page(number, page); !taken) {
+            return taken;
+        }
         const auto flags = load<std::uint16_t>(page.data() + 10);
         const auto lower = load<std::uint16_t>(page.data() + 12);
         const auto upper = load<std::uint16_t>(page.data() + 14);
         const bool is_leaf = height == 1;
-        if (flags != (is_leaf ? kLeafPage : kBranchPage)) return damaged_page(number, "is of a wrong kind");
+        if (flags != (is_leaf ? kLeafPage : kBranchPage)) {
+            return damaged_page(number, "is of a wrong kind");
+        }
         if (lower < kPageHeaderBytes || lower > upper || upper > page_size_ || (lower - kPageHeaderBytes) % 2 != 0) {
             return damaged_page(number, "has wrong bounds");
         }
         ++(is_leaf ? found.leaf_pages : found.branch_pages);
         const std::size_t count = (lower - kPageHeaderBytes) / 2;
-        if (count == 0 || (!is_leaf && count < 2 && kind != TreeKind::free_list))
+        if (count == 0 || (!is_leaf && count < 2 && kind != TreeKind::free_list)) {
             return damaged_page(number, "has too few nodes");
+        }
         Bytes previous_key;
         for (std::size_t index = 0; index < count; ++index) {
             const auto start = load<std::uint16_t>(page.data() + kPageHeaderBytes + 2 * index);
-            if (start < upper || start + kNodeHeaderBytes > page_size_) return damaged_page(number, "has a node outside");
+            if (start < upper || start + kNodeHeaderBytes > page_size_) {
+                return damaged_page(number, "has a node outside");
+            }
             const std::byte* node = page.data() + start;
             const std::size_t room = page_size_ - start - kNodeHeaderBytes;
             const auto key_size = load<std::uint16_t>(node + 6);
-            if (key_size > room) return damaged_page(number, "has a key that is too long");
+            if (key_size > room) {
+                return damaged_page(number, "has a key that is too long");
+            }
             const Bytes key(node + kNodeHeaderBytes, key_size);
             const bool is_first_of_branch = !is_leaf && index == 0;
             if (index > (is_leaf ? 0u : 1u) && !is_less(previous_key, key, kind)) {
@@ -236,7 +287,9 @@ class Checker {
                 is_leaf ? walk_value(number, node_flags, Bytes(key.data() + key.size(), room - key_size), low | high << 16, kind,
                                      found)
                         : walk_page(low | high << 16 | static_cast<std::uint64_t>(node_flags) << 32, height - 1, kind, found);
-            if (!walked) return walked;
+            if (!walked) {
+                return walked;
+            }
         }
         return {};
     }
@@ -253,46 +306,68 @@ class Checker {
                                    Tree& found) {
         ++found.entries;
         if (flags == kBigDataNode) {
-            if (inside.size() < 8) return damaged_page(page, "has a value outside");
+            if (inside.size() < 8) {
+                return damaged_page(page, "has a value outside");
+            }
             return walk_overflow(load<std::uint64_t>(inside.data()), size, kind, found);
         }
-        if (size > inside.size()) return damaged_page(page, "has a value that is too long");
+        if (size > inside.size()) {
+            return damaged_page(page, "has a value that is too long");
+        }
         const Bytes value = inside.first(size);
         if (flags == kSubTreeNode) {
-            if (kind != TreeKind::main || size != kTreeBytes) return damaged_page(page, "has a tree where none can be");
+            if (kind != TreeKind::main || size != kTreeBytes) {
+                return damaged_page(page, "has a tree where none can be");
+            }
             return walk_tree(Tree::at(value.data()), TreeKind::sub);
         }
-        if (flags != 0) return damaged_page(page, "has a node of a wrong kind");
+        if (flags != 0) {
+            return damaged_page(page, "has a node of a wrong kind");
+        }
         return kind == TreeKind::free_list ? take_free_pages(page, value) : StorageResult<void>{};
     }
 
     StorageResult<void> walk_overflow(std::uint64_t number, std::uint64_t size, TreeKind kind, Tree& found) {
         Buffer first;
-        if (auto taken = take_page(number, first); !taken) return taken;
+        if (auto taken = take_page(number, first); !taken) {
+            return taken;
+        }
         const std::uint64_t pages = load<std::uint32_t>(first.data() + 12);
         if (load<std::uint16_t>(first.data() + 10) != kOverflowPage || pages == 0 || pages > last_page_ ||
             number + pages - 1 > last_page_ || pages * page_size_ - kPageHeaderBytes < size) {
             return damaged_page(number, "is no run of pages of the right length");
         }
         for (std::uint64_t page = number + 1; page < number + pages; ++page) {
-            if (used_[page]) return damaged_page(page, "is used twice");
+            if (used_[page]) {
+                return damaged_page(page, "is used twice");
+            }
             used_[page] = true;
         }
         found.overflow_pages += pages;
-        if (kind != TreeKind::free_list) return {};
+        if (kind != TreeKind::free_list) {
+            return {};
+        }
         Buffer value(size);
-        if (auto done = read(number * page_size_ + kPageHeaderBytes, value.data(), value.size()); !done) return done;
+        if (auto done = read(number * page_size_ + kPageHeaderBytes, value.data(), value.size()); !done) {
+            return done;
+        }
         return take_free_pages(number, value);
     }
 
     /// A list of free pages: their count, then their numbers.
     StorageResult<void> take_free_pages(std::uint64_t page, Bytes value) {
-        if (value.size() < 8) return damaged_page(page, "has a free list that is too short");
+        if (value.size() < 8) {
+            return damaged_page(page, "has a free list that is too short");
+        }
         const auto count = load<std::uint64_t>(value.data());
-        if (count > value.size() / 8 - 1) return damaged_page(page, "has a free list that is too short");
+        if (count > value.size() / 8 - 1) {
+            return damaged_page(page, "has a free list that is too short");
+        }
         for (std::uint64_t index = 1; index <= count; ++index) {
             const auto free = load<std::uint64_t>(value.data() + 8 * index);
-            if (free < kFirstTreePage || free > last_page_) return damaged_page(page, "frees a page that does not exist");
+            if (free < kFirstTreePage || free > last_page_) {
+                return damaged_page(page, "frees a page that does not exist");
+            }
             free_pages_.push_back(free);
         }
         return {};
@@ -312,9 +387,13 @@ class Checker {
 
 StorageResult<LmdbFileSummary> check_lmdb_file(const std::string& path, bool walk_pages) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.number() < 0) return std::unexpected(io_error("open", path, errno));
+    if (file.number() < 0) {
+        return std::unexpected(io_error("open", path, errno));
+    }
     struct stat status{};
-    if (::fstat(file.number(), &status) != 0) return std::unexpected(io_error("look at", path, errno));
+    if (::fstat(file.number(), &status) != 0) {
+        return std::unexpected(io_error("look at", path, errno));
+    }
     return Checker(path, file.number(), static_cast<std::uint64_t>(status.st_size)).run(walk_pages);
 }
 

@@ -104,10 +104,16 @@ StorageResult<DirtyRange> PartitionLog::dirty_range(TimestampMs now, Offset keep
     {
         const MutexLock view(core_.view_mutex);
         const PartitionLogState* state = core_.state.load();
-        if (core_.closed) return std::unexpected(closed_error("the log is closed"));
-        if (state == nullptr) return DirtyRange{};
+        if (core_.closed) {
+            return std::unexpected(closed_error("the log is closed"));
+        }
+        if (state == nullptr) {
+            return DirtyRange{};
+        }
         state->assert_viewer();
-        if (state->shown.segments.size() < 2) return DirtyRange{};
+        if (state->shown.segments.size() < 2) {
+            return DirtyRange{};
+        }
         list = state->shown.segments;
         config = core_.config;
     }
@@ -120,13 +126,21 @@ StorageResult<DirtyRange> PartitionLog::dirty_range(TimestampMs now, Offset keep
     if (config->max_compaction_lag_ms < std::numeric_limits<std::int64_t>::max()) {
         for (std::size_t i = 0; i < summaries.size(); ++i) {
             first_timestamps.push_back(kNoTimestamp);
-            if (summaries[i].end_offset <= position.first_dirty_offset || summaries[i].size_bytes == 0) continue;
+            if (summaries[i].end_offset <= position.first_dirty_offset || summaries[i].size_bytes == 0) {
+                continue;
+            }
             auto file = list[i]->file();
-            if (!file) return std::unexpected(std::move(file.error()));
+            if (!file) {
+                return std::unexpected(std::move(file.error()));
+            }
             HeaderWalk walk(**file, 0, summaries[i].size_bytes);
             auto first = walk.next();
-            if (!first) return std::unexpected(std::move(first.error()));
-            if (*first) first_timestamps.back() = (*first)->header.max_timestamp;
+            if (!first) {
+                return std::unexpected(std::move(first.error()));
+            }
+            if (*first) {
+                first_timestamps.back() = (*first)->header.max_timestamp;
+            }
         }
     }
     return find_dirty_range(summaries, first_timestamps, position, *config, now);
@@ -135,40 +149,58 @@ StorageResult<DirtyRange> PartitionLog::dirty_range(TimestampMs now, Offset keep
 Offset PartitionLog::first_dirty_offset() const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return kNoOffset;
+    if (state == nullptr) {
+        return kNoOffset;
+    }
     state->assert_viewer();
     return state->shown.first_dirty_offset;
 }
 
 StorageResult<CleaningReport> PartitionLog::clean(const CleaningOptions& options) {
     PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return CleaningReport{};
+    if (state == nullptr) {
+        return CleaningReport{};
+    }
     // What is replaced must be on the device, and so must the aborted transactions that are read along.
-    if (auto synced = sync(); !synced) return std::unexpected(std::move(synced.error()));
+    if (auto synced = sync(); !synced) {
+        return std::unexpected(std::move(synced.error()));
+    }
     return LogCleaning(*this, *state, options).run();
 }
 
 StorageResult<CleaningReport> LogCleaning::run() {
     auto range = log_.dirty_range(options_.now, options_.keep_from);
-    if (!range) return std::unexpected(std::move(range.error()));
+    if (!range) {
+        return std::unexpected(std::move(range.error()));
+    }
     range_ = *range;
     report_.first_dirty = report_.clean_until = range_.first_dirty;
-    if (range_.first_uncleanable <= range_.first_dirty) return report_;
-    if (auto begun = begin(); !begun) return std::unexpected(std::move(begun.error()));
+    if (range_.first_uncleanable <= range_.first_dirty) {
+        return report_;
+    }
+    if (auto begun = begin(); !begun) {
+        return std::unexpected(std::move(begun.error()));
+    }
     const auto done = [&]() -> StorageResult<void> {
-        if (auto noted = note_keys(); !noted) return noted;
+        if (auto noted = note_keys(); !noted) {
+            return noted;
+        }
         std::erase_if(sources_, [&](const Source& source) { return source.summary.base_offset >= covered_until_; });
         BatchCleaner cleaner(
             keys_, producers_,
             {.now = options_.now, .delete_retention_ms = config_->delete_retention_ms, .covered_until = covered_until_});
         std::vector<SegmentSummary> summaries;
-        for (const Source& source : sources_) summaries.push_back(source.summary);
+        for (const Source& source : sources_) {
+            summaries.push_back(source.summary);
+        }
         auto next = sources_.begin();
         for (const std::size_t length : group_segments(summaries, *config_)) {
             Group group;
             group.sources.assign(next, next + static_cast<std::ptrdiff_t>(length));
             next += static_cast<std::ptrdiff_t>(length);
-            if (auto cleaned = clean_group(group, cleaner); !cleaned) return cleaned;
+            if (auto cleaned = clean_group(group, cleaner); !cleaned) {
+                return cleaned;
+            }
         }
         const MutexLock lock(state_.core.append_mutex);
         const MutexLock view(state_.core.view_mutex);
@@ -178,19 +210,25 @@ StorageResult<CleaningReport> LogCleaning::run() {
         return {};
     }();
     const bool is_closed = end();
-    if (!done) return std::unexpected(is_closed ? closed_error("the log is closed") : done.error());
+    if (!done) {
+        return std::unexpected(is_closed ? closed_error("the log is closed") : done.error());
+    }
     return report_;
 }
 
 StorageResult<void> LogCleaning::begin() {
     const MutexLock lock(state_.core.append_mutex);
-    if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
+    if (state_.core.is_closed_for_appender()) {
+        return std::unexpected(closed_error("the log is closed"));
+    }
     PARTITA_ASSERT(!state_.cleaning, "a log is cleaned once at a time");
     state_.cleaning = true;
     config_ = state_.core.config_for_appender();
     const auto summaries = log_.segments();
     for (std::size_t i = 0; i + 1 < summaries.size(); ++i) {
-        if (summaries[i].base_offset >= range_.first_uncleanable) break;
+        if (summaries[i].base_offset >= range_.first_uncleanable) {
+            break;
+        }
         const auto& segment = state_.shown_for_appender().segments[i];
         sources_.push_back({segment, summaries[i], segment->aborted()});
     }
@@ -209,9 +247,15 @@ bool LogCleaning::end() {
 StorageResult<std::optional<BatchScan::Step>> LogCleaning::next_batch(BatchScan& scan, const Source& source,
                                                                       Offset& behind) const {
     auto step = scan.next();
-    if (!step) return std::unexpected(std::move(step.error()));
-    if (step->found == BatchScan::Found::end) return std::nullopt;
-    if (step->found == BatchScan::Found::bad) return std::unexpected(damaged(*source.segment, step->position, step->error));
+    if (!step) {
+        return std::unexpected(std::move(step.error()));
+    }
+    if (step->found == BatchScan::Found::end) {
+        return std::nullopt;
+    }
+    if (step->found == BatchScan::Found::bad) {
+        return std::unexpected(damaged(*source.segment, step->position, step->error));
+    }
     const BatchHeader& header = step->batch.header;
     if (header.base_offset < behind || header.next_offset() > source.summary.end_offset) {
         return std::unexpected(damaged(*source.segment, step->position, "its offset is of another place"));
@@ -226,26 +270,44 @@ StorageResult<void> LogCleaning::note_keys() {
     // One that began in the clean part may reach into the dirty one.
     Offset begun{0};
     for (const Source& source : sources_) {
-        if (source.summary.end_offset <= range_.first_dirty) continue;
+        if (source.summary.end_offset <= range_.first_dirty) {
+            continue;
+        }
         const Offset from = std::max(range_.first_dirty, source.summary.base_offset);
         auto aborted = aborted_in(from, source.summary.end_offset, begun);
-        if (!aborted) return std::unexpected(std::move(aborted.error()));
+        if (!aborted) {
+            return std::unexpected(std::move(aborted.error()));
+        }
         transactions.expect(std::move(*aborted));
         begun = source.summary.end_offset;
         auto file = source.segment->file();
-        if (!file) return std::unexpected(std::move(file.error()));
+        if (!file) {
+            return std::unexpected(std::move(file.error()));
+        }
         auto first = source.segment->find(from, source.summary.size_bytes);
-        if (!first) return std::unexpected(std::move(first.error()));
+        if (!first) {
+            return std::unexpected(std::move(first.error()));
+        }
         BatchScan scan(**file, *first ? (*first)->position : source.summary.size_bytes, source.summary.size_bytes);
         Offset behind = source.summary.base_offset;
         while (true) {
             const auto step = next_batch(scan, source, behind);
-            if (!step) return std::unexpected(step.error());
-            if (!*step || (*step)->batch.header.base_offset >= range_.first_uncleanable) break;
-            if (!may_go_on()) return std::unexpected(closed_error("the broker stops"));
+            if (!step) {
+                return std::unexpected(step.error());
+            }
+            if (!*step || (*step)->batch.header.base_offset >= range_.first_uncleanable) {
+                break;
+            }
+            if (!may_go_on()) {
+                return std::unexpected(closed_error("the broker stops"));
+            }
             const auto room = note_keys_of((*step)->batch, transactions);
-            if (!room) return std::unexpected(damaged(*source.segment, (*step)->position, BatchError::invalid_record));
-            if (!*room) return {};
+            if (!room) {
+                return std::unexpected(damaged(*source.segment, (*step)->position, BatchError::invalid_record));
+            }
+            if (!*room) {
+                return {};
+            }
             covered_until_ = behind;
         }
         covered_until_ = std::min(source.summary.end_offset, range_.first_uncleanable);
@@ -259,15 +321,23 @@ StorageResult<bool> LogCleaning::note_keys_of(const Batch& batch, CleanedTransac
         (void)transactions.end_transaction(batch);
         return true;
     }
-    if (transactions.is_aborted(batch.header)) return true;
+    if (transactions.is_aborted(batch.header)) {
+        return true;
+    }
     bool has_room = true;
     const auto read = for_each_record(batch, {}, [&](const RecordView& record) {
-        if (record.offset < range_.first_dirty || !record.key) return true;
+        if (record.offset < range_.first_dirty || !record.key) {
+            return true;
+        }
         has_room = keys_.put(*record.key, record.offset);
-        if (!has_room) covered_until_ = record.offset;
+        if (!has_room) {
+            covered_until_ = record.offset;
+        }
         return has_room;
     });
-    if (!read) return std::unexpected(corrupt_error(*state_.directory, std::string(batch_error_text(read.error()))));
+    if (!read) {
+        return std::unexpected(corrupt_error(*state_.directory, std::string(batch_error_text(read.error()))));
+    }
     return has_room;
 }
 
@@ -277,7 +347,9 @@ StorageResult<void> LogCleaning::clean_group(Group& group, BatchCleaner& cleaner
         return written;
     }
     if (auto renamed = to_swap(group); !renamed) {
-        if (renamed.error().kind != StorageError::Kind::sync_failed) discard(group);
+        if (renamed.error().kind != StorageError::Kind::sync_failed) {
+            discard(group);
+        }
         return renamed;
     }
     return to_final(group);
@@ -287,52 +359,78 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
     {
         const MutexLock lock(state_.core.append_mutex);
         // From here on everything goes to open files, wherever the directory's name leads.
-        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
+        if (state_.core.is_closed_for_appender()) {
+            return std::unexpected(closed_error("the log is closed"));
+        }
         group.cleaned =
             std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, group.base(), kCleanedSuffix);
         for (const std::string_view extension : {".log", ".index", ".timeindex"}) {
             auto file = file_system().open(path(group.base(), extension, kCleanedSuffix), OpenMode::create_empty);
-            if (!file) return std::unexpected(std::move(file.error()));
+            if (!file) {
+                return std::unexpected(std::move(file.error()));
+            }
         }
-        if (auto pinned = group.cleaned->pin_files(); !pinned) return pinned;
+        if (auto pinned = group.cleaned->pin_files(); !pinned) {
+            return pinned;
+        }
     }
     Segment& cleaned = *group.cleaned;
     auto target = cleaned.file();
-    if (!target) return std::unexpected(std::move(target.error()));
+    if (!target) {
+        return std::unexpected(std::move(target.error()));
+    }
     std::vector<std::byte> buffer;
     std::uint64_t written_bytes = 0;
     const auto write_buffer = [&]() -> StorageResult<void> {
-        if (buffer.empty()) return {};
+        if (buffer.empty()) {
+            return {};
+        }
         const Bytes piece(buffer);
-        if (auto written = (*target)->write_at(written_bytes, std::span(&piece, 1)); !written) return written;
+        if (auto written = (*target)->write_at(written_bytes, std::span(&piece, 1)); !written) {
+            return written;
+        }
         written_bytes += buffer.size();
         buffer.clear();
         return {};
     };
     for (const Source& source : group.sources) {
         auto file = source.segment->file();
-        if (!file) return std::unexpected(std::move(file.error()));
+        if (!file) {
+            return std::unexpected(std::move(file.error()));
+        }
         const bool is_last_source = &source == &group.sources.back();
         const bool is_first_of_log = source.segment == sources_.front().segment;
         auto aborted = aborted_in(source.summary.base_offset, source.summary.end_offset,
                                   is_first_of_log ? Offset{0} : source.summary.base_offset);
-        if (!aborted) return std::unexpected(std::move(aborted.error()));
+        if (!aborted) {
+            return std::unexpected(std::move(aborted.error()));
+        }
         cleaner.transactions().expect(std::move(*aborted));
         BatchScan scan(**file, 0, source.summary.size_bytes);
         Offset behind = source.summary.base_offset;
         while (true) {
             const auto next = next_batch(scan, source, behind);
-            if (!next) return std::unexpected(next.error());
-            if (!*next) break;
+            if (!next) {
+                return std::unexpected(next.error());
+            }
+            if (!*next) {
+                break;
+            }
             const std::optional<BatchScan::Step>& step = *next;
-            if (!may_go_on()) return std::unexpected(closed_error("the broker stops"));
+            if (!may_go_on()) {
+                return std::unexpected(closed_error("the broker stops"));
+            }
             const bool is_last = is_last_source && step->position + step->batch.header.size_bytes() == source.summary.size_bytes;
             const std::size_t start = buffer.size();
             const auto outcome = cleaner.clean(step->batch, is_last, buffer);
-            if (!outcome) return std::unexpected(damaged(*source.segment, step->position, outcome.error()));
+            if (!outcome) {
+                return std::unexpected(damaged(*source.segment, step->position, outcome.error()));
+            }
             report_.records_before += outcome->records_read;
             report_.records_after += outcome->records_kept;
-            if (outcome->forgot_abort) group.forgotten.push_back(step->batch.header.last_offset());
+            if (outcome->forgot_abort) {
+                group.forgotten.push_back(step->batch.header.last_offset());
+            }
             if (buffer.size() > start) {
                 const auto header = parse_batch_header(Bytes(buffer).subspan(start));
                 PARTITA_ASSERT(header.has_value(), "what was just built can be parsed");
@@ -340,21 +438,31 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
                 cleaned.publish_size(written_bytes + buffer.size());
             }
             if (buffer.size() >= options_.write_bytes) {
-                if (auto written = write_buffer(); !written) return written;
+                if (auto written = write_buffer(); !written) {
+                    return written;
+                }
             }
         }
     }
-    if (auto written = write_buffer(); !written) return written;
+    if (auto written = write_buffer(); !written) {
+        return written;
+    }
     cleaned.set_last_append(group.sources.back().segment->last_append());
-    if (auto synced = (*target)->sync_data(); !synced) return synced;
+    if (auto synced = (*target)->sync_data(); !synced) {
+        return synced;
+    }
     return write_indexes(group);
 }
 
 StorageResult<void> LogCleaning::write_indexes(Group& group) {
     group.cleaned->complete_time_index();
     for (IndexFile* index : {&group.cleaned->offset_index().file(), &group.cleaned->time_index().file()}) {
-        if (auto written = index->write_pending(); !written) return written;
-        if (auto synced = index->sync(); !synced) return synced;
+        if (auto written = index->write_pending(); !written) {
+            return written;
+        }
+        if (auto synced = index->sync(); !synced) {
+            return synced;
+        }
     }
     return write_aborted(group);
 }
@@ -362,35 +470,57 @@ StorageResult<void> LogCleaning::write_indexes(Group& group) {
 StorageResult<std::vector<AbortedTransaction>> LogCleaning::aborted_in(Offset from, Offset to, Offset begun) const {
     // What ends at or behind `from` is in the segment that holds it, or in a later one.
     auto first = std::ranges::upper_bound(aborted_, from, {}, [](const auto& index) { return index->base_offset(); });
-    if (first != aborted_.begin()) --first;
+    if (first != aborted_.begin()) {
+        --first;
+    }
     auto aborted = aborted_between(std::span(first, aborted_.end()), from, to);
-    if (aborted) std::erase_if(*aborted, [begun](const AbortedTransaction& one) { return one.first_offset < begun; });
+    if (aborted) {
+        std::erase_if(*aborted, [begun](const AbortedTransaction& one) { return one.first_offset < begun; });
+    }
     return aborted;
 }
 
 StorageResult<void> LogCleaning::write_aborted(Group& group) {
     const bool had_any = std::ranges::any_of(group.sources, [](const Source& source) { return source.aborted != nullptr; });
-    if (!had_any) return {};
+    if (!had_any) {
+        return {};
+    }
     group.aborted = std::make_shared<AbortedIndex>(state_.core.environment.open_files,
                                                    path(group.base(), ".txnindex", kCleanedSuffix), group.base());
     {
         const MutexLock lock(state_.core.append_mutex);
-        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
+        if (state_.core.is_closed_for_appender()) {
+            return std::unexpected(closed_error("the log is closed"));
+        }
         auto made = file_system().open(group.aborted->file().path(), OpenMode::create_empty);
-        if (!made) return std::unexpected(std::move(made.error()));
-        if (auto pinned = group.aborted->file().pin(); !pinned) return pinned;
+        if (!made) {
+            return std::unexpected(std::move(made.error()));
+        }
+        if (auto pinned = group.aborted->file().pin(); !pinned) {
+            return pinned;
+        }
     }
     for (const Source& source : group.sources) {
-        if (!source.aborted) continue;
+        if (!source.aborted) {
+            continue;
+        }
         for (std::size_t next = 0;;) {
             auto some = source.aborted->read_some(next);
-            if (!some) return std::unexpected(std::move(some.error()));
-            if (some->empty()) break;
+            if (!some) {
+                return std::unexpected(std::move(some.error()));
+            }
+            if (some->empty()) {
+                break;
+            }
             next += some->size();
             for (const AbortedTransaction& one : *some) {
-                if (!std::ranges::binary_search(group.forgotten, one.last_offset)) group.aborted->add(one);
+                if (!std::ranges::binary_search(group.forgotten, one.last_offset)) {
+                    group.aborted->add(one);
+                }
             }
-            if (auto written = group.aborted->file().write_pending(); !written) return written;
+            if (auto written = group.aborted->file().write_pending(); !written) {
+                return written;
+            }
         }
     }
     return group.aborted->file().sync();
@@ -399,16 +529,22 @@ StorageResult<void> LogCleaning::write_aborted(Group& group) {
 StorageResult<void> LogCleaning::to_swap(Group& group) {
     {
         const MutexLock lock(state_.core.append_mutex);
-        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
+        if (state_.core.is_closed_for_appender()) {
+            return std::unexpected(closed_error("the log is closed"));
+        }
         // Readers who found these segments go on reading them.
         for (const Source& source : group.sources) {
-            if (auto pinned = source.segment->pin_files(); !pinned) return pinned;
+            if (auto pinned = source.segment->pin_files(); !pinned) {
+                return pinned;
+            }
         }
         for (const std::string_view extension : kExtensions) {
             const std::string from = path(group.base(), extension, kCleanedSuffix);
             auto renamed = file_system().rename(from, path(group.base(), extension, kSwapSuffix));
             const bool may_be_missing = extension == ".txnindex";
-            if (!renamed && !(may_be_missing && renamed.error().is_not_found())) return renamed;
+            if (!renamed && !(may_be_missing && renamed.error().is_not_found())) {
+                return renamed;
+            }
         }
     }
     return sync_names();
@@ -417,11 +553,15 @@ StorageResult<void> LogCleaning::to_swap(Group& group) {
 StorageResult<void> LogCleaning::to_final(Group& group) {
     {
         const MutexLock lock(state_.core.append_mutex);
-        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error("the log is closed"));
+        if (state_.core.is_closed_for_appender()) {
+            return std::unexpected(closed_error("the log is closed"));
+        }
         for (std::size_t i = 1; i < group.sources.size(); ++i) {
             for (const std::string_view extension : kExtensions) {
                 auto removed = file_system().remove(path(group.sources[i].summary.base_offset, extension));
-                if (!removed) return std::unexpected(unfinished_swap(removed.error()));
+                if (!removed) {
+                    return std::unexpected(unfinished_swap(removed.error()));
+                }
             }
         }
         for (const std::string_view extension : kExtensions) {
@@ -431,7 +571,9 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
                 return std::unexpected(unfinished_swap(renamed.error()));
             }
         }
-        if (group.aborted) group.cleaned->set_aborted(group.aborted);
+        if (group.aborted) {
+            group.cleaned->set_aborted(group.aborted);
+        }
         group.cleaned->drop_suffix();
         const MutexLock view(state_.core.view_mutex);
         auto& segments = state_.shown.segments;
@@ -440,7 +582,9 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
         *first = group.cleaned;
         segments.erase(first + 1, first + static_cast<std::ptrdiff_t>(group.sources.size()));
     }
-    for (const Source& source : group.sources) report_.bytes_before += source.summary.size_bytes;
+    for (const Source& source : group.sources) {
+        report_.bytes_before += source.summary.size_bytes;
+    }
     report_.bytes_after += group.cleaned->size_bytes();
     report_.segments_before += group.sources.size();
     ++report_.segments_after;
@@ -450,7 +594,9 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
 
 StorageResult<void> LogCleaning::sync_names() {
     auto synced = file_system().sync_directory(*state_.directory);
-    if (synced) return synced;
+    if (synced) {
+        return synced;
+    }
     const MutexLock lock(state_.core.append_mutex);
     return std::unexpected(state_.core.is_closed_for_appender() ? closed_error("the log is closed")
                                                                 : unfinished_swap(synced.error()));
@@ -458,8 +604,12 @@ StorageResult<void> LogCleaning::sync_names() {
 
 void LogCleaning::discard(const Group& group) {
     const MutexLock lock(state_.core.append_mutex);
-    for (const Source& source : group.sources) source.segment->unpin_files();
-    if (state_.core.is_closed_for_appender()) return;
+    for (const Source& source : group.sources) {
+        source.segment->unpin_files();
+    }
+    if (state_.core.is_closed_for_appender()) {
+        return;
+    }
     for (const std::string_view extension : kExtensions) {
         for (const std::string_view suffix : {kCleanedSuffix, kSwapSuffix}) {
             // What cannot be removed is written over by the next cleaning, or removed by the next start.

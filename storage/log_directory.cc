@@ -32,42 +32,62 @@ std::string LogDirectory::path_of(std::string_view name) const { return join_pat
 
 StorageResult<std::unique_ptr<LogDirectory>> LogDirectory::open(FileSystem& file_system, OpenFiles& open_files,
                                                                 const std::string& path, const Options& options) {
-    if (auto made = file_system.make_directories(path); !made) return std::unexpected(std::move(made.error()));
+    if (auto made = file_system.make_directories(path); !made) {
+        return std::unexpected(std::move(made.error()));
+    }
     auto volume = file_system.open_volume(path);
-    if (!volume) return std::unexpected(std::move(volume.error()));
+    if (!volume) {
+        return std::unexpected(std::move(volume.error()));
+    }
     auto hold = hold_directory(file_system, path, options.now);
-    if (!hold) return std::unexpected(std::move(hold.error()));
+    if (!hold) {
+        return std::unexpected(std::move(hold.error()));
+    }
     std::unique_ptr<LogDirectory> directory(
         new LogDirectory(file_system, open_files, path, std::move(*volume), std::move(*hold)));
-    if (auto done = directory->load_partitions(options); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = directory->load_partitions(options); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
     const auto& found = directory->open_report_.partitions;
     if (std::ranges::any_of(found, &RecoveryReport::recovery_point_is_void)) {
-        if (auto done = directory->replace_recovery_points(); !done) return std::unexpected(std::move(done.error()));
+        if (auto done = directory->replace_recovery_points(); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
     }
     return directory;
 }
 
 StorageResult<void> LogDirectory::replace_recovery_points() {
-    if (write_checkpoints()) return {};
+    if (write_checkpoints()) {
+        return {};
+    }
     // A full disk.
     return checkpoints_.remove_recovery_points();
 }
 
 StorageResult<void> LogDirectory::load_partitions(const Options& options) {
     auto listing = list_partitions(environment_.file_system, environment_.directory);
-    if (!listing) return std::unexpected(std::move(listing.error()));
+    if (!listing) {
+        return std::unexpected(std::move(listing.error()));
+    }
     auto offsets = checkpoints_.read();
-    if (!offsets) return std::unexpected(std::move(offsets.error()));
+    if (!offsets) {
+        return std::unexpected(std::move(offsets.error()));
+    }
     open_report_.leftovers = listing->deleted;
     {
         const MutexLock lock(mutex_);
         removals_.read();
-        for (std::string& name : listing->deleted) set_aside_.add_deleted(std::move(name));
+        for (std::string& name : listing->deleted) {
+            set_aside_.add_deleted(std::move(name));
+        }
     }
     const std::set<PartitionName> present(listing->partitions.begin(), listing->partitions.end());
     for (const OffsetCheckpoint* checkpoint : {&offsets->recovery_points, &offsets->log_starts, &offsets->first_dirty}) {
         for (const auto& [name, offset] : *checkpoint) {
-            if (!present.contains(name)) checkpoints_.note_stale(name, offsets->first_dirty.contains(name));
+            if (!present.contains(name)) {
+                checkpoints_.note_stale(name, offsets->first_dirty.contains(name));
+            }
         }
     }
     take_opened(open_partitions(environment_, std::move(listing->partitions), *offsets,
@@ -89,7 +109,9 @@ void LogDirectory::take_opened(std::vector<OpenedPartition> opened, const Checkp
             found_.add_unreadable(std::move(partition.name), std::move(partition.report.error()), log_start);
             continue;
         }
-        if (partition.report->is_newer_than_checkpoint) checkpoints_.note_stale(partition.name, true);
+        if (partition.report->is_newer_than_checkpoint) {
+            checkpoints_.note_stale(partition.name, true);
+        }
         open_report_.partitions.push_back(std::move(*partition.report));
         found_.add(std::move(partition.name), {.log = std::move(partition.log), .is_cut_off = partition.is_cut_off});
     }
@@ -98,7 +120,9 @@ void LogDirectory::take_opened(std::vector<OpenedPartition> opened, const Checkp
 StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr<const LogTopic> topic, PartitionIndex partition,
                                                                  std::shared_ptr<const LogConfig> config, Unreadable unreadable) {
     auto claimed = claim_range(topic, partition, {partition.value + 1}, config, unreadable);
-    if (!claimed) return std::unexpected(std::move(claimed.error()));
+    if (!claimed) {
+        return std::unexpected(std::move(claimed.error()));
+    }
     return std::move(claimed->front());
 }
 
@@ -121,18 +145,30 @@ StorageResult<std::vector<std::shared_ptr<PartitionLog>>> LogDirectory::claim_ra
     for (auto index = static_cast<std::size_t>(first.value); found_.has_any_of(topic->name) && index < stop; ++index) {
         auto taken = take_found(topic, PartitionIndex{static_cast<std::int32_t>(index)}, config, unreadable);
         if (!taken) {
-            for (auto& [at, log] : found) found_.add({topic->name, static_cast<std::int32_t>(at)}, {.log = std::move(log)});
+            for (auto& [at, log] : found) {
+                found_.add({topic->name, static_cast<std::int32_t>(at)}, {.log = std::move(log)});
+            }
             return std::unexpected(std::move(taken.error()));
         }
-        if (*taken) found.emplace(index, std::move(*taken));
+        if (*taken) {
+            found.emplace(index, std::move(*taken));
+        }
     }
     Partitions& partitions = claimed_[topic->name];
-    if (partitions.size() < stop) partitions.resize(stop);
+    if (partitions.size() < stop) {
+        partitions.resize(stop);
+    }
     std::optional<SharedBlock<PartitionLog>> block;
     for (auto index = static_cast<std::size_t>(first.value); index < stop; ++index) {
-        if (const auto taken = found.find(index); taken != found.end()) partitions[index] = std::move(taken->second);
-        if (partitions[index] != nullptr) continue;
-        if (!block) block.emplace(stop - index);
+        if (const auto taken = found.find(index); taken != found.end()) {
+            partitions[index] = std::move(taken->second);
+        }
+        if (partitions[index] != nullptr) {
+            continue;
+        }
+        if (!block) {
+            block.emplace(stop - index);
+        }
         partitions[index] = block->make(environment_, topic, PartitionIndex{static_cast<std::int32_t>(index)}, config);
     }
     return std::vector(partitions.begin() + first.value, partitions.begin() + end.value);
@@ -150,14 +186,20 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
     const std::string directory = directory_name_of(name);
     const bool is_made_now = unreadable == Unreadable::is_a_stray;
     if (const StorageError* error = found_.unreadable(name)) {
-        if (!is_made_now) return std::unexpected(*error);
-        if (auto done = set_aside_.as_stray(directory, true); !done) return std::unexpected(std::move(done.error()));
+        if (!is_made_now) {
+            return std::unexpected(*error);
+        }
+        if (auto done = set_aside_.as_stray(directory, true); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
         checkpoints_.note_stale(name, true);
         found_.erase(name);
         return nullptr;
     }
     const FoundLogs::Found* found = found_.find(name);
-    if (found == nullptr) return nullptr;
+    if (found == nullptr) {
+        return nullptr;
+    }
     const std::shared_ptr<PartitionLog> log = found->log;
     switch (found_for(log->topic().id, found->is_cut_off, topic->id, is_made_now)) {
         case FoundFor::another_topic: {
@@ -165,7 +207,9 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
             note_gone(*log);
             auto done =
                 removals_.contains(log->topic().id) ? set_aside_.for_deletion(directory) : set_aside_.as_stray(directory, false);
-            if (!done) return std::unexpected(std::move(done.error()));
+            if (!done) {
+                return std::unexpected(std::move(done.error()));
+            }
             found_.erase(name);
             return nullptr;
         }
@@ -174,7 +218,9 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
             const std::string text = partition_metadata_text(topic->id);
             auto written = replace_file(environment_.file_system, join_path(path_of(directory), kPartitionMetadataFileName),
                                         as_bytes(text), true);
-            if (!written) return std::unexpected(std::move(written.error()));
+            if (!written) {
+                return std::unexpected(std::move(written.error()));
+            }
             break;
         }
         case FoundFor::this_topic:
@@ -219,12 +265,16 @@ StorageResult<void> LogDirectory::remove_announced() {
     const MutexLock lock(mutex_);
     std::vector<std::shared_ptr<PartitionLog>> announced;
     for (const auto& [name, found] : found_.logs()) {
-        if (removals_.contains(found.log->topic().id)) announced.push_back(found.log);
+        if (removals_.contains(found.log->topic().id)) {
+            announced.push_back(found.log);
+        }
     }
     for (const std::shared_ptr<PartitionLog>& log : announced) {
         log->mark_deleted();
         note_gone(*log);
-        if (auto done = set_aside_.for_deletion(log->directory_name()); !done) return done;
+        if (auto done = set_aside_.for_deletion(log->directory_name()); !done) {
+            return done;
+        }
         found_.erase({log->topic().name, log->partition().value});
     }
     removals_.conclude_all();
@@ -236,27 +286,41 @@ StorageResult<void> LogDirectory::remove(const std::shared_ptr<PartitionLog>& lo
     const MutexLock lock(mutex_);
     // Without state it never had a directory.
     const bool had_directory = log->may_have_directory();
-    if (had_directory) note_gone(*log);
+    if (had_directory) {
+        note_gone(*log);
+    }
     forget_claim(log);
-    if (!had_directory) return {};
+    if (!had_directory) {
+        return {};
+    }
     return set_aside_.for_deletion(log->directory_name());
 }
 
 void LogDirectory::forget_claim(const std::shared_ptr<PartitionLog>& log) {
     const auto found = claimed_.find(log->topic().name);
-    if (found == claimed_.end()) return;
+    if (found == claimed_.end()) {
+        return;
+    }
     Partitions& partitions = found->second;
     const auto index = static_cast<std::size_t>(log->partition().value);
-    if (index < partitions.size() && partitions[index] == log) partitions[index] = nullptr;
-    while (!partitions.empty() && partitions.back() == nullptr) partitions.pop_back();
-    if (partitions.empty()) claimed_.erase(found);
+    if (index < partitions.size() && partitions[index] == log) {
+        partitions[index] = nullptr;
+    }
+    while (!partitions.empty() && partitions.back() == nullptr) {
+        partitions.pop_back();
+    }
+    if (partitions.empty()) {
+        claimed_.erase(found);
+    }
 }
 
 void LogDirectory::release(std::span<const std::shared_ptr<PartitionLog>> logs) {
     const MutexLock lock(mutex_);
     for (const std::shared_ptr<PartitionLog>& log : logs) {
         forget_claim(log);
-        if (log->may_have_directory()) found_.add({log->topic().name, log->partition().value}, {.log = log});
+        if (log->may_have_directory()) {
+            found_.add({log->topic().name, log->partition().value}, {.log = log});
+        }
     }
 }
 
@@ -271,7 +335,9 @@ StorageResult<void> LogDirectory::purge_removed() {
     StorageResult<void> result;
     for (std::string& name : names) {
         auto removed = remove_recursively(environment_.file_system, path_of(name));
-        if (removed) continue;
+        if (removed) {
+            continue;
+        }
         const MutexLock lock(mutex_);
         set_aside_.add_deleted(std::move(name));
         result = std::move(removed);
@@ -285,11 +351,15 @@ std::vector<std::shared_ptr<PartitionLog>> LogDirectory::select_logs(const Wante
     std::vector<std::shared_ptr<PartitionLog>> logs;
     for (const auto& [name, partitions] : claimed_) {
         for (const auto& log : partitions) {
-            if (log != nullptr && wanted(*log)) logs.push_back(log);
+            if (log != nullptr && wanted(*log)) {
+                logs.push_back(log);
+            }
         }
     }
     for (const auto& [name, found] : found_.logs()) {
-        if (wanted(*found.log)) logs.push_back(found.log);
+        if (wanted(*found.log)) {
+            logs.push_back(found.log);
+        }
     }
     return logs;
 }
@@ -310,7 +380,9 @@ std::uint64_t LogDirectory::bytes_since_checkpoint() const {
     const MutexLock lock(mutex_);
     std::uint64_t total = 0;
     for (const auto& [name, partitions] : claimed_) {
-        for (const auto& log : partitions) total += log == nullptr ? 0 : log->bytes_since_checkpoint();
+        for (const auto& log : partitions) {
+            total += log == nullptr ? 0 : log->bytes_since_checkpoint();
+        }
     }
     return total;
 }
@@ -333,16 +405,24 @@ StorageResult<void> LogDirectory::write_cleaner_checkpoint() {
 
 StorageResult<void> LogDirectory::close() {
     const auto logs = select_logs([](const PartitionLog&) { return true; });
-    if (auto closed = sync_logs(*volume_, logs, LogSync::Purpose::close); !closed) return closed;
+    if (auto closed = sync_logs(*volume_, logs, LogSync::Purpose::close); !closed) {
+        return closed;
+    }
     // The next start takes a clean mark for the word that the directory is durable.
     if (environment_.name_unsynced) {
-        if (auto synced = environment_.sync_names(); !synced) return synced;
+        if (auto synced = environment_.sync_names(); !synced) {
+            return synced;
+        }
     }
-    if (auto written = write_checkpoints(); !written) return written;
+    if (auto written = write_checkpoints(); !written) {
+        return written;
+    }
     {
         const MutexLock lock(mutex_);
         // Partitions that failed to open were not looked at: the next start must do so.
-        if (found_.has_unreadable()) return {};
+        if (found_.has_unreadable()) {
+            return {};
+        }
     }
     return leave_clean_mark(environment_.file_system, environment_.directory);
 }

@@ -22,13 +22,19 @@ LogFlusher::~LogFlusher() {
 bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callback) {
     {
         const MutexLock lock(mutex_);
-        if (waiting_count_ >= kMaximumWaiting) return false;
+        if (waiting_count_ >= kMaximumWaiting) {
+            return false;
+        }
         ++waiting_count_;
         ++counters_.requests;
         const auto [waiting, is_new] = queued_.try_emplace(log.get());
-        if (is_new) waiting->second = queue_.insert(queue_.end(), Waiting{std::move(log), {}});
+        if (is_new) {
+            waiting->second = queue_.insert(queue_.end(), Waiting{std::move(log), {}});
+        }
         waiting->second->callbacks.push_back(std::move(callback));
-        if (!is_new) return true;  // Somebody is on the way already.
+        if (!is_new) {
+            return true;  // Somebody is on the way already.
+        }
     }
     worker_->wake();
     return true;
@@ -54,9 +60,13 @@ void LogFlusher::request_checkpoint(Volume& volume, std::vector<std::shared_ptr<
 }
 
 void LogFlusher::add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) {
-    if (group_.is_empty()) group_.behind = queue_.size();
+    if (group_.is_empty()) {
+        group_.behind = queue_.size();
+    }
     group_.volume = &volume;
-    for (std::shared_ptr<PartitionLog>& log : logs) group_.logs.insert(std::move(log));
+    for (std::shared_ptr<PartitionLog>& log : logs) {
+        group_.logs.insert(std::move(log));
+    }
 }
 
 void LogFlusher::drain() {
@@ -64,10 +74,14 @@ void LogFlusher::drain() {
     UniqueLock lock(mutex_);
     dropped = std::exchange(group_, {});
     while (is_serving_ || !queue_.empty()) {
-        if (!serve_next()) served_.wait(lock);
+        if (!serve_next()) {
+            served_.wait(lock);
+        }
     }
     // What was asked for in the background meanwhile, when the worker found this serving.
-    if (!group_.is_empty()) worker_->wake();
+    if (!group_.is_empty()) {
+        worker_->wake();
+    }
 }
 
 std::optional<StorageError> LogFlusher::failure() const {
@@ -87,7 +101,9 @@ Instant LogFlusher::step() {
 
 bool LogFlusher::serve_next() {
     // One at a time, the worker or who drains: a second one would only wait for the same device.
-    if (is_serving_ || (queue_.empty() && group_.is_empty())) return false;
+    if (is_serving_ || (queue_.empty() && group_.is_empty())) {
+        return false;
+    }
     is_serving_ = true;
     if (!group_.is_empty() && (group_.behind == 0 || queue_.empty())) {
         Group group = std::exchange(group_, {});
@@ -101,7 +117,9 @@ bool LogFlusher::serve_next() {
         queued_.erase(waiting.log.get());
         queue_.pop_front();
         waiting_count_ -= waiting.callbacks.size();
-        if (group_.behind > 0) --group_.behind;
+        if (group_.behind > 0) {
+            --group_.behind;
+        }
         mutex_.unlock();
         serve(waiting);
         waiting = {};
@@ -113,19 +131,29 @@ bool LogFlusher::serve_next() {
 }
 
 StorageResult<bool> LogFlusher::serve_first() {
-    if (!first_ || !first_->has_files() || !first_->has_unsynced_data()) return false;
+    if (!first_ || !first_->has_files() || !first_->has_unsynced_data()) {
+        return false;
+    }
     auto synced = first_->sync();
-    if (!synced && synced.error().kind != StorageError::Kind::closed) return std::unexpected(std::move(synced.error()));
+    if (!synced && synced.error().kind != StorageError::Kind::closed) {
+        return std::unexpected(std::move(synced.error()));
+    }
     return true;
 }
 
 void LogFlusher::serve(const Group& group) {
     std::size_t syncs = group.logs.size();
     const StorageResult<void> result = [&]() -> StorageResult<void> {
-        if (const auto failed = failure()) return std::unexpected(*failed);
+        if (const auto failed = failure()) {
+            return std::unexpected(*failed);
+        }
         const auto first = serve_first();
-        if (!first) return std::unexpected(first.error());
-        if (*first && !group.logs.contains(first_)) ++syncs;
+        if (!first) {
+            return std::unexpected(first.error());
+        }
+        if (*first && !group.logs.contains(first_)) {
+            ++syncs;
+        }
         std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
         // Not in the order of their addresses: what a crash in the midst of it leaves follows from what happened before.
         std::ranges::sort(logs, [](const auto& left, const auto& right) {
@@ -137,33 +165,51 @@ void LogFlusher::serve(const Group& group) {
     {
         const MutexLock lock(mutex_);
         counters_.syncs += syncs;
-        if (!result) note_failure_locked(result.error());
+        if (!result) {
+            note_failure_locked(result.error());
+        }
     }
-    if (group.checkpoint_done) group.checkpoint_done(result);
+    if (group.checkpoint_done) {
+        group.checkpoint_done(result);
+    }
 }
 
 void LogFlusher::note_failure_locked(const StorageError& error) {
-    if (error.kind == StorageError::Kind::sync_failed && !failure_) failure_ = error;
+    if (error.kind == StorageError::Kind::sync_failed && !failure_) {
+        failure_ = error;
+    }
 }
 
 void LogFlusher::serve(Waiting& waiting) {
     std::size_t syncs = 1;
     StorageResult<Offset> result = [&]() -> StorageResult<Offset> {
-        if (const auto failed = failure()) return std::unexpected(*failed);
-        if (!waiting.log->has_files()) return waiting.log->log_end_offset();
+        if (const auto failed = failure()) {
+            return std::unexpected(*failed);
+        }
+        if (!waiting.log->has_files()) {
+            return waiting.log->log_end_offset();
+        }
         if (waiting.log != first_) {
             const auto first = serve_first();
-            if (!first) return std::unexpected(first.error());
-            if (*first) ++syncs;
+            if (!first) {
+                return std::unexpected(first.error());
+            }
+            if (*first) {
+                ++syncs;
+            }
         }
         return LogSync(waiting.log->core(), LogSync::Purpose::awaited_sync).run();
     }();
     {
         const MutexLock lock(mutex_);
         counters_.syncs += syncs;
-        if (!result) note_failure_locked(result.error());
+        if (!result) {
+            note_failure_locked(result.error());
+        }
     }
-    for (const Callback& callback : waiting.callbacks) callback(result);
+    for (const Callback& callback : waiting.callbacks) {
+        callback(result);
+    }
 }
 
 }  // namespace partita

@@ -22,10 +22,16 @@ StorageResult<void> copy_range(File& from, std::uint64_t position, std::uint64_t
     while (position < end) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
         const auto count = from.read_at(position, MutableBytes(buffer.data(), wanted));
-        if (!count) return std::unexpected(count.error());
-        if (*count == 0) break;
+        if (!count) {
+            return std::unexpected(count.error());
+        }
+        if (*count == 0) {
+            break;
+        }
         const Bytes piece(buffer.data(), *count);
-        if (auto done = to.write_at(written, std::span(&piece, 1)); !done) return done;
+        if (auto done = to.write_at(written, std::span(&piece, 1)); !done) {
+            return done;
+        }
         position += *count;
         written += *count;
     }
@@ -46,20 +52,36 @@ std::string LogRecovery::path(Offset base, std::string_view extension) const {
 
 StorageResult<LogRecovery::Files> LogRecovery::list_files() {
     const auto swaps = finish_swaps(file_system_, *state_->directory);
-    if (!swaps) return std::unexpected(swaps.error());
+    if (!swaps) {
+        return std::unexpected(swaps.error());
+    }
     report_.finished_swaps += *swaps;
     auto entries = file_system_.list(*state_->directory);
-    if (!entries) return std::unexpected(std::move(entries.error()));
+    if (!entries) {
+        return std::unexpected(std::move(entries.error()));
+    }
     Files files;
     for (const DirectoryEntry& entry : *entries) {
         const std::string_view name = entry.name;
-        if (const auto base = parse_segment_file_name(name, ".log")) files.segments.push_back(*base);
-        if (const auto base = parse_segment_file_name(name, ".snapshot")) files.snapshots.push_back(*base);
-        if (const auto base = parse_segment_file_name(name, ".txnindex")) files.aborted.push_back(*base);
-        if (name == kLeaderEpochFileName) files.has_epochs = true;
-        if (name == kNewerThanCheckpointName) report_.is_newer_than_checkpoint = true;
+        if (const auto base = parse_segment_file_name(name, ".log")) {
+            files.segments.push_back(*base);
+        }
+        if (const auto base = parse_segment_file_name(name, ".snapshot")) {
+            files.snapshots.push_back(*base);
+        }
+        if (const auto base = parse_segment_file_name(name, ".txnindex")) {
+            files.aborted.push_back(*base);
+        }
+        if (name == kLeaderEpochFileName) {
+            files.has_epochs = true;
+        }
+        if (name == kNewerThanCheckpointName) {
+            report_.is_newer_than_checkpoint = true;
+        }
     }
-    for (auto* bases : {&files.segments, &files.snapshots, &files.aborted}) std::ranges::sort(*bases);
+    for (auto* bases : {&files.segments, &files.snapshots, &files.aborted}) {
+        std::ranges::sort(*bases);
+    }
     return files;
 }
 
@@ -68,7 +90,9 @@ StorageResult<RecoveryReport> LogRecovery::run() {
     report_.directory = log_.directory_name();
     report_.was_clean = hints_.clean;
     auto files = list_files();
-    if (!files) return std::unexpected(std::move(files.error()));
+    if (!files) {
+        return std::unexpected(std::move(files.error()));
+    }
     state_->directory_made = true;
     // A clean stop wrote the checkpoint files after everything else.
     if (report_.is_newer_than_checkpoint && !hints_.clean) {
@@ -82,12 +106,24 @@ StorageResult<RecoveryReport> LogRecovery::run() {
         state_->names_unsynced = true;
         state_->parent_unsynced = true;
     }
-    if (auto done = load_epochs(*files); !done) return std::unexpected(std::move(done.error()));
-    if (auto done = load_aborted(*files); !done) return std::unexpected(std::move(done.error()));
-    if (auto done = load_producers(*files); !done) return std::unexpected(std::move(done.error()));
-    if (auto done = open_segments(*files); !done) return std::unexpected(std::move(done.error()));
-    if (!hints_.clean && end_ < hints_.recovery_point) return start_over();
-    if (auto done = finish(*files); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = load_epochs(*files); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
+    if (auto done = load_aborted(*files); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
+    if (auto done = load_producers(*files); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
+    if (auto done = open_segments(*files); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
+    if (!hints_.clean && end_ < hints_.recovery_point) {
+        return start_over();
+    }
+    if (auto done = finish(*files); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
     return std::move(report_);
 }
 
@@ -105,7 +141,9 @@ StorageResult<void> LogRecovery::load_epochs(const Files& files) {
     state_->assume_unpublished();
     if (files.has_epochs) {
         auto text = read_whole_file(file_system_, join_path(*state_->directory, kLeaderEpochFileName), kLargestCheckpointFile);
-        if (!text) return std::unexpected(std::move(text.error()));
+        if (!text) {
+            return std::unexpected(std::move(text.error()));
+        }
         if (auto epochs = LeaderEpochs::parse(*text)) {
             state_->shown.epochs = std::move(*epochs);
             return {};
@@ -121,14 +159,18 @@ StorageResult<void> LogRecovery::load_aborted(const Files& files) {
         const auto segment = std::ranges::lower_bound(files.segments, base);
         if (segment == files.segments.end() || *segment != base) {
             // Of a segment that is gone: nobody may take it for that of another one.
-            if (auto done = file_system_.remove(path(base, ".txnindex")); !done) return done;
+            if (auto done = file_system_.remove(path(base, ".txnindex")); !done) {
+                return done;
+            }
             continue;
         }
         const bool is_last = segment + 1 == files.segments.end();
         const Offset next_base = is_last ? Offset{std::numeric_limits<std::int64_t>::max()} : *(segment + 1);
         auto index = std::make_shared<AbortedIndex>(log_.environment.open_files, path(base, ".txnindex"), base);
         const auto loaded = index->load(hints_.clean, next_base, trusted_end_);
-        if (!loaded) return std::unexpected(loaded.error());
+        if (!loaded) {
+            return std::unexpected(loaded.error());
+        }
         if (loaded->damaged_from) {
             aborted_from_ = std::min(aborted_from_, *loaded->damaged_from);
             ++report_.rebuilt_indexes;
@@ -140,11 +182,19 @@ StorageResult<void> LogRecovery::load_aborted(const Files& files) {
 
 StorageResult<void> LogRecovery::write_found_aborted() {
     state_->assume_unpublished();
-    if (aborted_from_ >= trusted_end_) return {};
+    if (aborted_from_ >= trusted_end_) {
+        return {};
+    }
     for (const auto& segment : state_->shown.segments) {
-        if (auto written = state_->write_aborted(*segment); !written) return written;
-        if (!segment->aborted()) continue;
-        if (auto synced = segment->aborted()->file().sync(); !synced) return synced;
+        if (auto written = state_->write_aborted(*segment); !written) {
+            return written;
+        }
+        if (!segment->aborted()) {
+            continue;
+        }
+        if (auto synced = segment->aborted()->file().sync(); !synced) {
+            return synced;
+        }
     }
     return {};
 }
@@ -157,16 +207,24 @@ StorageResult<void> LogRecovery::load_producers(const Files& files) {
     // No producer wrote there, else the checkpoint or the clean stop would have left one. A Kafka that was killed takes them
     // at rolls only.
     const bool is_whole = aborted_from_ >= trusted_end_;
-    if (files.snapshots.empty() && is_whole && (hints_.clean || !hints_.is_foreign)) replay_from_ = trusted_end_;
+    if (files.snapshots.empty() && is_whole && (hints_.clean || !hints_.is_foreign)) {
+        replay_from_ = trusted_end_;
+    }
     for (auto i = static_cast<std::size_t>(trusted); i-- > 0;) {
         const Offset offset = files.snapshots[i];
         // Batches between the snapshot and the first segment were deleted: what it says of its producers is
         // out of date, and knowing nothing (any sequence may come next) is better than knowing wrong.
-        if (!files.segments.empty() && offset < files.segments.front()) break;
+        if (!files.segments.empty() && offset < files.segments.front()) {
+            break;
+        }
         auto text = read_whole_file(file_system_, path(offset, ".snapshot"), kLargestCheckpointFile);
-        if (!text) return std::unexpected(std::move(text.error()));
+        if (!text) {
+            return std::unexpected(std::move(text.error()));
+        }
         auto entries = decode_producer_snapshot(as_bytes(*text));
-        if (!entries) continue;
+        if (!entries) {
+            continue;
+        }
         state_->producers.load(std::move(*entries), hints_.now);
         replay_from_ = offset;
         return {};
@@ -179,7 +237,9 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
     const auto& bases = files.segments;
     const bool epochs_lost = state_->epochs_unwritten && !bases.empty();
     const Offset look_from = epochs_lost ? Offset{0} : std::min(trusted_end_, replay_from_);
-    if (!bases.empty()) end_ = bases.front();
+    if (!bases.empty()) {
+        end_ = bases.front();
+    }
     for (std::size_t i = 0; i < bases.size(); ++i) {
         const bool is_last = i + 1 == bases.size();
         const Offset next_base = is_last ? Offset{std::numeric_limits<std::int64_t>::max()} : bases[i + 1];
@@ -187,17 +247,25 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         segment->set_created(hints_.now);
         segment->set_last_append(hints_.now);
         const auto size = file_system_.file_size(segment->log_path());
-        if (!size) return std::unexpected(size.error());
+        if (!size) {
+            return std::unexpected(size.error());
+        }
         segment->publish_size(*size);
         for (IndexFile* index : {&segment->offset_index().file(), &segment->time_index().file()}) {
-            if (auto loaded = index->load(hints_.clean); !loaded) return std::unexpected(std::move(loaded.error()));
+            if (auto loaded = index->load(hints_.clean); !loaded) {
+                return std::unexpected(std::move(loaded.error()));
+            }
         }
-        if (const auto aborted = aborted_.find(bases[i]); aborted != aborted_.end()) segment->set_aborted(aborted->second);
+        if (const auto aborted = aborted_.find(bases[i]); aborted != aborted_.end()) {
+            segment->set_aborted(aborted->second);
+        }
         state_->shown.segments.push_back(segment);
         ++report_.segments;
         if (!is_last && next_base <= look_from) {
             auto accepted = accept_unread(*segment, next_base);
-            if (!accepted) return std::unexpected(std::move(accepted.error()));
+            if (!accepted) {
+                return std::unexpected(std::move(accepted.error()));
+            }
             if (*accepted) {
                 end_ = next_base;
                 continue;
@@ -205,14 +273,22 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         }
         end_ = std::max(end_, bases[i]);
         auto start = prune_indexes(*segment, next_base);
-        if (!start) return std::unexpected(std::move(start.error()));
+        if (!start) {
+            return std::unexpected(std::move(start.error()));
+        }
         auto whole = walk(*segment);
-        if (!whole) return std::unexpected(std::move(whole.error()));
+        if (!whole) {
+            return std::unexpected(std::move(whole.error()));
+        }
         if (!hints_.clean) {
             // Frees what a killed process had reserved behind the end.
             auto file = segment->file();
-            if (!file) return std::unexpected(std::move(file.error()));
-            if (auto trimmed = (*file)->truncate(segment->size_bytes()); !trimmed) return trimmed;
+            if (!file) {
+                return std::unexpected(std::move(file.error()));
+            }
+            if (auto trimmed = (*file)->truncate(segment->size_bytes()); !trimmed) {
+                return trimmed;
+            }
         }
         const bool lost_end = *whole && !is_last && end_ < next_base && !may_end_early(next_base);
         if (lost_end) {
@@ -221,7 +297,9 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
             report_.cut_kind = CutKind::damage;
             report_.cut_reason = "the segment ends before the next one begins";
         }
-        if (!*whole || lost_end) return set_later_segments_aside(bases, i + 1);
+        if (!*whole || lost_end) {
+            return set_later_segments_aside(bases, i + 1);
+        }
         if (!is_last) {
             segment->complete_time_index();
             end_ = std::max(end_, next_base);
@@ -232,7 +310,9 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
 
 bool LogRecovery::can_follow(const Segment& segment, const BatchHeader& header, bool is_first) const {
     const Offset lowest = is_first ? segment.base_offset() : end_;
-    if (header.last_offset_delta < 0 || header.base_offset < lowest) return false;
+    if (header.last_offset_delta < 0 || header.base_offset < lowest) {
+        return false;
+    }
     // No segment reaches further, and its indexes could not say where. The CRC does not cover the base offset.
     constexpr std::int64_t kFarthest = std::numeric_limits<std::int32_t>::max();
     return header.base_offset - segment.base_offset() <= kFarthest && header.base_offset < header.next_offset() &&
@@ -240,24 +320,34 @@ bool LogRecovery::can_follow(const Segment& segment, const BatchHeader& header, 
 }
 
 bool LogRecovery::may_end_early(Offset next_base) const {
-    if (next_base <= trusted_end_ || next_base <= hints_.first_dirty_offset) return true;
+    if (next_base <= trusted_end_ || next_base <= hints_.first_dirty_offset) {
+        return true;
+    }
     // Nothing vouches for a log that was put here by hand.
     return hints_.recovery_point == kNoOffset && seen_holes_;
 }
 
 StorageResult<bool> LogRecovery::accept_unread(Segment& segment, Offset next_base) {
     const auto last = segment.offset_index().last_entry();
-    if (!last) return std::unexpected(last.error());
+    if (!last) {
+        return std::unexpected(last.error());
+    }
     if (*last) {
         const bool plausible = (*last)->offset >= segment.base_offset() && (*last)->offset < next_base && (*last)->position > 0 &&
                                (*last)->position < segment.size_bytes();
-        if (!plausible) return false;
+        if (!plausible) {
+            return false;
+        }
     } else if (segment.size_bytes() > 2 * static_cast<std::uint64_t>(config_->index_interval_bytes)) {
         return false;
     }
-    if (auto loaded = segment.time_index().reload_last(); !loaded) return std::unexpected(std::move(loaded.error()));
+    if (auto loaded = segment.time_index().reload_last(); !loaded) {
+        return std::unexpected(std::move(loaded.error()));
+    }
     const TimestampOffset newest = segment.time_index().last();
-    if (newest.offset < segment.base_offset() || newest.offset >= next_base) return false;
+    if (newest.offset < segment.base_offset() || newest.offset >= next_base) {
+        return false;
+    }
     segment.set_max_timestamp(newest);
     return true;
 }
@@ -268,50 +358,88 @@ StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset
     const std::size_t before = offsets.file().count();
     const std::size_t times_before = times.file().count();
     auto keep = offsets.plausible_entries(segment.size_bytes());
-    if (!keep) return std::unexpected(std::move(keep.error()));
-    if (*keep < before) report_.recovery_point_is_void = true;
-    if (auto done = offsets.file().truncate(*keep); !done) return std::unexpected(std::move(done.error()));
+    if (!keep) {
+        return std::unexpected(std::move(keep.error()));
+    }
+    if (*keep < before) {
+        report_.recovery_point_is_void = true;
+    }
+    if (auto done = offsets.file().truncate(*keep); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
     const Offset believed_end = std::min(trusted_end_, next_base);
     auto keep_times = times.plausible_entries(believed_end);
-    if (!keep_times) return std::unexpected(std::move(keep_times.error()));
-    if (auto done = times.file().truncate(*keep_times); !done) return std::unexpected(std::move(done.error()));
+    if (!keep_times) {
+        return std::unexpected(std::move(keep_times.error()));
+    }
+    if (auto done = times.file().truncate(*keep_times); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
 
     // Below the recovery point both are whole. Where nothing of the time index is left there was no such point, and it
     // cannot be made anew from its own end on, so the walk starts where it stops.
     Offset last_wanted = believed_end - 1;
     if (*keep_times == 0) {
-        if (auto done = times.reload_last(); !done) return std::unexpected(std::move(done.error()));
+        if (auto done = times.reload_last(); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
         last_wanted = std::min(last_wanted, times.last().offset);
     }
     keep = offsets.count_up_to(last_wanted);
-    if (!keep) return std::unexpected(std::move(keep.error()));
+    if (!keep) {
+        return std::unexpected(std::move(keep.error()));
+    }
     OffsetPosition last{segment.base_offset(), 0};
     if (*keep > 0) {
         auto entry = offsets.entry(*keep - 1);
-        if (!entry) return std::unexpected(std::move(entry.error()));
+        if (!entry) {
+            return std::unexpected(std::move(entry.error()));
+        }
         last = *entry;
         // The newest believed entry must lead to a batch, else none of them is believed.
         auto file = segment.file();
-        if (!file) return std::unexpected(std::move(file.error()));
+        if (!file) {
+            return std::unexpected(std::move(file.error()));
+        }
         HeaderWalk at(**file, last.position, segment.size_bytes());
         const auto placed = at.next();
-        if (!placed && placed.error().kind != StorageError::Kind::corrupt) return std::unexpected(placed.error());
-        if (!placed || !*placed || (*placed)->header.last_offset() != last.offset) *keep = 0;
+        if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
+            return std::unexpected(placed.error());
+        }
+        if (!placed || !*placed || (*placed)->header.last_offset() != last.offset) {
+            *keep = 0;
+        }
     }
     if (*keep == 0) {
         last = {segment.base_offset(), 0};
-        if (!hints_.clean || before > 0) *keep_times = 0;
+        if (!hints_.clean || before > 0) {
+            *keep_times = 0;
+        }
     }
-    if (*keep < before) ++report_.rebuilt_indexes;
-    if (auto done = offsets.file().truncate(*keep); !done) return std::unexpected(std::move(done.error()));
-    if (auto done = times.file().truncate(*keep_times); !done) return std::unexpected(std::move(done.error()));
+    if (*keep < before) {
+        ++report_.rebuilt_indexes;
+    }
+    if (auto done = offsets.file().truncate(*keep); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
+    if (auto done = times.file().truncate(*keep_times); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
     if (*keep < before || *keep_times < times_before) {
         // Dropped entries must not come back after a power loss, when new batches have their offsets.
-        if (auto done = offsets.file().sync(); !done) return std::unexpected(std::move(done.error()));
-        if (auto done = times.file().sync(); !done) return std::unexpected(std::move(done.error()));
+        if (auto done = offsets.file().sync(); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
+        if (auto done = times.file().sync(); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
     }
-    if (auto done = times.reload_last(); !done) return std::unexpected(std::move(done.error()));
-    if (times.last().timestamp != kNoTimestamp) segment.set_max_timestamp(times.last());
+    if (auto done = times.reload_last(); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
+    if (times.last().timestamp != kNoTimestamp) {
+        segment.set_max_timestamp(times.last());
+    }
     indexed_until_ = last.position;
     has_index_entry_ = *keep > 0;
     return last.position;
@@ -320,15 +448,21 @@ StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset
 StorageResult<bool> LogRecovery::walk(Segment& segment) {
     state_->assume_unpublished();
     const std::uint64_t size = segment.size_bytes();
-    if (size == 0) return true;
+    if (size == 0) {
+        return true;
+    }
     auto file = segment.file();
-    if (!file) return std::unexpected(std::move(file.error()));
+    if (!file) {
+        return std::unexpected(std::move(file.error()));
+    }
     std::uint64_t position = has_index_entry_ ? indexed_until_ : 0;
     if (state_->epochs_unwritten) {
         position = 0;
     } else if (replay_from_ < end_ || replay_from_ < trusted_end_) {
         auto entry = segment.offset_index().lookup(replay_from_);
-        if (!entry) return std::unexpected(std::move(entry.error()));
+        if (!entry) {
+            return std::unexpected(std::move(entry.error()));
+        }
         position = std::min<std::uint64_t>(position, entry->position);
     }
     segment.set_bytes_since_index_entry(0);
@@ -336,7 +470,9 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
     const auto bad = [&](std::uint64_t at, BatchError error) -> StorageResult<bool> {
         const bool is_torn = error == BatchError::truncated;
         auto done = cut(segment, at, std::string(batch_error_text(error)), is_torn);
-        if (!done) return std::unexpected(std::move(done.error()));
+        if (!done) {
+            return std::unexpected(std::move(done.error()));
+        }
         return false;
     };
     // Below the trusted end headers are enough; a header that is not one makes us careful from there on.
@@ -347,28 +483,46 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
             if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
                 return std::unexpected(std::move(placed.error()));
             }
-            if (!placed || !*placed || (*placed)->header.base_offset >= trusted_end_) break;
+            if (!placed || !*placed || (*placed)->header.base_offset >= trusted_end_) {
+                break;
+            }
             const PlacedBatch& batch = **placed;
-            if (!can_follow(segment, batch.header, is_first)) break;
-            if (is_first && batch.position > 0) end_ = batch.header.base_offset;
+            if (!can_follow(segment, batch.header, is_first)) {
+                break;
+            }
+            if (is_first && batch.position > 0) {
+                end_ = batch.header.base_offset;
+            }
             if (auto done = take(segment, batch.header, batch.position, std::nullopt); !done) {
                 return std::unexpected(std::move(done.error()));
             }
             position = batch.position + batch.header.size_bytes();
             is_first = false;
         }
-        if (position >= size) return true;
+        if (position >= size) {
+            return true;
+        }
     }
     BatchScan scan(**file, position, size);
     while (true) {
         auto step = scan.next();
-        if (!step) return std::unexpected(std::move(step.error()));
-        if (step->found == BatchScan::Found::end) return true;
-        if (step->found == BatchScan::Found::bad) return bad(step->position, step->error);
+        if (!step) {
+            return std::unexpected(std::move(step.error()));
+        }
+        if (step->found == BatchScan::Found::end) {
+            return true;
+        }
+        if (step->found == BatchScan::Found::bad) {
+            return bad(step->position, step->error);
+        }
         const BatchHeader& header = step->batch.header;
-        if (!can_follow(segment, header, is_first)) return bad(step->position, BatchError::invalid_offset_delta);
+        if (!can_follow(segment, header, is_first)) {
+            return bad(step->position, BatchError::invalid_offset_delta);
+        }
         report_.scanned_bytes += header.size_bytes();
-        if (is_first && step->position > 0) end_ = header.base_offset;
+        if (is_first && step->position > 0) {
+            end_ = header.base_offset;
+        }
         if (auto done = take(segment, header, step->position, step->batch.bytes); !done) {
             return std::unexpected(std::move(done.error()));
         }
@@ -379,8 +533,12 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
 StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& header, std::uint64_t position,
                                       std::optional<Bytes> bytes) {
     state_->assume_unpublished();
-    if (header.record_count != header.last_offset_delta + 1) seen_holes_ = true;
-    if (header.base_offset > end_ && position > 0) seen_holes_ = true;
+    if (header.record_count != header.last_offset_delta + 1) {
+        seen_holes_ = true;
+    }
+    if (header.base_offset > end_ && position > 0) {
+        seen_holes_ = true;
+    }
     end_ = header.next_offset();
     if (position == indexed_until_ && has_index_entry_) {
         // This batch has the newest entry that was kept: counting starts with it.
@@ -389,24 +547,36 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
         const std::size_t entries = segment.offset_index().file().count();
         segment.note_batch(header, position, *config_);
         const bool is_new = segment.offset_index().file().count() > entries;
-        if (is_new && !has_index_entry_ && header.base_offset < trusted_end_) report_.recovery_point_is_void = true;
+        if (is_new && !has_index_entry_ && header.base_offset < trusted_end_) {
+            report_.recovery_point_is_void = true;
+        }
     }
-    if (state_->shown.epochs.assign(header.partition_leader_epoch, header.base_offset)) state_->epochs_unwritten = true;
+    if (state_->shown.epochs.assign(header.partition_leader_epoch, header.base_offset)) {
+        state_->epochs_unwritten = true;
+    }
 
-    if (!header.has_producer_id() || header.base_offset < replay_from_) return {};
+    if (!header.has_producer_id() || header.base_offset < replay_from_) {
+        return {};
+    }
     std::optional<ControlMarker> marker;
     std::vector<std::byte> copy;
     if (header.attributes.is_control()) {
         if (!bytes) {
             auto file = segment.file();
-            if (!file) return std::unexpected(std::move(file.error()));
+            if (!file) {
+                return std::unexpected(std::move(file.error()));
+            }
             copy.resize(header.size_bytes());
             const auto count = (*file)->read_at(position, copy);
-            if (!count) return std::unexpected(count.error());
+            if (!count) {
+                return std::unexpected(count.error());
+            }
             bytes = Bytes(copy);
         }
         marker = parse_control_marker({header, *bytes});
-        if (!marker) return {};
+        if (!marker) {
+            return {};
+        }
     }
     const ProducerState::Update change = state_->producers.replay(header, marker, hints_.now);
     const auto completed = change.completed;
@@ -423,16 +593,24 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
 
 StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail) {
     auto file = segment.file();
-    if (!file) return std::unexpected(std::move(file.error()));
+    if (!file) {
+        return std::unexpected(std::move(file.error()));
+    }
     const std::uint64_t size = segment.size_bytes();
     auto tail = inspect_damaged_tail(**file, position, size, end_);
-    if (!tail) return std::unexpected(std::move(tail.error()));
+    if (!tail) {
+        return std::unexpected(std::move(tail.error()));
+    }
     const bool worth_keeping = !tail->all_zero && (tail->holds_batches || !is_truncated_tail);
     if (worth_keeping) {
         const std::string name = segment_file_name(segment.base_offset(), ".log") + "." + std::to_string(position) + ".corrupt";
         auto aside = file_system_.open(join_path(*state_->directory, name), OpenMode::create_empty);
-        if (!aside) return std::unexpected(std::move(aside.error()));
-        if (auto done = copy_range(**file, position, size, **aside); !done) return done;
+        if (!aside) {
+            return std::unexpected(std::move(aside.error()));
+        }
+        if (auto done = copy_range(**file, position, size, **aside); !done) {
+            return done;
+        }
         report_.set_aside.push_back(name);
     }
     report_.cut_segment = segment_file_name(segment.base_offset(), ".log");
@@ -442,7 +620,9 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
     report_.cut_reason = report_.cut_kind == CutKind::zeros        ? "zeros"
                          : report_.cut_kind == CutKind::torn_batch ? "torn batch"
                                                                    : reason;
-    if (auto done = (*file)->truncate(position); !done) return done;
+    if (auto done = (*file)->truncate(position); !done) {
+        return done;
+    }
     segment.publish_size(position);
     // Durable before anything is appended: else a power loss could bring the cut bytes back in the place of
     // newer batches with the same offsets.
@@ -453,16 +633,24 @@ StorageResult<void> LogRecovery::set_later_segments_aside(const std::vector<Offs
     for (std::size_t i = first; i < bases.size(); ++i) {
         const std::string name = segment_file_name(bases[i], ".log");
         const auto size = file_system_.file_size(path(bases[i], ".log"));
-        if (!size) return std::unexpected(size.error());
+        if (!size) {
+            return std::unexpected(size.error());
+        }
         if (*size == 0) {
-            if (auto done = file_system_.remove(path(bases[i], ".log")); !done) return done;
+            if (auto done = file_system_.remove(path(bases[i], ".log")); !done) {
+                return done;
+            }
         } else {
-            if (auto done = file_system_.rename(path(bases[i], ".log"), path(bases[i], ".log.corrupt")); !done) return done;
+            if (auto done = file_system_.rename(path(bases[i], ".log"), path(bases[i], ".log.corrupt")); !done) {
+                return done;
+            }
             report_.cut_bytes += *size;
             report_.set_aside.push_back(name + ".corrupt");
         }
         for (const std::string_view extension : {".index", ".timeindex", ".txnindex"}) {
-            if (auto done = file_system_.remove(path(bases[i], extension)); !done) return done;
+            if (auto done = file_system_.remove(path(bases[i], extension)); !done) {
+                return done;
+            }
         }
     }
     return file_system_.sync_directory(*state_->directory);
@@ -485,24 +673,36 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     }
     if (state_->shown.epochs.truncate_from_end(end_)) {
         state_->epochs_unwritten = true;
-        if (auto done = state_->write_epochs(file_system_); !done) return done;
+        if (auto done = state_->write_epochs(file_system_); !done) {
+            return done;
+        }
     }
     if (forgot) {
-        if (auto done = file_system_.sync_directory(*state_->directory); !done) return done;
+        if (auto done = file_system_.sync_directory(*state_->directory); !done) {
+            return done;
+        }
     }
     if (!state_->shown.segments.empty() && state_->shown.active().aborted()) {
-        if (auto done = state_->shown.active().aborted()->truncate(end_); !done) return done;
+        if (auto done = state_->shown.active().aborted()->truncate(end_); !done) {
+            return done;
+        }
     }
-    if (auto done = write_found_aborted(); !done) return done;
+    if (auto done = write_found_aborted(); !done) {
+        return done;
+    }
     const Offset first = state_->shown.segments.empty() ? Offset{0} : state_->shown.segments.front()->base_offset();
     const Offset start = std::max(hints_.log_start_offset, first);
     log_.log_start = start.value;
     log_.log_end = std::max(start, end_).value;
-    if (hints_.first_dirty_offset <= log_.log_end_offset()) state_->shown.first_dirty_offset = hints_.first_dirty_offset;
+    if (hints_.first_dirty_offset <= log_.log_end_offset()) {
+        state_->shown.first_dirty_offset = hints_.first_dirty_offset;
+    }
     state_->next_offset = log_.log_end_offset();
     state_->last_staged_epoch = state_->shown.epochs.latest();
     log_.latest_epoch = state_->last_staged_epoch.value;
-    if (hints_.recovery_point > log_.log_end_offset()) report_.recovery_point_is_void = true;
+    if (hints_.recovery_point > log_.log_end_offset()) {
+        report_.recovery_point_is_void = true;
+    }
     // Void: whatever was rebuilt becomes durable with the next sync of everything.
     const Offset vouched_end = report_.recovery_point_is_void ? Offset{0} : std::min(trusted_end_, log_.log_end_offset());
     log_.recovered = vouched_end.value;
@@ -518,10 +718,14 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
         Segment& active = state_->shown.active();
         if (active.size_bytes() > 0) {
             auto file = active.file();
-            if (!file) return std::unexpected(std::move(file.error()));
+            if (!file) {
+                return std::unexpected(std::move(file.error()));
+            }
             HeaderWalk walk(**file, 0, active.size_bytes());
             auto placed = walk.next();
-            if (placed && *placed) active.set_rolling_timestamp((*placed)->header.max_timestamp);
+            if (placed && *placed) {
+                active.set_rolling_timestamp((*placed)->header.max_timestamp);
+            }
         }
     }
     const MutexLock lock(log_.append_mutex);
@@ -530,7 +734,9 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     // A start above everything that survived: the log goes on there, in a segment of that name.
     const bool needs_segment = state_->shown.segments.empty() ? start > Offset{0} : end_ < start;
     if (needs_segment) {
-        if (auto done = appender.roll(hints_.now); !done) return done;
+        if (auto done = appender.roll(hints_.now); !done) {
+            return done;
+        }
     }
     appender.publish_last_stable_offset();
     const MutexLock view(log_.view_mutex);

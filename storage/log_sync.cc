@@ -21,14 +21,18 @@ LogSync::LogSync(LogCore& log, Purpose purpose, bool only_if_idle) : state_(*log
 }
 
 LogSync::~LogSync() {
-    if (begun_) state_.sync_slot.release();
+    if (begun_) {
+        state_.sync_slot.release();
+    }
 }
 
 FileSystem& LogSync::file_system() const { return state_.core.environment.file_system; }
 
 StorageResult<void> LogSync::choose() {
     const MutexLock lock(state_.core.append_mutex);
-    if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error());
+    if (state_.core.is_closed_for_appender()) {
+        return std::unexpected(closed_error());
+    }
     if (state_.sync_failed) {
         return std::unexpected(
             StorageError{StorageError::Kind::sync_failed, 0, "an earlier sync of " + *state_.directory + " failed"});
@@ -38,14 +42,20 @@ StorageResult<void> LogSync::choose() {
     }
     end_ = state_.core.log_end_offset();
     vouched_end_ = end_;
-    if (state_.shown_for_appender().segments.empty()) return {};
+    if (state_.shown_for_appender().segments.empty()) {
+        return {};
+    }
     active_ = state_.shown_for_appender().segments.back();
-    if (purpose_ == Purpose::awaited_sync) active_->note_awaited_sync();
+    if (purpose_ == Purpose::awaited_sync) {
+        active_->note_awaited_sync();
+    }
     active_->close_idle_window();
     state_.note_window(*active_);
     choose_segments();
     const auto written = purpose_ == Purpose::close ? write_caches_for_good() : write_caches();
-    if (!written) return written;
+    if (!written) {
+        return written;
+    }
     if (is_to_be_trusted() && std::exchange(state_.epochs_unwritten, false)) {
         epochs_text_ = state_.shown_for_appender().epochs.to_text();
     }
@@ -66,7 +76,9 @@ void LogSync::choose_segments() {
         return lacks(segment.offset_index().file()) || lacks(segment.time_index().file()) ||
                (segment.aborted() && lacks(segment.aborted()->file()));
     };
-    while (first > 0 && lacks_indexes(*segments[first - 1])) --first;
+    while (first > 0 && lacks_indexes(*segments[first - 1])) {
+        --first;
+    }
     const std::size_t end = has_unsynced_data ? segments.size() : last_sealed;
     unsynced_.assign(segments.begin() + static_cast<std::ptrdiff_t>(first), segments.begin() + static_cast<std::ptrdiff_t>(end));
 }
@@ -76,10 +88,16 @@ StorageResult<void> LogSync::write_caches() {
     for (const auto& segment : unsynced_) {
         // No start believes what the active one's say of records behind the last checkpoint, and of a thousand logs with a few
         // records each it would be two thousand files, made while producers wait for the mutex.
-        if (segment == active_ && segment->offset_index().file().pending_count() < kIndexEntriesWorthAWrite) continue;
+        if (segment == active_ && segment->offset_index().file().pending_count() < kIndexEntriesWorthAWrite) {
+            continue;
+        }
         auto written = write_index(segment->offset_index().file());
-        if (written) written = write_index(segment->time_index().file());
-        if (written || segment == active_) continue;
+        if (written) {
+            written = write_index(segment->time_index().file());
+        }
+        if (written || segment == active_) {
+            continue;
+        }
         // A sealed segment below the recovery point is accepted unread, so its indexes must be whole.
         vouched_end_ = std::min(vouched_end_, segment->base_offset());
         caches_failure_ = std::move(written.error());
@@ -92,7 +110,9 @@ StorageResult<void> LogSync::write_caches() {
         }
     }
     if (purpose_ == Purpose::checkpoint) {
-        if (auto written = write_caches_of_checkpoint(); !written) caches_failure_ = std::move(written.error());
+        if (auto written = write_caches_of_checkpoint(); !written) {
+            caches_failure_ = std::move(written.error());
+        }
     }
     return {};
 }
@@ -105,27 +125,43 @@ StorageResult<void> LogSync::write_index(IndexFile& index) {
 }
 
 StorageResult<void> LogSync::write_aborted(Segment& segment) {
-    if (!segment.aborted()) return {};
+    if (!segment.aborted()) {
+        return {};
+    }
     auto written = state_.write_aborted(segment);
-    if (segment.aborted()->file().has_unsynced()) aborted_.push_back(segment.aborted());
+    if (segment.aborted()->file().has_unsynced()) {
+        aborted_.push_back(segment.aborted());
+    }
     return written;
 }
 
 StorageResult<void> LogSync::write_caches_of_checkpoint() {
     checkpointed_bytes_ = state_.bytes_since_checkpoint.load(std::memory_order_relaxed);
-    if (auto done = write_index(active_->offset_index().file()); !done) return done;
-    if (auto done = write_index(active_->time_index().file()); !done) return done;
+    if (auto done = write_index(active_->offset_index().file()); !done) {
+        return done;
+    }
+    if (auto done = write_index(active_->time_index().file()); !done) {
+        return done;
+    }
     sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
     return state_.write_snapshot(file_system(), end_);
 }
 
 StorageResult<void> LogSync::write_caches_for_good() {
     active_->complete_time_index();
-    if (auto done = active_->trim(); !done) return done;
+    if (auto done = active_->trim(); !done) {
+        return done;
+    }
     for (const auto& segment : state_.shown_for_appender().segments) {
-        if (auto done = write_index(segment->offset_index().file()); !done) return done;
-        if (auto done = write_index(segment->time_index().file()); !done) return done;
-        if (auto done = write_aborted(*segment); !done) return done;
+        if (auto done = write_index(segment->offset_index().file()); !done) {
+            return done;
+        }
+        if (auto done = write_index(segment->time_index().file()); !done) {
+            return done;
+        }
+        if (auto done = write_aborted(*segment); !done) {
+            return done;
+        }
     }
     sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
     return state_.write_snapshot(file_system(), end_);
@@ -136,47 +172,77 @@ bool LogSync::has_work() const {
 }
 
 StorageResult<void> LogSync::write_back() {
-    if (purpose_ == Purpose::awaited_sync || purpose_ == Purpose::close) return {};
+    if (purpose_ == Purpose::awaited_sync || purpose_ == Purpose::close) {
+        return {};
+    }
     for (const auto& segment : unsynced_) {
         auto sent = segment->write_back(kWriteBackBytes);
-        if (!sent && !(sent.error().is_not_found() && is_removed(segment))) return sent;
+        if (!sent && !(sent.error().is_not_found() && is_removed(segment))) {
+            return sent;
+        }
     }
     return {};
 }
 
 StorageResult<void> LogSync::sync_content() {
-    if (auto sent = write_back(); !sent) return sent;
+    if (auto sent = write_back(); !sent) {
+        return sent;
+    }
     for (const auto& aborted : aborted_) {
-        if (auto synced = aborted->file().sync(); !synced) return synced;
+        if (auto synced = aborted->file().sync(); !synced) {
+            return synced;
+        }
     }
     for (const auto& segment : unsynced_) {
         auto synced = sync_segment(*segment);
-        if (!synced && !(synced.error().is_not_found() && is_removed(segment))) return synced;
+        if (!synced && !(synced.error().is_not_found() && is_removed(segment))) {
+            return synced;
+        }
     }
     if (sync_active_indexes_) {
-        if (auto synced = active_->offset_index().file().sync(); !synced) return synced;
-        if (auto synced = active_->time_index().file().sync(); !synced) return synced;
+        if (auto synced = active_->offset_index().file().sync(); !synced) {
+            return synced;
+        }
+        if (auto synced = active_->time_index().file().sync(); !synced) {
+            return synced;
+        }
     }
-    if (auto synced = sync_identity(); !synced) return synced;
+    if (auto synced = sync_identity(); !synced) {
+        return synced;
+    }
     return stage_epochs(true);
 }
 
 StorageResult<void> LogSync::sync_identity() {
-    if (!sync_parent_) return {};
+    if (!sync_parent_) {
+        return {};
+    }
     auto file = file_system().open(join_path(*state_.directory, kPartitionMetadataFileName), OpenMode::read_only);
-    if (file) return (*file)->sync_data();
+    if (file) {
+        return (*file)->sync_data();
+    }
     // An old Kafka's topic has none. Of one that was deleted meanwhile nothing is to be kept.
-    if (file.error().is_not_found()) return {};
+    if (file.error().is_not_found()) {
+        return {};
+    }
     return std::unexpected(std::move(file.error()));
 }
 
 StorageResult<void> LogSync::sync_segment(Segment& segment) {
     auto file = segment.file();
-    if (!file) return std::unexpected(std::move(file.error()));
-    if (auto synced = (*file)->sync_data(); !synced) return synced;
-    if (&segment == active_.get()) return {};
+    if (!file) {
+        return std::unexpected(std::move(file.error()));
+    }
+    if (auto synced = (*file)->sync_data(); !synced) {
+        return synced;
+    }
+    if (&segment == active_.get()) {
+        return {};
+    }
     // A sealed segment's indexes are believed at the next start, so they become durable with it.
-    if (auto synced = segment.offset_index().file().sync(); !synced) return synced;
+    if (auto synced = segment.offset_index().file().sync(); !synced) {
+        return synced;
+    }
     return segment.time_index().file().sync();
 }
 
@@ -186,21 +252,29 @@ bool LogSync::is_removed(const std::shared_ptr<Segment>& segment) const {
 }
 
 StorageResult<void> LogSync::stage_epochs(bool durable) {
-    if (!epochs_text_) return {};
+    if (!epochs_text_) {
+        return {};
+    }
     const std::string path = join_path(*state_.directory, kLeaderEpochFileName);
     auto written = write_replacement(file_system(), path, as_bytes(*epochs_text_), durable);
-    if (written || written.error().kind == StorageError::Kind::sync_failed) return written;
+    if (written || written.error().kind == StorageError::Kind::sync_failed) {
+        return written;
+    }
     return put_off_epochs(std::move(written.error()));
 }
 
 StorageResult<void> LogSync::rename_epochs() {
-    if (!epochs_text_) return {};
+    if (!epochs_text_) {
+        return {};
+    }
     const std::string path = join_path(*state_.directory, kLeaderEpochFileName);
     StorageResult<void> renamed;
     {
         const MutexLock lock(state_.core.append_mutex);
         // Deleted meanwhile: the directory of this name may be another topic's by now.
-        if (state_.core.is_closed_for_appender()) return std::unexpected(closed_error());
+        if (state_.core.is_closed_for_appender()) {
+            return std::unexpected(closed_error());
+        }
         renamed = file_system().rename(path + std::string(kTemporarySuffix), path);
         if (renamed) {
             sync_names_ = true;
@@ -212,7 +286,9 @@ StorageResult<void> LogSync::rename_epochs() {
 
 /// A full disk: tried again by the next checkpoint, and until then recovery walks over the batches. A close has no next sync.
 StorageResult<void> LogSync::put_off_epochs(StorageError error) {
-    if (purpose_ == Purpose::close) return std::unexpected(std::move(error));
+    if (purpose_ == Purpose::close) {
+        return std::unexpected(std::move(error));
+    }
     const MutexLock lock(state_.core.append_mutex);
     state_.epochs_unwritten = true;
     epochs_text_.reset();
@@ -230,28 +306,40 @@ StorageResult<Offset> LogSync::conclude() {
     if (state_.core.recovery_point() < vouched_end_) {
         state_.core.recovered.store(vouched_end_.value, std::memory_order_release);
     }
-    if (purpose_ == Purpose::sync || purpose_ == Purpose::awaited_sync) return end_;
-    if (caches_failure_) return std::unexpected(std::move(*caches_failure_));
+    if (purpose_ == Purpose::sync || purpose_ == Purpose::awaited_sync) {
+        return end_;
+    }
+    if (caches_failure_) {
+        return std::unexpected(std::move(*caches_failure_));
+    }
     PARTITA_ASSERT(vouched_end_ == end_, "who lowers it says why");
     state_.checkpointed_end.store(end_.value, std::memory_order_release);
     state_.bytes_since_checkpoint.fetch_sub(checkpointed_bytes_, std::memory_order_relaxed);
-    if (purpose_ == Purpose::checkpoint) return end_;
+    if (purpose_ == Purpose::checkpoint) {
+        return end_;
+    }
     if (state_.core.log_end_offset() != end_) {
         return std::unexpected(StorageError{StorageError::Kind::io, 0, *state_.directory + ": appended to while closing"});
     }
     const MutexLock view(state_.core.view_mutex);
     state_.core.closed = true;
-    for (const auto& segment : state_.shown.segments) segment->release_files();
+    for (const auto& segment : state_.shown.segments) {
+        segment->release_files();
+    }
     return end_;
 }
 
 StorageError LogSync::put_back(StorageError error) {
     const MutexLock lock(state_.core.append_mutex);
-    if (state_.core.is_closed_for_appender()) return closed_error();
+    if (state_.core.is_closed_for_appender()) {
+        return closed_error();
+    }
     state_.names_unsynced = state_.names_unsynced || sync_names_;
     state_.parent_unsynced = state_.parent_unsynced || sync_parent_;
     state_.epochs_unwritten = state_.epochs_unwritten || epochs_text_.has_value();
-    if (error.kind == StorageError::Kind::sync_failed) state_.sync_failed = true;
+    if (error.kind == StorageError::Kind::sync_failed) {
+        state_.sync_failed = true;
+    }
     return error;
 }
 
@@ -259,11 +347,21 @@ StorageResult<void> LogSync::sync_parent() { return sync_parent_ ? state_.core.e
 
 StorageResult<Offset> LogSync::run() {
     auto done = choose();
-    if (done && has_work()) done = sync_content();
-    if (done) done = rename_epochs();
-    if (done) done = sync_names();
-    if (done) done = sync_parent();
-    if (!done) return std::unexpected(put_back(std::move(done.error())));
+    if (done && has_work()) {
+        done = sync_content();
+    }
+    if (done) {
+        done = rename_epochs();
+    }
+    if (done) {
+        done = sync_names();
+    }
+    if (done) {
+        done = sync_parent();
+    }
+    if (!done) {
+        return std::unexpected(put_back(std::move(done.error())));
+    }
     return conclude();
 }
 
@@ -296,10 +394,14 @@ class SharedSync {
 };
 
 void SharedSync::note(StorageError error) {
-    if (error.kind == StorageError::Kind::closed) return;
+    if (error.kind == StorageError::Kind::closed) {
+        return;
+    }
     const bool is_worse =
         !result_ && result_.error().kind != StorageError::Kind::sync_failed && error.kind == StorageError::Kind::sync_failed;
-    if (result_ || is_worse) result_ = std::unexpected(std::move(error));
+    if (result_ || is_worse) {
+        result_ = std::unexpected(std::move(error));
+    }
 }
 
 template <class Step>
@@ -330,16 +432,22 @@ bool SharedSync::add(LogCore& log) {
         stays_in = false;
     }
     if (stays_in && !sync.has_work()) {
-        if (auto done = sync.conclude(); !done) note(std::move(done.error()));
+        if (auto done = sync.conclude(); !done) {
+            note(std::move(done.error()));
+        }
         stays_in = false;
     }
-    if (!stays_in) syncs_.pop_back();
+    if (!stays_in) {
+        syncs_.pop_back();
+    }
     return true;
 }
 
 bool SharedSync::sync_volume() {
     auto synced = volume_.sync();
-    if (synced) return *synced;
+    if (synced) {
+        return *synced;
+    }
     fail_all(synced.error());
     return true;
 }
@@ -347,9 +455,13 @@ bool SharedSync::sync_volume() {
 void SharedSync::sync_names_one_by_one() {
     with_each([](LogSync& sync) { return sync.sync_names(); });
     const auto first = std::ranges::find_if(syncs_, &LogSync::has_unsynced_parent);
-    if (first == syncs_.end()) return;
+    if (first == syncs_.end()) {
+        return;
+    }
     // It is the same for all of them.
-    if (auto synced = first->sync_parent(); !synced) fail_all(synced.error());
+    if (auto synced = first->sync_parent(); !synced) {
+        fail_all(synced.error());
+    }
 }
 
 void SharedSync::run() {
@@ -359,17 +471,23 @@ void SharedSync::run() {
         with_each([](LogSync& sync) { return sync.stage_epochs(false); });
         is_shared = sync_volume();
     }
-    if (!is_shared) with_each([](LogSync& sync) { return sync.sync_content(); });
+    if (!is_shared) {
+        with_each([](LogSync& sync) { return sync.sync_content(); });
+    }
     const bool renames = std::ranges::any_of(syncs_, &LogSync::renames_epochs);
     with_each([](LogSync& sync) { return sync.rename_epochs(); });
     const bool names_are_durable = is_shared && (!renames || sync_volume());
-    if (!names_are_durable && std::ranges::any_of(syncs_, &LogSync::has_unsynced_names)) sync_names_one_by_one();
+    if (!names_are_durable && std::ranges::any_of(syncs_, &LogSync::has_unsynced_names)) {
+        sync_names_one_by_one();
+    }
     with_each([](LogSync& sync) { return sync.conclude(); });
 }
 
 StorageResult<void> checkpoint_alone(PartitionLog& log) {
     auto done = log.checkpoint();
-    if (done || done.error().kind == StorageError::Kind::closed) return {};
+    if (done || done.error().kind == StorageError::Kind::closed) {
+        return {};
+    }
     return std::unexpected(std::move(done.error()));
 }
 
@@ -379,7 +497,9 @@ StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<Pa
     StorageResult<void> result;
     const auto keep_worst = [&result](StorageResult<void> done) {
         const bool is_worst = !result && result.error().kind == StorageError::Kind::sync_failed;
-        if (!done && !is_worst) result = std::move(done);
+        if (!done && !is_worst) {
+            result = std::move(done);
+        }
     };
     while (!logs.empty()) {
         SharedSync round(volume, purpose);
@@ -389,7 +509,9 @@ StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<Pa
         std::vector<std::shared_ptr<PartitionLog>> busy;
         for (const auto& log : in_round) {
             if (!log->has_files()) {
-                if (purpose == LogSync::Purpose::close) keep_worst(log->close());
+                if (purpose == LogSync::Purpose::close) {
+                    keep_worst(log->close());
+                }
             } else if (alone || !round.add(log->core())) {
                 busy.push_back(log);
             }
@@ -397,7 +519,9 @@ StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<Pa
         round.run();
         keep_worst(round.take_result());
         if (purpose == LogSync::Purpose::checkpoint) {
-            for (const auto& log : busy) keep_worst(checkpoint_alone(*log));
+            for (const auto& log : busy) {
+                keep_worst(checkpoint_alone(*log));
+            }
         }
         logs = logs.subspan(in_round.size());
     }

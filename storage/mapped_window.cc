@@ -31,8 +31,12 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
         blocked_before = static_cast<const ucontext_t*>(context)->uc_sigmask;
         siglongjmp(*way_out, 1);
     }
-    if ((predecessor.sa_flags & SA_SIGINFO) != 0) return predecessor.sa_sigaction(signal, info, context);
-    if (predecessor.sa_handler != SIG_DFL && predecessor.sa_handler != SIG_IGN) return predecessor.sa_handler(signal);
+    if ((predecessor.sa_flags & SA_SIGINFO) != 0) {
+        return predecessor.sa_sigaction(signal, info, context);
+    }
+    if (predecessor.sa_handler != SIG_DFL && predecessor.sa_handler != SIG_IGN) {
+        return predecessor.sa_handler(signal);
+    }
     // What failed is tried again when this returns, and ends the process as it would have without this room.
     ::sigaction(SIGBUS, &predecessor, nullptr);
 }
@@ -71,7 +75,9 @@ bool copy_to_mapped(std::byte* to, Bytes from) {
 /// file served by another process or machine may be read by others than through this page cache.
 bool is_trusted_with_windows(int descriptor) {
     struct statfs status{};
-    if (::fstatfs(descriptor, &status) != 0) return false;
+    if (::fstatfs(descriptor, &status) != 0) {
+        return false;
+    }
     return status.f_type == EXT4_SUPER_MAGIC || status.f_type == XFS_SUPER_MAGIC || status.f_type == TMPFS_MAGIC;
 }
 
@@ -116,7 +122,9 @@ class MappedWindow final : public FileWindow {
         for (const Bytes piece : pieces) {
             PARTITA_ASSERT(position >= first_ && position <= end_ && piece.size() <= end_ - position,
                            "a window is written within");
-            if (!copy_to_mapped(memory_ + (position - first_), piece)) return std::unexpected(io_error("write", path_, EIO));
+            if (!copy_to_mapped(memory_ + (position - first_), piece)) {
+                return std::unexpected(io_error("write", path_, EIO));
+            }
             position += piece.size();
         }
         return {};
@@ -135,14 +143,20 @@ class MappedWindow final : public FileWindow {
 
 StorageResult<std::unique_ptr<FileWindow>> map_window(int descriptor, const std::string& path, std::uint64_t position,
                                                       std::uint64_t length) {
-    if (!is_trusted_with_windows(descriptor)) return nullptr;
+    if (!is_trusted_with_windows(descriptor)) {
+        return nullptr;
+    }
     auto permit = std::make_unique<WindowPermit>();
-    if (!permit->is_granted()) return nullptr;
+    if (!permit->is_granted()) {
+        return nullptr;
+    }
     take_over_bus_errors();
     const std::uint64_t first = position - position % page_bytes();
     const std::uint64_t end = position + length;
     void* const memory = ::mmap(nullptr, end - first, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, static_cast<off_t>(first));
-    if (memory == MAP_FAILED) return std::unexpected(io_error("map", path, errno));
+    if (memory == MAP_FAILED) {
+        return std::unexpected(io_error("map", path, errno));
+    }
     return std::make_unique<MappedWindow>(std::move(permit), path, static_cast<std::byte*>(memory), first, end);
 }
 

@@ -57,9 +57,13 @@ inline std::string encode_log_row(const LogRow& row) {
 
 /// Empty when the bytes are damaged.
 inline std::optional<LogRow> decode_log_row(Bytes bytes) {
-    if (bytes.size() != kLogRowBytes) return std::nullopt;
+    if (bytes.size() != kLogRowBytes) {
+        return std::nullopt;
+    }
     const Bytes content = bytes.first(kLogRowBytes - kCrcBytes);
-    if (crc32c(content) != load_big_endian<std::uint32_t>(bytes.data() + content.size())) return std::nullopt;
+    if (crc32c(content) != load_big_endian<std::uint32_t>(bytes.data() + content.size())) {
+        return std::nullopt;
+    }
     return LogRow{load_big_endian<std::uint32_t>(bytes.data()), load_big_endian<std::int64_t>(bytes.data() + 4),
                   load_big_endian<std::uint64_t>(bytes.data() + 12)};
 }
@@ -91,17 +95,25 @@ struct Row {
 
 /// Splits a row into key and value. Empty when the row is damaged.
 inline std::optional<Row> decode_row(Bytes row_key, Bytes row_value) {
-    if (row_key.size() < kPrefixBytes || row_value.size() < kCrcBytes) return std::nullopt;
+    if (row_key.size() < kPrefixBytes || row_value.size() < kCrcBytes) {
+        return std::nullopt;
+    }
     const Bytes content = row_value.subspan(kCrcBytes);
-    if (crc32c_extend(crc32c(row_key), content) != load_big_endian<std::uint32_t>(row_value.data())) return std::nullopt;
+    if (crc32c_extend(crc32c(row_key), content) != load_big_endian<std::uint32_t>(row_value.data())) {
+        return std::nullopt;
+    }
     switch (static_cast<RowKind>(row_key[kPrefixBytes - 1])) {
         case RowKind::inline_key:
             return Row{row_key.subspan(kPrefixBytes), content};
         case RowKind::long_key: {
-            if (content.size() < kKeyLengthBytes) return std::nullopt;
+            if (content.size() < kKeyLengthBytes) {
+                return std::nullopt;
+            }
             const auto length = load_big_endian<std::uint32_t>(content.data());
             const Bytes rest = content.subspan(kKeyLengthBytes);
-            if (length > rest.size()) return std::nullopt;
+            if (length > rest.size()) {
+                return std::nullopt;
+            }
             return Row{rest.first(length), rest.subspan(length)};
         }
     }

@@ -40,7 +40,9 @@ class Reader {
   public:
     explicit Reader(MDB_env* environment) : code_(mdb_txn_begin(environment, nullptr, MDB_RDONLY, &transaction_)) {}
     ~Reader() {
-        if (transaction_ != nullptr) mdb_txn_abort(transaction_);
+        if (transaction_ != nullptr) {
+            mdb_txn_abort(transaction_);
+        }
     }
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
@@ -56,7 +58,9 @@ class Cursor {
   public:
     Cursor(MDB_txn* transaction, MDB_dbi table) : code_(mdb_cursor_open(transaction, table, &cursor_)) {}
     ~Cursor() {
-        if (cursor_ != nullptr) mdb_cursor_close(cursor_);
+        if (cursor_ != nullptr) {
+            mdb_cursor_close(cursor_);
+        }
     }
     Cursor(const Cursor&) = delete;
     Cursor& operator=(const Cursor&) = delete;
@@ -75,7 +79,9 @@ class Cursor {
 /// Answers 0 or an errno.
 int reserve_lock_file(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
-    if (descriptor < 0) return errno;
+    if (descriptor < 0) {
+        return errno;
+    }
     const int code = ::posix_fallocate(descriptor, 0, kLockFileBytes);
     ::close(descriptor);
     return code;
@@ -113,7 +119,9 @@ MetadataStore::MetadataStore(std::string directory, MetadataStoreOptions options
     : directory_(std::move(directory)), path_(join_path(directory_, kFileName)), options_(std::move(options)) {}
 
 MetadataStore::~MetadataStore() {
-    if (environment_ != nullptr) mdb_env_close(environment_);
+    if (environment_ != nullptr) {
+        mdb_env_close(environment_);
+    }
 }
 
 StorageError MetadataStore::error(std::string_view operation, int code) const {
@@ -148,15 +156,25 @@ StorageResult<std::unique_ptr<MetadataStore>> MetadataStore::open(const std::str
     PosixFileSystem files;
     std::unique_ptr<MetadataStore> store(new MetadataStore(directory, options));
     const auto exists = files.exists(store->path_);
-    if (!exists) return std::unexpected(exists.error());
-    if (!*exists) return store;
-    if (auto opened = store->open_file(); !opened) return std::unexpected(opened.error());
+    if (!exists) {
+        return std::unexpected(exists.error());
+    }
+    if (!*exists) {
+        return store;
+    }
+    if (auto opened = store->open_file(); !opened) {
+        return std::unexpected(opened.error());
+    }
     return store;
 }
 
 StorageResult<void> MetadataStore::open_file() {
-    if (auto checked = check_lmdb_file(path_, options_.verify_pages); !checked) return std::unexpected(checked.error());
-    if (auto opened = open_environment(); !opened) return opened;
+    if (auto checked = check_lmdb_file(path_, options_.verify_pages); !checked) {
+        return std::unexpected(checked.error());
+    }
+    if (auto opened = open_environment(); !opened) {
+        return opened;
+    }
     return open_tables();
 }
 
@@ -165,26 +183,48 @@ StorageResult<void> MetadataStore::create_file() const {
     // Made elsewhere and renamed, so that a file with the final name was synced whole at least once: after
     // a power cut an empty or half-made file is damage, never "new".
     const std::string creation = join_path(directory_, kCreationDirectory);
-    if (auto made = files.make_directories(directory_); !made) return made;
+    if (auto made = files.make_directories(directory_); !made) {
+        return made;
+    }
     // Logs are cut once their records are here.
-    if (auto synced = files.sync_directory(parent_directory(directory_)); !synced) return synced;
-    if (auto removed = remove_recursively(files, creation); !removed) return removed;
-    if (auto made = files.make_directories(creation); !made) return made;
+    if (auto synced = files.sync_directory(parent_directory(directory_)); !synced) {
+        return synced;
+    }
+    if (auto removed = remove_recursively(files, creation); !removed) {
+        return removed;
+    }
+    if (auto made = files.make_directories(creation); !made) {
+        return made;
+    }
     {
         MetadataStore creator(creation, options_);
-        if (auto opened = creator.open_environment(); !opened) return opened;
-        if (auto opened = creator.open_tables(); !opened) return opened;
+        if (auto opened = creator.open_environment(); !opened) {
+            return opened;
+        }
+        if (auto opened = creator.open_tables(); !opened) {
+            return opened;
+        }
     }
-    if (auto renamed = files.rename(join_path(creation, kFileName), path_); !renamed) return renamed;
-    if (auto removed = remove_recursively(files, creation); !removed) return removed;
+    if (auto renamed = files.rename(join_path(creation, kFileName), path_); !renamed) {
+        return renamed;
+    }
+    if (auto removed = remove_recursively(files, creation); !removed) {
+        return removed;
+    }
     return files.sync_directory(directory_);
 }
 
 StorageResult<void> MetadataStore::create_if_missing() {
-    if (environment_ != nullptr) return {};
-    if (auto created = create_file(); !created) return created;
+    if (environment_ != nullptr) {
+        return {};
+    }
+    if (auto created = create_file(); !created) {
+        return created;
+    }
     MetadataStore opened(directory_, options_);
-    if (auto done = opened.open_file(); !done) return done;
+    if (auto done = opened.open_file(); !done) {
+        return done;
+    }
     const ExclusiveLock lock(map_mutex_);
     std::swap(environment_, opened.environment_);
     std::swap(hash_seed_, opened.hash_seed_);
@@ -195,25 +235,43 @@ StorageResult<void> MetadataStore::create_if_missing() {
 
 StorageResult<void> MetadataStore::open_environment() {
     PosixFileSystem files;
-    if (const int code = mdb_env_create(&environment_); code != 0) return std::unexpected(error("open", code));
+    if (const int code = mdb_env_create(&environment_); code != 0) {
+        return std::unexpected(error("open", code));
+    }
     std::uint64_t map_size = options_.map_size_bytes;
-    if (const auto size = files.file_size(path_)) map_size = std::max(map_size, *size);
+    if (const auto size = files.file_size(path_)) {
+        map_size = std::max(map_size, *size);
+    }
     map_size = round_up(map_size, static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
     int code = mdb_env_set_mapsize(environment_, map_size);
-    if (code == 0) code = mdb_env_set_maxdbs(environment_, kTables);
-    if (code == 0) code = reserve_lock_file(join_path(directory_, kLockFileName));
+    if (code == 0) {
+        code = mdb_env_set_maxdbs(environment_, kTables);
+    }
+    if (code == 0) {
+        code = reserve_lock_file(join_path(directory_, kLockFileName));
+    }
     // Without thread-local reader slots a load may run on any thread.
-    if (code == 0) code = mdb_env_open(environment_, directory_.c_str(), MDB_NOTLS, kFileMode);
-    if (code != 0) return std::unexpected(error("open", code));
+    if (code == 0) {
+        code = mdb_env_open(environment_, directory_.c_str(), MDB_NOTLS, kFileMode);
+    }
+    if (code != 0) {
+        return std::unexpected(error("open", code));
+    }
     // Slots of readers that died would keep old pages alive for ever.
     int dead_readers = 0;
     code = mdb_reader_check(environment_, &dead_readers);
-    if (code != 0) return std::unexpected(error("open", code));
+    if (code != 0) {
+        return std::unexpected(error("open", code));
+    }
     // A sparse file as long as the map: no page that LMDB touches can lie behind its end.
     int descriptor = -1;
     code = mdb_env_get_fd(environment_, &descriptor);
-    if (code != 0) return std::unexpected(error("open", code));
-    if (::ftruncate(descriptor, static_cast<off_t>(map_size)) != 0) return std::unexpected(error("extend", errno));
+    if (code != 0) {
+        return std::unexpected(error("open", code));
+    }
+    if (::ftruncate(descriptor, static_cast<off_t>(map_size)) != 0) {
+        return std::unexpected(error("extend", errno));
+    }
     return {};
 }
 
@@ -224,14 +282,24 @@ StorageResult<void> MetadataStore::open_tables() {
             refusal.reset();
             MDB_dbi meta = 0;
             int code = writer.open_table(kMetaTable, meta);
-            if (code == 0) code = writer.open_table(kLogsTable, logs_table_);
-            if (code == 0) code = writer.open_table(kRowsTable, rows_table_);
-            if (code != 0) return code;
+            if (code == 0) {
+                code = writer.open_table(kLogsTable, logs_table_);
+            }
+            if (code == 0) {
+                code = writer.open_table(kRowsTable, rows_table_);
+            }
+            if (code != 0) {
+                return code;
+            }
             std::optional<Bytes> version;
             std::optional<Bytes> seed;
             code = writer.get(meta, as_bytes("format_version"), version);
-            if (code == 0) code = writer.get(meta, as_bytes("hash_seed"), seed);
-            if (code != 0) return code;
+            if (code == 0) {
+                code = writer.get(meta, as_bytes("hash_seed"), seed);
+            }
+            if (code != 0) {
+                return code;
+            }
             if (!version) {
                 fill_with_random_bytes(hash_seed_, sizeof hash_seed_);
                 std::string seed_text;
@@ -240,7 +308,9 @@ StorageResult<void> MetadataStore::open_tables() {
                 std::string version_text;
                 append(version_text, kFormatVersion);
                 code = writer.put(meta, as_bytes("format_version"), as_bytes(version_text));
-                if (code == 0) code = writer.put(meta, as_bytes("hash_seed"), as_bytes(seed_text));
+                if (code == 0) {
+                    code = writer.put(meta, as_bytes("hash_seed"), as_bytes(seed_text));
+                }
                 return code;
             }
             if (version->size() != sizeof(std::uint32_t) || !seed || seed->size() != sizeof hash_seed_) {
@@ -256,14 +326,20 @@ StorageResult<void> MetadataStore::open_tables() {
             }
             hash_seed_[0] = load_big_endian<std::uint64_t>(seed->data());
             hash_seed_[1] = load_big_endian<std::uint64_t>(seed->data() + 8);
-            if (number == kFormatVersion) return 0;
-            if (options_.upgraded_name) code = writer.rename_logs(logs_table_, options_.upgraded_name);
+            if (number == kFormatVersion) {
+                return 0;
+            }
+            if (options_.upgraded_name) {
+                code = writer.rename_logs(logs_table_, options_.upgraded_name);
+            }
             std::string version_text;
             append(version_text, kFormatVersion);
             return code == 0 ? writer.put(meta, as_bytes("format_version"), as_bytes(version_text)) : code;
         },
         "open");
-    if (refusal) return std::unexpected(std::move(*refusal));
+    if (refusal) {
+        return std::unexpected(std::move(*refusal));
+    }
     return opened;
 }
 
@@ -274,13 +350,21 @@ StorageResult<std::string> MetadataStore::set_aside(const std::string& directory
     for (int number = 1; number <= kMostCopies; ++number) {
         const std::string target = path + ".damaged-" + std::to_string(number);
         const auto exists = files.exists(target);
-        if (!exists) return std::unexpected(exists.error());
-        if (*exists) continue;
-        if (auto renamed = files.rename(path, target); !renamed) return std::unexpected(renamed.error());
+        if (!exists) {
+            return std::unexpected(exists.error());
+        }
+        if (*exists) {
+            continue;
+        }
+        if (auto renamed = files.rename(path, target); !renamed) {
+            return std::unexpected(renamed.error());
+        }
         if (auto removed = files.remove(join_path(directory, kLockFileName)); !removed) {
             return std::unexpected(removed.error());
         }
-        if (auto synced = files.sync_directory(directory); !synced) return std::unexpected(synced.error());
+        if (auto synced = files.sync_directory(directory); !synced) {
+            return std::unexpected(synced.error());
+        }
         return target;
     }
     return std::unexpected(StorageError{StorageError::Kind::io, EEXIST, "too many damaged copies beside " + path});
@@ -291,12 +375,16 @@ StorageResult<std::string> MetadataStore::set_aside(const std::string& directory
 StorageResult<void> MetadataStore::grow_to(std::uint64_t map_size_bytes) {
     const std::uint64_t wanted = std::min(map_size_bytes, options_.max_map_size_bytes);
     const ExclusiveLock lock(map_mutex_);
-    if (wanted <= map_size_of(environment_)) return std::unexpected(error("grow", MDB_MAP_FULL));
+    if (wanted <= map_size_of(environment_)) {
+        return std::unexpected(error("grow", MDB_MAP_FULL));
+    }
     int descriptor = -1;
     if (const int code = mdb_env_get_fd(environment_, &descriptor); code != 0) {
         return std::unexpected(error("grow", code));
     }
-    if (::ftruncate(descriptor, static_cast<off_t>(wanted)) != 0) return std::unexpected(error("grow", errno));
+    if (::ftruncate(descriptor, static_cast<off_t>(wanted)) != 0) {
+        return std::unexpected(error("grow", errno));
+    }
     if (const int code = mdb_env_set_mapsize(environment_, wanted); code != 0) {
         return std::unexpected(error("grow", code));
     }
@@ -306,7 +394,9 @@ StorageResult<void> MetadataStore::grow_to(std::uint64_t map_size_bytes) {
 
 StorageResult<void> MetadataStore::grow_ahead() {
     const std::uint64_t map_size = map_size_of(environment_);
-    if (used_bytes_of(environment_) < map_size / 5 * 4 || map_size >= options_.max_map_size_bytes) return {};
+    if (used_bytes_of(environment_) < map_size / 5 * 4 || map_size >= options_.max_map_size_bytes) {
+        return {};
+    }
     return grow_to(map_size * 2);
 }
 
@@ -318,7 +408,9 @@ StorageResult<void> MetadataStore::write(const std::function<int(Writer&)>& work
             const SharedLock lock(map_mutex_);
             MDB_txn* transaction = nullptr;
             code = mdb_txn_begin(environment_, nullptr, 0, &transaction);
-            if (code != 0) return std::unexpected(error(purpose, code));
+            if (code != 0) {
+                return std::unexpected(error(purpose, code));
+            }
             Writer writer(transaction, logs_table_, rows_table_, [this](Bytes key) { return hash_long_key(key); });
             code = work(writer);
             if (code == 0 && options_.commit_fault) {
@@ -333,13 +425,19 @@ StorageResult<void> MetadataStore::write(const std::function<int(Writer&)>& work
             }
         }
         if (code == MDB_MAP_FULL) {
-            if (auto grown = grow_to(map_size_of(environment_) * 2); !grown) return grown;
+            if (auto grown = grow_to(map_size_of(environment_) * 2); !grown) {
+                return grown;
+            }
             continue;
         }
-        if (code == 0) return {};
+        if (code == 0) {
+            return {};
+        }
         StorageError failure = error(purpose, code);
         // The device refused to keep pages that the kernel had taken: see StorageError::Kind::sync_failed.
-        if (committing && code == EIO) failure.kind = StorageError::Kind::sync_failed;
+        if (committing && code == EIO) {
+            failure.kind = StorageError::Kind::sync_failed;
+        }
         return std::unexpected(std::move(failure));
     }
 }
@@ -348,13 +446,17 @@ StorageResult<void> MetadataStore::fold(std::span<const LogFold> folds) {
     for (const LogFold& fold : folds) {
         PARTITA_ASSERT(!fold.log.empty() && fold.log.size() <= kMaxLogNameLength, "names of logs are bounded");
         for (const KeyedChange& change : fold.changes) {
-            if (change.key.size() > kMaxKeyBytes) return std::unexpected(too_large(fold.log, "a key", change.key.size()));
+            if (change.key.size() > kMaxKeyBytes) {
+                return std::unexpected(too_large(fold.log, "a key", change.key.size()));
+            }
             if (change.value && change.value->size() > kMaxValueBytes) {
                 return std::unexpected(too_large(fold.log, "a value", change.value->size()));
             }
         }
     }
-    if (auto created = create_if_missing(); !created) return created;
+    if (auto created = create_if_missing(); !created) {
+        return created;
+    }
     const auto folded = write(
         [&](Writer& writer) {
             for (const LogFold& fold : folds) {
@@ -364,18 +466,26 @@ StorageResult<void> MetadataStore::fold(std::span<const LogFold> folds) {
                     code = change->value ? writer.put_row(log, change->key, *change->value) : writer.remove_row(log, change->key);
                 }
                 log.folded_until = fold.folded_until.value;
-                if (code == 0) code = writer.store_log(fold.log, log);
-                if (code != 0) return code;
+                if (code == 0) {
+                    code = writer.store_log(fold.log, log);
+                }
+                if (code != 0) {
+                    return code;
+                }
             }
             return 0;
         },
         "write to");
-    if (!folded) return folded;
+    if (!folded) {
+        return folded;
+    }
     return grow_ahead();
 }
 
 StorageResult<void> MetadataStore::forget(std::string_view log) {
-    if (environment_ == nullptr) return {};
+    if (environment_ == nullptr) {
+        return {};
+    }
     return write([&](Writer& writer) { return writer.remove_log(log); }, "write to");
 }
 
@@ -383,33 +493,51 @@ StorageResult<void> MetadataStore::forget(std::string_view log) {
 
 StorageResult<void> MetadataStore::load(std::string_view log, const Visitor& visitor) const {
     const SharedLock lock(map_mutex_);
-    if (environment_ == nullptr) return {};
+    if (environment_ == nullptr) {
+        return {};
+    }
     const Reader reader(environment_);
-    if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
+    if (reader.code() != 0) {
+        return std::unexpected(error("read", reader.code()));
+    }
     MDB_val name{log.size(), const_cast<char*>(log.data())};
     MDB_val value{};
     int code = mdb_get(reader.get(), logs_table_, &name, &value);
-    if (code == MDB_NOTFOUND) return {};
-    if (code != 0) return std::unexpected(error("read", code));
+    if (code == MDB_NOTFOUND) {
+        return {};
+    }
+    if (code != 0) {
+        return std::unexpected(error("read", code));
+    }
     const auto row = decode_log_row(bytes_of(value));
-    if (!row) return std::unexpected(corrupt_error(path_, "the row of log " + std::string(log) + " is damaged"));
+    if (!row) {
+        return std::unexpected(corrupt_error(path_, "the row of log " + std::string(log) + " is damaged"));
+    }
 
     Cursor cursor(reader.get(), rows_table_);
-    if (cursor.code() != 0) return std::unexpected(error("read", cursor.code()));
+    if (cursor.code() != 0) {
+        return std::unexpected(error("read", cursor.code()));
+    }
     const std::string prefix = log_prefix(row->number);
     MDB_val key = value_of(as_bytes(prefix));
     std::uint64_t rows = 0;
     for (code = cursor.get(key, value, MDB_SET_RANGE); code == 0; code = cursor.get(key, value, MDB_NEXT)) {
-        if (!as_text(bytes_of(key)).starts_with(prefix)) break;
+        if (!as_text(bytes_of(key)).starts_with(prefix)) {
+            break;
+        }
         const auto entry = decode_row(bytes_of(key), bytes_of(value));
         if (!entry) {
             return std::unexpected(corrupt_error(
                 path_, "row " + std::to_string(rows) + " of log " + std::string(log) + " does not have the checksum it should"));
         }
         ++rows;
-        if (!visitor(entry->key, entry->value)) return {};
+        if (!visitor(entry->key, entry->value)) {
+            return {};
+        }
     }
-    if (code != 0 && code != MDB_NOTFOUND) return std::unexpected(error("read", code));
+    if (code != 0 && code != MDB_NOTFOUND) {
+        return std::unexpected(error("read", code));
+    }
     if (rows != row->rows) {
         return std::unexpected(corrupt_error(path_, "log " + std::string(log) + " should have " + std::to_string(row->rows) +
                                                         " rows, but has " + std::to_string(rows)));
@@ -420,55 +548,83 @@ StorageResult<void> MetadataStore::load(std::string_view log, const Visitor& vis
 StorageResult<std::optional<std::string>> MetadataStore::find(std::string_view log, Bytes wanted) const {
     std::optional<std::string> result;
     const auto loaded = load(log, [&](Bytes key, Bytes value) {
-        if (as_text(key) != as_text(wanted)) return true;
+        if (as_text(key) != as_text(wanted)) {
+            return true;
+        }
         result = as_text(value);
         return false;
     });
-    if (!loaded) return std::unexpected(loaded.error());
+    if (!loaded) {
+        return std::unexpected(loaded.error());
+    }
     return result;
 }
 
 StorageResult<std::optional<Offset>> MetadataStore::folded_until(std::string_view log) const {
     const SharedLock lock(map_mutex_);
-    if (environment_ == nullptr) return std::nullopt;
+    if (environment_ == nullptr) {
+        return std::nullopt;
+    }
     const Reader reader(environment_);
-    if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
+    if (reader.code() != 0) {
+        return std::unexpected(error("read", reader.code()));
+    }
     MDB_val name{log.size(), const_cast<char*>(log.data())};
     MDB_val value{};
     const int code = mdb_get(reader.get(), logs_table_, &name, &value);
-    if (code == MDB_NOTFOUND) return std::nullopt;
-    if (code != 0) return std::unexpected(error("read", code));
+    if (code == MDB_NOTFOUND) {
+        return std::nullopt;
+    }
+    if (code != 0) {
+        return std::unexpected(error("read", code));
+    }
     const auto row = decode_log_row(bytes_of(value));
-    if (!row) return std::unexpected(corrupt_error(path_, "the row of log " + std::string(log) + " is damaged"));
+    if (!row) {
+        return std::unexpected(corrupt_error(path_, "the row of log " + std::string(log) + " is damaged"));
+    }
     return Offset{row->folded_until};
 }
 
 StorageResult<std::vector<std::string>> MetadataStore::logs() const {
     const SharedLock lock(map_mutex_);
-    if (environment_ == nullptr) return std::vector<std::string>{};
+    if (environment_ == nullptr) {
+        return std::vector<std::string>{};
+    }
     const Reader reader(environment_);
-    if (reader.code() != 0) return std::unexpected(error("read", reader.code()));
+    if (reader.code() != 0) {
+        return std::unexpected(error("read", reader.code()));
+    }
     Cursor cursor(reader.get(), logs_table_);
-    if (cursor.code() != 0) return std::unexpected(error("read", cursor.code()));
+    if (cursor.code() != 0) {
+        return std::unexpected(error("read", cursor.code()));
+    }
     std::vector<std::string> names;
     MDB_val key{};
     MDB_val value{};
     int code = cursor.get(key, value, MDB_FIRST);
-    for (; code == 0; code = cursor.get(key, value, MDB_NEXT)) names.emplace_back(as_text(bytes_of(key)));
-    if (code != MDB_NOTFOUND) return std::unexpected(error("read", code));
+    for (; code == 0; code = cursor.get(key, value, MDB_NEXT)) {
+        names.emplace_back(as_text(bytes_of(key)));
+    }
+    if (code != MDB_NOTFOUND) {
+        return std::unexpected(error("read", code));
+    }
     return names;
 }
 
 MetadataStore::Statistics MetadataStore::statistics() const {
     const SharedLock lock(map_mutex_);
     Statistics statistics;
-    if (environment_ == nullptr) return statistics;
+    if (environment_ == nullptr) {
+        return statistics;
+    }
     statistics.map_size_bytes = map_size_of(environment_);
     statistics.used_bytes = used_bytes_of(environment_);
     statistics.map_growths = map_growths_;
     const Reader reader(environment_);
     MDB_stat stat;
-    if (reader.code() == 0 && mdb_stat(reader.get(), rows_table_, &stat) == 0) statistics.rows = stat.ms_entries;
+    if (reader.code() == 0 && mdb_stat(reader.get(), rows_table_, &stat) == 0) {
+        statistics.rows = stat.ms_entries;
+    }
     return statistics;
 }
 

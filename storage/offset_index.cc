@@ -30,8 +30,12 @@ StorageResult<OffsetPosition> OffsetIndex::lookup(Offset target) const {
     const std::int64_t relative = target - base_offset_;
     auto found = file_.find_last(
         [relative](const std::byte* candidate) { return load_big_endian<std::int32_t>(candidate) <= relative; }, entry);
-    if (!found) return std::unexpected(std::move(found.error()));
-    if (!*found) return OffsetPosition{base_offset_, 0};
+    if (!found) {
+        return std::unexpected(std::move(found.error()));
+    }
+    if (!*found) {
+        return OffsetPosition{base_offset_, 0};
+    }
     return decode(entry);
 }
 
@@ -40,28 +44,38 @@ StorageResult<std::size_t> OffsetIndex::count_up_to(Offset target) const {
     const std::int64_t relative = target - base_offset_;
     auto found = file_.find_last(
         [relative](const std::byte* candidate) { return load_big_endian<std::int32_t>(candidate) <= relative; }, entry);
-    if (!found) return std::unexpected(std::move(found.error()));
+    if (!found) {
+        return std::unexpected(std::move(found.error()));
+    }
     return *found ? **found + 1 : 0;
 }
 
 StorageResult<std::optional<OffsetPosition>> OffsetIndex::last_entry() const {
     const std::size_t count = file_.count();
-    if (count == 0) return std::nullopt;
+    if (count == 0) {
+        return std::nullopt;
+    }
     auto last = entry(count - 1);
-    if (!last) return std::unexpected(std::move(last.error()));
+    if (!last) {
+        return std::unexpected(std::move(last.error()));
+    }
     return *last;
 }
 
 StorageResult<OffsetPosition> OffsetIndex::entry(std::size_t index) const {
     std::byte bytes[kEntryBytes];
-    if (auto read = file_.read(index, bytes); !read) return std::unexpected(std::move(read.error()));
+    if (auto read = file_.read(index, bytes); !read) {
+        return std::unexpected(std::move(read.error()));
+    }
     return decode(bytes);
 }
 
 StorageResult<std::size_t> OffsetIndex::plausible_entries(std::uint64_t segment_bytes) const {
     const std::size_t count = file_.count();
     auto bytes = file_.read_range(0, count);
-    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    if (!bytes) {
+        return std::unexpected(std::move(bytes.error()));
+    }
     OffsetPosition previous{base_offset_ - 1, 0};
     for (std::size_t i = 0; i < count; ++i) {
         const OffsetPosition current = decode(bytes->data() + i * kEntryBytes);

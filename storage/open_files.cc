@@ -7,7 +7,9 @@
 namespace partita {
 
 FileSlot::~FileSlot() {
-    if (pool_ != nullptr) pool_->release(*this);
+    if (pool_ != nullptr) {
+        pool_->release(*this);
+    }
 }
 
 OpenFiles::OpenFiles(FileSystem& file_system, std::size_t limit) : file_system_(file_system), limit_(limit == 0 ? 1 : limit) {
@@ -38,15 +40,21 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
             push_front_locked(slot);
             return slot.file_;
         }
-        if (slot.pinned_ != nullptr) return slot.pinned_;
+        if (slot.pinned_ != nullptr) {
+            return slot.pinned_;
+        }
     }
     auto opened = file_system_.open(path(), create ? OpenMode::create : OpenMode::read_write);
-    if (!opened) return opened;
+    if (!opened) {
+        return opened;
+    }
 
     std::shared_ptr<File> evicted;  // Closed after the lock is gone.
     const MutexLock lock(mutex_);
     // Somebody else may have opened it meanwhile; both descriptors are good, one is kept.
-    if (slot.file_ != nullptr) return slot.file_;
+    if (slot.file_ != nullptr) {
+        return slot.file_;
+    }
     slot.pool_ = this;
     slot.file_ = *opened;
     push_front_locked(slot);
@@ -61,7 +69,9 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
 
 StorageResult<void> OpenFiles::pin(FileSlot& slot, const std::function<std::string()>& path) {
     auto opened = acquire(slot, path);
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        return std::unexpected(std::move(opened.error()));
+    }
     const MutexLock lock(mutex_);
     slot.pinned_ = std::move(*opened);
     return {};
@@ -76,7 +86,9 @@ void OpenFiles::unpin(FileSlot& slot) {
 void OpenFiles::release(FileSlot& slot) {
     std::shared_ptr<File> closed;  // Closed after the lock is gone.
     const MutexLock lock(mutex_);
-    if (slot.file_ == nullptr) return;
+    if (slot.file_ == nullptr) {
+        return;
+    }
     unlink_locked(slot);
     closed = std::exchange(slot.file_, nullptr);
     --open_count_;

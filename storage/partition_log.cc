@@ -18,17 +18,25 @@ constexpr std::size_t kKeptFlushGroups = 1024;
 }  // namespace
 
 std::expected<void, AppendError> StagedAppend::result() const {
-    if (group == nullptr) return {};
+    if (group == nullptr) {
+        return {};
+    }
     PARTITA_ASSERT(group->resolved, "the result is asked for after flush_staged");
-    if (last_offset < group->published_end) return {};
+    if (last_offset < group->published_end) {
+        return {};
+    }
     return std::unexpected(group->error);
 }
 
 StorageResult<void> LogEnvironment::sync_names() const {
-    if (auto synced = file_system.sync_directory(directory); !synced || !name_unsynced) return synced;
+    if (auto synced = file_system.sync_directory(directory); !synced || !name_unsynced) {
+        return synced;
+    }
     auto synced = file_system.sync_directory(parent_directory(directory));
     // Two that come at once both do it, and neither is done before it is durable.
-    if (synced) name_unsynced = false;
+    if (synced) {
+        name_unsynced = false;
+    }
     return synced;
 }
 
@@ -51,7 +59,9 @@ std::string PartitionLog::directory_path() const { return core_.directory_path()
 bool PartitionLog::has_files() const {
     const MutexLock lock(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return false;
+    if (state == nullptr) {
+        return false;
+    }
     state->assert_viewer();
     return !state->shown.segments.empty();
 }
@@ -68,21 +78,29 @@ PartitionLogState& PartitionLog::state_for_append() {
 
 std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch, const AppendContext& context) {
     auto header = parse_batch_header(batch);
-    if (!header) return refuse(AppendFailure::malformed_batch, std::string(batch_error_text(header.error())));
+    if (!header) {
+        return refuse(AppendFailure::malformed_batch, std::string(batch_error_text(header.error())));
+    }
     if (header->size_bytes() != batch.size()) {
         return refuse(AppendFailure::malformed_batch, "the batch's length is not that of its bytes");
     }
-    if (header->last_offset_delta < 0) return refuse(AppendFailure::malformed_batch, "negative last offset delta");
+    if (header->last_offset_delta < 0) {
+        return refuse(AppendFailure::malformed_batch, "negative last offset delta");
+    }
     if (header->has_producer_id() && !header->attributes.is_control() && header->base_sequence.value < 0 &&
         context.origin == AppendOrigin::client) {
         return refuse(AppendFailure::malformed_batch, "a producer id without a sequence");
     }
 
     const MutexLock lock(core_.append_mutex);
-    if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
+    if (core_.is_closed_for_appender()) {
+        return refuse(AppendFailure::closed, "the log is closed");
+    }
     PartitionLogState& state = state_for_append();
     state.assert_appender();
-    if (state.sync_failed) return refuse(AppendFailure::storage_error, "an earlier sync of this log failed");
+    if (state.sync_failed) {
+        return refuse(AppendFailure::storage_error, "an earlier sync of this log failed");
+    }
     if (state.staged.size() >= PartitionLogState::kMaximumStaged) {
         return refuse(AppendFailure::storage_error, "too many batches wait to be written");
     }
@@ -97,7 +115,9 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
     staged.leader_epoch = context.leader_epoch;
     if (header->has_producer_id()) {
         std::optional<ControlMarker> marker;
-        if (header->attributes.is_control()) marker = parse_control_marker({*header, batch});
+        if (header->attributes.is_control()) {
+            marker = parse_control_marker({*header, batch});
+        }
         if (marker || !header->attributes.is_control()) {
             auto checked = state.producers.prepare(*header, marker, context);
             if (!checked) {
@@ -134,7 +154,9 @@ std::expected<std::optional<TransactionVerification>, AppendError> PartitionLog:
                                                                                                     bool bumps_epoch,
                                                                                                     TimestampMs now) {
     const MutexLock lock(core_.append_mutex);
-    if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
+    if (core_.is_closed_for_appender()) {
+        return refuse(AppendFailure::closed, "the log is closed");
+    }
     PartitionLogState& state = state_for_append();
     state.assert_appender();
     return state.producers.begin_verification(header, bumps_epoch, now);
@@ -142,27 +164,39 @@ std::expected<std::optional<TransactionVerification>, AppendError> PartitionLog:
 
 std::expected<void, AppendError> PartitionLog::would_take(const BatchHeader& header, const AppendContext& context) {
     const MutexLock lock(core_.append_mutex);
-    if (core_.is_closed_for_appender()) return refuse(AppendFailure::closed, "the log is closed");
+    if (core_.is_closed_for_appender()) {
+        return refuse(AppendFailure::closed, "the log is closed");
+    }
     PartitionLogState& state = state_for_append();
     state.assert_appender();
     auto prepared = state.producers.prepare(header, std::nullopt, context);
-    if (!prepared) return std::unexpected(std::move(prepared.error()));
+    if (!prepared) {
+        return std::unexpected(std::move(prepared.error()));
+    }
     return {};
 }
 
 void PartitionLog::flush_staged(WriteBreadth breadth) {
     const MutexLock lock(core_.append_mutex);
     PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return;
+    if (state == nullptr) {
+        return;
+    }
     state->assert_appender();
-    if (!state->staged.empty()) LogAppender(*state).write_staged(breadth);
+    if (!state->staged.empty()) {
+        LogAppender(*state).write_staged(breadth);
+    }
 }
 
 std::expected<StagedAppend, AppendError> PartitionLog::append(MutableBytes batch, const AppendContext& context) {
     auto staged = stage(batch, context);
-    if (!staged) return staged;
+    if (!staged) {
+        return staged;
+    }
     flush_staged();
-    if (auto done = staged->result(); !done) return std::unexpected(std::move(done.error()));
+    if (auto done = staged->result(); !done) {
+        return std::unexpected(std::move(done.error()));
+    }
     return staged;
 }
 
@@ -177,22 +211,32 @@ void PartitionLog::mark_deleted() {
     PartitionLogState* state = core_.state.load();
     if (state != nullptr) {
         state->assert_appender();
-        if (!state->staged.empty()) LogAppender(*state).fail_staged("the log was deleted");
+        if (!state->staged.empty()) {
+            LogAppender(*state).fail_staged("the log was deleted");
+        }
     }
     const MutexLock view(core_.view_mutex);
     core_.closed = true;
-    if (state == nullptr) return;
+    if (state == nullptr) {
+        return;
+    }
     state->assert_viewer();
-    for (const auto& segment : state->shown.segments) segment->release_files();
+    for (const auto& segment : state->shown.segments) {
+        segment->release_files();
+    }
 }
 
 void PartitionLog::expire_producers(TimestampMs now) {
     const MutexLock lock(core_.append_mutex);
     PartitionLogState* state = core_.state.load();
     // A staged batch may have to restore its producer; the next round will do.
-    if (state == nullptr) return;
+    if (state == nullptr) {
+        return;
+    }
     state->assert_appender();
-    if (state->staged.empty()) state->producers.expire(now, core_.config_for_appender()->producer_id_expiration_ms);
+    if (state->staged.empty()) {
+        state->producers.expire(now, core_.config_for_appender()->producer_id_expiration_ms);
+    }
 }
 
 }  // namespace partita

@@ -21,7 +21,9 @@ void LogAppender::write_staged(WriteBreadth breadth) {
             continue;
         }
         good = write_run(done, run, breadth);
-        if (good) done += run;
+        if (good) {
+            done += run;
+        }
     }
     finish(done, good ? AppendError{} : AppendError{AppendFailure::storage_error, good.error().message});
     write_many_aborted();
@@ -34,8 +36,12 @@ void LogAppender::write_staged(WriteBreadth breadth) {
 
 void LogAppender::write_many_aborted() {
     const auto& segments = state_.shown_for_appender().segments;
-    if (segments.empty() || !segments.back()->aborted()) return;
-    if (segments.back()->aborted()->file().pending_count() < AbortedIndex::kPendingMax) return;
+    if (segments.empty() || !segments.back()->aborted()) {
+        return;
+    }
+    if (segments.back()->aborted()->file().pending_count() < AbortedIndex::kPendingMax) {
+        return;
+    }
     // On a disk that takes nothing no more batches are written either.
     (void)state_.write_aborted(*segments.back());
 }
@@ -52,8 +58,12 @@ std::size_t LogAppender::choose_run(std::size_t first) const {
     std::size_t count = 0;
     for (; first + count < state_.staged.size() && count < kMaximumPieces; ++count) {
         const StagedBatch& batch = state_.staged[first + count];
-        if (active.must_roll_before(batch.header, bytes, first_timestamp, batch.now, config_)) break;
-        if (!first_timestamp) first_timestamp = batch.header.max_timestamp;
+        if (active.must_roll_before(batch.header, bytes, first_timestamp, batch.now, config_)) {
+            break;
+        }
+        if (!first_timestamp) {
+            first_timestamp = batch.header.max_timestamp;
+        }
         bytes += batch.bytes.size();
     }
     return count;
@@ -62,18 +72,28 @@ std::size_t LogAppender::choose_run(std::size_t first) const {
 StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count, WriteBreadth breadth) {
     Segment& active = state_.shown_for_appender().active();
     auto file = active.file(true);
-    if (!file) return std::unexpected(std::move(file.error()));
+    if (!file) {
+        return std::unexpected(std::move(file.error()));
+    }
 
     Bytes few[16];
     std::vector<Bytes> many;
-    if (count > std::size(few)) many.resize(count);
+    if (count > std::size(few)) {
+        many.resize(count);
+    }
     const std::span<Bytes> pieces = many.empty() ? std::span<Bytes>(few).first(count) : std::span<Bytes>(many);
-    for (std::size_t i = 0; i < count; ++i) pieces[i] = state_.staged[first + i].bytes;
+    for (std::size_t i = 0; i < count; ++i) {
+        pieces[i] = state_.staged[first + i].bytes;
+    }
     const std::uint64_t position = active.size_bytes();
     auto written = active.write(**file, pieces, breadth, config_);
-    if (!written) cut_tail(**file);
+    if (!written) {
+        cut_tail(**file);
+    }
     state_.note_window(active);
-    if (!written) return written;
+    if (!written) {
+        return written;
+    }
     publish_run(first, count, position);
     return {};
 }
@@ -82,7 +102,9 @@ void LogAppender::cut_tail(File& file) {
     // Where even this fails (the device is gone), the next append tries again before it writes; until
     // then nobody reads beyond the published end, and recovery checks what lies there.
     state_.tail_dirty = !file.truncate(state_.shown_for_appender().active().size_bytes());
-    if (!state_.tail_dirty) state_.shown_for_appender().active().note_trimmed();
+    if (!state_.tail_dirty) {
+        state_.shown_for_appender().active().note_trimmed();
+    }
 }
 
 void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_t position) {
@@ -99,7 +121,9 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
         if (batch.header.attributes.is_control()) {
             state_.markers_end.store(batch.header.next_offset().value, std::memory_order_release);
         }
-        if (batch.leader_epoch > state_.core.latest_leader_epoch()) begin_epoch(batch);
+        if (batch.leader_epoch > state_.core.latest_leader_epoch()) {
+            begin_epoch(batch);
+        }
         if (batch.completed && batch.completed->is_aborted) {
             active.note_aborted({.producer_id = batch.completed->producer_id,
                                  .first_offset = batch.completed->first_offset,
@@ -116,7 +140,9 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
 
 void LogAppender::begin_epoch(const StagedBatch& batch) {
     state_.assert_viewer();
-    if (!state_.shown.epochs.assign(batch.leader_epoch, batch.header.base_offset)) return;
+    if (!state_.shown.epochs.assign(batch.leader_epoch, batch.header.base_offset)) {
+        return;
+    }
     state_.epochs_unwritten = true;
     state_.core.latest_epoch.store(batch.leader_epoch.value, std::memory_order_release);
 }
@@ -140,7 +166,9 @@ void LogAppender::raise_last_stable_offset() {
 void LogAppender::finish(std::size_t first, AppendError error) {
     for (std::size_t i = state_.staged.size(); i-- > first;) {
         const StagedBatch& batch = state_.staged[i];
-        if (batch.undo >= 0) state_.producers.restore(state_.undo[static_cast<std::size_t>(batch.undo)]);
+        if (batch.undo >= 0) {
+            state_.producers.restore(state_.undo[static_cast<std::size_t>(batch.undo)]);
+        }
     }
     state_.next_offset = state_.core.log_end_offset();
     state_.staged.clear();
@@ -156,16 +184,22 @@ void LogAppender::finish(std::size_t first, AppendError error) {
 StorageResult<void> LogAppender::make_directory() {
     const LogEnvironment& environment = state_.core.environment;
     FileSystem& file_system = environment.file_system;
-    if (auto made = file_system.make_directories(*state_.directory); !made) return made;
+    if (auto made = file_system.make_directories(*state_.directory); !made) {
+        return made;
+    }
     if (environment.disown_predecessor) {
-        if (auto done = environment.disown_predecessor(state_.core.topic->name, state_.core.partition); !done) return done;
+        if (auto done = environment.disown_predecessor(state_.core.topic->name, state_.core.partition); !done) {
+            return done;
+        }
     }
     state_.parent_unsynced = true;
     state_.names_unsynced = true;
     if (!state_.core.topic->id.is_zero()) {
         const std::string text = partition_metadata_text(state_.core.topic->id);
         const std::string path = join_path(*state_.directory, kPartitionMetadataFileName);
-        if (auto written = replace_file(file_system, path, as_bytes(text), false); !written) return written;
+        if (auto written = replace_file(file_system, path, as_bytes(text), false); !written) {
+            return written;
+        }
     }
     state_.directory_made = true;
     return {};
@@ -174,13 +208,21 @@ StorageResult<void> LogAppender::make_directory() {
 StorageResult<void> LogAppender::prepare(TimestampMs now) {
     state_.assert_appender();
     if (!state_.directory_made) {
-        if (auto made = make_directory(); !made) return made;
+        if (auto made = make_directory(); !made) {
+            return made;
+        }
     }
-    if (state_.shown_for_appender().segments.empty()) return roll(now);
+    if (state_.shown_for_appender().segments.empty()) {
+        return roll(now);
+    }
     if (state_.tail_dirty) {
         auto file = state_.shown_for_appender().active().file();
-        if (!file) return std::unexpected(std::move(file.error()));
-        if (auto cut = (*file)->truncate(state_.shown_for_appender().active().size_bytes()); !cut) return cut;
+        if (!file) {
+            return std::unexpected(std::move(file.error()));
+        }
+        if (auto cut = (*file)->truncate(state_.shown_for_appender().active().size_bytes()); !cut) {
+            return cut;
+        }
         state_.tail_dirty = false;
         state_.shown_for_appender().active().note_trimmed();
     }
@@ -196,14 +238,20 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
         Segment& sealed = state_.shown_for_appender().active();
         // Reserved blocks may stay until the close tries again. Zeros may not: behind a sealed segment nobody looks for
         // them, and they would be taken for records.
-        if (auto trimmed = sealed.trim(); !trimmed && sealed.is_padded()) return trimmed;
+        if (auto trimmed = sealed.trim(); !trimmed && sealed.is_padded()) {
+            return trimmed;
+        }
     }
     auto segment = std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, base);
     segment->set_created(now);
     auto file = segment->file(true);
-    if (!file) return std::unexpected(std::move(file.error()));
+    if (!file) {
+        return std::unexpected(std::move(file.error()));
+    }
     // Bytes there are of an attempt that was never published.
-    if (auto emptied = (*file)->truncate(0); !emptied) return std::unexpected(std::move(emptied.error()));
+    if (auto emptied = (*file)->truncate(0); !emptied) {
+        return std::unexpected(std::move(emptied.error()));
+    }
     state_.names_unsynced = true;
     if (!state_.shown_for_appender().segments.empty()) {
         Segment& sealed = state_.shown_for_appender().active();

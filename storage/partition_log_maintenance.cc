@@ -18,7 +18,9 @@ StorageError closed_error() { return {StorageError::Kind::closed, 0, "the log is
 StorageResult<void> remove_segment_files(FileSystem& file_system, const std::string& directory, Offset base) {
     for (const std::string_view extension : {".index", ".timeindex", ".txnindex", ".log"}) {
         auto removed = file_system.remove(join_path(directory, segment_file_name(base, extension)));
-        if (!removed) return removed;
+        if (!removed) {
+            return removed;
+        }
     }
     return {};
 }
@@ -30,9 +32,15 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
     std::shared_ptr<const std::string> directory;
     {
         const MutexLock lock(core_.append_mutex);
-        if (core_.is_closed_for_appender()) return std::unexpected(closed_error());
-        if (offset > high_watermark()) return false;
-        if (offset <= log_start_offset()) return true;
+        if (core_.is_closed_for_appender()) {
+            return std::unexpected(closed_error());
+        }
+        if (offset > high_watermark()) {
+            return false;
+        }
+        if (offset <= log_start_offset()) {
+            return true;
+        }
         PartitionLogState& state = *core_.state.load();
         state.assert_appender();
         directory = state.directory;
@@ -45,13 +53,17 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
             removed.push_back(state.shown.segments.front());
             state.shown.segments.erase(state.shown.segments.begin());
         }
-        if (state.shown.epochs.truncate_from_start(offset)) state.epochs_unwritten = true;
+        if (state.shown.epochs.truncate_from_start(offset)) {
+            state.epochs_unwritten = true;
+        }
         LogAppender(state).raise_last_stable_offset();
     }
     for (const auto& segment : removed) {
         segment->release_files();
         auto done = remove_segment_files(core_.environment.file_system, *directory, segment->base_offset());
-        if (!done) return std::unexpected(std::move(done.error()));
+        if (!done) {
+            return std::unexpected(std::move(done.error()));
+        }
     }
     return true;
 }
@@ -62,18 +74,28 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
     std::shared_ptr<const std::string> directory;
     {
         const MutexLock lock(core_.append_mutex);
-        if (core_.is_closed_for_appender()) return std::unexpected(closed_error());
+        if (core_.is_closed_for_appender()) {
+            return std::unexpected(closed_error());
+        }
         PartitionLogState* state = core_.state.load();
-        if (state == nullptr) return std::vector<SegmentSummary>{};
+        if (state == nullptr) {
+            return std::vector<SegmentSummary>{};
+        }
         state->assert_appender();
         const auto& list = state->shown_for_appender().segments;
-        if (list.empty() || !state->staged.empty() || state->cleaning) return std::vector<SegmentSummary>{};
+        if (list.empty() || !state->staged.empty() || state->cleaning) {
+            return std::vector<SegmentSummary>{};
+        }
         directory = state->directory;
         summaries = segments();
         std::size_t count = segments_to_delete(summaries, *core_.config_for_appender(), now, log_start_offset());
-        while (count > 0 && summaries[count - 1].end_offset > keep_from) --count;
+        while (count > 0 && summaries[count - 1].end_offset > keep_from) {
+            --count;
+        }
         summaries.resize(count);
-        if (count == 0) return summaries;
+        if (count == 0) {
+            return summaries;
+        }
         if (count == list.size()) {
             // The log end must outlive its records: an empty segment carries it in its name.
             if (auto rolled = LogAppender(*state).roll(now); !rolled) {
@@ -87,19 +109,25 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
         state->shown.segments.erase(state->shown.segments.begin(), keep);
         const Offset start = std::max(log_start_offset(), state->shown.segments.front()->base_offset());
         core_.log_start.store(start.value, std::memory_order_release);
-        if (state->shown.epochs.truncate_from_start(start)) state->epochs_unwritten = true;
+        if (state->shown.epochs.truncate_from_start(start)) {
+            state->epochs_unwritten = true;
+        }
         LogAppender(*state).raise_last_stable_offset();
     }
     for (const auto& segment : removed) {
         segment->release_files();
         auto done = remove_segment_files(core_.environment.file_system, *directory, segment->base_offset());
-        if (!done) return std::unexpected(std::move(done.error()));
+        if (!done) {
+            return std::unexpected(std::move(done.error()));
+        }
     }
     return summaries;
 }
 
 StorageResult<Offset> PartitionLog::checkpoint() {
-    if (core_.state.load() == nullptr) return log_end_offset();
+    if (core_.state.load() == nullptr) {
+        return log_end_offset();
+    }
     return LogSync(core_, LogSync::Purpose::checkpoint).run();
 }
 
@@ -127,7 +155,9 @@ void PartitionLog::note_recovery_point_on_file(Offset offset) {
 }
 
 StorageResult<Offset> PartitionLog::sync() {
-    if (core_.state.load() == nullptr) return log_end_offset();
+    if (core_.state.load() == nullptr) {
+        return log_end_offset();
+    }
     return LogSync(core_, LogSync::Purpose::sync).run();
 }
 
@@ -141,7 +171,9 @@ StorageResult<void> PartitionLog::close() {
         }
     }
     auto closed = LogSync(core_, LogSync::Purpose::close).run();
-    if (!closed && closed.error().kind != StorageError::Kind::closed) return std::unexpected(std::move(closed.error()));
+    if (!closed && closed.error().kind != StorageError::Kind::closed) {
+        return std::unexpected(std::move(closed.error()));
+    }
     return {};
 }
 

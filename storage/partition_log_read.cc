@@ -16,11 +16,17 @@ std::unexpected<ReadFailure> refuse(ReadError error, std::string message) {
 /// One whole batch with its records.
 StorageResult<std::vector<std::byte>> read_batch(const Segment& segment, const PlacedBatch& placed) {
     auto file = segment.file();
-    if (!file) return std::unexpected(std::move(file.error()));
+    if (!file) {
+        return std::unexpected(std::move(file.error()));
+    }
     std::vector<std::byte> bytes(placed.header.size_bytes());
     const auto count = (*file)->read_at(placed.position, bytes);
-    if (!count) return std::unexpected(count.error());
-    if (*count != bytes.size()) return std::unexpected(corrupt_error(segment.log_path(), "ends inside a batch"));
+    if (!count) {
+        return std::unexpected(count.error());
+    }
+    if (*count != bytes.size()) {
+        return std::unexpected(corrupt_error(segment.log_path(), "ends inside a batch"));
+    }
     return bytes;
 }
 
@@ -59,32 +65,44 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
     const auto closed = [] { return refuse(ReadError::closed, "the log is closed"); };
     {
         const MutexLock view(core_.view_mutex);
-        if (core_.closed) return closed();
+        if (core_.closed) {
+            return closed();
+        }
         const Offset end = log_end_offset();
         if (from < log_start_offset() || from > end) {
             return refuse(ReadError::out_of_range, "offset " + std::to_string(from.value) + " is outside of [" +
                                                        std::to_string(log_start_offset().value) + ", " +
                                                        std::to_string(end.value) + "]");
         }
-        if (from >= std::min(limits.upper_bound, end)) return FileSlice{.base_offset = from};
+        if (from >= std::min(limits.upper_bound, end)) {
+            return FileSlice{.base_offset = from};
+        }
         const PartitionLogState& state = *core_.state.load();
         state.assert_viewer();
         const LogView& shown = state.shown;
         std::size_t index = shown.segment_index_for(from);
         segment = shown.segments[index];
         is_active = index + 1 == shown.segments.size();
-        if (!is_active) next = shown.segments[index + 1];
+        if (!is_active) {
+            next = shown.segments[index + 1];
+        }
         segment_end = is_active ? end : next->base_offset();
         size = segment->size_bytes();
-        if (is_active) tail = shown.tail.find(from);
+        if (is_active) {
+            tail = shown.tail.find(from);
+        }
     }
     auto file = segment->file();
     {
         // A directory of the same name may have taken the place of a deleted one meanwhile.
         const MutexLock view(core_.view_mutex);
-        if (core_.closed) return closed();
+        if (core_.closed) {
+            return closed();
+        }
     }
-    if (!file) return refuse(ReadError::storage_error, file.error().message);
+    if (!file) {
+        return refuse(ReadError::storage_error, file.error().message);
+    }
 
     FileSlice slice;
     if (tail) {
@@ -94,10 +112,14 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
         slice.is_recent = true;
     } else {
         auto placed = segment->find(from, size);
-        if (!placed) return refuse(ReadError::storage_error, placed.error().message);
+        if (!placed) {
+            return refuse(ReadError::storage_error, placed.error().message);
+        }
         if (!*placed) {
             // Compaction may leave a segment that ends before the next one begins.
-            if (next != nullptr && next->base_offset() > from) return read(next->base_offset(), limits);
+            if (next != nullptr && next->base_offset() > from) {
+                return read(next->base_offset(), limits);
+            }
             return refuse(ReadError::storage_error,
                           segment->log_path() + ": no batch holds offset " + std::to_string(from.value));
         }
@@ -109,10 +131,16 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
     if (limits.upper_bound < segment_end) {
         // The last stable offset is the first one of a batch: that batch is the first to be left out.
         auto bound = segment->find(limits.upper_bound, size);
-        if (!bound) return refuse(ReadError::storage_error, bound.error().message);
-        if (*bound) end_position = (*bound)->position;
+        if (!bound) {
+            return refuse(ReadError::storage_error, bound.error().message);
+        }
+        if (*bound) {
+            end_position = (*bound)->position;
+        }
     }
-    if (end_position <= slice.position) return FileSlice{.base_offset = from};
+    if (end_position <= slice.position) {
+        return FileSlice{.base_offset = from};
+    }
     slice.available_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(end_position - slice.position, INT32_MAX));
     if (slice.first_batch_size > limits.max_bytes && !limits.minimum_one_batch) {
         return FileSlice{.base_offset = from, .available_bytes = slice.available_bytes};
@@ -125,9 +153,13 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
 Offset PartitionLog::active_segment_base() const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return log_start_offset();
+    if (state == nullptr) {
+        return log_start_offset();
+    }
     state->assert_viewer();
-    if (state->shown.segments.empty()) return log_start_offset();
+    if (state->shown.segments.empty()) {
+        return log_start_offset();
+    }
     return state->shown.segments.back()->base_offset();
 }
 
@@ -136,37 +168,63 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timesta
     {
         const MutexLock view(core_.view_mutex);
         const PartitionLogState* state = core_.state.load();
-        if (core_.closed) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
-        if (state == nullptr) return std::nullopt;
+        if (core_.closed) {
+            return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        }
+        if (state == nullptr) {
+            return std::nullopt;
+        }
         state->assert_viewer();
         views = view_segments(state->shown, log_end_offset());
     }
     const Offset start = log_start_offset();
     for (const SegmentView& view : views) {
-        if (view.max_timestamp.timestamp < target || view.end_offset <= start || view.size_bytes == 0) continue;
+        if (view.max_timestamp.timestamp < target || view.end_offset <= start || view.size_bytes == 0) {
+            continue;
+        }
         // No record before the entry's offset has a timestamp at or after the target.
         auto entry = view.segment->time_index().lookup({target.value - 1});
-        if (!entry) return std::unexpected(std::move(entry.error()));
+        if (!entry) {
+            return std::unexpected(std::move(entry.error()));
+        }
         Offset at = std::max(start, *entry ? (*entry)->offset : view.segment->base_offset());
         auto placed = view.segment->find(at, view.size_bytes);
-        if (!placed) return std::unexpected(std::move(placed.error()));
-        if (!*placed) continue;
+        if (!placed) {
+            return std::unexpected(std::move(placed.error()));
+        }
+        if (!*placed) {
+            continue;
+        }
         auto file = view.segment->file();
-        if (!file) return std::unexpected(std::move(file.error()));
+        if (!file) {
+            return std::unexpected(std::move(file.error()));
+        }
         HeaderWalk walk(**file, (*placed)->position, view.size_bytes);
         while (true) {
             auto batch = walk.next();
-            if (!batch) return std::unexpected(std::move(batch.error()));
-            if (!*batch || (*batch)->header.base_offset >= upper_bound) break;
-            if ((*batch)->header.max_timestamp < target) continue;
+            if (!batch) {
+                return std::unexpected(std::move(batch.error()));
+            }
+            if (!*batch || (*batch)->header.base_offset >= upper_bound) {
+                break;
+            }
+            if ((*batch)->header.max_timestamp < target) {
+                continue;
+            }
             auto bytes = read_batch(*view.segment, **batch);
-            if (!bytes) return std::unexpected(std::move(bytes.error()));
+            if (!bytes) {
+                return std::unexpected(std::move(bytes.error()));
+            }
             const auto found = find_first_at_or_after({(*batch)->header, *bytes}, target, start);
             if (!found) {
                 return std::unexpected(batch_error(*view.segment, **batch, batch_error_text(found.error())));
             }
-            if (!*found) continue;
-            if ((*found)->offset >= upper_bound) return std::nullopt;
+            if (!*found) {
+                continue;
+            }
+            if ((*found)->offset >= upper_bound) {
+                return std::nullopt;
+            }
             return TimestampedOffset{(*found)->timestamp, (*found)->offset, (*batch)->header.partition_leader_epoch};
         }
     }
@@ -178,32 +236,54 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_of_max_time
     {
         const MutexLock view(core_.view_mutex);
         const PartitionLogState* state = core_.state.load();
-        if (core_.closed) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
-        if (state == nullptr) return std::nullopt;
+        if (core_.closed) {
+            return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        }
+        if (state == nullptr) {
+            return std::nullopt;
+        }
         state->assert_viewer();
         views = view_segments(state->shown, log_end_offset());
     }
     const SegmentView* best = nullptr;
     for (const SegmentView& view : views) {
-        if (view.size_bytes == 0 || view.max_timestamp.timestamp == kNoTimestamp) continue;
-        if (best == nullptr || view.max_timestamp.timestamp > best->max_timestamp.timestamp) best = &view;
+        if (view.size_bytes == 0 || view.max_timestamp.timestamp == kNoTimestamp) {
+            continue;
+        }
+        if (best == nullptr || view.max_timestamp.timestamp > best->max_timestamp.timestamp) {
+            best = &view;
+        }
     }
-    if (best == nullptr) return std::nullopt;
+    if (best == nullptr) {
+        return std::nullopt;
+    }
     auto placed = best->segment->find(best->max_timestamp.offset, best->size_bytes);
-    if (!placed) return std::unexpected(std::move(placed.error()));
-    if (!*placed) return std::nullopt;
+    if (!placed) {
+        return std::unexpected(std::move(placed.error()));
+    }
+    if (!*placed) {
+        return std::nullopt;
+    }
     auto bytes = read_batch(*best->segment, **placed);
-    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    if (!bytes) {
+        return std::unexpected(std::move(bytes.error()));
+    }
     const auto found = find_max_timestamp({(*placed)->header, *bytes});
-    if (!found) return std::unexpected(batch_error(*best->segment, **placed, batch_error_text(found.error())));
-    if (!*found || (*found)->offset < log_start_offset()) return std::nullopt;
+    if (!found) {
+        return std::unexpected(batch_error(*best->segment, **placed, batch_error_text(found.error())));
+    }
+    if (!*found || (*found)->offset < log_start_offset()) {
+        return std::nullopt;
+    }
     return TimestampedOffset{(*found)->timestamp, (*found)->offset, (*placed)->header.partition_leader_epoch};
 }
 
 EpochEnd PartitionLog::offset_for_leader_epoch(LeaderEpoch epoch) const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return {kNoLeaderEpoch, kNoOffset};
+    if (state == nullptr) {
+        return {kNoLeaderEpoch, kNoOffset};
+    }
     state->assert_viewer();
     return state->shown.epochs.end_of(epoch, log_end_offset());
 }
@@ -211,7 +291,9 @@ EpochEnd PartitionLog::offset_for_leader_epoch(LeaderEpoch epoch) const {
 std::vector<EpochStart> PartitionLog::leader_epochs() const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return {};
+    if (state == nullptr) {
+        return {};
+    }
     state->assert_viewer();
     return state->shown.epochs.entries();
 }
@@ -219,7 +301,9 @@ std::vector<EpochStart> PartitionLog::leader_epochs() const {
 LeaderEpoch PartitionLog::leader_epoch_at(Offset offset) const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return kNoLeaderEpoch;
+    if (state == nullptr) {
+        return kNoLeaderEpoch;
+    }
     state->assert_viewer();
     return state->shown.epochs.at(offset);
 }
@@ -232,7 +316,9 @@ Offset markers_end(PartitionLog& log) {
 bool PartitionLog::has_aborted_transactions(Offset from) const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return false;
+    if (state == nullptr) {
+        return false;
+    }
     state->assert_viewer();
     const auto& segments = state->shown.segments;
     const auto first = segments.begin() + static_cast<std::ptrdiff_t>(state->shown.segment_index_for(from));
@@ -244,29 +330,43 @@ StorageResult<std::vector<AbortedTransactionSummary>> PartitionLog::aborted_tran
     {
         const MutexLock view(core_.view_mutex);
         const PartitionLogState* state = core_.state.load();
-        if (core_.closed) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
-        if (state == nullptr) return std::vector<AbortedTransactionSummary>{};
+        if (core_.closed) {
+            return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        }
+        if (state == nullptr) {
+            return std::vector<AbortedTransactionSummary>{};
+        }
         state->assert_viewer();
         indexes = state->shown.aborted_from(from);
     }
     std::vector<AbortedTransactionSummary> summaries;
-    if (indexes.empty()) return summaries;
+    if (indexes.empty()) {
+        return summaries;
+    }
     const auto found = aborted_between(indexes, from, to);
     {
         // A directory of the same name may have taken the place of a deleted one meanwhile.
         const MutexLock view(core_.view_mutex);
-        if (core_.closed) return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        if (core_.closed) {
+            return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
+        }
     }
-    if (!found) return std::unexpected(found.error());
+    if (!found) {
+        return std::unexpected(found.error());
+    }
     summaries.reserve(found->size());
-    for (const AbortedTransaction& each : *found) summaries.push_back({each.producer_id, each.first_offset});
+    for (const AbortedTransaction& each : *found) {
+        summaries.push_back({each.producer_id, each.first_offset});
+    }
     return summaries;
 }
 
 std::uint64_t PartitionLog::size_bytes() const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
-    if (state == nullptr) return 0;
+    if (state == nullptr) {
+        return 0;
+    }
     state->assert_viewer();
     return state->shown.total_bytes();
 }
@@ -275,7 +375,9 @@ std::vector<SegmentSummary> PartitionLog::segments() const {
     const MutexLock view(core_.view_mutex);
     const PartitionLogState* state = core_.state.load();
     std::vector<SegmentSummary> summaries;
-    if (state == nullptr) return summaries;
+    if (state == nullptr) {
+        return summaries;
+    }
     state->assert_viewer();
     const auto& list = state->shown.segments;
     const Offset log_end = log_end_offset();
@@ -295,7 +397,9 @@ std::vector<ProducerSummary> PartitionLog::active_producers() const {
     const MutexLock lock(core_.append_mutex);
     const PartitionLogState* state = core_.state.load();
     std::vector<ProducerSummary> summaries;
-    if (state == nullptr) return summaries;
+    if (state == nullptr) {
+        return summaries;
+    }
     state->assert_appender();
     for (const ProducerEntry& entry : state->producers.entries()) {
         summaries.push_back({.producer_id = entry.producer_id,

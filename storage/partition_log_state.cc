@@ -12,7 +12,9 @@ std::optional<TailPositions::Entry> TailPositions::find(Offset offset) const {
     const std::size_t kept = std::min(count_, kBatches);
     for (std::size_t back = 1; back <= kept; ++back) {
         const Entry& entry = entries_[(count_ - back) % kBatches];
-        if (entry.base_offset <= offset) return entry;
+        if (entry.base_offset <= offset) {
+            return entry;
+        }
     }
     return std::nullopt;
 }
@@ -24,14 +26,18 @@ std::size_t LogView::segment_index_for(Offset offset) const {
 
 std::uint64_t LogView::total_bytes() const {
     std::uint64_t total = 0;
-    for (const auto& segment : segments) total += segment->size_bytes();
+    for (const auto& segment : segments) {
+        total += segment->size_bytes();
+    }
     return total;
 }
 
 std::vector<std::shared_ptr<const AbortedIndex>> LogView::aborted_from(Offset offset) const {
     std::vector<std::shared_ptr<const AbortedIndex>> indexes;
     for (std::size_t i = segment_index_for(offset); i < segments.size(); ++i) {
-        if (const auto& index = segments[i]->aborted()) indexes.push_back(index);
+        if (const auto& index = segments[i]->aborted()) {
+            indexes.push_back(index);
+        }
     }
     return indexes;
 }
@@ -41,7 +47,9 @@ std::vector<ProducerEntry> PartitionLogState::published_producers() const {
     // The first of a producer is what it was before anything was staged.
     std::unordered_set<ProducerId> seen;
     for (const ProducerState::Undo& before : undo) {
-        if (!seen.insert(before.producer_id).second) continue;
+        if (!seen.insert(before.producer_id).second) {
+            continue;
+        }
         const auto at = std::ranges::lower_bound(entries, before.producer_id, {}, &ProducerEntry::producer_id);
         const bool is_known = at != entries.end() && at->producer_id == before.producer_id;
         if (is_known && before.entry) {
@@ -59,42 +67,57 @@ bool PartitionLogState::is_useful_snapshot(std::size_t index) const {
     // Kafka looks for those that begin a segment.
     const Offset at = snapshots[index];
     if (std::ranges::binary_search(shown_for_appender().segments, at, {},
-                                   [](const auto& segment) { return segment->base_offset(); }))
+                                   [](const auto& segment) { return segment->base_offset(); })) {
         return true;
+    }
     // Recovery takes the newest one at or below the recovery point on file, or a later one that will be. The one before
     // it stays too: they are not synced, and one is always whole.
     return index + 2 >= snapshots.size() || snapshots[index + 2] > recovery_point_on_file;
 }
 
 StorageResult<void> PartitionLogState::write_snapshot(FileSystem& file_system, Offset log_end) {
-    if (!snapshots.empty() && snapshots.back() == log_end) return {};
-    if (producers.empty() && snapshots.empty()) return {};
+    if (!snapshots.empty() && snapshots.back() == log_end) {
+        return {};
+    }
+    if (producers.empty() && snapshots.empty()) {
+        return {};
+    }
     const auto bytes = encode_producer_snapshot(published_producers());
     const auto path = [&](Offset at) { return join_path(*directory, segment_file_name(at, ".snapshot")); };
-    if (auto written = replace_file(file_system, path(log_end), bytes, false); !written) return written;
+    if (auto written = replace_file(file_system, path(log_end), bytes, false); !written) {
+        return written;
+    }
     PARTITA_ASSERT(snapshots.empty() || snapshots.back() < log_end, "a log only grows");
     snapshots.push_back(log_end);
     names_unsynced = true;
     std::vector<Offset> kept;
     for (std::size_t i = 0; i < snapshots.size(); ++i) {
-        if (is_useful_snapshot(i) || !file_system.remove(path(snapshots[i]))) kept.push_back(snapshots[i]);
+        if (is_useful_snapshot(i) || !file_system.remove(path(snapshots[i]))) {
+            kept.push_back(snapshots[i]);
+        }
     }
     snapshots = std::move(kept);
     return {};
 }
 
 StorageResult<void> PartitionLogState::write_epochs(FileSystem& file_system) {
-    if (!epochs_unwritten) return {};
+    if (!epochs_unwritten) {
+        return {};
+    }
     const std::string text = shown_for_appender().epochs.to_text();
     // Durable, since what is below the recovery point is not walked again; an epoch begins rarely.
     auto written = replace_file(file_system, join_path(*directory, kLeaderEpochFileName), as_bytes(text), true);
-    if (written) epochs_unwritten = false;
+    if (written) {
+        epochs_unwritten = false;
+    }
     return written;
 }
 
 StorageResult<void> PartitionLogState::write_aborted(Segment& segment) {
     const auto written = segment.write_aborted();
-    if (!written) return std::unexpected(written.error());
+    if (!written) {
+        return std::unexpected(written.error());
+    }
     names_unsynced = names_unsynced || *written;
     return {};
 }
@@ -103,11 +126,17 @@ std::string partition_metadata_text(const TopicId& id) { return "version: 0\ntop
 
 std::optional<TopicId> parse_partition_metadata(std::string_view text) {
     constexpr std::string_view kPrefix = "version: 0\ntopic_id: ";
-    if (!text.starts_with(kPrefix)) return std::nullopt;
+    if (!text.starts_with(kPrefix)) {
+        return std::nullopt;
+    }
     text.remove_prefix(kPrefix.size());
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
+        text.remove_suffix(1);
+    }
     TopicId id;
-    if (!Uuid::parse(text, id)) return std::nullopt;
+    if (!Uuid::parse(text, id)) {
+        return std::nullopt;
+    }
     return id;
 }
 

@@ -46,7 +46,9 @@ class SyncSlot {
     void acquire() {
         UniqueLock lock(mutex_);
         // Whoever has the slot gives it back without any lock above those of a log.
-        while (taken_) freed_.wait_with_others(lock);
+        while (taken_) {
+            freed_.wait_with_others(lock);
+        }
         taken_ = true;
     }
     [[nodiscard]] bool try_acquire() {

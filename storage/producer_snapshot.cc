@@ -35,13 +35,19 @@ std::vector<std::byte> encode_producer_snapshot(const std::vector<ProducerEntry>
 }
 
 std::optional<std::vector<ProducerEntry>> decode_producer_snapshot(Bytes bytes) {
-    if (bytes.size() < kHeaderBytes) return std::nullopt;
-    if (load_big_endian<std::int16_t>(bytes.data()) != kVersion) return std::nullopt;
+    if (bytes.size() < kHeaderBytes) {
+        return std::nullopt;
+    }
+    if (load_big_endian<std::int16_t>(bytes.data()) != kVersion) {
+        return std::nullopt;
+    }
     if (load_big_endian<std::uint32_t>(bytes.data() + 2) != crc32c(bytes.subspan(kCrcCoverageStart))) {
         return std::nullopt;
     }
     const auto count = load_big_endian<std::int32_t>(bytes.data() + kCrcCoverageStart);
-    if (count < 0 || bytes.size() != kHeaderBytes + static_cast<std::size_t>(count) * kEntryBytes) return std::nullopt;
+    if (count < 0 || bytes.size() != kHeaderBytes + static_cast<std::size_t>(count) * kEntryBytes) {
+        return std::nullopt;
+    }
     std::vector<ProducerEntry> entries;
     entries.reserve(static_cast<std::size_t>(count));
     for (const std::byte* at = bytes.data() + kHeaderBytes; at != bytes.data() + bytes.size(); at += kEntryBytes) {
@@ -55,7 +61,9 @@ std::optional<std::vector<ProducerEntry>> decode_producer_snapshot(Bytes bytes) 
                                    .offset_delta = load_big_endian<std::int32_t>(at + 22),
                                    .last_offset = {load_big_endian<std::int64_t>(at + 14)},
                                    .timestamp = entry.last_timestamp};
-        if (newest.last_offset >= Offset{0}) entry.add_batch(newest);
+        if (newest.last_offset >= Offset{0}) {
+            entry.add_batch(newest);
+        }
         entries.push_back(entry);
     }
     return entries;

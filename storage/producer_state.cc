@@ -23,7 +23,9 @@ bool is_next(Sequence last, Sequence next) {
 std::string text(std::int64_t value) { return std::to_string(value); }
 
 std::expected<void, AppendError> check_epoch(const ProducerEntry& known, const BatchHeader& header) {
-    if (header.producer_epoch >= known.producer_epoch) return {};
+    if (header.producer_epoch >= known.producer_epoch) {
+        return {};
+    }
     return refuse(AppendFailure::invalid_producer_epoch,
                   "Epoch of producer " + text(header.producer_id.value) + " is " + text(header.producer_epoch.value) +
                       ", which is smaller than the last seen epoch " + text(known.producer_epoch.value));
@@ -31,7 +33,9 @@ std::expected<void, AppendError> check_epoch(const ProducerEntry& known, const B
 
 std::expected<void, AppendError> check_marker(const ProducerEntry& known, const BatchHeader& header, const ControlMarker& marker,
                                               bool bumps_epoch) {
-    if (auto good = check_epoch(known, header); !good) return good;
+    if (auto good = check_epoch(known, header); !good) {
+        return good;
+    }
     // A marker that is written a second time, after a restart of its coordinator, finds its transaction ended.
     if (bumps_epoch && header.producer_epoch == known.producer_epoch && known.current_transaction_start != kNoOffset) {
         return refuse(AppendFailure::invalid_producer_epoch,
@@ -48,15 +52,21 @@ std::expected<void, AppendError> check_marker(const ProducerEntry& known, const 
 
 std::expected<void, AppendError> check_sequence(const ProducerEntry& known, const BatchHeader& header) {
     // Nothing known (never seen, expired, or removed with its records): any sequence may come first.
-    if (known.producer_epoch == ProducerEpoch{-1}) return {};
+    if (known.producer_epoch == ProducerEpoch{-1}) {
+        return {};
+    }
     if (header.producer_epoch != known.producer_epoch) {
-        if (header.base_sequence.value == 0) return {};
+        if (header.base_sequence.value == 0) {
+            return {};
+        }
         return refuse(AppendFailure::out_of_order_sequence,
                       "Invalid sequence number for new epoch of producer " + text(header.producer_id.value) + ": " +
                           text(header.producer_epoch.value) + " (request epoch), " + text(header.base_sequence.value) +
                           " (seq. number), " + text(known.producer_epoch.value) + " (current producer epoch)");
     }
-    if (is_next(known.last_sequence(), header.base_sequence)) return {};
+    if (is_next(known.last_sequence(), header.base_sequence)) {
+        return {};
+    }
     return refuse(AppendFailure::out_of_order_sequence, "Out of order sequence number for producer " +
                                                             text(header.producer_id.value) + ": " +
                                                             text(header.base_sequence.value) + " (incoming seq. number), " +
@@ -68,7 +78,9 @@ bool has_open_transaction(const ProducerEntry& known, const BatchHeader& header)
 }
 
 void enter_epoch(ProducerEntry& entry, ProducerEpoch epoch) {
-    if (entry.producer_epoch == epoch) return;
+    if (entry.producer_epoch == epoch) {
+        return;
+    }
     entry.producer_epoch = epoch;
     entry.batch_count = 0;
 }
@@ -143,7 +155,9 @@ ProducerState::Update with_batch(const BatchHeader& header, ProducerEntry entry)
 
 ProducerEntry entry_for(const ProducerEntry* known, const BatchHeader& header, TimestampMs now) {
     ProducerEntry entry;
-    if (known != nullptr) entry = *known;
+    if (known != nullptr) {
+        entry = *known;
+    }
     entry.producer_id = header.producer_id;
     entry.last_seen = now;
     return entry;
@@ -177,11 +191,19 @@ ProducerState::Prepared ProducerState::prepare(const BatchHeader& header, const 
         }
     }
     // Before the transaction: who is fenced has to hear of it, whatever it asked its coordinator.
-    if (auto good = check_epoch(entry, header); !good) return std::unexpected(std::move(good.error()));
-    if (auto good = check_transaction(entry, header, context); !good) return std::unexpected(std::move(good.error()));
+    if (auto good = check_epoch(entry, header); !good) {
+        return std::unexpected(std::move(good.error()));
+    }
+    if (auto good = check_transaction(entry, header, context); !good) {
+        return std::unexpected(std::move(good.error()));
+    }
     if (has_sequence) {
-        if (auto good = check_verified_sequence(entry, header); !good) return std::unexpected(std::move(good.error()));
-        if (auto good = check_sequence(entry, header); !good) return std::unexpected(std::move(good.error()));
+        if (auto good = check_verified_sequence(entry, header); !good) {
+            return std::unexpected(std::move(good.error()));
+        }
+        if (auto good = check_sequence(entry, header); !good) {
+            return std::unexpected(std::move(good.error()));
+        }
     }
     if (entry.current_transaction_start != kNoOffset && !header.attributes.is_transactional()) {
         return refuse(
@@ -193,7 +215,9 @@ ProducerState::Prepared ProducerState::prepare(const BatchHeader& header, const 
 
 std::expected<void, AppendError> ProducerState::check_transaction(const ProducerEntry& known, const BatchHeader& header,
                                                                   const AppendContext& context) const {
-    if (!context.verification || !header.attributes.is_transactional() || has_open_transaction(known, header)) return {};
+    if (!context.verification || !header.attributes.is_transactional() || has_open_transaction(known, header)) {
+        return {};
+    }
     const auto found = verifying_.find(header.producer_id);
     if (*context.verification != kNotVerified && found != verifying_.end() &&
         found->second.verification == *context.verification) {
@@ -205,7 +229,9 @@ std::expected<void, AppendError> ProducerState::check_transaction(const Producer
 std::expected<void, AppendError> ProducerState::check_verified_sequence(const ProducerEntry& known,
                                                                         const BatchHeader& header) const {
     const auto found = verifying_.find(header.producer_id);
-    if (found == verifying_.end()) return {};
+    if (found == verifying_.end()) {
+        return {};
+    }
     const Verifying& verifying = found->second;
     if (verifying.bumps_epoch && header.base_sequence.value != 0 && known.batch_count == 0 &&
         known.producer_epoch == ProducerEpoch{-1}) {
@@ -228,8 +254,12 @@ std::expected<std::optional<TransactionVerification>, AppendError> ProducerState
                                                                                                      bool bumps_epoch,
                                                                                                      TimestampMs now) {
     if (const ProducerEntry* known = find(header.producer_id); known != nullptr) {
-        if (auto good = check_epoch(*known, header); !good) return std::unexpected(std::move(good.error()));
-        if (has_open_transaction(*known, header)) return std::nullopt;
+        if (auto good = check_epoch(*known, header); !good) {
+            return std::unexpected(std::move(good.error()));
+        }
+        if (has_open_transaction(*known, header)) {
+            return std::nullopt;
+        }
     }
     auto found = verifying_.find(header.producer_id);
     const bool is_new = found == verifying_.end();
@@ -250,7 +280,9 @@ std::expected<std::optional<TransactionVerification>, AppendError> ProducerState
         verifying.lowest_sequence = std::min(verifying.lowest_sequence, header.base_sequence);
     }
     const TransactionVerification verification = verifying.verification;
-    if (verifying_.size() > kMaximumProducers) make_room_for_verifying(header.producer_id);
+    if (verifying_.size() > kMaximumProducers) {
+        make_room_for_verifying(header.producer_id);
+    }
     return verification;
 }
 
@@ -262,17 +294,27 @@ ProducerState::Undo ProducerState::commit(const Update& update) {
         free_verifying_ = std::move(verifying);
     }
     const auto [found, is_new] = producers_.try_emplace(undo.producer_id);
-    if (!is_new) undo.entry = found->second;
+    if (!is_new) {
+        undo.entry = found->second;
+    }
     replace(found->second, update.entry);
-    if (producers_.size() > kMaximumProducers) make_room();
+    if (producers_.size() > kMaximumProducers) {
+        make_room();
+    }
     return undo;
 }
 
 void ProducerState::restore(const Undo& undo) {
-    if (undo.verifying) verifying_.try_emplace(undo.producer_id, *undo.verifying);
-    if (undo.entry) return replace(producers_[undo.producer_id], *undo.entry);
+    if (undo.verifying) {
+        verifying_.try_emplace(undo.producer_id, *undo.verifying);
+    }
+    if (undo.entry) {
+        return replace(producers_[undo.producer_id], *undo.entry);
+    }
     const auto found = producers_.find(undo.producer_id);
-    if (found == producers_.end()) return;
+    if (found == producers_.end()) {
+        return;
+    }
     close_transaction(found->second.current_transaction_start);
     producers_.erase(found);
 }
@@ -286,7 +328,9 @@ void ProducerState::replace(ProducerEntry& known, const ProducerEntry& entry) {
 }
 
 void ProducerState::open_transaction(Offset start, ProducerId id) {
-    if (start == kNoOffset) return;
+    if (start == kNoOffset) {
+        return;
+    }
     if (free_transaction_.empty()) {
         open_transactions_[start] = id;
         return;
@@ -294,32 +338,46 @@ void ProducerState::open_transaction(Offset start, ProducerId id) {
     free_transaction_.key() = start;
     free_transaction_.mapped() = id;
     const auto opened = open_transactions_.insert(std::move(free_transaction_));
-    if (!opened.inserted) opened.position->second = id;
+    if (!opened.inserted) {
+        opened.position->second = id;
+    }
 }
 
 void ProducerState::close_transaction(Offset start) {
-    if (start == kNoOffset) return;
-    if (auto closed = open_transactions_.extract(start)) free_transaction_ = std::move(closed);
+    if (start == kNoOffset) {
+        return;
+    }
+    if (auto closed = open_transactions_.extract(start)) {
+        free_transaction_ = std::move(closed);
+    }
 }
 
 void ProducerState::make_room() {
     std::vector<std::pair<TimestampMs, ProducerId>> idle;
     for (const auto& [id, entry] : producers_) {
-        if (entry.current_transaction_start == kNoOffset) idle.emplace_back(entry.last_seen, id);
+        if (entry.current_transaction_start == kNoOffset) {
+            idle.emplace_back(entry.last_seen, id);
+        }
     }
     const auto count = static_cast<std::ptrdiff_t>(std::min(idle.size(), kMaximumProducers / 8));
     std::ranges::partial_sort(idle, idle.begin() + count);
-    for (std::ptrdiff_t i = 0; i < count; ++i) producers_.erase(idle[static_cast<std::size_t>(i)].second);
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        producers_.erase(idle[static_cast<std::size_t>(i)].second);
+    }
 }
 
 void ProducerState::make_room_for_verifying(ProducerId but) {
     std::vector<std::pair<TimestampMs, ProducerId>> waiting;
     for (const auto& [id, verifying] : verifying_) {
-        if (id != but) waiting.emplace_back(verifying.since, id);
+        if (id != but) {
+            waiting.emplace_back(verifying.since, id);
+        }
     }
     const auto count = static_cast<std::ptrdiff_t>(std::min(waiting.size(), kMaximumProducers / 8));
     std::ranges::partial_sort(waiting, waiting.begin() + count);
-    for (std::ptrdiff_t i = 0; i < count; ++i) verifying_.erase(waiting[static_cast<std::size_t>(i)].second);
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        verifying_.erase(waiting[static_cast<std::size_t>(i)].second);
+    }
 }
 
 void ProducerState::expire(TimestampMs now, std::int64_t expiration_ms) {
@@ -331,7 +389,9 @@ void ProducerState::expire(TimestampMs now, std::int64_t expiration_ms) {
 }
 
 std::optional<Offset> ProducerState::first_open_transaction() const {
-    if (open_transactions_.empty()) return std::nullopt;
+    if (open_transactions_.empty()) {
+        return std::nullopt;
+    }
     return open_transactions_.begin()->first;
 }
 
@@ -343,7 +403,9 @@ const ProducerEntry* ProducerState::find(ProducerId id) const {
 std::vector<ProducerEntry> ProducerState::entries() const {
     std::vector<ProducerEntry> sorted;
     sorted.reserve(producers_.size());
-    for (const auto& [id, entry] : producers_) sorted.push_back(entry);
+    for (const auto& [id, entry] : producers_) {
+        sorted.push_back(entry);
+    }
     std::ranges::sort(sorted, {}, &ProducerEntry::producer_id);
     return sorted;
 }

@@ -8,12 +8,16 @@
 namespace partita {
 
 StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
-    if (position_ >= end_) return std::nullopt;
+    if (position_ >= end_) {
+        return std::nullopt;
+    }
     const bool in_window = position_ >= window_start_ && position_ + kBatchHeaderBytes <= window_start_ + window_size_;
     if (!in_window) {
         const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kWindowBytes, end_ - position_));
         const auto read = file_.read_at(position_, MutableBytes(window_.data(), count));
-        if (!read) return std::unexpected(read.error());
+        if (!read) {
+            return std::unexpected(read.error());
+        }
         window_start_ = position_;
         window_size_ = *read;
     }
@@ -41,11 +45,15 @@ std::string segment_file_name(Offset base_offset, std::string_view extension) {
 }
 
 std::optional<Offset> parse_segment_file_name(std::string_view name, std::string_view extension) {
-    if (!name.ends_with(extension)) return std::nullopt;
+    if (!name.ends_with(extension)) {
+        return std::nullopt;
+    }
     name.remove_suffix(extension.size());
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
-    if (name.empty() || error != std::errc() || end != name.data() + name.size() || value < 0) return std::nullopt;
+    if (name.empty() || error != std::errc() || end != name.data() + name.size() || value < 0) {
+        return std::nullopt;
+    }
     return Offset{value};
 }
 
@@ -64,7 +72,9 @@ void Segment::drop_suffix() {
     suffix_.clear();
     offset_index_.file().set_path(join_path(*directory_, segment_file_name(base_offset_, ".index")));
     time_index_.file().set_path(join_path(*directory_, segment_file_name(base_offset_, ".timeindex")));
-    if (aborted_) aborted_->file().set_path(aborted_path());
+    if (aborted_) {
+        aborted_->file().set_path(aborted_path());
+    }
 }
 
 std::string Segment::aborted_path() const {
@@ -72,9 +82,15 @@ std::string Segment::aborted_path() const {
 }
 
 StorageResult<void> Segment::pin_files() {
-    if (auto pinned = open_files_.pin(log_slot_, [this] { return log_path(); }); !pinned) return pinned;
-    if (auto pinned = offset_index_.file().pin(); !pinned) return pinned;
-    if (auto pinned = time_index_.file().pin(); !pinned) return pinned;
+    if (auto pinned = open_files_.pin(log_slot_, [this] { return log_path(); }); !pinned) {
+        return pinned;
+    }
+    if (auto pinned = offset_index_.file().pin(); !pinned) {
+        return pinned;
+    }
+    if (auto pinned = time_index_.file().pin(); !pinned) {
+        return pinned;
+    }
     return aborted_ ? aborted_->file().pin() : StorageResult<void>{};
 }
 
@@ -82,7 +98,9 @@ void Segment::unpin_files() {
     open_files_.unpin(log_slot_);
     offset_index_.file().unpin();
     time_index_.file().unpin();
-    if (aborted_) aborted_->file().unpin();
+    if (aborted_) {
+        aborted_->file().unpin();
+    }
 }
 
 StorageResult<std::shared_ptr<File>> Segment::file(bool create) const {
@@ -91,7 +109,9 @@ StorageResult<std::shared_ptr<File>> Segment::file(bool create) const {
 
 StorageResult<std::optional<PlacedBatch>> Segment::find(Offset target, std::uint64_t end) const {
     auto opened = file();
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        return std::unexpected(std::move(opened.error()));
+    }
     auto entry = offset_index_.lookup(target);
     std::uint64_t start = entry && entry->position < end ? entry->position : 0;
     while (true) {
@@ -106,15 +126,21 @@ StorageResult<std::optional<PlacedBatch>> Segment::find(Offset target, std::uint
                 astray = true;
                 break;
             }
-            if (!*placed) return std::nullopt;
+            if (!*placed) {
+                return std::nullopt;
+            }
             const PlacedBatch& batch = **placed;
             if (start != 0 && batch.position == start && batch.header.base_offset > target) {
                 astray = true;
                 break;
             }
-            if (batch.header.last_offset() >= target) return batch;
+            if (batch.header.last_offset() >= target) {
+                return batch;
+            }
         }
-        if (!astray) return std::nullopt;
+        if (!astray) {
+            return std::nullopt;
+        }
         start = 0;
     }
 }
@@ -122,18 +148,30 @@ StorageResult<std::optional<PlacedBatch>> Segment::find(Offset target, std::uint
 bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_bytes,
                                std::optional<TimestampMs> pending_timestamp, TimestampMs now, const LogConfig& config) const {
     const std::uint64_t size = size_bytes() + pending_bytes;
-    if (size == 0) return false;
-    if (static_cast<std::int64_t>(size + batch.size_bytes()) > config.segment_bytes) return true;
-    if (batch.last_offset() - base_offset_ > std::numeric_limits<std::int32_t>::max()) return true;
+    if (size == 0) {
+        return false;
+    }
+    if (static_cast<std::int64_t>(size + batch.size_bytes()) > config.segment_bytes) {
+        return true;
+    }
+    if (batch.last_offset() - base_offset_ > std::numeric_limits<std::int32_t>::max()) {
+        return true;
+    }
     // Positions in the index have 32 bits, read as signed by Kafka.
-    if (size > std::numeric_limits<std::int32_t>::max()) return true;
+    if (size > std::numeric_limits<std::int32_t>::max()) {
+        return true;
+    }
 
     // An entry stands for a batch, and the last one of the time index for a second time: a segment that is too small to fill its
     // indexes is not asked for them, which are memory that an append does not touch otherwise.
     const auto index_limit = static_cast<std::size_t>(std::max<std::int64_t>(config.segment_index_bytes, 12));
     if (size / kBatchHeaderBytes + 1 >= index_limit / TimeIndex::kEntryBytes) {
-        if (offset_index_.file().count() >= index_limit / OffsetIndex::kEntryBytes) return true;
-        if (time_index_.file().count() >= index_limit / TimeIndex::kEntryBytes) return true;
+        if (offset_index_.file().count() >= index_limit / OffsetIndex::kEntryBytes) {
+            return true;
+        }
+        if (time_index_.file().count() >= index_limit / TimeIndex::kEntryBytes) {
+            return true;
+        }
     }
 
     std::int64_t jitter_ms = 0;
@@ -153,12 +191,18 @@ bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_b
 StorageResult<void> Segment::write_back(std::uint64_t piece_bytes) {
     const std::uint64_t size = size_bytes();
     // The last piece is the sync's: a small segment is not even opened for this.
-    if (written_back_end_ + piece_bytes >= size) return {};
+    if (written_back_end_ + piece_bytes >= size) {
+        return {};
+    }
     auto opened = file();
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        return std::unexpected(std::move(opened.error()));
+    }
     const std::uint64_t limit = size + (size - written_back_end_);
     while (written_back_end_ + piece_bytes < std::min(size_bytes(), limit)) {
-        if (auto sent = (*opened)->write_back(written_back_end_, piece_bytes); !sent) return sent;
+        if (auto sent = (*opened)->write_back(written_back_end_, piece_bytes); !sent) {
+            return sent;
+        }
         written_back_end_ += piece_bytes;
     }
     return {};
@@ -167,13 +211,17 @@ StorageResult<void> Segment::write_back(std::uint64_t piece_bytes) {
 StorageResult<void> Segment::write(File& file, std::span<const Bytes> pieces, WriteBreadth breadth, const LogConfig& config) {
     const std::uint64_t position = size_bytes();
     std::uint64_t end = position;
-    for (const Bytes piece : pieces) end += piece.size();
+    for (const Bytes piece : pieces) {
+        end += piece.size();
+    }
     if (breadth == WriteBreadth::few || end - position > kLargestWindowedWrite || is_synced_often(end)) {
         reserve(file, end, config);
         return file.write_at(position, pieces);
     }
     if (FileWindow* const window = window_for(file, end, config)) {
-        if (window->write_at(position, pieces)) return {};
+        if (window->write_at(position, pieces)) {
+            return {};
+        }
         // The file is not what we took it for. What cannot be cut off now is when the segment is sealed.
         (void)trim();
     }
@@ -183,16 +231,22 @@ StorageResult<void> Segment::write(File& file, std::span<const Bytes> pieces, Wr
 FileWindow* Segment::window_for(File& file, std::uint64_t end, const LogConfig& config) {
     if (!window_ || end > window_->end()) {
         // Where none can be had, the next one is asked for after as many writes.
-        if (!window_ && ++writes_before_window_ <= kWritesBeforeWindow) return nullptr;
+        if (!window_ && ++writes_before_window_ <= kWritesBeforeWindow) {
+            return nullptr;
+        }
         window_.reset();
         writes_before_window_ = 0;
         auto opened = file.open_window(size_bytes(), kWindowBytes);
         // The write itself does without, and says what is wrong if that is no way either. It replaces all zeros of the window
         // before.
-        if (!opened || *opened == nullptr) return nullptr;
+        if (!opened || *opened == nullptr) {
+            return nullptr;
+        }
         window_ = std::move(*opened);
     }
-    if (pad_window(file, end, config)) return window_.get();
+    if (pad_window(file, end, config)) {
+        return window_.get();
+    }
     // A disk that is full may have taken a part of it, and may still take the write itself. What cannot be cut off now is when
     // the segment is sealed.
     (void)trim();
@@ -201,11 +255,15 @@ FileWindow* Segment::window_for(File& file, std::uint64_t end, const LogConfig& 
 
 bool Segment::pad_window(File& file, std::uint64_t end, const LogConfig& config) {
     const std::uint64_t limit = std::max(end, std::min(window_->end(), static_cast<std::uint64_t>(config.segment_bytes)));
-    if (std::min(end + window_lead_bytes_, limit) <= written_end_) return true;
+    if (std::min(end + window_lead_bytes_, limit) <= written_end_) {
+        return true;
+    }
     const std::uint64_t from = std::max(written_end_, size_bytes());
     const std::uint64_t wanted = end + window_lead_bytes_ + kWindowPaddingBytes - 1;
     const std::uint64_t padded = std::min(wanted - wanted % kWindowPaddingBytes, limit);
-    if (!pad(file, from, padded)) return false;
+    if (!pad(file, from, padded)) {
+        return false;
+    }
     window_->prepare(from, padded);
     return true;
 }
@@ -213,19 +271,25 @@ bool Segment::pad_window(File& file, std::uint64_t end, const LogConfig& config)
 void Segment::close_idle_window() {
     writes_before_window_ = 0;
     const bool is_idle = std::exchange(window_seen_at_, size_bytes()) == size_bytes();
-    // Where it cannot be cut, recovery knows zeros at the end for what they are, and whoever seals the segment tries again.
-    if (window_ && is_idle) (void)trim();
+    if (window_ && is_idle) {
+        // If the file cannot be cut, recovery recognises the zeros at its end, and sealing the segment tries again.
+        (void)trim();
+    }
 }
 
 void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
     const bool pads = is_synced_often(end);
-    if (end <= (pads ? padded_end_ : reserved_end_) || end < kSmallestReservation) return;
+    if (end <= (pads ? padded_end_ : reserved_end_) || end < kSmallestReservation) {
+        return;
+    }
     std::uint64_t step = std::clamp(end, kSmallestReservation, pads ? kPaddingBytes : kLargestReservation);
     step -= step % kSmallestReservation;
     const std::uint64_t limit = std::max(end, static_cast<std::uint64_t>(config.segment_bytes));
     const std::uint64_t wanted = std::min(end + step, limit);
     if (pads) {
-        if (pad(file, end, wanted)) return;
+        if (pad(file, end, wanted)) {
+            return;
+        }
         // As with reserved blocks a refusal is no failure, and the next attempt is made after as many bytes.
         window_.reset();
         // Where what was written cannot be cut either, recovery knows zeros at the end for what they are.
@@ -264,17 +328,25 @@ StorageResult<void> Segment::trim() {
     // Nobody may write to what is cut off, and one that is full or was overtaken has nothing to be cut off.
     window_.reset();
     written_end_ = 0;
-    if (reserved_end_ <= size_bytes()) return {};
+    if (reserved_end_ <= size_bytes()) {
+        return {};
+    }
     auto opened = file();
-    if (!opened) return std::unexpected(std::move(opened.error()));
+    if (!opened) {
+        return std::unexpected(std::move(opened.error()));
+    }
     // Cutting a file to its own size frees the blocks beyond it.
     auto cut = (*opened)->truncate(size_bytes());
-    if (cut) note_trimmed();
+    if (cut) {
+        note_trimmed();
+    }
     return cut;
 }
 
 void Segment::complete_time_index() {
-    if (max_timestamp_.timestamp != kNoTimestamp) time_index_.maybe_append(max_timestamp_);
+    if (max_timestamp_.timestamp != kNoTimestamp) {
+        time_index_.maybe_append(max_timestamp_);
+    }
 }
 
 void Segment::release_files() {
@@ -282,28 +354,40 @@ void Segment::release_files() {
     open_files_.release(log_slot_);
     offset_index_.file().release();
     time_index_.file().release();
-    if (aborted_) aborted_->file().release();
+    if (aborted_) {
+        aborted_->file().release();
+    }
 }
 
 void Segment::note_aborted(const AbortedTransaction& transaction) {
-    if (!aborted_) aborted_ = std::make_shared<AbortedIndex>(open_files_, aborted_path(), base_offset_);
+    if (!aborted_) {
+        aborted_ = std::make_shared<AbortedIndex>(open_files_, aborted_path(), base_offset_);
+    }
     aborted_->add(transaction);
 }
 
 StorageResult<bool> Segment::write_aborted() {
-    if (!aborted_ || aborted_->file().pending_count() == 0) return false;
-    if (auto written = aborted_->file().write_pending(); !written) return std::unexpected(std::move(written.error()));
+    if (!aborted_ || aborted_->file().pending_count() == 0) {
+        return false;
+    }
+    if (auto written = aborted_->file().write_pending(); !written) {
+        return std::unexpected(std::move(written.error()));
+    }
     return true;
 }
 
 void Segment::note_batch(const BatchHeader& header, std::uint64_t position, const LogConfig& config) {
-    if (!rolling_timestamp_) rolling_timestamp_ = header.max_timestamp;
+    if (!rolling_timestamp_) {
+        rolling_timestamp_ = header.max_timestamp;
+    }
     if (header.max_timestamp > max_timestamp_.timestamp) {
         max_timestamp_ = {header.max_timestamp, header.last_offset()};
     }
     if (static_cast<std::int64_t>(bytes_since_index_entry_) > config.index_interval_bytes) {
         offset_index_.append(header.last_offset(), static_cast<std::uint32_t>(position));
-        if (max_timestamp_.timestamp != kNoTimestamp) time_index_.maybe_append(max_timestamp_);
+        if (max_timestamp_.timestamp != kNoTimestamp) {
+            time_index_.maybe_append(max_timestamp_);
+        }
         bytes_since_index_entry_ = 0;
     }
     bytes_since_index_entry_ += header.size_bytes();

@@ -26,7 +26,9 @@ StorageResult<void> SetAside::for_deletion(const std::string& name) {
     std::string target = deleted_directory_name(name, random_hex());
     auto renamed = file_system_.rename(join_path(directory_, name), join_path(directory_, target));
     if (!renamed) {
-        if (renamed.error().is_not_found()) return {};
+        if (renamed.error().is_not_found()) {
+            return {};
+        }
         return renamed;
     }
     deleted_.push_back(std::move(target));
@@ -36,7 +38,9 @@ StorageResult<void> SetAside::for_deletion(const std::string& name) {
 StorageResult<void> SetAside::as_stray(const std::string& name, bool is_unreadable) {
     std::string target = stray_directory_name(name, random_hex());
     auto renamed = file_system_.rename(join_path(directory_, name), join_path(directory_, target));
-    if (!renamed) return renamed;
+    if (!renamed) {
+        return renamed;
+    }
     strays_.push_back({name, std::move(target), is_unreadable});
     return {};
 }

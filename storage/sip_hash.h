@@ -42,10 +42,14 @@ namespace partita {
         return word;
     };
     const std::size_t whole = bytes.size() / 8 * 8;
-    for (std::size_t position = 0; position < whole; position += 8) absorb(word_at(position, 8));
+    for (std::size_t position = 0; position < whole; position += 8) {
+        absorb(word_at(position, 8));
+    }
     absorb(word_at(whole, bytes.size() - whole) | static_cast<std::uint64_t>(bytes.size() & 0xff) << 56);
     v2 ^= 0xff;
-    for (int index = 0; index < 4; ++index) round();
+    for (int index = 0; index < 4; ++index) {
+        round();
+    }
     return v0 ^ v1 ^ v2 ^ v3;
 }
 

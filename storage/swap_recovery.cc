@@ -17,23 +17,37 @@ class SwapRecovery {
 
     StorageResult<std::uint64_t> run() {
         auto entries = file_system_.list(directory_);
-        if (!entries) return std::unexpected(std::move(entries.error()));
-        for (DirectoryEntry& entry : *entries) names_.push_back(std::move(entry.name));
+        if (!entries) {
+            return std::unexpected(std::move(entries.error()));
+        }
+        for (DirectoryEntry& entry : *entries) {
+            names_.push_back(std::move(entry.name));
+        }
         const std::int64_t first_cleaned = lowest_base_of(kCleanedSuffix);
         for (const std::string& name : names_) {
             const auto base = base_of(name, ".log", kSwapSuffix);
-            if (!base) continue;
+            if (!base) {
+                continue;
+            }
             auto done = base->value >= first_cleaned ? remove_swap(*base) : finish(*base);
-            if (!done) return std::unexpected(std::move(done.error()));
+            if (!done) {
+                return std::unexpected(std::move(done.error()));
+            }
         }
-        if (auto done = finish_renames(first_cleaned); !done) return std::unexpected(std::move(done.error()));
+        if (auto done = finish_renames(first_cleaned); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
         for (const std::string& name : names_) {
             if (name.ends_with(kTemporarySuffix) || name.ends_with(kDeletedFileSuffix) || name.ends_with(kCleanedSuffix)) {
-                if (auto done = remove(name); !done) return std::unexpected(std::move(done.error()));
+                if (auto done = remove(name); !done) {
+                    return std::unexpected(std::move(done.error()));
+                }
             }
         }
         if (has_changed_) {
-            if (auto done = file_system_.sync_directory(directory_); !done) return std::unexpected(std::move(done.error()));
+            if (auto done = file_system_.sync_directory(directory_); !done) {
+                return std::unexpected(std::move(done.error()));
+            }
         }
         return finished_;
     }
@@ -42,7 +56,9 @@ class SwapRecovery {
     static constexpr std::string_view kExtensions[] = {".index", ".timeindex", ".txnindex", ".log"};
 
     static std::optional<Offset> base_of(std::string_view name, std::string_view extension, std::string_view suffix) {
-        if (!name.ends_with(suffix)) return std::nullopt;
+        if (!name.ends_with(suffix)) {
+            return std::nullopt;
+        }
         return parse_segment_file_name(name.substr(0, name.size() - suffix.size()), extension);
     }
 
@@ -50,7 +66,9 @@ class SwapRecovery {
         std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
         for (const std::string& name : names_) {
             for (const std::string_view extension : kExtensions) {
-                if (const auto base = base_of(name, extension, suffix)) lowest = std::min(lowest, base->value);
+                if (const auto base = base_of(name, extension, suffix)) {
+                    lowest = std::min(lowest, base->value);
+                }
             }
         }
         return lowest;
@@ -65,7 +83,9 @@ class SwapRecovery {
 
     StorageResult<void> remove_swap(Offset base) {
         for (const std::string_view extension : kExtensions) {
-            if (auto done = remove(segment_file_name(base, extension) + std::string(kSwapSuffix)); !done) return done;
+            if (auto done = remove(segment_file_name(base, extension) + std::string(kSwapSuffix)); !done) {
+                return done;
+            }
         }
         return {};
     }
@@ -74,28 +94,42 @@ class SwapRecovery {
     StorageResult<Offset> end_of(Offset base) {
         const std::string path = join_path(directory_, segment_file_name(base, ".log") + std::string(kSwapSuffix));
         auto file = file_system_.open(path, OpenMode::read_only);
-        if (!file) return std::unexpected(std::move(file.error()));
+        if (!file) {
+            return std::unexpected(std::move(file.error()));
+        }
         const auto size = (*file)->size();
-        if (!size) return std::unexpected(size.error());
+        if (!size) {
+            return std::unexpected(size.error());
+        }
         HeaderWalk walk(**file, 0, *size);
         Offset end = base;
         while (true) {
             auto placed = walk.next();
             // It was synced before it got this name: damage here is the disk's, and what it replaces must stay.
-            if (!placed) return std::unexpected(corrupt_error(path, placed.error().message));
-            if (!*placed) return end;
+            if (!placed) {
+                return std::unexpected(corrupt_error(path, placed.error().message));
+            }
+            if (!*placed) {
+                return end;
+            }
             end = (*placed)->header.next_offset();
         }
     }
 
     StorageResult<void> finish(Offset base) {
         const auto end = end_of(base);
-        if (!end) return std::unexpected(end.error());
+        if (!end) {
+            return std::unexpected(end.error());
+        }
         for (const std::string& name : names_) {
             for (const std::string_view extension : kExtensions) {
                 const auto other = parse_segment_file_name(name, extension);
-                if (!other || *other <= base || *other >= *end) continue;
-                if (auto done = remove(name); !done) return done;
+                if (!other || *other <= base || *other >= *end) {
+                    continue;
+                }
+                if (auto done = remove(name); !done) {
+                    return done;
+                }
             }
         }
         ++finished_;
@@ -114,7 +148,9 @@ class SwapRecovery {
                 // Whatever has the name may be the old segment's; an index that is missing is made anew.
                 done = remove(name);
             }
-            if (!done) return done;
+            if (!done) {
+                return done;
+            }
         }
         return {};
     }
@@ -129,9 +165,13 @@ class SwapRecovery {
         for (const std::string& name : names_) {
             for (const std::string_view extension : {kExtensions[0], kExtensions[1], kExtensions[2]}) {
                 const auto base = base_of(name, extension, kSwapSuffix);
-                if (!base || exists(segment_file_name(*base, ".log") + std::string(kSwapSuffix))) continue;
+                if (!base || exists(segment_file_name(*base, ".log") + std::string(kSwapSuffix))) {
+                    continue;
+                }
                 auto done = base->value >= first_cleaned ? remove(name) : rename(name, segment_file_name(*base, extension));
-                if (!done) return done;
+                if (!done) {
+                    return done;
+                }
             }
         }
         return {};

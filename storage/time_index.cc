@@ -19,17 +19,25 @@ TimestampOffset TimeIndex::decode(const std::byte* entry) const {
 StorageResult<void> TimeIndex::reload_last() {
     const std::size_t count = file_.count();
     last_ = {};
-    if (count == 0) return {};
+    if (count == 0) {
+        return {};
+    }
     auto last = entry(count - 1);
-    if (!last) return std::unexpected(std::move(last.error()));
+    if (!last) {
+        return std::unexpected(std::move(last.error()));
+    }
     last_ = *last;
     return {};
 }
 
 void TimeIndex::maybe_append(TimestampOffset entry) {
-    if (entry.timestamp <= last_.timestamp) return;
+    if (entry.timestamp <= last_.timestamp) {
+        return;
+    }
     // Only a damaged file can make offsets go back: then the entry is left out, lookups start earlier.
-    if (entry.offset < last_.offset) return;
+    if (entry.offset < last_.offset) {
+        return;
+    }
     const std::int64_t relative = entry.offset - base_offset_;
     PARTITA_ASSERT(relative >= 0 && relative <= std::numeric_limits<std::int32_t>::max(),
                    "the log rolls before relative offsets overflow");
@@ -44,21 +52,29 @@ StorageResult<std::optional<TimestampOffset>> TimeIndex::lookup(TimestampMs targ
     std::byte entry[kEntryBytes];
     auto found = file_.find_last(
         [target](const std::byte* candidate) { return load_big_endian<std::int64_t>(candidate) <= target.value; }, entry);
-    if (!found) return std::unexpected(std::move(found.error()));
-    if (!*found) return std::nullopt;
+    if (!found) {
+        return std::unexpected(std::move(found.error()));
+    }
+    if (!*found) {
+        return std::nullopt;
+    }
     return decode(entry);
 }
 
 StorageResult<TimestampOffset> TimeIndex::entry(std::size_t index) const {
     std::byte bytes[kEntryBytes];
-    if (auto read = file_.read(index, bytes); !read) return std::unexpected(std::move(read.error()));
+    if (auto read = file_.read(index, bytes); !read) {
+        return std::unexpected(std::move(read.error()));
+    }
     return decode(bytes);
 }
 
 StorageResult<std::size_t> TimeIndex::plausible_entries(Offset end) const {
     const std::size_t count = file_.count();
     auto bytes = file_.read_range(0, count);
-    if (!bytes) return std::unexpected(std::move(bytes.error()));
+    if (!bytes) {
+        return std::unexpected(std::move(bytes.error()));
+    }
     TimestampOffset previous{};
     for (std::size_t i = 0; i < count; ++i) {
         const TimestampOffset current = decode(bytes->data() + i * kEntryBytes);

@@ -22,7 +22,9 @@ std::optional<std::vector<std::uint16_t>> numbers_of(std::string_view text) {
         std::uint16_t number = 0;
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
         const bool is_good = error == std::errc() && end == digits.data() + digits.size() && digits.size() <= kDigitsMax;
-        if (!is_good || numbers.size() == kGroups || text.size() == digits.size() + 1) return std::nullopt;
+        if (!is_good || numbers.size() == kGroups || text.size() == digits.size() + 1) {
+            return std::nullopt;
+        }
         numbers.push_back(number);
         text.remove_prefix(digits.size() == text.size() ? text.size() : digits.size() + 1);
     }
@@ -34,13 +36,21 @@ std::optional<Groups> groups_of(std::string_view address) {
     const std::size_t gap = address.find("::");
     const auto first = numbers_of(address.substr(0, gap));
     const auto last = numbers_of(gap == address.npos ? std::string_view() : address.substr(gap + 2));
-    if (!first || !last) return std::nullopt;
+    if (!first || !last) {
+        return std::nullopt;
+    }
     const std::size_t count = first->size() + last->size();
     // Two colons stand for one zero at least.
-    if (gap == address.npos ? count != kGroups : count >= kGroups) return std::nullopt;
+    if (gap == address.npos ? count != kGroups : count >= kGroups) {
+        return std::nullopt;
+    }
     Groups groups{};
-    for (std::size_t at = 0; at < first->size(); ++at) groups[at] = (*first)[at];
-    for (std::size_t at = 0; at < last->size(); ++at) groups[kGroups - last->size() + at] = (*last)[at];
+    for (std::size_t at = 0; at < first->size(); ++at) {
+        groups[at] = (*first)[at];
+    }
+    for (std::size_t at = 0; at < last->size(); ++at) {
+        groups[kGroups - last->size() + at] = (*last)[at];
+    }
     return groups;
 }
 
@@ -48,7 +58,9 @@ std::optional<Groups> groups_of(std::string_view address) {
 
 std::string address_in_acls(std::string_view address) {
     const auto groups = groups_of(address);
-    if (!groups) return std::string(address);
+    if (!groups) {
+        return std::string(address);
+    }
     std::string text;
     for (const std::uint16_t group : *groups) {
         std::array<char, 4> digits{};

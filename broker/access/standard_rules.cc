@@ -38,10 +38,14 @@ Judgement judge(const StandardSettings& settings, const AclIndex& acls, const Re
         case AclVerdict::Kind::allowed:
             return {.is_allowed = true, .reason = Judgement::Reason::rule, .rule = verdict.rule};
         case AclVerdict::Kind::denied:
-            if (!name) break;
+            if (!name) {
+                break;
+            }
             return {.is_allowed = false, .reason = Judgement::Reason::rule, .rule = verdict.rule};
         case AclVerdict::Kind::no_rules:
-            if (settings.allow_without_rules) return {.is_allowed = true};
+            if (settings.allow_without_rules) {
+                return {.is_allowed = true};
+            }
             break;
         case AclVerdict::Kind::not_allowed:
             break;

@@ -23,11 +23,15 @@ std::expected<std::vector<authentication::ScramUser>, StartError> read_users(con
     std::ifstream file(path, std::ios::binary);
     std::string text(authentication::kScramUsersBytesMax + 1, '\0');
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.eof() && file.fail()) return std::unexpected(StartError{place + " cannot be read"});
+    if (!file.eof() && file.fail()) {
+        return std::unexpected(StartError{place + " cannot be read"});
+    }
     text.resize(static_cast<std::size_t>(file.gcount()));
     auto users = authentication::parse_scram_users(text);
     authentication::wipe(text);
-    if (!users) return std::unexpected(StartError{place + ", " + users.error()});
+    if (!users) {
+        return std::unexpected(StartError{place + ", " + users.error()});
+    }
     return std::move(*users);
 }
 
@@ -37,7 +41,9 @@ topics::ScramMechanism mechanism_of(const authentication::ScramUser& user) {
 
 bool has_password(const topics::CatalogSnapshot& catalog, const authentication::ScramUser& user) {
     const auto found = catalog.all_scram_credentials().find(user.name);
-    if (found == catalog.all_scram_credentials().end()) return false;
+    if (found == catalog.all_scram_credentials().end()) {
+        return false;
+    }
     const auto kept = found->second.find(topics::scram_mechanism_name(mechanism_of(user)));
     return kept != found->second.end() && authentication::is_credential_of(user, kept->second);
 }
@@ -59,9 +65,13 @@ topics::ScramUpsertion upsertion_of(const authentication::ScramUser& user) {
 
 std::expected<void, StartError> make_first_users(const config::BrokerConfig& config, Catalog& catalog, Now now) {
     const std::string path = std::get<std::string>(config.value(kSetting));
-    if (path.empty()) return {};
+    if (path.empty()) {
+        return {};
+    }
     auto users = read_users(path);
-    if (!users) return std::unexpected(std::move(users.error()));
+    if (!users) {
+        return std::unexpected(std::move(users.error()));
+    }
     std::size_t made = 0;
     Catalog::Section section(catalog);
     for (authentication::ScramUser& user : *users) {
@@ -83,7 +93,9 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
         }
         authentication::wipe(user.password);
     }
-    if (made > 0) log::info("access", "credentials of users were made", {{"file", path}, {"credentials", made}});
+    if (made > 0) {
+        log::info("access", "credentials of users were made", {{"file", path}, {"credentials", made}});
+    }
     return {};
 }
 

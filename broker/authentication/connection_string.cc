@@ -36,13 +36,21 @@ bool is_port(std::string_view text) {
 
 /// The host of `sb://HOST[:PORT][/]`.
 std::optional<std::string_view> host_of(std::string_view endpoint) {
-    if (!endpoint.starts_with(kScheme)) return std::nullopt;
+    if (!endpoint.starts_with(kScheme)) {
+        return std::nullopt;
+    }
     endpoint.remove_prefix(kScheme.size());
-    if (endpoint.ends_with('/')) endpoint.remove_suffix(1);
+    if (endpoint.ends_with('/')) {
+        endpoint.remove_suffix(1);
+    }
     const std::size_t colon = endpoint.find(':');
     const std::string_view host = endpoint.substr(0, colon);
-    if (colon != endpoint.npos && !is_port(endpoint.substr(colon + 1))) return std::nullopt;
-    if (!is_name(host) || !is_alphanumeric(host.front()) || !is_alphanumeric(host.back())) return std::nullopt;
+    if (colon != endpoint.npos && !is_port(endpoint.substr(colon + 1))) {
+        return std::nullopt;
+    }
+    if (!is_name(host) || !is_alphanumeric(host.front()) || !is_alphanumeric(host.back())) {
+        return std::nullopt;
+    }
     return host;
 }
 
@@ -61,20 +69,28 @@ Problem take(ConnectionString& parsed, Part part, std::string_view value) {
     switch (part) {
         case Part::endpoint: {
             const auto host = host_of(value);
-            if (!host) return Problem("Endpoint is no sb://HOST/");
+            if (!host) {
+                return Problem("Endpoint is no sb://HOST/");
+            }
             parsed.host = *host;
             return std::nullopt;
         }
         case Part::key_name:
-            if (!is_name(value)) return wrong();
+            if (!is_name(value)) {
+                return wrong();
+            }
             parsed.key_name = value;
             return std::nullopt;
         case Part::key:
-            if (!is_key(value)) return wrong();
+            if (!is_key(value)) {
+                return wrong();
+            }
             parsed.key = value;
             return std::nullopt;
         case Part::topic:
-            if (!is_name(value)) return wrong();
+            if (!is_name(value)) {
+                return wrong();
+            }
             parsed.topic.emplace(value);
             return std::nullopt;
         case Part::emulator:
@@ -89,29 +105,43 @@ std::expected<ConnectionString, std::string> parse_connection_string(std::string
     if (text.size() > kConnectionStringBytesMax) {
         return std::unexpected("it is longer than " + std::to_string(kConnectionStringBytesMax) + " bytes");
     }
-    if (text.ends_with(';')) text.remove_suffix(1);
+    if (text.ends_with(';')) {
+        text.remove_suffix(1);
+    }
     ConnectionString parsed;
     std::array<bool, kPartNames.size()> seen{};
     for (bool is_last = false; !is_last;) {
         const std::size_t end = text.find(';');
         is_last = end == text.npos;
         const std::string_view pair = text.substr(0, end);
-        if (!is_last) text.remove_prefix(end + 1);
+        if (!is_last) {
+            text.remove_prefix(end + 1);
+        }
         const std::size_t equals = pair.find('=');
-        if (equals == pair.npos) return std::unexpected("a part is no NAME=VALUE");
+        if (equals == pair.npos) {
+            return std::unexpected("a part is no NAME=VALUE");
+        }
         const std::string_view name = pair.substr(0, equals);
-        if (name == "SharedAccessSignature") return std::unexpected("a token (SharedAccessSignature) stands in for a key");
+        if (name == "SharedAccessSignature") {
+            return std::unexpected("a token (SharedAccessSignature) stands in for a key");
+        }
         const auto found = std::ranges::find(kPartNames, name);
-        if (found == kPartNames.end()) return std::unexpected("a part has a name that nobody knows");
+        if (found == kPartNames.end()) {
+            return std::unexpected("a part has a name that nobody knows");
+        }
         const auto index = static_cast<std::size_t>(found - kPartNames.begin());
-        if (std::exchange(seen[index], true)) return std::unexpected(std::string(*found) + " is there twice");
+        if (std::exchange(seen[index], true)) {
+            return std::unexpected(std::string(*found) + " is there twice");
+        }
         if (Problem problem = take(parsed, static_cast<Part>(index), pair.substr(equals + 1))) {
             return std::unexpected(std::move(*problem));
         }
     }
     for (const Part needed : {Part::endpoint, Part::key_name, Part::key}) {
         const auto index = static_cast<std::size_t>(needed);
-        if (!seen[index]) return std::unexpected(std::string(kPartNames[index]) + " is missing");
+        if (!seen[index]) {
+            return std::unexpected(std::string(kPartNames[index]) + " is missing");
+        }
     }
     return parsed;
 }
@@ -125,12 +155,16 @@ std::optional<access::KeyRights> parse_rights(std::string_view text) {
         const std::size_t end = text.find('+');
         is_last = end == text.npos;
         const std::string_view name = text.substr(0, end);
-        if (!is_last) text.remove_prefix(end + 1);
+        if (!is_last) {
+            text.remove_prefix(end + 1);
+        }
         bool* const right = name == "send"     ? &rights.send
                             : name == "listen" ? &rights.listen
                             : name == "manage" ? &rights.manage
                                                : nullptr;
-        if (right == nullptr || std::exchange(*right, true)) return std::nullopt;
+        if (right == nullptr || std::exchange(*right, true)) {
+            return std::nullopt;
+        }
     }
     return rights.manage ? access::KeyRights() : rights;
 }
@@ -143,16 +177,22 @@ std::expected<AccessKeys, std::string> parse_access_keys(std::string_view text) 
         const std::size_t end = text.find(',');
         is_last = end == text.npos;
         const std::string_view pair = trimmed(text.substr(0, end));
-        if (!is_last) text.remove_prefix(end + 1);
+        if (!is_last) {
+            text.remove_prefix(end + 1);
+        }
         const std::size_t equals = pair.find('=');
         std::string_view name = pair.substr(0, equals);
-        if (equals == pair.npos) return std::unexpected("it must be NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...]");
+        if (equals == pair.npos) {
+            return std::unexpected("it must be NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...]");
+        }
         std::optional<access::KeyRights> rights = access::KeyRights();
         if (const std::size_t colon = name.find(':'); colon != name.npos) {
             rights = parse_rights(name.substr(colon + 1));
             name = name.substr(0, colon);
         }
-        if (!is_name(name)) return std::unexpected("the name of a key has letters, digits and ._- only, 256 at most");
+        if (!is_name(name)) {
+            return std::unexpected("the name of a key has letters, digits and ._- only, 256 at most");
+        }
         if (!rights) {
             return std::unexpected("the rights of the key " + std::string(name) +
                                    " must be send, listen or manage, or some of them with '+' between them");
@@ -161,8 +201,9 @@ std::expected<AccessKeys, std::string> parse_access_keys(std::string_view text) 
             return std::unexpected("the key " + std::string(name) +
                                    " must be 1 to 256 printable characters without space, ',' and ';'");
         }
-        if (keys.size() == kAccessKeysMax)
+        if (keys.size() == kAccessKeysMax) {
             return std::unexpected("there are more than " + std::to_string(kAccessKeysMax) + " keys");
+        }
         if (!keys.emplace(name, AccessKey{.key = std::string(pair.substr(equals + 1)), .rights = *rights}).second) {
             return std::unexpected("there are two keys " + std::string(name));
         }
@@ -175,12 +216,16 @@ std::expected<KeyHolder, LoginFailure> check_connection_string(const AccessKeys&
         return std::unexpected(told("Authentication failed: Invalid username or password", std::move(reason)));
     };
     auto parsed = parse_connection_string(password);
-    if (!parsed) return refuse("broken connection string: " + parsed.error());
+    if (!parsed) {
+        return refuse("broken connection string: " + parsed.error());
+    }
     const auto found = keys.find(parsed->key_name);
     // A name that nobody has takes as long as one with another key.
     const bool is_right = equal_in_constant_time(parsed->key, found == keys.end() ? std::string_view() : found->second.key);
     wipe(parsed->key);
-    if (found == keys.end() || !is_right) return refuse("a connection string with an unknown name or another key");
+    if (found == keys.end() || !is_right) {
+        return refuse("a connection string with an unknown name or another key");
+    }
     return KeyHolder{.key_name = std::move(parsed->key_name),
                      .grant = {.only_topic = std::move(parsed->topic), .rights = found->second.rights}};
 }

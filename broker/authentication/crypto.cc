@@ -48,7 +48,9 @@ std::optional<std::string> decode(std::string_view text, const std::array<std::u
     int pending_bits = 0;
     for (const char letter : body) {
         const std::uint8_t digit = digits[static_cast<unsigned char>(letter)];
-        if (digit == kNoDigit) return std::nullopt;
+        if (digit == kNoDigit) {
+            return std::nullopt;
+        }
         pending = (pending << 6 | digit) & 0xffff;
         pending_bits += 6;
         if (pending_bits >= 8) {

@@ -32,15 +32,21 @@ class Tokens {
     explicit Tokens(std::string_view text) : text_(text) {}
 
     [[nodiscard]] Token next() {
-        if (!skip_to_token()) return {};
+        if (!skip_to_token()) {
+            return {};
+        }
         const char first = text_[at_];
-        if (is_quote(first)) return {.kind = TokenKind::text, .text = quoted(), .is_quoted = true};
+        if (is_quote(first)) {
+            return {.kind = TokenKind::text, .text = quoted(), .is_quoted = true};
+        }
         if (first == '=' || first == ';') {
             ++at_;
             return {.kind = TokenKind::symbol, .symbol = first};
         }
         const std::size_t begin = at_;
-        while (at_ < text_.size() && !ends_word(text_[at_])) ++at_;
+        while (at_ < text_.size() && !ends_word(text_[at_])) {
+            ++at_;
+        }
         return {.kind = TokenKind::text, .text = std::string(text_.substr(begin, at_ - begin))};
     }
 
@@ -69,7 +75,9 @@ class Tokens {
                 at_ = end == text_.npos ? text_.size() : end + 2;
             } else {
                 // One slash is enough.
-                while (at_ < text_.size() && !is_line_end(text_[at_])) ++at_;
+                while (at_ < text_.size() && !is_line_end(text_[at_])) {
+                    ++at_;
+                }
             }
         }
         return false;
@@ -83,7 +91,9 @@ class Tokens {
             const char c = text_[at_++];
             value.push_back(c == '\\' && at_ < text_.size() ? escaped() : c);
         }
-        if (at_ < text_.size() && text_[at_] == quote) ++at_;
+        if (at_ < text_.size() && text_[at_] == quote) {
+            ++at_;
+        }
         return value;
     }
 
@@ -124,11 +134,21 @@ class Tokens {
 
 std::optional<ControlFlag> flag_of(std::string_view text) {
     std::string lower;
-    for (const char c : text) lower.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
-    if (lower == "required") return ControlFlag::required;
-    if (lower == "requisite") return ControlFlag::requisite;
-    if (lower == "sufficient") return ControlFlag::sufficient;
-    if (lower == "optional") return ControlFlag::optional;
+    for (const char c : text) {
+        lower.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    }
+    if (lower == "required") {
+        return ControlFlag::required;
+    }
+    if (lower == "requisite") {
+        return ControlFlag::requisite;
+    }
+    if (lower == "sufficient") {
+        return ControlFlag::sufficient;
+    }
+    if (lower == "optional") {
+        return ControlFlag::optional;
+    }
     return std::nullopt;
 }
 
@@ -155,8 +175,12 @@ std::expected<LoginModule, JaasError> parse_module(Tokens& tokens, Token first, 
     module.flag = *known;
     while (true) {
         Token key = tokens.next();
-        if (key.is(';')) return module;
-        if (key.kind == TokenKind::end) return std::unexpected(tokens.error("JAAS config entry not terminated by semi-colon"));
+        if (key.is(';')) {
+            return module;
+        }
+        if (key.kind == TokenKind::end) {
+            return std::unexpected(tokens.error("JAAS config entry not terminated by semi-colon"));
+        }
         const bool is_assigned = tokens.next().is('=');
         Token value = is_assigned ? tokens.next() : Token{};
         if (value.kind != TokenKind::text) {
@@ -183,10 +207,14 @@ std::expected<std::vector<LoginModule>, JaasError> parse_jaas(std::string_view t
     std::vector<LoginModule> modules;
     for (Token token = tokens.next(); token.kind != TokenKind::end; token = tokens.next()) {
         auto module = parse_module(tokens, std::move(token), modules.empty());
-        if (!module) return std::unexpected(std::move(module.error()));
+        if (!module) {
+            return std::unexpected(std::move(module.error()));
+        }
         modules.push_back(std::move(*module));
     }
-    if (modules.empty()) return std::unexpected(tokens.error("Login module not specified in JAAS config"));
+    if (modules.empty()) {
+        return std::unexpected(tokens.error("Login module not specified in JAAS config"));
+    }
     return modules;
 }
 

@@ -17,7 +17,9 @@ inline constexpr int kJsonDepthMax = 32;
         return !too_deep;
     };
     nlohmann::json json = nlohmann::json::parse(text, watch, false);
-    if (too_deep || json.is_discarded() || !json.is_object()) return std::nullopt;
+    if (too_deep || json.is_discarded() || !json.is_object()) {
+        return std::nullopt;
+    }
     return json;
 }
 

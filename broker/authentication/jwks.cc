@@ -59,7 +59,9 @@ constexpr std::array<Algorithm, 10> kAlgorithms = {{
 
 const Algorithm* find_algorithm(std::string_view name) {
     for (const Algorithm& algorithm : kAlgorithms) {
-        if (algorithm.name == name) return &algorithm;
+        if (algorithm.name == name) {
+            return &algorithm;
+        }
     }
     return nullptr;
 }
@@ -71,7 +73,9 @@ std::string_view text_of(const nlohmann::json& object, const char* name) {
 
 Number number_of(const nlohmann::json& object, const char* name) {
     const std::optional<std::string> bytes = from_base64_url(text_of(object, name));
-    if (!bytes || bytes->empty() || bytes->size() > 2048) return nullptr;
+    if (!bytes || bytes->empty() || bytes->size() > 2048) {
+        return nullptr;
+    }
     return Number(BN_bin2bn(octets_of(*bytes), static_cast<int>(bytes->size()), nullptr));
 }
 
@@ -122,21 +126,31 @@ KeyPointer ec_key(const nlohmann::json& json) {
 
 KeyPointer ed_key(const nlohmann::json& json) {
     const std::optional<std::string> x = from_base64_url(text_of(json, "x"));
-    if (text_of(json, "crv") != "Ed25519" || !x) return nullptr;
+    if (text_of(json, "crv") != "Ed25519" || !x) {
+        return nullptr;
+    }
     EVP_PKEY* const key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, octets_of(*x), x->size());
     return key == nullptr ? nullptr : KeyPointer(key, EVP_PKEY_free);
 }
 
 KeyPointer key_of(const nlohmann::json& json) {
     const std::string_view type = text_of(json, "kty");
-    if (type == "RSA") return rsa_key(json);
-    if (type == "EC") return ec_key(json);
-    if (type == "OKP") return ed_key(json);
+    if (type == "RSA") {
+        return rsa_key(json);
+    }
+    if (type == "EC") {
+        return ec_key(json);
+    }
+    if (type == "OKP") {
+        return ed_key(json);
+    }
     return nullptr;
 }
 
 bool fits(const Algorithm& algorithm, const KeySet::Key& key) {
-    if (!key.algorithm.empty() && key.algorithm != algorithm.name) return false;
+    if (!key.algorithm.empty() && key.algorithm != algorithm.name) {
+        return false;
+    }
     switch (algorithm.family) {
         case Family::rsa:
         case Family::rsa_pss:
@@ -156,17 +170,23 @@ bool fits(const Algorithm& algorithm, const KeySet::Key& key) {
 
 /// A token has the two numbers side by side; libcrypto wants them in DER. Empty when they are none.
 std::string der_of(const Algorithm& algorithm, std::string_view signature) {
-    if (signature.size() != 2 * algorithm.number_bytes) return {};
+    if (signature.size() != 2 * algorithm.number_bytes) {
+        return {};
+    }
     const int bytes = static_cast<int>(algorithm.number_bytes);
     Number r(BN_bin2bn(octets_of(signature), bytes, nullptr));
     Number s(BN_bin2bn(octets_of(signature) + bytes, bytes, nullptr));
     const EcSignature numbers(ECDSA_SIG_new());
-    if (!r || !s || !numbers || ECDSA_SIG_set0(numbers.get(), r.get(), s.get()) != 1) return {};
+    if (!r || !s || !numbers || ECDSA_SIG_set0(numbers.get(), r.get(), s.get()) != 1) {
+        return {};
+    }
     // The signature owns them now.
     static_cast<void>(r.release());
     static_cast<void>(s.release());  // this one, too
     const int size = i2d_ECDSA_SIG(numbers.get(), nullptr);
-    if (size <= 0) return {};
+    if (size <= 0) {
+        return {};
+    }
     std::string der(static_cast<std::size_t>(size), '\0');
     auto* out = reinterpret_cast<unsigned char*>(der.data());
     return i2d_ECDSA_SIG(numbers.get(), &out) == size ? der : std::string();
@@ -176,7 +196,9 @@ bool is_signed(const Algorithm& algorithm, EVP_PKEY* key, std::string_view messa
     const DigestContext context(EVP_MD_CTX_new());
     EVP_PKEY_CTX* options = nullptr;  // Owned by `context`.
     const EVP_MD* const digest = algorithm.digest == nullptr ? nullptr : algorithm.digest();
-    if (!context || EVP_DigestVerifyInit(context.get(), &options, digest, nullptr, key) != 1) return false;
+    if (!context || EVP_DigestVerifyInit(context.get(), &options, digest, nullptr, key) != 1) {
+        return false;
+    }
     if (algorithm.family == Family::rsa_pss && (EVP_PKEY_CTX_set_rsa_padding(options, RSA_PKCS1_PSS_PADDING) != 1 ||
                                                 EVP_PKEY_CTX_set_rsa_pss_saltlen(options, RSA_PSS_SALTLEN_DIGEST) != 1)) {
         return false;
@@ -196,10 +218,14 @@ std::expected<KeySet, std::string> KeySet::parse(std::string_view text) {
     if (!json || keys == json->end() || !keys->is_array()) {
         return std::unexpected("it is no JSON web key set: an object with an array `keys`");
     }
-    if (keys->size() > kKeysMax) return std::unexpected("the key set has more than " + std::to_string(kKeysMax) + " keys");
+    if (keys->size() > kKeysMax) {
+        return std::unexpected("the key set has more than " + std::to_string(kKeysMax) + " keys");
+    }
     KeySet set;
     for (const nlohmann::json& item : *keys) {
-        if (!item.is_object() || text_of(item, "use") == "enc") continue;
+        if (!item.is_object() || text_of(item, "use") == "enc") {
+            continue;
+        }
         if (KeyPointer key = key_of(item)) {
             set.keys_.push_back(
                 {.id = std::string(text_of(item, "kid")), .algorithm = std::string(text_of(item, "alg")), .key = std::move(key)});
@@ -213,10 +239,16 @@ bool KeySet::has(std::string_view key_id) const { return std::ranges::find(keys_
 bool KeySet::verifies(std::string_view algorithm_name, std::optional<std::string_view> key_id, std::string_view message,
                       std::string_view signature) const {
     const Algorithm* const algorithm = find_algorithm(algorithm_name);
-    if (algorithm == nullptr) return false;
+    if (algorithm == nullptr) {
+        return false;
+    }
     for (const Key& key : keys_) {
-        if (key_id && *key_id != key.id) continue;
-        if (fits(*algorithm, key) && is_signed(*algorithm, key.key.get(), message, signature)) return true;
+        if (key_id && *key_id != key.id) {
+            continue;
+        }
+        if (fits(*algorithm, key) && is_signed(*algorithm, key.key.get(), message, signature)) {
+            return true;
+        }
     }
     return false;
 }

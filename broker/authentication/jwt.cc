@@ -31,9 +31,13 @@ std::int64_t ms_of(double seconds) {
 /// The parts between the dots. Null when they are not three.
 std::optional<std::array<std::string_view, 3>> parts_of(std::string_view token) {
     const std::size_t first = token.find('.');
-    if (first == token.npos) return std::nullopt;
+    if (first == token.npos) {
+        return std::nullopt;
+    }
     const std::size_t second = token.find('.', first + 1);
-    if (second == token.npos || token.find('.', second + 1) != token.npos) return std::nullopt;
+    if (second == token.npos || token.find('.', second + 1) != token.npos) {
+        return std::nullopt;
+    }
     return std::array{token.substr(0, first), token.substr(first + 1, second - first - 1), token.substr(second + 1)};
 }
 
@@ -41,18 +45,26 @@ std::optional<std::array<std::string_view, 3>> parts_of(std::string_view token) 
 
 /// What Jackson's asText makes of a value that is no number and no array.
 std::string as_text(const json& value) {
-    if (value.is_string()) return value.get<std::string>();
-    if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+    if (value.is_string()) {
+        return value.get<std::string>();
+    }
+    if (value.is_boolean()) {
+        return value.get<bool>() ? "true" : "false";
+    }
     return value.is_null() ? "null" : "";
 }
 
 std::vector<std::string> scope_of(const json& claims, const std::string& name) {
     std::vector<std::string> scope;
     const auto found = claims.find(name);
-    if (found == claims.end()) return scope;
+    if (found == claims.end()) {
+        return scope;
+    }
     if (found->is_array()) {
         for (const json& item : *found) {
-            if (const std::string text(trimmed(as_text(item))); !text.empty()) scope.push_back(text);
+            if (const std::string text(trimmed(as_text(item))); !text.empty()) {
+                scope.push_back(text);
+            }
         }
     } else if (const std::string text(trimmed(as_text(*found))); !text.empty()) {
         scope.push_back(text);
@@ -62,7 +74,9 @@ std::vector<std::string> scope_of(const json& claims, const std::string& name) {
 
 std::string list_text(const std::vector<std::string>& items) {
     std::string text = "[";
-    for (const std::string& item : items) text += (text.size() > 1 ? ", " : "") + item;
+    for (const std::string& item : items) {
+        text += (text.size() > 1 ? ", " : "") + item;
+    }
     return text + "]";
 }
 
@@ -70,8 +84,12 @@ std::string list_text(const std::vector<std::string>& items) {
 
 std::expected<std::optional<double>, std::string> time_claim(const json& claims, const char* name) {
     const json* const value = claim(claims, name);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_number()) return std::unexpected("the claim " + std::string(name) + " is no number");
+    if (value == nullptr) {
+        return std::nullopt;
+    }
+    if (!value->is_number()) {
+        return std::unexpected("the claim " + std::string(name) + " is no number");
+    }
     // A date of jose4j is a whole number of seconds.
     return std::trunc(value->get<double>());
 }
@@ -82,18 +100,31 @@ std::string time_problem(const SignedTokens& rules, const json& claims, Timestam
     const auto issued = time_claim(claims, "iat");
     const auto not_before = time_claim(claims, "nbf");
     for (const auto* each : {&expiry, &issued, &not_before}) {
-        if (!*each) return each->error();
+        if (!*each) {
+            return each->error();
+        }
     }
-    if (!*expiry) return "No Expiration Time (exp) claim present.";
-    if (!*issued) return "No Issued At (iat) claim present.";
+    if (!*expiry) {
+        return "No Expiration Time (exp) claim present.";
+    }
+    if (!*issued) {
+        return "No Issued At (iat) claim present.";
+    }
     expires = **expiry;
     const auto seconds = std::floor(static_cast<double>(now.value) / 1000);
-    if (seconds - rules.clock_skew_seconds >= expires) return "The JWT is no longer valid";
-    if (expires < **issued) return "The Expiration Time (exp) claim value cannot be before the Issued At (iat) claim value";
+    if (seconds - rules.clock_skew_seconds >= expires) {
+        return "The JWT is no longer valid";
+    }
+    if (expires < **issued) {
+        return "The Expiration Time (exp) claim value cannot be before the Issued At (iat) claim value";
+    }
     if (*not_before) {
-        if (expires < **not_before)
+        if (expires < **not_before) {
             return "The Expiration Time (exp) claim value cannot be before the Not Before (nbf) claim value";
-        if (seconds + rules.clock_skew_seconds < **not_before) return "The JWT is not yet valid";
+        }
+        if (seconds + rules.clock_skew_seconds < **not_before) {
+            return "The JWT is not yet valid";
+        }
     }
     return {};
 }
@@ -102,14 +133,20 @@ bool is_for(const SignedTokens& rules, const json& audience) {
     const auto is_expected = [&](const json& item) {
         return item.is_string() && std::ranges::find(rules.audience, item.get_ref<const std::string&>()) != rules.audience.end();
     };
-    if (audience.is_array()) return std::any_of(audience.begin(), audience.end(), is_expected);
+    if (audience.is_array()) {
+        return std::any_of(audience.begin(), audience.end(), is_expected);
+    }
     return is_expected(audience);
 }
 
 std::string party_problem(const SignedTokens& rules, const json& claims) {
     const json* const audience = claim(claims, "aud");
-    if (audience == nullptr && !rules.audience.empty()) return "No Audience (aud) claim present.";
-    if (audience != nullptr && !is_for(rules, *audience)) return "the token is for another audience (aud)";
+    if (audience == nullptr && !rules.audience.empty()) {
+        return "No Audience (aud) claim present.";
+    }
+    if (audience != nullptr && !is_for(rules, *audience)) {
+        return "the token is for another audience (aud)";
+    }
     const json* const issuer = claim(claims, "iss");
     if (rules.issuer && (issuer == nullptr || !issuer->is_string() || issuer->get_ref<const std::string&>() != *rules.issuer)) {
         return "the token is of another issuer (iss)";
@@ -119,19 +156,31 @@ std::string party_problem(const SignedTokens& rules, const json& claims) {
 
 std::string scope_problem(const SignedTokens& rules, const json& claims) {
     const json* const scope = claim(claims, rules.scope_claim);
-    if (scope == nullptr) return {};
+    if (scope == nullptr) {
+        return {};
+    }
     std::vector<std::string_view> seen;
     const auto problem_of = [&](const json& item) -> std::string {
         const std::string_view text = item.is_string() ? trimmed(item.get_ref<const std::string&>()) : std::string_view();
-        if (text.empty()) return rules.scope_claim + " value must be non-null, non-empty, and non-whitespace";
-        if (std::ranges::find(seen, text) != seen.end()) return rules.scope_claim + " value must not contain duplicates";
+        if (text.empty()) {
+            return rules.scope_claim + " value must be non-null, non-empty, and non-whitespace";
+        }
+        if (std::ranges::find(seen, text) != seen.end()) {
+            return rules.scope_claim + " value must not contain duplicates";
+        }
         seen.push_back(text);
         return {};
     };
-    if (scope->is_string()) return problem_of(*scope);
-    if (!scope->is_array()) return {};
+    if (scope->is_string()) {
+        return problem_of(*scope);
+    }
+    if (!scope->is_array()) {
+        return {};
+    }
     for (const json& item : *scope) {
-        if (std::string problem = problem_of(item); !problem.empty()) return problem;
+        if (std::string problem = problem_of(item); !problem.empty()) {
+            return problem;
+        }
     }
     return {};
 }
@@ -140,20 +189,30 @@ std::string scope_problem(const SignedTokens& rules, const json& claims) {
 
 std::string TokenRefusal::json() const {
     std::string text = "{\"status\":\"" + status + "\"";
-    if (scope) text += ", \"scope\":\"" + *scope + "\"";
+    if (scope) {
+        text += ", \"scope\":\"" + *scope + "\"";
+    }
     return text + "}";
 }
 
 TokenVerdict check_unsecured_token(const UnsecuredTokens& rules, std::string_view token, TimestampMs now) {
-    if (token.find("..") != token.npos) return refuse("Malformed compact serialization contains '..'");
+    if (token.find("..") != token.npos) {
+        return refuse("Malformed compact serialization contains '..'");
+    }
     const auto parts = parts_of(token);
-    if (!parts) return refuse("Unsecured JWS compact serializations must have 3 dot-separated Base64URL-encoded values");
+    if (!parts) {
+        return refuse("Unsecured JWS compact serializations must have 3 dot-separated Base64URL-encoded values");
+    }
     std::array<json, 2> objects;
     for (std::size_t i = 0; i < objects.size(); ++i) {
         const std::optional<std::string> text = from_base64((*parts)[i]);
-        if (!text) return refuse("malformed Base64 URL encoded value");
+        if (!text) {
+            return refuse("malformed Base64 URL encoded value");
+        }
         std::optional<json> object = parse_json_object(*text);
-        if (!object) return refuse("malformed JSON");
+        if (!object) {
+            return refuse("malformed JSON");
+        }
         objects[i] = std::move(*object);
     }
     const auto& [header, claims] = objects;
@@ -161,18 +220,28 @@ TokenVerdict check_unsecured_token(const UnsecuredTokens& rules, std::string_vie
     if (algorithm == header.end()) {
         return std::unexpected(TokenRefusal{.reason = "JWS header must have an Algorithm value", .is_silent = true});
     }
-    if (as_text(*algorithm) != "none") return refuse("Unsecured JWS must have 'none' for an algorithm");
-    if (!(*parts)[2].empty()) return refuse("Unsecured JWS must not contain a digital signature");
+    if (as_text(*algorithm) != "none") {
+        return refuse("Unsecured JWS must have 'none' for an algorithm");
+    }
+    if (!(*parts)[2].empty()) {
+        return refuse("Unsecured JWS must not contain a digital signature");
+    }
 
     const json* const expiry = claim(claims, "exp");
     const json* const issued = claim(claims, "iat");
     const json* const principal = claim(claims, rules.principal_claim);
-    if (expiry == nullptr) return refuse("No expiration time in JWT");
-    if (!expiry->is_number()) return refuse("The 'exp' claim was not of type Number");
+    if (expiry == nullptr) {
+        return refuse("No expiration time in JWT");
+    }
+    if (!expiry->is_number()) {
+        return refuse("The 'exp' claim was not of type Number");
+    }
     if (principal == nullptr || !principal->is_string() || trimmed(principal->get_ref<const std::string&>()).empty()) {
         return refuse("No principal name in JWT claim: " + rules.principal_claim);
     }
-    if (issued != nullptr && !issued->is_number()) return refuse("The 'iat' claim was not of type Number");
+    if (issued != nullptr && !issued->is_number()) {
+        return refuse("The 'iat' claim was not of type Number");
+    }
     const auto now_ms = static_cast<double>(now.value);
     const auto expires = expiry->get<double>();
     if (issued != nullptr && 1000 * issued->get<double>() > now_ms + rules.clock_skew_ms) {
@@ -201,34 +270,52 @@ TokenVerdict check_signed_token(const SignedTokens& rules, std::string_view toke
     const auto claims_text = parts ? from_base64_url((*parts)[1]) : std::nullopt;
     const auto signature = parts ? from_base64_url((*parts)[2]) : std::nullopt;
     const auto header = header_text ? parse_json_object(*header_text) : std::nullopt;
-    if (!header || !claims_text || !signature) return refuse("the token is no JWT");
+    if (!header || !claims_text || !signature) {
+        return refuse("the token is no JWT");
+    }
     const json* const algorithm = claim(*header, "alg");
-    if (algorithm == nullptr || !algorithm->is_string()) return refuse("the token names no algorithm");
+    if (algorithm == nullptr || !algorithm->is_string()) {
+        return refuse("the token names no algorithm");
+    }
     // Extensions that must be understood, and are not.
-    if (header->contains("crit")) return refuse("the token has critical header parameters");
+    if (header->contains("crit")) {
+        return refuse("the token has critical header parameters");
+    }
     const json* const key_id = claim(*header, "kid");
-    if (key_id != nullptr && !key_id->is_string()) return refuse("the id of the token's key is no text");
+    if (key_id != nullptr && !key_id->is_string()) {
+        return refuse("the id of the token's key is no text");
+    }
     const std::string_view message = token.substr(0, (*parts)[0].size() + 1 + (*parts)[1].size());
     const auto present = rules.source == nullptr ? nullptr : rules.source->keys();
     const KeySet& keys = present == nullptr ? rules.keys : *present;
     const auto named = key_id == nullptr ? std::nullopt : std::optional<std::string_view>(key_id->get_ref<const std::string&>());
     // Nothing that it says counts before this.
     if (!keys.verifies(algorithm->get_ref<const std::string&>(), named, message, *signature)) {
-        if (present != nullptr && named && !keys.has(*named)) rules.source->miss(*named);
+        if (present != nullptr && named && !keys.has(*named)) {
+            rules.source->miss(*named);
+        }
         return refuse("no key of the key set made the signature");
     }
     const auto claims = parse_json_object(*claims_text);
-    if (!claims) return refuse("the claims are no JSON object");
+    if (!claims) {
+        return refuse("the claims are no JSON object");
+    }
     double expires = 0;
     for (std::string problem :
          {time_problem(rules, *claims, now, expires), party_problem(rules, *claims), scope_problem(rules, *claims)}) {
-        if (!problem.empty()) return refuse(std::move(problem));
+        if (!problem.empty()) {
+            return refuse(std::move(problem));
+        }
     }
     const json* const subject = claim(*claims, rules.subject_claim);
     const std::string_view name =
         subject != nullptr && subject->is_string() ? trimmed(subject->get_ref<const std::string&>()) : std::string_view();
-    if (name.empty()) return refuse(rules.subject_claim + " value must be non-null, non-empty, and non-whitespace");
-    if (expires < 0) return refuse("exp value must be non-negative");
+    if (name.empty()) {
+        return refuse(rules.subject_claim + " value must be non-null, non-empty, and non-whitespace");
+    }
+    if (expires < 0) {
+        return refuse("exp value must be non-negative");
+    }
     return BearerIdentity{.principal = std::string(name), .expires = {ms_of(expires)}};
 }
 

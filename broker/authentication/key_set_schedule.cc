@@ -25,14 +25,22 @@ void KeySetSchedule::failed(Instant now) {
 
 bool KeySetSchedule::miss(std::string_view key_id, Instant now) {
     // While the issuer does not answer it is asked as often as may be already.
-    if (key_id.empty() || key_id.size() > kKeyIdBytesMax || is_failing_ || next_fetch_ <= now) return false;
-    if (!misses_.empty() && now - misses_.back().at < kMissRestMs) return false;
+    if (key_id.empty() || key_id.size() > kKeyIdBytesMax || is_failing_ || next_fetch_ <= now) {
+        return false;
+    }
+    if (!misses_.empty() && now - misses_.back().at < kMissRestMs) {
+        return false;
+    }
     const auto same = std::ranges::find(misses_, key_id, &Miss::key_id);
     if (same != misses_.end()) {
-        if (now - same->at < kSameMissRestMs) return false;
+        if (now - same->at < kSameMissRestMs) {
+            return false;
+        }
         misses_.erase(same);
     }
-    if (misses_.size() == kMissesMax) misses_.pop_front();
+    if (misses_.size() == kMissesMax) {
+        misses_.pop_front();
+    }
     misses_.push_back({std::string(key_id), now});
     next_fetch_ = now;
     return true;

@@ -28,7 +28,9 @@ std::optional<LoginEnd> LoginExchange::refuse(ApiKey key) {
             if (key != ApiKey::api_versions && key != ApiKey::sasl_handshake) {
                 return at_once("a request of type " + name_of(key) + " came before the client logged in (SASL)");
             }
-            if (step_ == Step::first_request) step_ = Step::versions_or_handshake;
+            if (step_ == Step::first_request) {
+                step_ = Step::versions_or_handshake;
+            }
             return std::nullopt;
         case Step::handshake_again:
             PARTITA_ASSERT(false, "a handshake is looked at as soon as it begins a login again");
@@ -36,7 +38,9 @@ std::optional<LoginEnd> LoginExchange::refuse(ApiKey key) {
         case Step::wrong_mechanism:
             return LoginEnd{.reason = "the client logs in again with another SASL mechanism", .after_delay = true};
         case Step::token:
-            if (key == ApiKey::sasl_authenticate) return std::nullopt;
+            if (key == ApiKey::sasl_authenticate) {
+                return std::nullopt;
+            }
             return LoginEnd{.reason = "Unexpected Kafka request of type " + name_of(key) + " during SASL authentication.",
                             .after_delay = true};
     }
@@ -44,11 +48,15 @@ std::optional<LoginEnd> LoginExchange::refuse(ApiKey key) {
 }
 
 void LoginExchange::versions_told() {
-    if (step_ == Step::versions_or_handshake) step_ = Step::handshake;
+    if (step_ == Step::versions_or_handshake) {
+        step_ = Step::handshake;
+    }
 }
 
 bool LoginExchange::again(Instant now) {
-    if (step_ != Step::complete || !session_end_ || (began_again_ && now - *began_again_ < kRepeatMsMin)) return false;
+    if (step_ != Step::complete || !session_end_ || (began_again_ && now - *began_again_ < kRepeatMsMin)) {
+        return false;
+    }
     began_again_ = now;
     step_ = Step::handshake_again;
     has_headers_ = false;
@@ -82,8 +90,12 @@ LoginExchange::Handshake LoginExchange::handshake(std::int16_t version, std::str
 LoginExchange::Answer LoginExchange::token(std::string_view token, const LoginCircumstances& circumstances) {
     PARTITA_ASSERT(step_ == Step::token, "a token comes after a handshake");
     Judged judged = judge(token, circumstances);
-    if (!judged) return fail(std::move(judged.error()));
-    if (!judged->is_complete) return {.bytes = std::move(judged->bytes)};
+    if (!judged) {
+        return fail(std::move(judged.error()));
+    }
+    if (!judged->is_complete) {
+        return {.bytes = std::move(judged->bytes)};
+    }
     return complete(std::move(*judged), circumstances.now);
 }
 
@@ -92,7 +104,9 @@ LoginExchange::Judged LoginExchange::judge(std::string_view token, const LoginCi
         case Mechanism::plain: {
             const AccessKeys* const keys = settings_->access_keys ? &*settings_->access_keys : nullptr;
             auto identity = check_plain(settings_->users, keys, token);
-            if (!identity) return std::unexpected(std::move(identity.error()));
+            if (!identity) {
+                return std::unexpected(std::move(identity.error()));
+            }
             return Verdict{.is_complete = true, .user = std::move(identity->user), .grant = std::move(identity->grant)};
         }
         case Mechanism::scram_sha_256:
@@ -109,7 +123,9 @@ LoginExchange::Judged LoginExchange::judge_scram(Hash hash, std::string_view tok
     if (scram_) {
         auto last = scram_->server.finish(token);
         const std::unique_ptr<Scram> done = std::move(scram_);
-        if (!last) return std::unexpected(std::move(last.error()));
+        if (!last) {
+            return std::unexpected(std::move(last.error()));
+        }
         return Verdict{.bytes = std::move(*last),
                        .is_complete = true,
                        .user = std::move(done->user),
@@ -117,12 +133,16 @@ LoginExchange::Judged LoginExchange::judge_scram(Hash hash, std::string_view tok
                        .expires = done->expires};
     }
     const auto first = parse_scram_first(token);
-    if (!first) return std::unexpected(first.error());
+    if (!first) {
+        return std::unexpected(first.error());
+    }
     Scram scram{.server = ScramServer(hash), .user = first->user};
     std::optional<ScramCredential> credential;
     if (first->token_authentication) {
         auto found = circumstances.credentials.of_token(hash, first->user);
-        if (!found) return std::unexpected(hidden("Token Authentication failed: Invalid tokenId"));
+        if (!found) {
+            return std::unexpected(hidden("Token Authentication failed: Invalid tokenId"));
+        }
         credential = std::move(found->credential);
         scram.user = std::move(found->owner);
         scram.by_token = true;
@@ -130,25 +150,35 @@ LoginExchange::Judged LoginExchange::judge_scram(Hash hash, std::string_view tok
     } else {
         credential = circumstances.credentials.of_user(hash, first->user);
     }
-    if (!credential) return std::unexpected(hidden("Authentication failed: Invalid user credentials"));
+    if (!credential) {
+        return std::unexpected(hidden("Authentication failed: Invalid user credentials"));
+    }
     auto answer = scram.server.begin(*first, std::move(*credential), circumstances.nonce);
-    if (!answer) return std::unexpected(std::move(answer.error()));
+    if (!answer) {
+        return std::unexpected(std::move(answer.error()));
+    }
     scram_ = std::make_unique<Scram>(std::move(scram));
     return Verdict{.bytes = std::move(*answer)};
 }
 
 LoginExchange::Judged LoginExchange::judge_bearer(std::string_view token, TimestampMs now) {
     const std::optional<TokenRefusal> refused = std::exchange(bearer_refusal_, std::nullopt);
-    if (token == kBearerErrorAcknowledged && refused) return std::unexpected(told(refused->json(), refused->reason));
+    if (token == kBearerErrorAcknowledged && refused) {
+        return std::unexpected(told(refused->json(), refused->reason));
+    }
     const auto message = parse_bearer_message(token);
-    if (!message) return std::unexpected(message.error());
+    if (!message) {
+        return std::unexpected(message.error());
+    }
     const auto* const with_signature = std::get_if<SignedTokens>(&settings_->tokens);
     const auto* const without = std::get_if<UnsecuredTokens>(&settings_->tokens);
     PARTITA_ASSERT(with_signature != nullptr || without != nullptr, "who offers OAUTHBEARER can check tokens");
     const TokenVerdict identity = with_signature != nullptr ? check_signed_token(*with_signature, message->token, now)
                                                             : check_unsecured_token(*without, message->token, now);
     if (!identity) {
-        if (identity.error().is_silent) return std::unexpected(broken(identity.error().reason));
+        if (identity.error().is_silent) {
+            return std::unexpected(broken(identity.error().reason));
+        }
         bearer_refusal_ = identity.error();
         return Verdict{.bytes = bearer_refusal_->json()};
     }

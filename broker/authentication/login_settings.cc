@@ -43,7 +43,9 @@ constexpr std::array<std::string_view, 2> kSignedTokenHandlers = {
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (char& c : result) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
     return result;
 }
 
@@ -51,8 +53,12 @@ std::vector<std::string> items_of(std::string_view text, char separator) {
     std::vector<std::string> items;
     while (true) {
         const std::size_t end = text.find(separator);
-        if (std::string item(trimmed(text.substr(0, end))); !item.empty()) items.push_back(std::move(item));
-        if (end == text.npos) return items;
+        if (std::string item(trimmed(text.substr(0, end))); !item.empty()) {
+            items.push_back(std::move(item));
+        }
+        if (end == text.npos) {
+            return items;
+        }
         text.remove_prefix(end + 1);
     }
 }
@@ -134,9 +140,12 @@ UnsecuredTokens unsecured_tokens(const LoginModule& module, std::int32_t clock_s
     };
     UnsecuredTokens rules{.required_scope = items_of(option("unsecuredValidatorRequiredScope"), ' '),
                           .clock_skew_ms = clock_skew_ms};
-    if (std::string claim = option("unsecuredValidatorPrincipalClaimName"); !claim.empty())
+    if (std::string claim = option("unsecuredValidatorPrincipalClaimName"); !claim.empty()) {
         rules.principal_claim = std::move(claim);
-    if (std::string claim = option("unsecuredValidatorScopeClaimName"); !claim.empty()) rules.scope_claim = std::move(claim);
+    }
+    if (std::string claim = option("unsecuredValidatorScopeClaimName"); !claim.empty()) {
+        rules.scope_claim = std::move(claim);
+    }
     return rules;
 }
 
@@ -147,15 +156,24 @@ std::expected<KeySet, std::string> keys_of_file(const LoginConfigs& source, cons
     const auto fail = [&](std::string_view reason) {
         return std::unexpected(std::string(kKeySetUrl) + "=" + url + ": " + std::string(reason));
     };
-    if (!url.starts_with(kFile))
+    if (!url.starts_with(kFile)) {
         return fail("a key set is read from a file (file:///path/keys.json), or fetched by http or https");
+    }
     std::string path = url.substr(kFile.size());
-    if (path.starts_with("///")) path.erase(0, 2);
+    if (path.starts_with("///")) {
+        path.erase(0, 2);
+    }
     const auto text = source.read_file(path);
-    if (!text) return fail(text.error());
+    if (!text) {
+        return fail(text.error());
+    }
     auto keys = KeySet::parse(*text);
-    if (!keys) return fail(keys.error());
-    if (keys->keys().empty()) return fail(kNoUsableKey);
+    if (!keys) {
+        return fail(keys.error());
+    }
+    if (keys->keys().empty()) {
+        return fail(kNoUsableKey);
+    }
     return std::move(*keys);
 }
 
@@ -166,11 +184,15 @@ std::expected<KeySetPlace, std::string> key_set_place(const ListenerConfigs& con
                                        std::pair{"sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", &place.retry_ms_min},
                                        std::pair{"sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms", &place.retry_ms_max}}) {
         const auto given = configs.number<std::int64_t>(&facts, name, 1, *number);
-        if (!given) return std::unexpected(given.error());
+        if (!given) {
+            return std::unexpected(given.error());
+        }
         *number = *given;
     }
     for (const auto& [name, value] : module.options) {
-        if (name.starts_with("ssl.")) place.tls.emplace(name, value);
+        if (name.starts_with("ssl.")) {
+            place.tls.emplace(name, value);
+        }
     }
     return place;
 }
@@ -185,26 +207,38 @@ std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& sourc
                                " value must be non-null: without it nobody can tell who signed a token");
     }
     const auto skew = configs.number<std::int32_t>(&facts, "sasl.oauthbearer.clock.skew.seconds", 0, 30);
-    if (!skew) return std::unexpected(skew.error());
+    if (!skew) {
+        return std::unexpected(skew.error());
+    }
     SignedTokens rules{.issuer = configs.of_mechanism(facts, "sasl.oauthbearer.expected.issuer"),
                        .audience = items_of(configs.of_mechanism(facts, "sasl.oauthbearer.expected.audience").value_or(""), ','),
                        .clock_skew_seconds = *skew};
-    if (auto claim = configs.of_mechanism(facts, "sasl.oauthbearer.scope.claim.name")) rules.scope_claim = trimmed(*claim);
-    if (auto claim = configs.of_mechanism(facts, "sasl.oauthbearer.sub.claim.name")) rules.subject_claim = trimmed(*claim);
+    if (auto claim = configs.of_mechanism(facts, "sasl.oauthbearer.scope.claim.name")) {
+        rules.scope_claim = trimmed(*claim);
+    }
+    if (auto claim = configs.of_mechanism(facts, "sasl.oauthbearer.sub.claim.name")) {
+        rules.subject_claim = trimmed(*claim);
+    }
     if (rules.scope_claim.empty() || rules.subject_claim.empty()) {
         return std::unexpected("sasl.oauthbearer.scope.claim.name and sub.claim.name must be non-empty");
     }
     // The last: an issuer is asked only for settings that are right.
     if (url.starts_with("http://") || url.starts_with("https://")) {
         auto place = key_set_place(configs, facts, module, url);
-        if (!place) return std::unexpected(std::move(place.error()));
+        if (!place) {
+            return std::unexpected(std::move(place.error()));
+        }
         auto fetched = source.fetch_keys(std::move(*place));
-        if (!fetched) return std::unexpected(std::move(fetched.error()));
+        if (!fetched) {
+            return std::unexpected(std::move(fetched.error()));
+        }
         rules.source = std::move(*fetched);
         return rules;
     }
     auto keys = keys_of_file(source, url);
-    if (!keys) return std::unexpected(std::move(keys.error()));
+    if (!keys) {
+        return std::unexpected(std::move(keys.error()));
+    }
     rules.keys = std::move(*keys);
     return rules;
 }
@@ -215,7 +249,9 @@ Problem add_tokens(LoginSettings& settings, const LoginConfigs& source, const Li
                    const MechanismFacts& facts, const LoginModule& module, bool with_signature) {
     if (with_signature) {
         auto rules = signed_tokens(source, configs, facts, module);
-        if (!rules) return std::move(rules.error());
+        if (!rules) {
+            return std::move(rules.error());
+        }
         settings.tokens = std::move(*rules);
         return std::nullopt;
     }
@@ -224,7 +260,9 @@ Problem add_tokens(LoginSettings& settings, const LoginConfigs& source, const Li
     std::int32_t skew_ms = 0;
     if (skew_text != nullptr && !trimmed(*skew_text).empty()) {
         const auto skew = number_of<std::int32_t>(kSkew, trimmed(*skew_text), 0);
-        if (!skew) return skew.error();
+        if (!skew) {
+            return skew.error();
+        }
         skew_ms = *skew;
     }
     settings.tokens = unsecured_tokens(module, skew_ms);
@@ -236,12 +274,16 @@ Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const
     const bool has_users = configs.own(facts, kJaas).has_value();
     if (facts.mechanism == Mechanism::plain && settings.access_keys && !has_users) {
         const auto session_ms = configs.number<std::int64_t>(&facts, kSessionMax, 0, 0);
-        if (!session_ms) return session_ms.error();
+        if (!session_ms) {
+            return session_ms.error();
+        }
         settings.offers.push_back({facts.mechanism, *session_ms});
         return std::nullopt;
     }
     auto module = module_of(configs, facts);
-    if (!module) return std::move(module.error());
+    if (!module) {
+        return std::move(module.error());
+    }
     const std::string own_handler = std::string(kKafkaPackage) + std::string(facts.own_handler);
     const std::string given_handler = configs.own(facts, kHandler).value_or(own_handler);
     const std::string handler(trimmed(given_handler));
@@ -253,12 +295,16 @@ Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const
         return configs.mechanism_config(facts, kHandler) + " names the class " + handler + "; this broker knows Kafka's own only";
     }
     const auto session_ms = configs.number<std::int64_t>(&facts, kSessionMax, 0, 0);
-    if (!session_ms) return session_ms.error();
+    if (!session_ms) {
+        return session_ms.error();
+    }
     settings.offers.push_back({facts.mechanism, *session_ms});
     switch (facts.mechanism) {
         case Mechanism::plain:
             for (auto& [name, password] : module->options) {
-                if (name.starts_with(kUserPrefix)) settings.users.emplace(name.substr(kUserPrefix.size()), std::move(password));
+                if (name.starts_with(kUserPrefix)) {
+                    settings.users.emplace(name.substr(kUserPrefix.size()), std::move(password));
+                }
             }
             return std::nullopt;
         case Mechanism::scram_sha_256:
@@ -272,16 +318,22 @@ Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const
 
 /// A service that knows connection strings takes them at every listener.
 Problem add_access_keys(LoginSettings& settings, const LoginConfigs& source) {
-    if (trimmed(source.value(kProfile).value_or("")).empty()) return std::nullopt;
+    if (trimmed(source.value(kProfile).value_or("")).empty()) {
+        return std::nullopt;
+    }
     auto keys = parse_access_keys(source.value(kAccessKeys).value_or(""));
-    if (!keys) return std::string(kAccessKeys) + ": " + keys.error();
+    if (!keys) {
+        return std::string(kAccessKeys) + ": " + keys.error();
+    }
     settings.access_keys = std::move(*keys);
     return std::nullopt;
 }
 
 std::uint32_t java_hash(std::string_view text) {
     std::uint32_t hash = 0;
-    for (const char letter : text) hash = 31 * hash + static_cast<unsigned char>(letter);
+    for (const char letter : text) {
+        hash = 31 * hash + static_cast<unsigned char>(letter);
+    }
     return hash;
 }
 
@@ -303,7 +355,9 @@ const LoginSettings::Offer* LoginSettings::find(std::string_view mechanism) cons
 std::vector<std::string> in_told_order(std::vector<std::string> mechanisms) {
     std::vector<std::string> unique;
     for (std::string& mechanism : mechanisms) {
-        if (std::ranges::find(unique, mechanism) == unique.end()) unique.push_back(std::move(mechanism));
+        if (std::ranges::find(unique, mechanism) == unique.end()) {
+            unique.push_back(std::move(mechanism));
+        }
     }
     const std::size_t buckets = std::bit_ceil(std::max<std::size_t>(mechanisms.size() * 4 / 3 + 1, 16));
     std::ranges::stable_sort(unique, {}, [&](const std::string& mechanism) {
@@ -318,18 +372,28 @@ std::expected<LoginSettings, std::string> make_login_settings(const LoginConfigs
     LoginSettings settings;
     const auto receive_bytes_max =
         configs.number<std::int32_t>(nullptr, "sasl.server.max.receive.size", 0, settings.receive_bytes_max);
-    if (!receive_bytes_max) return std::unexpected(receive_bytes_max.error());
+    if (!receive_bytes_max) {
+        return std::unexpected(receive_bytes_max.error());
+    }
     settings.receive_bytes_max = *receive_bytes_max;
     const auto failure_delay_ms =
         configs.number<std::int32_t>(nullptr, "connection.failed.authentication.delay.ms", 0, settings.failure_delay_ms);
-    if (!failure_delay_ms) return std::unexpected(failure_delay_ms.error());
+    if (!failure_delay_ms) {
+        return std::unexpected(failure_delay_ms.error());
+    }
     settings.failure_delay_ms = *failure_delay_ms;
     settings.token_secret = source.value("delegation.token.secret.key").value_or("");
     std::vector<std::string> enabled = items_of(configs.of_listener("sasl.enabled.mechanisms").value_or(""), ',');
-    if (Problem problem = add_access_keys(settings, source)) return std::unexpected(std::move(*problem));
-    if (settings.access_keys) enabled.emplace_back(mechanism_name(Mechanism::plain));
+    if (Problem problem = add_access_keys(settings, source)) {
+        return std::unexpected(std::move(*problem));
+    }
+    if (settings.access_keys) {
+        enabled.emplace_back(mechanism_name(Mechanism::plain));
+    }
     const std::vector<std::string> names = in_told_order(std::move(enabled));
-    if (names.empty()) return std::unexpected("No SASL mechanisms are enabled (sasl.enabled.mechanisms)");
+    if (names.empty()) {
+        return std::unexpected("No SASL mechanisms are enabled (sasl.enabled.mechanisms)");
+    }
     for (const std::string& name : names) {
         const auto facts = std::ranges::find(kMechanisms, name, &MechanismFacts::name);
         if (facts == kMechanisms.end()) {
@@ -338,7 +402,9 @@ std::expected<LoginSettings, std::string> make_login_settings(const LoginConfigs
                 "sasl.enabled.mechanisms of listener " + source.listener + " has " + std::string(which) +
                 ", which this broker does not serve: it serves PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 and OAUTHBEARER");
         }
-        if (Problem problem = add_mechanism(settings, source, configs, *facts)) return std::unexpected(std::move(*problem));
+        if (Problem problem = add_mechanism(settings, source, configs, *facts)) {
+            return std::unexpected(std::move(*problem));
+        }
     }
     return settings;
 }

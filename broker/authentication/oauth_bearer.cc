@@ -17,30 +17,40 @@ bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'
 
 bool is_key(std::string_view text) {
     for (const char c : text) {
-        if (!is_letter(c)) return false;
+        if (!is_letter(c)) {
+            return false;
+        }
     }
     return !text.empty();
 }
 
 bool is_value(std::string_view text) {
     for (const char c : text) {
-        if ((c < 0x20 || c > 0x7e) && c != '\t' && c != '\r' && c != '\n') return false;
+        if ((c < 0x20 || c > 0x7e) && c != '\t' && c != '\r' && c != '\n') {
+            return false;
+        }
     }
     return !text.empty();
 }
 
 bool is_token(std::string_view text) {
     for (const char c : text) {
-        if (!is_word(c) && c != '-' && c != '.') return false;
+        if (!is_word(c) && c != '-' && c != '.') {
+            return false;
+        }
     }
     return !text.empty();
 }
 
 bool equal_ignoring_case(std::string_view text, std::string_view lower) {
-    if (text.size() != lower.size()) return false;
+    if (text.size() != lower.size()) {
+        return false;
+    }
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] - 'A' + 'a') : text[i];
-        if (c != lower[i]) return false;
+        if (c != lower[i]) {
+            return false;
+        }
     }
     return true;
 }
@@ -51,9 +61,13 @@ std::expected<std::string, LoginFailure> token_of(std::string_view credentials) 
     const std::string_view scheme = credentials.substr(0, space);
     std::string_view token = space == credentials.npos ? std::string_view() : credentials.substr(space);
     token.remove_prefix(std::min(token.find_first_not_of(' '), token.size()));
-    if (scheme.empty() || !is_token(token)) return std::unexpected(hidden(std::string(kMalformed) + ": invalid 'auth' format"));
+    if (scheme.empty() || !is_token(token)) {
+        return std::unexpected(hidden(std::string(kMalformed) + ": invalid 'auth' format"));
+    }
     for (const char c : scheme) {
-        if (!is_word(c)) return std::unexpected(hidden(std::string(kMalformed) + ": invalid 'auth' format"));
+        if (!is_word(c)) {
+            return std::unexpected(hidden(std::string(kMalformed) + ": invalid 'auth' format"));
+        }
     }
     // Kafka looks for its name in the wrong place, and falls over.
     if (!equal_ignoring_case(scheme, "bearer")) {
@@ -67,31 +81,49 @@ std::expected<std::string, LoginFailure> token_of(std::string_view credentials) 
 std::expected<BearerMessage, LoginFailure> parse_bearer_message(std::string_view message) {
     const auto malformed = [] { return std::unexpected(hidden(std::string(kMalformed))); };
     BearerMessage result;
-    if (!message.starts_with("n,")) return malformed();
+    if (!message.starts_with("n,")) {
+        return malformed();
+    }
     message.remove_prefix(2);
     const std::size_t comma = message.find(',');
-    if (comma == message.npos) return malformed();
+    if (comma == message.npos) {
+        return malformed();
+    }
     if (const std::string_view identity = message.substr(0, comma); !identity.empty()) {
-        if (!identity.starts_with("a=") || !is_sasl_name(identity.substr(2))) return malformed();
+        if (!identity.starts_with("a=") || !is_sasl_name(identity.substr(2))) {
+            return malformed();
+        }
         result.authorization_id = identity.substr(2);
     }
     message.remove_prefix(comma + 1);
     // A separator, pairs with a separator behind each, and one more.
-    if (message.size() < 2 || message.front() != kSeparator || message.back() != kSeparator) return malformed();
+    if (message.size() < 2 || message.front() != kSeparator || message.back() != kSeparator) {
+        return malformed();
+    }
     std::string_view pairs = message.substr(1, message.size() - 2);
     std::optional<std::string_view> credentials;
     while (!pairs.empty()) {
         const std::size_t end = pairs.find(kSeparator);
-        if (end == pairs.npos) return malformed();
+        if (end == pairs.npos) {
+            return malformed();
+        }
         const std::string_view pair = pairs.substr(0, end);
         const std::size_t equals = pair.find('=');
-        if (equals == pair.npos || !is_key(pair.substr(0, equals)) || !is_value(pair.substr(equals + 1))) return malformed();
-        if (pair.substr(0, equals) == "auth") credentials = pair.substr(equals + 1);
+        if (equals == pair.npos || !is_key(pair.substr(0, equals)) || !is_value(pair.substr(equals + 1))) {
+            return malformed();
+        }
+        if (pair.substr(0, equals) == "auth") {
+            credentials = pair.substr(equals + 1);
+        }
         pairs.remove_prefix(end + 1);
     }
-    if (!credentials) return std::unexpected(hidden(std::string(kMalformed) + ": 'auth' not specified"));
+    if (!credentials) {
+        return std::unexpected(hidden(std::string(kMalformed) + ": 'auth' not specified"));
+    }
     auto token = token_of(*credentials);
-    if (!token) return std::unexpected(std::move(token.error()));
+    if (!token) {
+        return std::unexpected(std::move(token.error()));
+    }
     result.token = std::move(*token);
     return result;
 }

@@ -16,14 +16,18 @@ std::vector<std::string_view> parts_of(std::string_view token) {
     while (parts.size() < kPartsCounted) {
         const std::size_t end = token.find('\0');
         parts.push_back(token.substr(0, end));
-        if (end == token.npos) break;
+        if (end == token.npos) {
+            break;
+        }
         token.remove_prefix(end + 1);
     }
     return parts;
 }
 
 std::optional<LoginFailure> authorization_problem(std::string_view authorization_id, std::string_view user) {
-    if (authorization_id.empty() || authorization_id == user) return std::nullopt;
+    if (authorization_id.empty() || authorization_id == user) {
+        return std::nullopt;
+    }
     return told("Authentication failed: Client requested an authorization id that is different from username");
 }
 
@@ -37,12 +41,20 @@ std::expected<PlainIdentity, LoginFailure> check_plain(const PlainUsers& users, 
     const std::string_view authorization_id = parts[0];
     const std::string_view user = parts[1];
     const std::string_view password = parts[2];
-    if (user.empty()) return std::unexpected(told("Authentication failed: username not specified"));
-    if (password.empty()) return std::unexpected(told("Authentication failed: password not specified"));
+    if (user.empty()) {
+        return std::unexpected(told("Authentication failed: username not specified"));
+    }
+    if (password.empty()) {
+        return std::unexpected(told("Authentication failed: password not specified"));
+    }
     if (keys != nullptr && user == kConnectionStringUser) {
         auto holder = check_connection_string(*keys, password);
-        if (!holder) return std::unexpected(std::move(holder.error()));
-        if (auto wrong = authorization_problem(authorization_id, user)) return std::unexpected(std::move(*wrong));
+        if (!holder) {
+            return std::unexpected(std::move(holder.error()));
+        }
+        if (auto wrong = authorization_problem(authorization_id, user)) {
+            return std::unexpected(std::move(*wrong));
+        }
         return PlainIdentity{.user = std::move(holder->key_name), .grant = std::move(holder->grant)};
     }
     const auto found = users.find(user);
@@ -51,7 +63,9 @@ std::expected<PlainIdentity, LoginFailure> check_plain(const PlainUsers& users, 
     if (found == users.end() || !is_right) {
         return std::unexpected(told("Authentication failed: Invalid username or password"));
     }
-    if (auto wrong = authorization_problem(authorization_id, user)) return std::unexpected(std::move(*wrong));
+    if (auto wrong = authorization_problem(authorization_id, user)) {
+        return std::unexpected(std::move(*wrong));
+    }
     return PlainIdentity{.user = std::string(user), .grant = std::nullopt};
 }
 

@@ -18,7 +18,9 @@ std::vector<std::string_view> attributes_of(std::string_view message) {
     while (attributes.size() < kAttributesMax) {
         const std::size_t comma = message.find(',');
         attributes.push_back(message.substr(0, comma));
-        if (comma == message.npos) return attributes;
+        if (comma == message.npos) {
+            return attributes;
+        }
         message.remove_prefix(comma + 1);
     }
     return {};
@@ -26,7 +28,9 @@ std::vector<std::string_view> attributes_of(std::string_view message) {
 
 bool is_ascii_without_null(std::string_view text) {
     for (const char c : text) {
-        if (static_cast<unsigned char>(c) - 1u > 0x7eu) return false;
+        if (static_cast<unsigned char>(c) - 1u > 0x7eu) {
+            return false;
+        }
     }
     return !text.empty();
 }
@@ -34,7 +38,9 @@ bool is_ascii_without_null(std::string_view text) {
 /// printable of RFC 5802 without the comma, which is gone already.
 bool is_printable(std::string_view text) {
     for (const char c : text) {
-        if (c < 0x21 || c > 0x7e) return false;
+        if (c < 0x21 || c > 0x7e) {
+            return false;
+        }
     }
     return !text.empty();
 }
@@ -75,10 +81,14 @@ struct Extension {
 
 std::optional<Extension> extension_of(std::string_view attribute) {
     const std::size_t equals = attribute.find('=');
-    if (equals == 0 || equals == attribute.npos) return std::nullopt;
+    if (equals == 0 || equals == attribute.npos) {
+        return std::nullopt;
+    }
     const Extension extension{attribute.substr(0, equals), attribute.substr(equals + 1)};
     for (const char c : extension.name) {
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) return std::nullopt;
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) {
+            return std::nullopt;
+        }
     }
     return is_ascii_without_null(extension.value) ? std::optional(extension) : std::nullopt;
 }
@@ -87,9 +97,13 @@ std::optional<Extension> extension_of(std::string_view attribute) {
 std::optional<std::string> whole_base64(std::string_view text) { return text.size() % 4 == 0 ? from_base64(text) : std::nullopt; }
 
 bool is_true(std::string_view text) {
-    if (text.size() != 4) return false;
+    if (text.size() != 4) {
+        return false;
+    }
     for (std::size_t i = 0; i < 4; ++i) {
-        if ((text[i] | 0x20) != "true"[i]) return false;
+        if ((text[i] | 0x20) != "true"[i]) {
+            return false;
+        }
     }
     return true;
 }
@@ -97,14 +111,18 @@ bool is_true(std::string_view text) {
 /// Of texts of the same length.
 std::string exclusive_or(std::string_view one, std::string_view other) {
     std::string result(one);
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<char>(result[i] ^ other[i]);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        result[i] = static_cast<char>(result[i] ^ other[i]);
+    }
     return result;
 }
 
 std::optional<std::int32_t> positive_number(std::string_view text) {
     std::int32_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || number <= 0) return std::nullopt;
+    if (error != std::errc{} || end != text.data() + text.size() || number <= 0) {
+        return std::nullopt;
+    }
     return number;
 }
 
@@ -118,12 +136,16 @@ std::optional<ScramCredential> parse_scram_credential(std::string_view text) {
     ScramCredential credential;
     for (const std::string_view attribute : attributes_of(text)) {
         const std::size_t equals = attribute.find('=');
-        if (equals == attribute.npos) return std::nullopt;
+        if (equals == attribute.npos) {
+            return std::nullopt;
+        }
         const std::string_view name = attribute.substr(0, equals);
         const std::string_view value = attribute.substr(equals + 1);
         if (name == "iterations") {
             const std::optional<std::int32_t> iterations = positive_number(value);
-            if (!iterations) return std::nullopt;
+            if (!iterations) {
+                return std::nullopt;
+            }
             credential.iterations = *iterations;
             continue;
         }
@@ -132,10 +154,14 @@ std::optional<ScramCredential> parse_scram_credential(std::string_view text) {
                                    : name == "server_key" ? &credential.server_key
                                                           : nullptr;
         std::optional<std::string> bytes = from_base64(value);
-        if (field == nullptr || !bytes) return std::nullopt;
+        if (field == nullptr || !bytes) {
+            return std::nullopt;
+        }
         *field = std::move(*bytes);
     }
-    if (credential.iterations == 0 || credential.stored_key.empty() || credential.server_key.empty()) return std::nullopt;
+    if (credential.iterations == 0 || credential.stored_key.empty() || credential.server_key.empty()) {
+        return std::nullopt;
+    }
     return credential;
 }
 
@@ -153,14 +179,20 @@ std::expected<ScramFirstMessage, LoginFailure> parse_scram_first(std::string_vie
     const std::vector<std::string_view> attributes = attributes_of(message);
     std::size_t at = 0;
     const auto take = [&](std::string_view prefix) -> std::optional<std::string_view> {
-        if (at >= attributes.size() || !attributes[at].starts_with(prefix)) return std::nullopt;
+        if (at >= attributes.size() || !attributes[at].starts_with(prefix)) {
+            return std::nullopt;
+        }
         return attributes[at++].substr(prefix.size());
     };
     ScramFirstMessage first;
     // Channel binding (p=...) is for TLS, and Kafka has none.
-    if (const auto binding = take("n"); !binding || !binding->empty()) return std::unexpected(malformed("first"));
+    if (const auto binding = take("n"); !binding || !binding->empty()) {
+        return std::unexpected(malformed("first"));
+    }
     if (const auto identity = take("a="); identity) {
-        if (!is_sasl_name(*identity)) return std::unexpected(malformed("first"));
+        if (!is_sasl_name(*identity)) {
+            return std::unexpected(malformed("first"));
+        }
         first.authorization_id = *identity;
     } else if (const auto none = take(""); !none || !none->empty()) {
         return std::unexpected(malformed("first"));
@@ -170,14 +202,20 @@ std::expected<ScramFirstMessage, LoginFailure> parse_scram_first(std::string_vie
     }
     const auto name = take("n=");
     const auto nonce = name && is_sasl_name(*name) ? take("r=") : std::nullopt;
-    if (!nonce || !is_printable(*nonce)) return std::unexpected(malformed("first"));
+    if (!nonce || !is_printable(*nonce)) {
+        return std::unexpected(malformed("first"));
+    }
     first.user = name_of(*name);
     first.nonce = *nonce;
     first.bare = "n=" + std::string(*name) + ",r=" + first.nonce;
     for (; at < attributes.size(); ++at) {
         const std::optional<Extension> extension = extension_of(attributes[at]);
-        if (!extension) return std::unexpected(malformed("first"));
-        if (extension->name == "tokenauth") first.token_authentication = is_true(extension->value);
+        if (!extension) {
+            return std::unexpected(malformed("first"));
+        }
+        if (extension->name == "tokenauth") {
+            first.token_authentication = is_true(extension->value);
+        }
         first.bare += "," + std::string(attributes[at]);
     }
     return first;
@@ -190,12 +228,16 @@ std::expected<ScramFinalMessage, LoginFailure> parse_scram_final(std::string_vie
         return std::unexpected(malformed("final"));
     }
     for (std::size_t i = 2; i + 1 < attributes.size(); ++i) {
-        if (!extension_of(attributes[i])) return std::unexpected(malformed("final"));
+        if (!extension_of(attributes[i])) {
+            return std::unexpected(malformed("final"));
+        }
     }
     const std::optional<std::string> binding = whole_base64(attributes[0].substr(2));
     std::optional<std::string> proof = whole_base64(attributes.back().substr(2));
     const std::string_view nonce = attributes[1].substr(2);
-    if (!binding || !proof || !is_printable(nonce)) return std::unexpected(malformed("final"));
+    if (!binding || !proof || !is_printable(nonce)) {
+        return std::unexpected(malformed("final"));
+    }
     return ScramFinalMessage{.nonce = std::string(nonce),
                              .proof = std::move(*proof),
                              .without_proof = "c=" + to_base64(*binding) + ",r=" + std::string(nonce)};
@@ -221,8 +263,12 @@ std::expected<std::string, LoginFailure> ScramServer::begin(const ScramFirstMess
 
 std::expected<std::string, LoginFailure> ScramServer::finish(std::string_view client_final) {
     auto final_message = parse_scram_final(client_final);
-    if (!final_message) return std::unexpected(std::move(final_message.error()));
-    if (final_message->nonce != nonce_) return std::unexpected(hidden("Invalid client nonce in the final client message."));
+    if (!final_message) {
+        return std::unexpected(std::move(final_message.error()));
+    }
+    if (final_message->nonce != nonce_) {
+        return std::unexpected(hidden("Invalid client nonce in the final client message."));
+    }
     const std::string signed_text = signed_so_far_ + final_message->without_proof;
     const std::string client_signature = keyed_digest(hash_, credential_.stored_key, signed_text);
     if (final_message->proof.size() != client_signature.size()) {
@@ -234,7 +280,9 @@ std::expected<std::string, LoginFailure> ScramServer::finish(std::string_view cl
     std::string server_signature = keyed_digest(hash_, credential_.server_key, signed_text);
     wipe(credential_.server_key);
     wipe(credential_.stored_key);
-    if (!is_right) return std::unexpected(hidden("Invalid client credentials"));
+    if (!is_right) {
+        return std::unexpected(hidden("Invalid client credentials"));
+    }
     return "v=" + to_base64(server_signature);
 }
 
@@ -273,7 +321,9 @@ std::expected<std::string, std::string> ScramClient::answer(std::string_view ser
 
 std::expected<void, std::string> ScramClient::check(std::string_view server_final) const {
     const std::string_view attribute = server_final.substr(0, server_final.find(','));
-    if (attribute.starts_with("e=")) return std::unexpected("the broker says: " + std::string(attribute.substr(2)));
+    if (attribute.starts_with("e=")) {
+        return std::unexpected("the broker says: " + std::string(attribute.substr(2)));
+    }
     const auto signature = attribute.starts_with("v=") ? whole_base64(attribute.substr(2)) : std::nullopt;
     if (!signature || server_signature_.empty() || !equal_in_constant_time(*signature, server_signature_)) {
         return std::unexpected("the broker does not know the password: its SCRAM signature is wrong");

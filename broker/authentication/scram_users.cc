@@ -15,44 +15,62 @@ constexpr std::int32_t kIterationsMax = 16384;
 /// Takes `key=value` off the front of what stands between the brackets. Null when none stands there.
 std::optional<std::pair<std::string_view, std::string_view>> take_pair(std::string_view& rest) {
     const std::size_t equals = rest.find('=');
-    if (equals == std::string_view::npos) return std::nullopt;
+    if (equals == std::string_view::npos) {
+        return std::nullopt;
+    }
     const std::string_view key = trimmed(rest.substr(0, equals));
     rest = trimmed(rest.substr(equals + 1));
     std::string_view value;
     if (rest.starts_with('"')) {
         const std::size_t end = rest.find('"', 1);
-        if (end == std::string_view::npos) return std::nullopt;
+        if (end == std::string_view::npos) {
+            return std::nullopt;
+        }
         value = rest.substr(1, end - 1);
         rest = trimmed(rest.substr(end + 1));
-        if (!rest.empty() && rest.front() != ',') return std::nullopt;
+        if (!rest.empty() && rest.front() != ',') {
+            return std::nullopt;
+        }
     } else {
         value = trimmed(rest.substr(0, rest.find(',')));
         rest.remove_prefix(std::min(rest.size(), rest.find(',')));
     }
     if (rest.starts_with(',')) {
         rest.remove_prefix(1);
-        if (trimmed(rest).empty()) return std::nullopt;
+        if (trimmed(rest).empty()) {
+            return std::nullopt;
+        }
     }
     return std::pair{key, value};
 }
 
 std::optional<Hash> hash_of(std::string_view mechanism) {
-    if (mechanism == "SCRAM-SHA-256") return Hash::sha_256;
-    if (mechanism == "SCRAM-SHA-512") return Hash::sha_512;
+    if (mechanism == "SCRAM-SHA-256") {
+        return Hash::sha_256;
+    }
+    if (mechanism == "SCRAM-SHA-512") {
+        return Hash::sha_512;
+    }
     return std::nullopt;
 }
 
 std::expected<ScramUser, std::string> parse_line(std::string_view line) {
     const std::size_t equals = line.find('=');
     const std::optional<Hash> hash = hash_of(trimmed(line.substr(0, equals)));
-    if (!hash) return std::unexpected("it must begin with SCRAM-SHA-256= or SCRAM-SHA-512=");
+    if (!hash) {
+        return std::unexpected("it must begin with SCRAM-SHA-256= or SCRAM-SHA-512=");
+    }
     std::string_view rest = trimmed(line.substr(equals + 1));
-    if (!rest.starts_with('[') || !rest.ends_with(']')) return std::unexpected("[...] must stand behind the mechanism");
+    if (!rest.starts_with('[') || !rest.ends_with(']')) {
+        return std::unexpected("[...] must stand behind the mechanism");
+    }
     rest = rest.substr(1, rest.size() - 2);
     ScramUser user{.hash = *hash, .name = {}, .password = {}};
     while (!trimmed(rest).empty()) {
         const auto pair = take_pair(rest);
-        if (!pair) return std::unexpected("key=value, ... must stand in the brackets");
+        if (!pair) {
+            return std::unexpected("key=value, ... must stand in the brackets");
+        }
         const auto& [key, value] = *pair;
         if (key == "name") {
             user.name = value;
@@ -69,25 +87,35 @@ std::expected<ScramUser, std::string> parse_line(std::string_view line) {
             return std::unexpected("only name, password and iterations are known in the brackets");
         }
     }
-    if (user.name.empty() || user.password.empty()) return std::unexpected("a name or a password is missing");
+    if (user.name.empty() || user.password.empty()) {
+        return std::unexpected("a name or a password is missing");
+    }
     return user;
 }
 
 }  // namespace
 
 std::expected<std::vector<ScramUser>, std::string> parse_scram_users(std::string_view text) {
-    if (text.size() > kScramUsersBytesMax) return std::unexpected("it is larger than a megabyte");
+    if (text.size() > kScramUsersBytesMax) {
+        return std::unexpected("it is larger than a megabyte");
+    }
     std::vector<ScramUser> users;
     for (std::size_t number = 1; !text.empty(); ++number) {
         const std::string_view whole = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(text.size(), whole.size() + 1));
         const std::string_view line = trimmed(whole);
-        if (line.empty() || line.front() == '#') continue;
+        if (line.empty() || line.front() == '#') {
+            continue;
+        }
         auto user = parse_line(line);
         const std::string place = "line " + std::to_string(number) + ": ";
-        if (!user) return std::unexpected(place + user.error());
+        if (!user) {
+            return std::unexpected(place + user.error());
+        }
         const auto is_same = [&](const ScramUser& other) { return other.hash == user->hash && other.name == user->name; };
-        if (std::ranges::any_of(users, is_same)) return std::unexpected(place + "the user has such a credential already");
+        if (std::ranges::any_of(users, is_same)) {
+            return std::unexpected(place + "the user has such a credential already");
+        }
         if (users.size() == kScramUsersMax) {
             return std::unexpected(place + "there are more than " + std::to_string(kScramUsersMax) + " users");
         }
@@ -98,7 +126,9 @@ std::expected<std::vector<ScramUser>, std::string> parse_scram_users(std::string
 
 bool is_credential_of(const ScramUser& user, std::string_view kept) {
     const auto credential = parse_scram_credential(kept);
-    if (!credential || credential->iterations != user.iterations) return false;
+    if (!credential || credential->iterations != user.iterations) {
+        return false;
+    }
     const ScramCredential made = make_scram_credential(user.hash, user.password, credential->salt, user.iterations);
     return equal_in_constant_time(made.stored_key, credential->stored_key);
 }

@@ -60,7 +60,9 @@ void print_capacity(const json& capacity) {
 
 /// Prints what the broker answered. kExitUsage when it refused.
 int print_answer(const std::expected<HttpAnswer, HttpFailure>& answer, bool as_json) {
-    if (!answer) return report(answer.error());
+    if (!answer) {
+        return report(answer.error());
+    }
     if (!answer->is_good()) {
         std::fprintf(stderr, "partita: %s\n", answer->error().c_str());
         return answer->is_refusal() ? kExitUsage : kExitBroken;
@@ -94,7 +96,9 @@ void add_capacity_command(CLI::App& application, Action& chosen) {
         add_http_options(action, *http);
         action.final_callback([&chosen, &action, http, run = std::move(run)] {
             // The command itself stands for `show`, and is called after its subcommands.
-            if (action.get_subcommands().empty()) chosen = [http, run] { return run(*http); };
+            if (action.get_subcommands().empty()) {
+                chosen = [http, run] { return run(*http); };
+            }
         });
     };
     const auto show = [arguments](const HttpPlace& http) {
@@ -108,7 +112,9 @@ void add_capacity_command(CLI::App& application, Action& chosen) {
                     "Up to how many there may be by themselves when clients have to wait; 0 for never");
     prepare(*set, [arguments](const HttpPlace& http) {
         json body{{"units", arguments->units}};
-        if (arguments->units_max) body["units_max"] = *arguments->units_max;
+        if (arguments->units_max) {
+            body["units_max"] = *arguments->units_max;
+        }
         return print_answer(tell_http(http, HttpMethod::put, kPath, body.dump()), arguments->as_json);
     });
 }

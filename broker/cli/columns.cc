@@ -33,12 +33,18 @@ Character first_of(std::string_view text) {
                              : first >= 0xe0 && first < 0xf0 ? 3
                              : first >= 0xc2 && first < 0xe0 ? 2
                                                              : 0;
-    if (size == 1) return {text.substr(0, 1)};
-    if (size == 0 || text.size() < size) return {text.substr(0, 1), 1, false};
+    if (size == 1) {
+        return {text.substr(0, 1)};
+    }
+    if (size == 0 || text.size() < size) {
+        return {text.substr(0, 1), 1, false};
+    }
     char32_t code = first & (0x7fu >> size);
     for (std::size_t i = 1; i < size; ++i) {
         const auto next = static_cast<unsigned char>(text[i]);
-        if ((next & 0xc0) != 0x80) return {text.substr(0, 1), 1, false};
+        if ((next & 0xc0) != 0x80) {
+            return {text.substr(0, 1), 1, false};
+        }
         code = (code << 6) | (next & 0x3fu);
     }
     return {text.substr(0, size), is_in(kNarrow, code) ? 0u : is_in(kWide, code) ? 2u : 1u};
@@ -71,7 +77,9 @@ std::string fitted(std::string_view text, std::size_t columns, Side side, bool h
         used = 0;
         for (std::string_view rest = shown; columns > 0;) {
             const Character character = first_of(rest);
-            if (used + character.columns > columns - 1) break;
+            if (used + character.columns > columns - 1) {
+                break;
+            }
             cut += character.bytes;
             used += character.columns;
             rest.remove_prefix(character.bytes.size());

@@ -25,9 +25,15 @@ bool is_plain(std::string_view name) {
 
 void note_value(Line& line, const OptionModel& option, const std::string& value) {
     for (const std::string_view name : option.names) {
-        if (name == "--bootstrap-server" || name == "--bootstrap") line.whom.bootstrap = value;
-        if (name == "--command-config") line.whom.properties_file = value;
-        if (name == "--http") line.whom.http = value;
+        if (name == "--bootstrap-server" || name == "--bootstrap") {
+            line.whom.bootstrap = value;
+        }
+        if (name == "--command-config") {
+            line.whom.properties_file = value;
+        }
+        if (name == "--http") {
+            line.whom.http = value;
+        }
     }
 }
 
@@ -44,9 +50,13 @@ Line read_line(const CommandModel& program, const std::vector<std::string>& word
         } else if (word.starts_with('-') && word != "-") {
             const std::size_t equals = std::min(word.find('='), word.size());
             const OptionModel* option = find_option(*line.command, std::string_view(word).substr(0, equals));
-            if (option == nullptr) continue;
+            if (option == nullptr) {
+                continue;
+            }
             line.given.push_back(option->names.front());
-            if (option->argument.empty()) continue;
+            if (option->argument.empty()) {
+                continue;
+            }
             if (equals < word.size()) {
                 note_value(line, *option, word.substr(equals + 1));
             } else {
@@ -67,7 +77,9 @@ class Completer {
 
     [[nodiscard]] Completion value_of(const OptionModel& option, const std::string& before, const std::string& typed) {
         if (!option.choices.empty()) {
-            for (const std::string& choice : option.choices) offer(before, choice, {}, typed);
+            for (const std::string& choice : option.choices) {
+                offer(before, choice, {}, typed);
+            }
         } else if (const auto kind = kind_of(option)) {
             offer_names(*kind, before, typed);
         } else {
@@ -79,37 +91,54 @@ class Completer {
         const CommandModel& command = *line_.command;
         if (typed.starts_with('-')) {
             for (const OptionModel& option : command.options) {
-                for (const std::string& name : option.names) offer({}, name, option.help, typed);
+                for (const std::string& name : option.names) {
+                    offer({}, name, option.help, typed);
+                }
             }
             return std::move(found_);
         }
-        for (const CommandModel& below : command.subcommands) offer({}, below.name, below.summary, typed);
-        for (const std::string& one : command.words) offer({}, one, {}, typed);
+        for (const CommandModel& below : command.subcommands) {
+            offer({}, below.name, below.summary, typed);
+        }
+        for (const std::string& one : command.words) {
+            offer({}, one, {}, typed);
+        }
         const bool wants_topic =
             line_.positionals < command.positionals.size() && command.positionals[line_.positionals] == "TOPIC";
-        if (wants_topic) offer_names(NameKind::topic, {}, typed);
+        if (wants_topic) {
+            offer_names(NameKind::topic, {}, typed);
+        }
         // Who has typed nothing may want to know the options.
-        if (typed.empty() && found_.candidates.empty()) return word("--");
+        if (typed.empty() && found_.candidates.empty()) {
+            return word("--");
+        }
         return std::move(found_);
     }
 
   private:
     static std::optional<NameKind> kind_of(const OptionModel& option) {
         const std::string_view name = option.names.front();
-        if (option.argument == "topic" || option.argument == "topic,..." || name == "--topic" || name == "--topic-list")
+        if (option.argument == "topic" || option.argument == "topic,..." || name == "--topic" || name == "--topic-list") {
             return NameKind::topic;
-        if (option.argument == "group" || name == "--group") return NameKind::group;
+        }
+        if (option.argument == "group" || name == "--group") {
+            return NameKind::group;
+        }
         return std::nullopt;
     }
     void offer(const std::string& before, const std::string& word, const std::string& help, const std::string& typed) {
-        if (word.starts_with(typed)) found_.candidates.push_back({before + word, help});
+        if (word.starts_with(typed)) {
+            found_.candidates.push_back({before + word, help});
+        }
     }
     void offer_names(NameKind kind, const std::string& before, const std::string& typed) {
         std::vector<std::string> names = names_(kind, line_.whom);
         std::erase_if(names, [&](const std::string& name) { return !is_plain(name) || !name.starts_with(typed); });
         std::ranges::sort(names);
         names.resize(std::min(names.size(), kNamesOfferedMax));
-        for (const std::string& name : names) found_.candidates.push_back({before + name, {}});
+        for (const std::string& name : names) {
+            found_.candidates.push_back({before + name, {}});
+        }
     }
 
     const Line& line_;
@@ -175,7 +204,9 @@ end
 std::string names_of(const CommandModel& program) {
     std::string names = " partita";
     for (const CommandModel& command : program.subcommands) {
-        if (!command.kafka_name.empty()) names += " " + command.kafka_name + " " + command.kafka_name + ".sh";
+        if (!command.kafka_name.empty()) {
+            names += " " + command.kafka_name + " " + command.kafka_name + ".sh";
+        }
     }
     return names;
 }
@@ -183,7 +214,9 @@ std::string names_of(const CommandModel& program) {
 }  // namespace
 
 Completion complete(const CommandModel& program, std::vector<std::string> words, const NameSource& names) {
-    if (words.size() < 2) return {};
+    if (words.size() < 2) {
+        return {};
+    }
     const Line line = read_line(program, words);
     const std::string& typed = words.back();
     Completer completer(line, names);
@@ -194,7 +227,9 @@ Completion complete(const CommandModel& program, std::vector<std::string> words,
     const std::size_t equals = typed.find('=');
     if (typed.starts_with('-') && equals != std::string::npos) {
         const OptionModel* option = find_option(*line.command, std::string_view(typed).substr(0, equals));
-        if (option == nullptr || option->argument.empty()) return {};
+        if (option == nullptr || option->argument.empty()) {
+            return {};
+        }
         const std::size_t item = equals + 1 + begin_of_item(typed.substr(equals + 1));
         return completer.value_of(*option, typed.substr(0, item), typed.substr(item));
     }

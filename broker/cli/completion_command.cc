@@ -36,41 +36,63 @@ std::vector<std::string> names_over_http(NameKind kind, const std::string& http)
     const auto answer =
         ask_http(http, HttpMethod::get, is_topic ? "/v1/topics?internal=0" : "/v1/groups", std::chrono::milliseconds(1000));
     std::vector<std::string> names;
-    if (!answer || !answer->is_good()) return names;
+    if (!answer || !answer->is_good()) {
+        return names;
+    }
     const auto json = nlohmann::ordered_json::parse(answer->body, nullptr, false);
-    if (!json.is_object()) return names;
+    if (!json.is_object()) {
+        return names;
+    }
     for (const auto& one : json.value(is_topic ? "topics" : "groups", nlohmann::ordered_json::array())) {
-        if (one.is_object()) names.push_back(one.value(is_topic ? "topic" : "group", ""));
+        if (one.is_object()) {
+            names.push_back(one.value(is_topic ? "topic" : "group", ""));
+        }
     }
     return names;
 }
 
 /// A broker that does not answer, or refuses, offers nothing: there is nobody to tell.
 std::vector<std::string> known_names(NameKind kind, const WhomToAsk& whom) {
-    if (!whom.http.empty()) return names_over_http(kind, whom.http);
+    if (!whom.http.empty()) {
+        return names_over_http(kind, whom.http);
+    }
     std::map<std::string, std::string> properties;
     if (!whom.properties_file.empty()) {
         auto read = tools::read_properties(whom.properties_file);
-        if (!read) return {};
+        if (!read) {
+            return {};
+        }
         properties = std::move(*read);
     }
     properties["bootstrap.servers"] = whom.bootstrap.empty() ? usual_bootstrap() : whom.bootstrap;
     properties["client.id"] = "partita-completion";
-    for (const char* timeout : {"default.api.timeout.ms", "request.timeout.ms"}) properties[timeout] = kAnswerTimeoutMs;
+    for (const char* timeout : {"default.api.timeout.ms", "request.timeout.ms"}) {
+        properties[timeout] = kAnswerTimeoutMs;
+    }
     properties["socket.connection.setup.timeout.ms"] = kConnectTimeoutMs;
     const auto settings = client::settings_of(properties);
-    if (!settings) return {};
+    if (!settings) {
+        return {};
+    }
     client::TcpNetwork network;
     client::Cluster cluster(network, *settings);
     std::vector<std::string> names;
     if (kind == NameKind::topic) {
         const auto topics = client::list_topics(cluster);
-        if (!topics) return {};
-        for (const auto& topic : *topics) names.push_back(topic.name);
+        if (!topics) {
+            return {};
+        }
+        for (const auto& topic : *topics) {
+            names.push_back(topic.name);
+        }
     } else {
         const auto groups = client::list_all_groups(cluster);
-        if (!groups) return {};
-        for (const auto& group : *groups) names.push_back(group.id);
+        if (!groups) {
+            return {};
+        }
+        for (const auto& group : *groups) {
+            names.push_back(group.id);
+        }
     }
     return names;
 }
@@ -93,7 +115,9 @@ void answer(Shell shell, std::vector<std::string> words) {
     for (const Candidate& one : found.candidates) {
         std::printf("%s\t%s\n", one.word.substr(std::min(not_counted, one.word.size())).c_str(), one.help.c_str());
     }
-    if (found.takes_files) std::printf(":files\n");
+    if (found.takes_files) {
+        std::printf(":files\n");
+    }
 }
 
 int print_manual(const std::string& name) {
@@ -105,7 +129,9 @@ int print_manual(const std::string& name) {
         return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
     }
     const CommandModel* command = find_command(program, name);
-    if (command == nullptr) return refuse("there is no command " + name + "; `partita --help` lists them");
+    if (command == nullptr) {
+        return refuse("there is no command " + name + "; `partita --help` lists them");
+    }
     std::fputs(manual_page(*command, PARTITA_VERSION).c_str(), stdout);
     return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
 }
@@ -116,10 +142,13 @@ std::optional<int> run_completion(int argument_count, char** argument_values) {
     const std::span<char*> words(argument_values, static_cast<std::size_t>(std::max(argument_count, 0)));
     // partita complete SHELL -- WORD...
     constexpr std::size_t kBeforeWords = 4;
-    if (words.size() < kBeforeWords || std::string_view(words[1]) != "complete" || std::string_view(words[3]) != "--")
+    if (words.size() < kBeforeWords || std::string_view(words[1]) != "complete" || std::string_view(words[3]) != "--") {
         return std::nullopt;
+    }
     const auto shell = shell_of(words[2]);
-    if (!shell) return refuse(std::string("no completion for the shell ") + words[2]);
+    if (!shell) {
+        return refuse(std::string("no completion for the shell ") + words[2]);
+    }
     answer(*shell, {words.begin() + kBeforeWords, words.end()});
     return kExitDone;
 }

@@ -23,7 +23,9 @@ struct ControlArguments {
 /// Sends one request and prints the answer. kExitUsage when the broker refuses it.
 int ask(const ControlArguments& arguments, HttpMethod method, const std::string& target) {
     const auto answer = ask_http(arguments.http, method, target);
-    if (!answer) return report(answer.error());
+    if (!answer) {
+        return report(answer.error());
+    }
     std::fputs(answer->body.c_str(), answer->is_good() ? stdout : stderr);
     return answer->is_good() ? kExitDone : answer->is_refusal() ? kExitUsage : kExitBroken;
 }

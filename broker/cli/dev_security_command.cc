@@ -22,14 +22,22 @@ int run(const Arguments& arguments) {
     dev_security::Wishes wishes = arguments.wishes;
     std::error_code error;
     wishes.directory = std::filesystem::absolute(wishes.directory, error).lexically_normal().string();
-    if (error) return refuse("cannot find out where " + arguments.wishes.directory + " is: " + error.message());
-    while (wishes.directory.size() > 1 && wishes.directory.ends_with('/')) wishes.directory.pop_back();
+    if (error) {
+        return refuse("cannot find out where " + arguments.wishes.directory + " is: " + error.message());
+    }
+    while (wishes.directory.size() > 1 && wishes.directory.ends_with('/')) {
+        wishes.directory.pop_back();
+    }
     boost::system::error_code nameless;
     // A machine without a name is reached as localhost all the same.
-    if (const std::string own = boost::asio::ip::host_name(nameless); !nameless) wishes.hosts.push_back(own);
+    if (const std::string own = boost::asio::ip::host_name(nameless); !nameless) {
+        wishes.hosts.push_back(own);
+    }
     SystemClock clock;
     const auto files = dev_security::make_files(wishes, clock.now().wall.value / 1000);
-    if (!files) return refuse(files.error());
+    if (!files) {
+        return refuse(files.error());
+    }
     if (const auto written = dev_security::write_files(wishes.directory, *files, arguments.may_replace); !written) {
         return refuse(written.error());
     }

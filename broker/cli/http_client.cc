@@ -54,7 +54,9 @@ std::optional<Endpoint> parse_address(std::string_view address, const HttpPeer& 
     std::string_view rest;
     if (address.starts_with('[')) {
         const std::size_t close = address.find(']');
-        if (close == std::string_view::npos) return std::nullopt;
+        if (close == std::string_view::npos) {
+            return std::nullopt;
+        }
         endpoint.host = address.substr(1, close - 1);
         rest = address.substr(close + 1);
     } else {
@@ -66,7 +68,9 @@ std::optional<Endpoint> parse_address(std::string_view address, const HttpPeer& 
         std::uint16_t port = 0;
         const auto [end, error] = std::from_chars(rest.data() + 1, rest.data() + rest.size(), port);
         const bool is_port = rest.front() == ':' && error == std::errc() && end == rest.data() + rest.size() && port > 0;
-        if (!is_port) return std::nullopt;
+        if (!is_port) {
+            return std::nullopt;
+        }
         endpoint.port = rest.substr(1);
     }
     return endpoint.host.empty() ? std::nullopt : std::optional(endpoint);
@@ -75,7 +79,9 @@ std::optional<Endpoint> parse_address(std::string_view address, const HttpPeer& 
 /// What the request says of who asks; empty when it says nothing. The error names the file.
 std::expected<std::string, std::string> authorization_of(const HttpPlace& place) {
     if (place.peer != &kBrokerPeer) {
-        if (place.login.empty()) return "";
+        if (place.login.empty()) {
+            return "";
+        }
         return "Basic " + authentication::to_base64(place.login);
     }
     if (place.token_file.empty()) {
@@ -87,7 +93,9 @@ std::expected<std::string, std::string> authorization_of(const HttpPlace& place)
     if (!std::getline(file, token) || token.empty()) {
         return std::unexpected("--http-token-file: there is no token in the first line of " + place.token_file);
     }
-    if (token.ends_with('\r')) token.pop_back();
+    if (token.ends_with('\r')) {
+        token.pop_back();
+    }
     return "Bearer " + token;
 }
 
@@ -122,29 +130,45 @@ class Request {
                 true, std::string(peer_.address_option) + " is " + address_ + "; say " + std::string(peer_.address_form)});
         }
         const auto authorization = authorization_of(place_);
-        if (!authorization) return std::unexpected(HttpFailure{true, authorization.error()});
-        if (auto opened = open_stream(*endpoint); !opened) return std::unexpected(std::move(opened.error()));
+        if (!authorization) {
+            return std::unexpected(HttpFailure{true, authorization.error()});
+        }
+        if (auto opened = open_stream(*endpoint); !opened) {
+            return std::unexpected(std::move(opened.error()));
+        }
         const auto addresses = addresses_of(*endpoint);
-        if (!addresses) return nobody_answers(addresses.error().message);
+        if (!addresses) {
+            return nobody_answers(addresses.error().message);
+        }
         beast::error_code error;
         wait_for([&](auto done) { stream_->transport().async_connect(*addresses, std::move(done)); }, error);
-        if (error) return nobody_answers(error.message());
-        if (auto secured = shake_hands(); !secured) return secured;
+        if (error) {
+            return nobody_answers(error.message());
+        }
+        if (auto secured = shake_hands(); !secured) {
+            return secured;
+        }
         beast::http::request<beast::http::string_body> request(verb_of(method), target, 11);
         request.set(beast::http::field::host,
                     (endpoint->host.contains(':') ? "[" + endpoint->host + "]" : endpoint->host) + ":" + endpoint->port);
-        if (!authorization->empty()) request.set(beast::http::field::authorization, *authorization);
+        if (!authorization->empty()) {
+            request.set(beast::http::field::authorization, *authorization);
+        }
         request.set(beast::http::field::user_agent, "partita");
-        if (!json.empty()) request.set(beast::http::field::content_type, "application/json");
+        if (!json.empty()) {
+            request.set(beast::http::field::content_type, "application/json");
+        }
         request.body() = json;
         request.keep_alive(false);
         request.prepare_payload();
         wait_for([&](auto done) { beast::http::async_write(*stream_, request, std::move(done)); }, error);
-        if (!error)
+        if (!error) {
             wait_for([&](auto done) { beast::http::async_read_header(*stream_, buffer_, parser_, std::move(done)); }, error);
-        if (error)
+        }
+        if (error) {
             return failure("what listens at " + address_ + " does not answer as a " + std::string(peer_.what) +
                            " does: " + error.message());
+        }
         is_limited_ = has_timeout;
         return {};
     }
@@ -162,11 +186,16 @@ class Request {
             parser_.get().body().size = piece.size();
             beast::error_code error;
             wait_for([&](auto done) { beast::http::async_read_some(*stream_, buffer_, parser_, std::move(done)); }, error);
-            if (error == beast::http::error::need_buffer) error = {};
-            if (error)
+            if (error == beast::http::error::need_buffer) {
+                error = {};
+            }
+            if (error) {
                 return failure("the " + std::string(peer_.what) + " at " + address_ +
                                " ended before its answer did: " + error.message());
-            if (!take(std::string_view(piece.data(), piece.size() - parser_.get().body().size))) return {};
+            }
+            if (!take(std::string_view(piece.data(), piece.size() - parser_.get().body().size))) {
+                return {};
+            }
         }
         return {};
     }
@@ -186,7 +215,9 @@ class Request {
         std::from_chars(endpoint.port.data(), endpoint.port.data() + endpoint.port.size(), place.port);
         SystemClock clock;
         const auto found = place_.resolver->resolve(place, clock.now().monotonic + timeout_.count(), clock);
-        if (!found) return std::unexpected(found.error());
+        if (!found) {
+            return std::unexpected(found.error());
+        }
         std::vector<asio::ip::tcp::endpoint> addresses;
         for (const client::SocketAddress& each : *found) {
             asio::ip::tcp::endpoint& address = addresses.emplace_back();
@@ -210,9 +241,10 @@ class Request {
         } else {
             tls_->load_verify_file(place_.ca_file, error);
         }
-        if (error)
+        if (error) {
             return std::unexpected(
                 HttpFailure{true, std::string(peer_.ca_option) + ": " + place_.ca_file + ": " + error.message()});
+        }
         stream_.emplace(std::move(socket), &*tls_);
         stream_->secured()->set_verify_callback(asio::ssl::host_name_verification(endpoint.host));
         asio::ip::make_address(endpoint.host, error);
@@ -224,7 +256,9 @@ class Request {
     }
 
     [[nodiscard]] std::expected<void, HttpFailure> shake_hands() {
-        if (stream_->secured() == nullptr) return {};
+        if (stream_->secured() == nullptr) {
+            return {};
+        }
         beast::error_code error;
         wait_for([&](auto done) { stream_->secured()->async_handshake(asio::ssl::stream_base::client, std::move(done)); }, error);
         if (error) {
@@ -272,7 +306,9 @@ class LineSplitter {
         for (std::size_t end = piece.find('\n'); end != std::string_view::npos; end = piece.find('\n')) {
             line_ += piece.substr(0, end);
             piece.remove_prefix(end + 1);
-            if (!take_(line_)) return Outcome::enough;
+            if (!take_(line_)) {
+                return Outcome::enough;
+            }
             line_.clear();
         }
         line_ += piece;
@@ -308,7 +344,9 @@ void add_http_options(CLI::App& command, HttpPlace& place) {
 
 std::string HttpAnswer::error() const {
     const auto json = nlohmann::ordered_json::parse(body, nullptr, false);
-    if (json.is_object() && json.contains("error") && json["error"].is_string()) return json["error"];
+    if (json.is_object() && json.contains("error") && json["error"].is_string()) {
+        return json["error"];
+    }
     return body.substr(0, kErrorTextMax);
 }
 
@@ -317,14 +355,20 @@ namespace {
 std::expected<HttpAnswer, HttpFailure> exchange(const HttpPlace& place, HttpMethod method, const std::string& target,
                                                 const std::string& json, std::chrono::milliseconds timeout) {
     Request request(place, timeout);
-    if (auto sent = request.send(method, target, true, json); !sent) return std::unexpected(std::move(sent.error()));
+    if (auto sent = request.send(method, target, true, json); !sent) {
+        return std::unexpected(std::move(sent.error()));
+    }
     HttpAnswer answer{.status = request.status()};
     const auto read = request.read_body([&](std::string_view piece) {
         answer.body += piece;
         return answer.body.size() <= kBodyBytesMax;
     });
-    if (!read) return std::unexpected(read.error());
-    if (answer.body.size() > kBodyBytesMax) return request.failure("the answer from " + place.address + " is too long");
+    if (!read) {
+        return std::unexpected(read.error());
+    }
+    if (answer.body.size() > kBodyBytesMax) {
+        return request.failure("the answer from " + place.address + " is too long");
+    }
     return answer;
 }
 
@@ -344,9 +388,13 @@ std::expected<HttpAnswer, HttpFailure> read_http_lines(const HttpPlace& place, c
                                                        std::size_t line_bytes_max, const LineTaker& take,
                                                        const BrokerTaker& named) {
     Request request(place);
-    if (auto sent = request.send(HttpMethod::get, target, false); !sent) return std::unexpected(std::move(sent.error()));
+    if (auto sent = request.send(HttpMethod::get, target, false); !sent) {
+        return std::unexpected(std::move(sent.error()));
+    }
     HttpAnswer answer{.status = request.status()};
-    if (answer.is_good() && named && !request.broker().empty()) named(request.broker());
+    if (answer.is_good() && named && !request.broker().empty()) {
+        named(request.broker());
+    }
     LineSplitter lines(line_bytes_max, take);
     auto outcome = LineSplitter::Outcome::more;
     const auto read = request.read_body([&](std::string_view piece) {
@@ -357,14 +405,19 @@ std::expected<HttpAnswer, HttpFailure> read_http_lines(const HttpPlace& place, c
         outcome = lines.add(piece);
         return outcome == LineSplitter::Outcome::more;
     });
-    if (!read) return std::unexpected(read.error());
-    if (outcome == LineSplitter::Outcome::too_long)
+    if (!read) {
+        return std::unexpected(read.error());
+    }
+    if (outcome == LineSplitter::Outcome::too_long) {
         return request.failure("a line of the answer from " + place.address + " is too long");
+    }
     return answer;
 }
 
 int report(const HttpFailure& failure) {
-    if (failure.is_usage) return refuse(failure.message);
+    if (failure.is_usage) {
+        return refuse(failure.message);
+    }
     std::fprintf(stderr, "partita: %s\n", failure.message.c_str());
     return kExitBroken;
 }

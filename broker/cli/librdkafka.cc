@@ -27,7 +27,9 @@ std::expected<std::unique_ptr<Librdkafka>, std::string> Librdkafka::load() {
     if (!find(library, "rd_kafka_" #name, functions->name)) missing = "rd_kafka_" #name;
     PARTITA_LIBRDKAFKA_FUNCTIONS(PARTITA_FIND)
 #undef PARTITA_FIND
-    if (!find(library, "rd_kafka_new", functions->new_handle)) missing = "rd_kafka_new";
+    if (!find(library, "rd_kafka_new", functions->new_handle)) {
+        missing = "rd_kafka_new";
+    }
     if (missing != nullptr) {
         return std::unexpected(std::string("the librdkafka that is here is too old (2.0 is needed): it has no ") + missing);
     }

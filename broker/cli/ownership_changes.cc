@@ -17,7 +17,9 @@ std::string text_or(const ordered_json& value, const char* other) {
 /// What people call a member: its client id with the static name, where it has one.
 std::string name_of(const ordered_json& change, const std::string& which) {
     const ordered_json& id = change.at(which);
-    if (id.is_null()) return "nobody";
+    if (id.is_null()) {
+        return "nobody";
+    }
     return text_or(change.value(which + "_name", ordered_json(nullptr)), id.get<std::string>().c_str());
 }
 
@@ -25,19 +27,29 @@ std::string claim_text(const ordered_json& claim) { return claim.is_null() ? "?"
 
 std::string checkpoint_text(const ordered_json& change) {
     const ordered_json& checkpoint = change.at("checkpoint");
-    if (checkpoint.is_null()) return ", no commit";
+    if (checkpoint.is_null()) {
+        return ", no commit";
+    }
     std::string text = ", committed " + std::to_string(checkpoint.at("offset").get<std::int64_t>());
-    if (!checkpoint.at("lag").is_null()) text += ", lag " + std::to_string(checkpoint.at("lag").get<std::int64_t>());
+    if (!checkpoint.at("lag").is_null()) {
+        text += ", lag " + std::to_string(checkpoint.at("lag").get<std::int64_t>());
+    }
     return text;
 }
 
 std::string takeover_text(const ordered_json& change) {
     std::string text = name_of(change, "from") + " -> " + name_of(change, "to") + ", " + change.at("kind").get<std::string>();
-    if (change.at("cause") != change.at("kind")) text += " (" + change.at("cause").get<std::string>() + ")";
-    if (change.at("flapping").get<bool>()) text += ", flapping";
+    if (change.at("cause") != change.at("kind")) {
+        text += " (" + change.at("cause").get<std::string>() + ")";
+    }
+    if (change.at("flapping").get<bool>()) {
+        text += ", flapping";
+    }
     text += ", claim " + claim_text(change.at("claim_before")) + " -> " + claim_text(change.at("claim"));
     const ordered_json& unowned = change.at("unowned_ms");
-    if (!unowned.is_null()) text += ", nobody had it for " + std::to_string(unowned.get<std::int64_t>()) + " ms";
+    if (!unowned.is_null()) {
+        text += ", nobody had it for " + std::to_string(unowned.get<std::int64_t>()) + " ms";
+    }
     return text;
 }
 
@@ -46,14 +58,19 @@ std::string text_of(const ordered_json& change) {
     const ordered_json& time = change.at("time_ms");
     std::string text = (time.is_null() ? std::string("--:--:--") : clock_time(time.get<std::int64_t>())) + " " + event +
                        std::string(event.size() < 9 ? 9 - event.size() : 1, ' ');
-    if (event == "missed")
+    if (event == "missed") {
         return text + std::to_string(change.at("takeovers").get<std::uint64_t>()) + " takeovers, of which no more is known";
+    }
     text += change.at("topic").get<std::string>() + " " + std::to_string(change.at("partition").get<std::int64_t>()) + ": ";
     if (event == "owner") {
         return text + name_of(change, "member_id") + ", claim " + claim_text(change.at("claim")) + checkpoint_text(change);
     }
-    if (event == "free") return text + "nobody; it was " + name_of(change, "previous") + "'s";
-    if (event == "stolen") return text + name_of(change, "from") + " went on after " + name_of(change, "to") + " had it";
+    if (event == "free") {
+        return text + "nobody; it was " + name_of(change, "previous") + "'s";
+    }
+    if (event == "stolen") {
+        return text + name_of(change, "from") + " went on after " + name_of(change, "to") + " had it";
+    }
     return text + takeover_text(change);
 }
 
@@ -84,13 +101,17 @@ std::vector<ordered_json> OwnershipChanges::update(const ordered_json& answer) {
         kinds[sequence] = kind;
         const auto known = is_anew ? kinds_.end() : kinds_.find(sequence);
         const bool turned_out = known != kinds_.end() && known->second != kind;
-        if (sequence <= told && !turned_out) continue;
+        if (sequence <= told && !turned_out) {
+            continue;
+        }
         if (sequence > told + 1 && !turned_out) {
             changes.push_back({{"event", "missed"}, {"time_ms", now}, {"takeovers", sequence - told - 1}});
         }
         ordered_json change{{"event", turned_out ? "stolen" : "takeover"}};
         change.update(takeover);
-        if (turned_out) change["time_ms"] = takeover.at("seen_after_ms");
+        if (turned_out) {
+            change["time_ms"] = takeover.at("seen_after_ms");
+        }
         add_name(change, "from");
         add_name(change, "to");
         if (!turned_out) {

@@ -50,18 +50,24 @@ std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t no
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const std::string_view rest(end, text.data() + text.size());
     if (error == std::errc() && value >= 0) {
-        if (rest.empty()) return value;
+        if (rest.empty()) {
+            return value;
+        }
         const std::int64_t unit_ms = rest == "s"   ? 1000
                                      : rest == "m" ? 60'000
                                      : rest == "h" ? 3'600'000
                                      : rest == "d" ? 86'400'000
                                                    : 0;
-        if (unit_ms > 0 && value <= now_ms / unit_ms) return now_ms - value * unit_ms;
+        if (unit_ms > 0 && value <= now_ms / unit_ms) {
+            return now_ms - value * unit_ms;
+        }
     }
     for (const char* format : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d"}) {
         std::tm parts{};
         const char* stopped = ::strptime(text.c_str(), format, &parts);
-        if (stopped != nullptr && *stopped == '\0') return static_cast<std::int64_t>(::timegm(&parts)) * 1000;
+        if (stopped != nullptr && *stopped == '\0') {
+            return static_cast<std::int64_t>(::timegm(&parts)) * 1000;
+        }
     }
     return std::nullopt;
 }
@@ -79,7 +85,9 @@ class ProgressBar {
     void show(std::int64_t done, std::int64_t total) {
         const auto now = real_schedule().clock.now().monotonic;
         constexpr std::int64_t kEveryMs = 100;
-        if (!is_shown_ || done < 0 || done > total || total == 0 || now - last_ < kEveryMs) return;
+        if (!is_shown_ || done < 0 || done > total || total == 0 || now - last_ < kEveryMs) {
+            return;
+        }
         last_ = now;
         constexpr int kWidth = 40;
         const double share = static_cast<double>(done) / static_cast<double>(total);
@@ -92,7 +100,9 @@ class ProgressBar {
         is_drawn_ = true;
     }
     void clear() {
-        if (is_drawn_) std::fprintf(stderr, "\r\033[K");
+        if (is_drawn_) {
+            std::fprintf(stderr, "\r\033[K");
+        }
         is_drawn_ = false;
     }
 
@@ -104,7 +114,9 @@ class ProgressBar {
 
 std::string picture_of(const nlohmann::ordered_json& plan, const std::string& when) {
     const Terminal terminal = terminal_of(STDOUT_FILENO);
-    if (when == "never" || (when == "auto" && !terminal.is_terminal)) return {};
+    if (when == "never" || (when == "auto" && !terminal.is_terminal)) {
+        return {};
+    }
     return expansion::plan_drawing(
         plan, {.columns = terminal.columns, .has_unicode = terminal.has_unicode, .has_colour = terminal.has_colour});
 }
@@ -124,8 +136,9 @@ bool write_svg(const std::string& path, const nlohmann::ordered_json& plan) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
     const bool is_written =
         file && std::fwrite(svg.data(), 1, svg.size(), file.get()) == svg.size() && std::fflush(file.get()) == 0;
-    if (!is_written)
+    if (!is_written) {
         std::fprintf(stderr, "partita: cannot write %s: %s\n", path.c_str(), std::generic_category().message(errno).c_str());
+    }
     return is_written;
 }
 
@@ -134,7 +147,9 @@ bool print(std::string_view text) { return std::fwrite(text.data(), 1, text.size
 /// A list of keys is all of them up to a bound of memory; who pastes it into a script has to know when it is not.
 void tell_unlisted_keys(const nlohmann::ordered_json& plan, std::int64_t listed) {
     const std::int64_t keys = plan["scanned"].value("keys", listed);
-    if (listed >= keys) return;
+    if (listed >= keys) {
+        return;
+    }
     std::fprintf(stderr, "partita: %lld of about %lld distinct keys are listed, a uniform sample of them\n",
                  static_cast<long long>(listed), static_cast<long long>(keys));
 }
@@ -178,13 +193,17 @@ int plan(Options& options) {
         std::fprintf(stderr, "partita: what answered is no plan\n");
         return kExitBroken;
     }
-    if (!options.svg.empty() && !write_svg(options.svg, json)) return kExitBroken;
+    if (!options.svg.empty() && !write_svg(options.svg, json)) {
+        return kExitBroken;
+    }
     const bool is_printed = wish.lists_keys || print(options.json ? json.dump(2) + "\n" : text);
     if (!is_printed || std::fflush(stdout) != 0) {
         std::fprintf(stderr, "partita: cannot write the answer\n");
         return kExitBroken;
     }
-    if (wish.lists_keys) tell_unlisted_keys(json, listed);
+    if (wish.lists_keys) {
+        tell_unlisted_keys(json, listed);
+    }
     return may_go_on(text_member(json, "verdict"), options.fail_on) ? kExitDone : kExitFindings;
 }
 

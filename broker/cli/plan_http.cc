@@ -18,11 +18,21 @@ constexpr std::size_t kPlanLineBytesMax = std::size_t{256} << 20;
 std::string target(const PlanArguments& arguments) {
     std::string text =
         "/v1/topics/" + percent_encoded(arguments.topic) + "/expansion?to=" + std::to_string(arguments.to) + "&stream=1";
-    if (arguments.records) text += "&records=" + std::to_string(*arguments.records);
-    if (arguments.since_ms) text += "&since=" + std::to_string(*arguments.since_ms);
-    if (!arguments.partitioner.empty()) text += "&partitioner=" + percent_encoded(arguments.partitioner);
-    if (arguments.hashes_keys) text += "&hash_keys=1";
-    if (arguments.lists_keys) text += "&keys=1";
+    if (arguments.records) {
+        text += "&records=" + std::to_string(*arguments.records);
+    }
+    if (arguments.since_ms) {
+        text += "&since=" + std::to_string(*arguments.since_ms);
+    }
+    if (!arguments.partitioner.empty()) {
+        text += "&partitioner=" + percent_encoded(arguments.partitioner);
+    }
+    if (arguments.hashes_keys) {
+        text += "&hash_keys=1";
+    }
+    if (arguments.lists_keys) {
+        text += "&keys=1";
+    }
     return text;
 }
 
@@ -39,7 +49,9 @@ class PlanLines {
     /// False when somebody does not want any more.
     [[nodiscard]] bool take(std::string_view line) {
         const auto json = ordered_json::parse(line, nullptr, false);
-        if (!json.is_object()) return true;
+        if (!json.is_object()) {
+            return true;
+        }
         if (json.contains("progress")) {
             listener_.progress(number_of(json["progress"], "done"), number_of(json["progress"], "total"));
         } else if (json.contains("keys") && json["keys"].is_string()) {
@@ -60,7 +72,9 @@ class PlanLines {
 
 /// Ports change hands: whose plan it is says the plan.
 bool is_of_wanted_broker(const PlanArguments& arguments, const ordered_json& plan) {
-    if (arguments.data_directory.empty()) return true;
+    if (arguments.data_directory.empty()) {
+        return true;
+    }
     const ordered_json broker = plan.value("broker", ordered_json::object());
     return broker.is_object() && text_member(broker, "data_directory") == arguments.data_directory &&
            text_member(broker, "cluster_id") == arguments.cluster_id;
@@ -83,8 +97,12 @@ std::expected<std::string, PlanRefusal> plan_over_http(const PlanArguments& argu
     if (!answer->is_good()) {
         return std::unexpected(PlanRefusal{answer->is_refusal() ? kExitUsage : kExitBroken, answer->error()});
     }
-    if (!lines.error.empty()) return broken(lines.error);
-    if (!lines.plan.is_object()) return broken("the answer ends without a plan");
+    if (!lines.error.empty()) {
+        return broken(lines.error);
+    }
+    if (!lines.plan.is_object()) {
+        return broken("the answer ends without a plan");
+    }
     if (!is_of_wanted_broker(arguments, lines.plan)) {
         return std::unexpected(
             PlanRefusal{.exit_code = kExitBroken, .message = "another broker answers there", .is_elsewhere = true});

@@ -43,8 +43,12 @@ class Cluster {
   public:
     explicit Cluster(std::unique_ptr<Librdkafka> library) : api_(std::move(library)) {}
     ~Cluster() {
-        if (queue_ != nullptr) api_->queue_destroy(queue_);
-        if (handle_ != nullptr) api_->destroy(handle_);
+        if (queue_ != nullptr) {
+            api_->queue_destroy(queue_);
+        }
+        if (handle_ != nullptr) {
+            api_->destroy(handle_);
+        }
     }
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
@@ -80,7 +84,9 @@ class Cluster {
         api_->conf_set_opaque(settings, this);
         api_->conf_set_error_cb(settings, [](rd_kafka_t*, int error, const char* told, void* cluster) {
             // That no broker is left follows from what was told of each.
-            if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) static_cast<Cluster*>(cluster)->trouble_ = told;
+            if (error != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
+                static_cast<Cluster*>(cluster)->trouble_ = told;
+            }
         });
         handle_ = api_->new_handle(RD_KAFKA_CONSUMER, settings, reason.data(), reason.size());
         if (handle_ == nullptr) {
@@ -97,7 +103,9 @@ class Cluster {
     std::expected<std::map<std::string, std::int32_t>, std::string> topics() const {
         const rd_kafka_metadata_t* metadata = nullptr;
         const auto error = api_->metadata(handle_, 1, nullptr, &metadata, kRequestTimeoutMs);
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(text(error) + trouble());
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            return std::unexpected(text(error) + trouble());
+        }
         std::map<std::string, std::int32_t> counts;
         for (int index = 0; index < metadata->topic_cnt; ++index) {
             if (metadata->topics[index].err == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -111,7 +119,9 @@ class Cluster {
     /// The id of the only broker; null where there are several, which no Partita is.
     std::optional<std::int32_t> only_broker() const {
         const rd_kafka_metadata_t* metadata = nullptr;
-        if (api_->metadata(handle_, 0, nullptr, &metadata, kRequestTimeoutMs) != RD_KAFKA_RESP_ERR_NO_ERROR) return std::nullopt;
+        if (api_->metadata(handle_, 0, nullptr, &metadata, kRequestTimeoutMs) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            return std::nullopt;
+        }
         const auto broker = metadata->broker_cnt == 1 ? std::optional(metadata->brokers[0].id) : std::nullopt;
         api_->metadata_destroy(metadata);
         return broker;
@@ -119,7 +129,9 @@ class Cluster {
     std::string cluster_id() const {
         char* id = api_->clusterid(handle_, kRequestTimeoutMs);
         std::string text = id == nullptr ? "" : id;
-        if (id != nullptr) api_->mem_free(handle_, id);
+        if (id != nullptr) {
+            api_->mem_free(handle_, id);
+        }
         return text;
     }
 
@@ -165,16 +177,22 @@ std::expected<std::map<std::string, std::string>, std::string> settings_of(const
             const rd_kafka_ConfigEntry_t** configs = api.ConfigResource_configs(resources[0], &entries);
             for (std::size_t index = 0; index < entries; ++index) {
                 const char* value = api.ConfigEntry_value(configs[index]);
-                if (value != nullptr) settings[api.ConfigEntry_name(configs[index])] = value;
+                if (value != nullptr) {
+                    settings[api.ConfigEntry_name(configs[index])] = value;
+                }
             }
         } else {
             problem = count == 1 ? cluster.text(api.ConfigResource_error(resources[0])) : "an empty answer";
         }
     }
-    if (event != nullptr) api.event_destroy(event);
+    if (event != nullptr) {
+        api.event_destroy(event);
+    }
     api.queue_destroy(queue);
     api.ConfigResource_destroy(resource);
-    if (!problem.empty()) return std::unexpected(problem);
+    if (!problem.empty()) {
+        return std::unexpected(problem);
+    }
     return settings;
 }
 
@@ -203,19 +221,27 @@ std::expected<std::vector<Offset>, std::string> committed_offsets(const Cluster&
         const rd_kafka_error_t* failed = count == 1 ? api.group_result_error(groups[0]) : nullptr;
         const rd_kafka_topic_partition_list_t* found =
             count == 1 && failed == nullptr ? api.group_result_partitions(groups[0]) : nullptr;
-        if (failed != nullptr) problem = api.error_string(failed);
+        if (failed != nullptr) {
+            problem = api.error_string(failed);
+        }
         for (int index = 0; found != nullptr && index < found->cnt; ++index) {
             const rd_kafka_topic_partition_t& partition = found->elems[index];
-            if (partition.offset < 0 || partition.partition < 0 || partition.partition >= topic.old_count) continue;
+            if (partition.offset < 0 || partition.partition < 0 || partition.partition >= topic.old_count) {
+                continue;
+            }
             committed.resize(static_cast<std::size_t>(topic.old_count), kNoOffset);
             committed[static_cast<std::size_t>(partition.partition)] = Offset{partition.offset};
         }
     }
-    if (event != nullptr) api.event_destroy(event);
+    if (event != nullptr) {
+        api.event_destroy(event);
+    }
     api.queue_destroy(queue);
     api.ListConsumerGroupOffsets_destroy(request);
     api.topic_partition_list_destroy(wanted);
-    if (!problem.empty()) return std::unexpected(problem);
+    if (!problem.empty()) {
+        return std::unexpected(problem);
+    }
     return committed;
 }
 
@@ -249,23 +275,33 @@ std::optional<GroupFacts> group_facts(const rd_kafka_group_info& info, const Pla
         bool has_topic = !facts.assigned.empty();
         for (const std::string_view name : subscribed.value_or(std::vector<std::string_view>{})) {
             has_topic = has_topic || name == topic.name;
-            if (name == topic.name) continue;
+            if (name == topic.name) {
+                continue;
+            }
             Seen& seen = others[std::string(name)];
             ++seen.members;
-            if (held[name] == facts.assigned) ++seen.aligned;
+            if (held[name] == facts.assigned) {
+                ++seen.aligned;
+            }
         }
-        if (has_topic) group.members.push_back(std::move(facts));
+        if (has_topic) {
+            group.members.push_back(std::move(facts));
+        }
         reads = reads || has_topic;
     }
     for (const auto& [name, seen] : others) {
         const auto count = counts.find(name);
-        if (count == counts.end()) continue;
+        if (count == counts.end()) {
+            continue;
+        }
         const bool is_aligned = count->second == topic.old_count && count->second > 1 && seen.aligned == seen.members;
         group.other_topics.push_back({name, count->second, is_aligned});
     }
     if (group.protocol == expansion::kStreamsAssignor) {
         for (auto other = counts.lower_bound(group.group_id + "-"); other != counts.end(); ++other) {
-            if (!other->first.starts_with(group.group_id + "-")) break;
+            if (!other->first.starts_with(group.group_id + "-")) {
+                break;
+            }
             if (expansion::is_streams_internal_topic(other->first) && other->second == topic.old_count) {
                 group.internal_topics.push_back(other->first);
             }
@@ -281,7 +317,9 @@ std::optional<GroupFacts> group_facts(const rd_kafka_group_info& info, const Pla
 void add_groups(const Cluster& cluster, const std::map<std::string, std::int32_t>& counts, PlannedTopic& topic) {
     const rd_kafka_group_list* list = nullptr;
     const auto error = cluster.api().list_groups(cluster.handle(), nullptr, &list, kRequestTimeoutMs);
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) topic.unknown_facts.push_back("groups: " + cluster.text(error));
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        topic.unknown_facts.push_back("groups: " + cluster.text(error));
+    }
     std::map<std::string, std::string, std::less<>> protocols;
     for (int index = 0; list != nullptr && index < list->group_cnt; ++index) {
         if (topic.groups.size() >= kGroupsMax) {
@@ -297,7 +335,9 @@ void add_groups(const Cluster& cluster, const std::map<std::string, std::int32_t
         } else {
             group->committed = std::move(*committed);
         }
-        if (group->members.empty() && group->committed.empty()) continue;
+        if (group->members.empty() && group->committed.empty()) {
+            continue;
+        }
         // DescribeGroups does not tell of groups of KIP-848.
         if (info.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
             topic.unknown_facts.push_back("members of group " + group->group_id + ": " + cluster.text(info.err));
@@ -309,7 +349,9 @@ void add_groups(const Cluster& cluster, const std::map<std::string, std::int32_t
             const auto found = protocols.find(group_id);
             return found == protocols.end() ? std::nullopt : std::optional(found->second);
         });
-    if (list != nullptr) cluster.api().group_list_destroy(list);
+    if (list != nullptr) {
+        cluster.api().group_list_destroy(list);
+    }
     std::ranges::sort(topic.groups, {}, &GroupFacts::group_id);
 }
 
@@ -334,11 +376,16 @@ void add_settings(const Cluster& cluster, PlannedTopic& topic) {
 
 std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const PlanArguments& arguments) {
     const auto counts = cluster.topics();
-    if (!counts) return broken("no Kafka answers at " + arguments.bootstrap + ": " + counts.error());
+    if (!counts) {
+        return broken("no Kafka answers at " + arguments.bootstrap + ": " + counts.error());
+    }
     const auto found = counts->find(arguments.topic);
-    if (found == counts->end()) return unusable("there is no topic " + arguments.topic);
-    if (auto problem = expansion::target_problem(arguments.topic, found->second, arguments.to))
+    if (found == counts->end()) {
+        return unusable("there is no topic " + arguments.topic);
+    }
+    if (auto problem = expansion::target_problem(arguments.topic, found->second, arguments.to)) {
         return unusable(std::move(*problem));
+    }
     PlannedTopic topic;
     topic.name = arguments.topic;
     topic.old_count = found->second;
@@ -358,7 +405,9 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     add_settings(cluster, topic);
     add_groups(cluster, *counts, topic);
     for (const auto& [name, count] : *counts) {
-        if (expansion::is_mirror_topic(name)) topic.mirror_topics.push_back(name);
+        if (expansion::is_mirror_topic(name)) {
+            topic.mirror_topics.push_back(name);
+        }
     }
     topic.unknown_facts.push_back("open transactions: the protocol does not tell them to a reader");
     topic.unknown_facts.push_back("single producers: the protocol does not tell a reader which of them sent what");
@@ -380,7 +429,9 @@ std::expected<std::vector<Offset>, std::string> offsets_since(const Cluster& clu
         offsets.push_back(offset < 0 ? topic.partitions[static_cast<std::size_t>(index)].log_end : Offset{offset});
     }
     api.topic_partition_list_destroy(list);
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(cluster.text(error));
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        return std::unexpected(cluster.text(error));
+    }
     return offsets;
 }
 
@@ -395,7 +446,9 @@ class KafkaSource final : public expansion::RecordSource {
         api.topic_partition_list_add(list, topic_.c_str(), range.partition.value)->offset = range.from.value;
         const auto error = api.assign(cluster_.handle(), list);
         api.topic_partition_list_destroy(list);
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return std::unexpected(cluster_.text(error));
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+            return std::unexpected(cluster_.text(error));
+        }
         auto heard = real_schedule().clock.now().monotonic;
         State state;
         while (!state.is_done && state.problem.empty()) {
@@ -403,10 +456,14 @@ class KafkaSource final : public expansion::RecordSource {
             constexpr int kPollMs = 20;
             const ssize_t count = api.consume_batch_queue(cluster_.queue(), kPollMs, batch_.data(), batch_.size());
             const auto now = real_schedule().clock.now().monotonic;
-            if (count > 0) heard = now;
+            if (count > 0) {
+                heard = now;
+            }
             for (ssize_t index = 0; index < count; ++index) {
                 rd_kafka_message_t* message = batch_[static_cast<std::size_t>(index)];
-                if (!state.is_done && state.problem.empty()) take(*message, range, sink, state);
+                if (!state.is_done && state.problem.empty()) {
+                    take(*message, range, sink, state);
+                }
                 api.message_destroy(message);
             }
             if (now - heard > kSilenceMaxMs) {
@@ -415,7 +472,9 @@ class KafkaSource final : public expansion::RecordSource {
             }
         }
         api.assign(cluster_.handle(), nullptr);
-        if (!state.problem.empty()) return std::unexpected(state.problem);
+        if (!state.problem.empty()) {
+            return std::unexpected(state.problem);
+        }
         return {};
     }
 
@@ -458,10 +517,14 @@ class KafkaSource final : public expansion::RecordSource {
         if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
             // Lost connections heal by themselves; what does not ends with the silence.
             const bool passes = message.err == RD_KAFKA_RESP_ERR__TRANSPORT || message.err == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
-            if (!passes) state.problem = cluster_.api().message_errstr(&message);
+            if (!passes) {
+                state.problem = cluster_.api().message_errstr(&message);
+            }
             return;
         }
-        if (message.partition != range.partition.value || message.offset < range.from.value) return;
+        if (message.partition != range.partition.value || message.offset < range.from.value) {
+            return;
+        }
         if (message.offset >= range.end.value) {
             state.is_done = true;
             return;
@@ -471,7 +534,9 @@ class KafkaSource final : public expansion::RecordSource {
                           message.key_len + message.len, message.payload != nullptr})) {
             state.is_done = true;
         }
-        if (message.offset + 1 >= range.end.value) state.is_done = true;
+        if (message.offset + 1 >= range.end.value) {
+            state.is_done = true;
+        }
     }
 
     const Cluster& cluster_;
@@ -483,12 +548,18 @@ class KafkaSource final : public expansion::RecordSource {
 /// A Partita says in its settings where its HTTP side is: it knows more of the topic than its protocol tells.
 std::optional<PlanArguments> partita_behind(const Cluster& cluster, const PlanArguments& arguments) {
     const auto broker = cluster.only_broker();
-    if (!broker) return std::nullopt;
+    if (!broker) {
+        return std::nullopt;
+    }
     const auto settings = settings_of(cluster, RD_KAFKA_RESOURCE_BROKER, std::to_string(*broker));
-    if (!settings) return std::nullopt;
+    if (!settings) {
+        return std::nullopt;
+    }
     const auto http = settings->find("partita.http.advertised");
     const auto directory = settings->find("partita.data.directory");
-    if (http == settings->end() || directory == settings->end()) return std::nullopt;
+    if (http == settings->end() || directory == settings->end()) {
+        return std::nullopt;
+    }
     PlanArguments asked = arguments;
     asked.http.address = http->second;
     asked.data_directory = directory->second;
@@ -500,28 +571,42 @@ std::optional<PlanArguments> partita_behind(const Cluster& cluster, const PlanAr
 
 std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arguments, const PlanListener& listener) {
     auto library = Librdkafka::load();
-    if (!library) return unusable(library.error());
+    if (!library) {
+        return unusable(library.error());
+    }
     Cluster cluster(std::move(*library));
-    if (auto opened = cluster.open(arguments); !opened) return std::unexpected(opened.error());
+    if (auto opened = cluster.open(arguments); !opened) {
+        return std::unexpected(opened.error());
+    }
     const auto partita = arguments.reads_over_kafka ? std::nullopt : partita_behind(cluster, arguments);
     std::optional<std::string> unasked;
     if (partita && partita->http.address == "off") {
         unasked = "what only a Partita knows: the HTTP side of this one is off";
     } else if (partita) {
         auto plan = plan_over_http(*partita, listener);
-        if (plan || !plan.error().is_elsewhere) return plan;
+        if (plan || !plan.error().is_elsewhere) {
+            return plan;
+        }
         unasked = "what only a Partita knows: the HTTP side of this one, " + partita->http.address +
                   ", cannot be asked from here (" + plan.error().message + ")";
     }
     auto topic = facts(cluster, arguments);
-    if (!topic) return std::unexpected(topic.error());
-    if (unasked) topic->unknown_facts.push_back(*unasked);
+    if (!topic) {
+        return std::unexpected(topic.error());
+    }
+    if (unasked) {
+        topic->unknown_facts.push_back(*unasked);
+    }
     expansion::PlanOptions options;
     options.records_max = arguments.records;
-    if (!arguments.partitioner.empty()) options.partitioner = partitioners::find_partitioner(arguments.partitioner);
+    if (!arguments.partitioner.empty()) {
+        options.partitioner = partitioners::find_partitioner(arguments.partitioner);
+    }
     if (arguments.since_ms) {
         auto since = offsets_since(cluster, *topic, *arguments.since_ms);
-        if (!since) return broken("offsets by time cannot be had: " + since.error());
+        if (!since) {
+            return broken("offsets by time cannot be had: " + since.error());
+        }
         options.since = std::move(*since);
     }
     KafkaSource source(cluster, topic->name);
@@ -529,10 +614,16 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
         listener.progress(done, total);
         return true;
     });
-    if (!outcome) return broken(outcome.error().message);
-    for (std::string& clause : source.unread()) outcome->plan.unknown_facts.push_back(std::move(clause));
+    if (!outcome) {
+        return broken(outcome.error().message);
+    }
+    for (std::string& clause : source.unread()) {
+        outcome->plan.unknown_facts.push_back(std::move(clause));
+    }
     const expansion::KeyStyle style = arguments.hashes_keys ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
-    if (arguments.lists_keys) expansion::write_key_lines(*outcome->census, style, listener.keys);
+    if (arguments.lists_keys) {
+        expansion::write_key_lines(*outcome->census, style, listener.keys);
+    }
     return expansion::plan_json(outcome->plan, style).dump();
 }
 

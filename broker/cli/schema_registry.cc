@@ -23,7 +23,9 @@ std::expected<schemas::RegistryAnswer, std::string> ask_schema_registry(const sc
     const std::size_t path_begin =
         std::min(place.url.find('/', scheme_end == std::string::npos ? 0 : scheme_end + 3), place.url.size());
     std::string path = place.url.substr(path_begin);
-    while (path.ends_with('/')) path.pop_back();
+    while (path.ends_with('/')) {
+        path.pop_back();
+    }
     HttpPlace server(place.url.substr(0, path_begin));
     server.peer = &kRegistryPeer;
     server.login = place.login;
@@ -31,7 +33,9 @@ std::expected<schemas::RegistryAnswer, std::string> ask_schema_registry(const sc
     const std::string target = path + request.target;
     auto answer = request.json.empty() ? ask_http(server, HttpMethod::get, target)
                                        : tell_http(server, HttpMethod::post, target, request.json);
-    if (!answer) return std::unexpected(answer.error().message);
+    if (!answer) {
+        return std::unexpected(answer.error().message);
+    }
     return schemas::RegistryAnswer{.status = answer->status, .body = std::move(answer->body)};
 }
 

@@ -19,7 +19,9 @@ constexpr std::string_view kLeave = "\033[?25h\033[?1049l";
 Screen::Screen() {
     ::sigset_t signals;
     ::sigemptyset(&signals);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) ::sigaddset(&signals, signal);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGWINCH}) {
+        ::sigaddset(&signals, signal);
+    }
     ::pthread_sigmask(SIG_BLOCK, &signals, &signals_before_);
     signal_descriptor_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     ::termios settings{};
@@ -37,8 +39,12 @@ Screen::Screen() {
 Screen::~Screen() {
     // Nothing can be done about a terminal that has gone.
     (void)write(kLeave);
-    if (before_) ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
-    if (signal_descriptor_ >= 0) ::close(signal_descriptor_);
+    if (before_) {
+        ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
+    }
+    if (signal_descriptor_ >= 0) {
+        ::close(signal_descriptor_);
+    }
     ::pthread_sigmask(SIG_SETMASK, &signals_before_, nullptr);
 }
 
@@ -48,10 +54,14 @@ Screen::Event Screen::wait(std::int64_t milliseconds) {
     std::array<::pollfd, 2> sources{{{.fd = signal_descriptor_, .events = POLLIN, .revents = 0},
                                      {.fd = before_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0}}};
     const int ready = ::poll(sources.data(), sources.size(), static_cast<int>(milliseconds));
-    if (ready < 0) return {.kind = errno == EINTR ? Kind::nothing : Kind::ended};
+    if (ready < 0) {
+        return {.kind = errno == EINTR ? Kind::nothing : Kind::ended};
+    }
     if ((sources[0].revents & POLLIN) != 0) {
         ::signalfd_siginfo signal{};
-        if (::read(signal_descriptor_, &signal, sizeof signal) != sizeof signal) return {};
+        if (::read(signal_descriptor_, &signal, sizeof signal) != sizeof signal) {
+            return {};
+        }
         return {.kind = signal.ssi_signo == SIGWINCH ? Kind::resized : Kind::ended};
     }
     if (sources[1].revents != 0) {
@@ -64,15 +74,21 @@ Screen::Event Screen::wait(std::int64_t milliseconds) {
 
 bool Screen::draw(const std::vector<std::string>& lines) {
     std::string text = "\033[H";
-    for (std::size_t i = 0; i < lines.size(); ++i) text += (i == 0 ? "" : "\r\n") + lines[i] + "\033[K";
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        text += (i == 0 ? "" : "\r\n") + lines[i] + "\033[K";
+    }
     return write(text + "\033[J");
 }
 
 bool Screen::write(std::string_view text) {
     while (!text.empty()) {
         const ::ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
         text.remove_prefix(static_cast<std::size_t>(written));
     }
     return true;

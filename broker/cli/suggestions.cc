@@ -14,10 +14,14 @@ constexpr std::size_t kWordBytesMax = 64;
 void add_words(const CLI::App& command, std::vector<std::string>& words) {
     for (const CLI::App* below : command.get_subcommands([](const CLI::App*) { return true; })) {
         words.push_back(below->get_name());
-        if (below->parsed()) add_words(*below, words);
+        if (below->parsed()) {
+            add_words(*below, words);
+        }
     }
     for (const CLI::Option* option : command.get_options()) {
-        for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
+        for (const std::string& name : option->get_lnames()) {
+            words.push_back("--" + name);
+        }
     }
 }
 
@@ -25,9 +29,13 @@ void add_words(const CLI::App& command, std::vector<std::string>& words) {
 
 std::optional<std::string> suggestion(const CLI::App& application) {
     const std::vector<std::string> untaken = application.remaining(true);
-    if (untaken.empty()) return std::nullopt;
+    if (untaken.empty()) {
+        return std::nullopt;
+    }
     const std::string wanted = untaken.front().substr(0, untaken.front().find('='));
-    if (wanted.size() > kWordBytesMax) return std::nullopt;
+    if (wanted.size() > kWordBytesMax) {
+        return std::nullopt;
+    }
     std::vector<std::string> words;
     add_words(application, words);
     const std::vector<std::string_view> candidates(words.begin(), words.end());

@@ -18,14 +18,18 @@ std::string usual_bootstrap() {
 
 std::optional<int> run_named_tool(int argument_count, char** argument_values) {
     const std::vector<std::string> words(argument_values, argument_values + argument_count);
-    if (words.empty()) return std::nullopt;
+    if (words.empty()) {
+        return std::nullopt;
+    }
     std::size_t first = 1;
     const tools::Tool* tool = tools::tool_of_program(words[0]);
     if (tool == nullptr && words.size() > 1) {
         tool = tools::tool_of_command(words[1]);
         first = 2;
     }
-    if (tool == nullptr) return std::nullopt;
+    if (tool == nullptr) {
+        return std::nullopt;
+    }
     client::TcpNetwork network;
     const bool is_kafkas_name = first == 1;
     const tools::Surroundings surroundings{
@@ -37,7 +41,9 @@ void add_tool_names(CLI::App& application) {
     for (const tools::Tool* tool : tools::all_tools()) {
         CLI::App* command = application.add_subcommand(std::string(tool->name), std::string(tool->summary));
         command->prefix_command();
-        if (!tool->kafka_name.empty()) command->group("Kafka's tools");
+        if (!tool->kafka_name.empty()) {
+            command->group("Kafka's tools");
+        }
     }
 }
 

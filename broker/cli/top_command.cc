@@ -44,9 +44,13 @@ std::int64_t now_ms() { return real_schedule().clock.now().monotonic.value; }
 /// The answer to one question. A group that has gone meanwhile is no failure: it has no answer.
 std::expected<ordered_json, HttpFailure> ask(const HttpPlace& http, const std::string& target) {
     const auto answer = ask_http(http, HttpMethod::get, target, kStepTimeout);
-    if (!answer) return std::unexpected(answer.error());
+    if (!answer) {
+        return std::unexpected(answer.error());
+    }
     constexpr int kNotFound = 404;
-    if (answer->status == kNotFound && target.starts_with("/v1/groups/")) return ordered_json();
+    if (answer->status == kNotFound && target.starts_with("/v1/groups/")) {
+        return ordered_json();
+    }
     if (!answer->is_good()) {
         return std::unexpected(
             HttpFailure{false, "the broker at " + http.address + " does not answer " + target + ": " + answer->error()});
@@ -66,14 +70,18 @@ std::expected<TopSample, HttpFailure> look(const HttpPlace& http) {
                                      {"/v1/findings", take_findings},
                                      {"/v1/connections?limit=100", take_connections}}) {
         const auto answer = ask(http, question.target);
-        if (!answer) return std::unexpected(answer.error());
+        if (!answer) {
+            return std::unexpected(answer.error());
+        }
         if (!question.take(*answer, sample)) {
             return std::unexpected(HttpFailure{false, "what answers at " + http.address + " is no Partita of this version"});
         }
     }
     for (std::size_t i = 0; i < std::min(sample.groups.size(), kTopGroupsAskedMax); ++i) {
         const auto answer = ask(http, "/v1/groups/" + percent_encoded(sample.groups[i].name));
-        if (!answer) return std::unexpected(answer.error());
+        if (!answer) {
+            return std::unexpected(answer.error());
+        }
         // One that went meanwhile stays without numbers.
         (void)take_group(*answer, sample.groups[i]);
     }
@@ -99,16 +107,24 @@ std::string rhythm_of(const TopArguments& arguments) {
 /// Looks one interval apart, so that each has rates: one for `--once`, else until somebody ends it.
 int print_looks(const TopArguments& arguments) {
     auto earlier = look(arguments.http);
-    if (!earlier) return report(earlier.error());
+    if (!earlier) {
+        return report(earlier.error());
+    }
     while (is_still_read(arguments.interval_ms())) {
         auto now = look(arguments.http);
-        if (!now) return report(now.error());
+        if (!now) {
+            return report(now.error());
+        }
         TopView view{.now = &*now, .earlier = &*earlier};
         view.rhythm = "over " + rhythm_of(arguments).substr(std::string_view("every ").size());
         const bool is_printed = print(arguments.as_json ? top_json(*now, &*earlier) + "\n"
                                                         : top_snapshot(view, terminal_of(STDOUT_FILENO).has_unicode));
-        if (!is_printed) return arguments.is_once || !arguments.as_json ? kExitBroken : kExitDone;
-        if (arguments.is_once || !arguments.as_json) return kExitDone;
+        if (!is_printed) {
+            return arguments.is_once || !arguments.as_json ? kExitBroken : kExitDone;
+        }
+        if (arguments.is_once || !arguments.as_json) {
+            return kExitDone;
+        }
         earlier = std::move(now);
     }
     return kExitDone;
@@ -143,7 +159,9 @@ class Looks {
     void look_again() {
         auto found = look(http_);
         problem_ = found ? std::string() : found.error().message;
-        if (!found) return;
+        if (!found) {
+            return;
+        }
         earlier_ = std::move(now_);
         now_ = std::move(*found);
     }
@@ -164,7 +182,9 @@ class Looks {
 
 int draw_looks(const TopArguments& arguments) {
     // Who names a wrong address reads it where the line was typed.
-    if (const auto first = look(arguments.http); !first) return report(first.error());
+    if (const auto first = look(arguments.http); !first) {
+        return report(first.error());
+    }
     Looks looks(arguments.http);
     Screen screen;
     TopSection section = TopSection::all;
@@ -174,14 +194,18 @@ int draw_looks(const TopArguments& arguments) {
             looks.look_again();
             next_ms = now_ms() + arguments.interval_ms();
         }
-        if (!screen.draw(top_screen(looks.view(section, rhythm_of(arguments)), terminal_of(STDOUT_FILENO)))) return kExitDone;
+        if (!screen.draw(top_screen(looks.view(section, rhythm_of(arguments)), terminal_of(STDOUT_FILENO)))) {
+            return kExitDone;
+        }
         const Screen::Event event = screen.wait(std::max<std::int64_t>(0, next_ms - now_ms()));
         switch (event.kind) {
             case Screen::Event::Kind::ended:
                 return kExitDone;
             case Screen::Event::Kind::key: {
                 const auto wanted = section_of(event.key, section);
-                if (!wanted) return kExitDone;
+                if (!wanted) {
+                    return kExitDone;
+                }
                 section = *wanted;
                 break;
             }

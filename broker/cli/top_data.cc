@@ -9,20 +9,26 @@ namespace {
 using nlohmann::ordered_json;
 
 std::int64_t number(const ordered_json& object, const char* name) {
-    if (!object.is_object()) return 0;
+    if (!object.is_object()) {
+        return 0;
+    }
     const auto found = object.find(name);
     return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
 std::string text(const ordered_json& object, const char* name) {
-    if (!object.is_object()) return {};
+    if (!object.is_object()) {
+        return {};
+    }
     const auto found = object.find(name);
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 /// Null when the answer has no such list.
 const ordered_json* list(const ordered_json& answer, const char* name) {
-    if (!answer.is_object()) return nullptr;
+    if (!answer.is_object()) {
+        return nullptr;
+    }
     const auto found = answer.find(name);
     return found != answer.end() && found->is_array() ? &*found : nullptr;
 }
@@ -40,7 +46,9 @@ ordered_json or_null(const std::optional<std::int64_t>& value) { return value ? 
 }  // namespace
 
 bool take_broker(const ordered_json& answer, TopSample& sample) {
-    if (!answer.is_object() || !answer.contains("since_start") || !answer["since_start"].is_object()) return false;
+    if (!answer.is_object() || !answer.contains("since_start") || !answer["since_start"].is_object()) {
+        return false;
+    }
     const ordered_json& since_start = answer["since_start"];
     const ordered_json broker = answer.value("broker", ordered_json::object());
     sample.time_ms = number(answer, "time_ms");
@@ -59,7 +67,9 @@ bool take_broker(const ordered_json& answer, TopSample& sample) {
 
 bool take_topics(const ordered_json& answer, TopSample& sample) {
     const ordered_json* topics = list(answer, "topics");
-    if (topics == nullptr) return false;
+    if (topics == nullptr) {
+        return false;
+    }
     for (const ordered_json& topic : *topics) {
         sample.topics.push_back({.name = text(topic, "topic"),
                                  .partitions = number(topic, "partitions"),
@@ -72,7 +82,9 @@ bool take_topics(const ordered_json& answer, TopSample& sample) {
 
 bool take_groups(const ordered_json& answer, TopSample& sample) {
     const ordered_json* groups = list(answer, "groups");
-    if (groups == nullptr) return false;
+    if (groups == nullptr) {
+        return false;
+    }
     for (const ordered_json& group : *groups) {
         TopGroup one;
         one.name = text(group, "group");
@@ -87,7 +99,9 @@ bool take_groups(const ordered_json& answer, TopSample& sample) {
 
 bool take_group(const ordered_json& answer, TopGroup& group) {
     const ordered_json* members = list(answer, "members");
-    if (members == nullptr) return false;
+    if (members == nullptr) {
+        return false;
+    }
     group.members = static_cast<std::int64_t>(members->size());
     group.lag = number(answer, "lag");
     return true;
@@ -95,7 +109,9 @@ bool take_group(const ordered_json& answer, TopGroup& group) {
 
 bool take_findings(const ordered_json& answer, TopSample& sample) {
     const ordered_json* findings = list(answer, "findings");
-    if (findings == nullptr) return false;
+    if (findings == nullptr) {
+        return false;
+    }
     for (const ordered_json& finding : *findings) {
         const ordered_json subject = finding.is_object() ? finding.value("subject", ordered_json()) : ordered_json();
         sample.findings.push_back({.id = text(finding, "id"),
@@ -110,7 +126,9 @@ bool take_findings(const ordered_json& answer, TopSample& sample) {
 
 bool take_connections(const ordered_json& answer, TopSample& sample) {
     const ordered_json* connections = list(answer, "connections");
-    if (connections == nullptr) return false;
+    if (connections == nullptr) {
+        return false;
+    }
     sample.clients_in_all = number(answer, "total");
     for (const ordered_json& one : *connections) {
         const std::string software = text(one, "software");
@@ -127,7 +145,9 @@ std::optional<TopRates> rates_between(const TopSample& earlier, const TopSample&
     const double seconds = seconds_between(earlier, later);
     const bool is_same_run = later.requests >= earlier.requests && later.records_in >= earlier.records_in &&
                              later.bytes_in >= earlier.bytes_in && later.bytes_out >= earlier.bytes_out;
-    if (seconds <= 0 || !is_same_run) return std::nullopt;
+    if (seconds <= 0 || !is_same_run) {
+        return std::nullopt;
+    }
     const auto rate = [&](std::int64_t before, std::int64_t after) { return static_cast<double>(after - before) / seconds; };
     return TopRates{rate(earlier.requests, later.requests), rate(earlier.records_in, later.records_in),
                     rate(earlier.bytes_in, later.bytes_in), rate(earlier.bytes_out, later.bytes_out)};

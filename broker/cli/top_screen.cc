@@ -41,7 +41,9 @@ constexpr std::size_t kNameColumnsMin = 16;
 constexpr std::string_view kUnknown = "-";
 
 std::string rate_text(const std::optional<double>& rate) {
-    if (!rate) return std::string(kUnknown);
+    if (!rate) {
+        return std::string(kUnknown);
+    }
     return short_count(static_cast<std::int64_t>(std::llround(*rate)));
 }
 
@@ -71,7 +73,9 @@ Table groups_of(const TopView& view) {
     Table table{
         TopSection::groups, "GROUPS", view.now->groups.size(), {{"STATE", 20, Side::left}, {"MEMBERS", 8}, {"LAG", 9}}, {}};
     std::vector<const TopGroup*> order;
-    for (const TopGroup& group : view.now->groups) order.push_back(&group);
+    for (const TopGroup& group : view.now->groups) {
+        order.push_back(&group);
+    }
     std::ranges::stable_sort(order, std::greater{}, [](const TopGroup* group) { return group->lag.value_or(-1); });
     for (const TopGroup* group : order) {
         const Colour colour = group->state == "Stable"                            ? Colour::plain
@@ -119,7 +123,9 @@ class Painter {
                                            short_count(static_cast<std::int64_t>(table.in_all))
                                      : " " + short_count(static_cast<std::int64_t>(table.in_all));
         std::vector<std::string> cells{title};
-        for (const Column& column : table.columns) cells.emplace_back(column.title);
+        for (const Column& column : table.columns) {
+            cells.emplace_back(column.title);
+        }
         std::vector<std::string> lines{painted(row_text(table, cells, columns), Colour::bold)};
         for (std::size_t i = 0; i < std::min(rows, table.rows.size()); ++i) {
             lines.push_back(painted(row_text(table, table.rows[i].cells, columns), table.rows[i].colour));
@@ -150,7 +156,9 @@ class Painter {
     [[nodiscard]] std::string row_text(const Table& table, const std::vector<std::string>& cells, std::size_t count) const {
         const std::size_t first = keeps_last(table) ? table.columns.size() - count : 0;
         std::size_t width = terminal_.columns;
-        for (std::size_t i = first; i < first + count; ++i) width -= 1 + table.columns[i].width;
+        for (std::size_t i = first; i < first + count; ++i) {
+            width -= 1 + table.columns[i].width;
+        }
         std::string text = fitted(cells[0], width, Side::left, terminal_.has_unicode);
         for (std::size_t i = first; i < first + count; ++i) {
             text += " " + fitted(cells[i + 1], table.columns[i].width, table.columns[i].side, terminal_.has_unicode);
@@ -158,7 +166,9 @@ class Painter {
         return text;
     }
     [[nodiscard]] std::string painted(const std::string& text, Colour colour) const {
-        if (!terminal_.has_colour || colour == Colour::plain) return text;
+        if (!terminal_.has_colour || colour == Colour::plain) {
+            return text;
+        }
         return "\033[" + std::to_string(static_cast<int>(colour)) + "m" + text + "\033[0m";
     }
 
@@ -193,7 +203,9 @@ std::string totals_of(const TopView& view) {
 
 std::vector<Table> tables_of(const TopView& view) {
     std::vector<Table> tables{topics_of(view), groups_of(view), findings_of(view), clients_of(view)};
-    if (view.section != TopSection::all) std::erase_if(tables, [&](const Table& table) { return table.section != view.section; });
+    if (view.section != TopSection::all) {
+        std::erase_if(tables, [&](const Table& table) { return table.section != view.section; });
+    }
     return tables;
 }
 
@@ -204,7 +216,9 @@ std::vector<std::size_t> shared_out(const std::vector<Table>& tables, std::size_
     for (bool has_given = true; has_given && left > 0;) {
         has_given = false;
         for (std::size_t i = 0; i < tables.size() && left > 0; ++i) {
-            if (rows[i] >= tables[i].rows.size()) continue;
+            if (rows[i] >= tables[i].rows.size()) {
+                continue;
+            }
             ++rows[i];
             --left;
             has_given = true;
@@ -218,7 +232,9 @@ std::vector<std::size_t> shared_out(const std::vector<Table>& tables, std::size_
 std::vector<std::string> top_screen(const TopView& view, const Terminal& terminal) {
     const Painter painter(terminal);
     std::vector<std::string> lines;
-    if (terminal.lines == 0 || terminal.columns == 0) return lines;
+    if (terminal.lines == 0 || terminal.columns == 0) {
+        return lines;
+    }
     const std::string foot =
         view.problem.empty() ? "q ends   1 topics   2 groups   3 findings   4 clients   0 all" : view.problem;
     const Colour foot_colour = view.problem.empty() ? Colour::quiet : Colour::red;
@@ -232,7 +248,9 @@ std::vector<std::string> top_screen(const TopView& view, const Terminal& termina
         const bool has_blanks = room >= kMuchRoom;
         const std::vector<std::size_t> rows = shared_out(tables, has_blanks ? room - tables.size() : room);
         for (std::size_t i = 0; i < tables.size(); ++i) {
-            if (has_blanks) lines.emplace_back();
+            if (has_blanks) {
+                lines.emplace_back();
+            }
             std::ranges::move(painter.lines(tables[i], rows[i]), std::back_inserter(lines));
         }
     }

@@ -47,17 +47,23 @@ std::string readable(const ordered_json& event) {
                        finding.at("subject").value("topic", "") + ": " + finding.at("condition").get<std::string>();
     // Clients choose their names, and what is at the address may be no broker.
     text = printable(text);
-    if (kind == "opened") text += "\n                  " + printable(finding.at("advice").get<std::string>());
+    if (kind == "opened") {
+        text += "\n                  " + printable(finding.at("advice").get<std::string>());
+    }
     return text;
 }
 
 /// Prints an event. False when nobody reads the output any more.
 bool print_event(const WatchArguments& arguments, std::string_view line) {
     const auto event = ordered_json::parse(line, nullptr, false);
-    if (!event.is_object() || !event.contains("finding")) return true;
+    if (!event.is_object() || !event.contains("finding")) {
+        return true;
+    }
     std::string text;
     try {
-        if (!arguments.topic.empty() && event.at("finding").at("subject").value("topic", "") != arguments.topic) return true;
+        if (!arguments.topic.empty() && event.at("finding").at("subject").value("topic", "") != arguments.topic) {
+            return true;
+        }
         text = arguments.as_json ? std::string(line) : readable(event);
     } catch (const ordered_json::exception&) {
         return true;  // Of another schema, which this program does not know.
@@ -78,17 +84,24 @@ int watch(const WatchArguments& arguments) {
         return is_read;
     };
     const auto answer = read_http_lines(arguments.http, "/v1/events", kEventLineBytesMax, take, tell_broker);
-    if (!answer) return report(answer.error());
-    if (!answer->is_good())
+    if (!answer) {
+        return report(answer.error());
+    }
+    if (!answer->is_good()) {
         return report({.message = "the broker at " + arguments.http.address + " gives no events: " + answer->error()});
-    if (!is_read) return kExitDone;
+    }
+    if (!is_read) {
+        return kExitDone;
+    }
     return report({.message = "the broker ends the events, because it stops, has too many readers, or this one was too slow"});
 }
 
 /// Prints the changes. False when nobody reads the output any more.
 bool print_changes(const WatchArguments& arguments, const std::vector<ordered_json>& changes) {
     for (const ordered_json& change : changes) {
-        if (!arguments.topic.empty() && change.value("topic", arguments.topic) != arguments.topic) continue;
+        if (!arguments.topic.empty() && change.value("topic", arguments.topic) != arguments.topic) {
+            continue;
+        }
         std::printf("%s\n", (arguments.as_json ? change.dump() : readable_change(change)).c_str());
     }
     return std::fflush(stdout) == 0;
@@ -101,18 +114,27 @@ int watch_ownership(const WatchArguments& arguments) {
     OwnershipChanges known;
     for (bool was_told = false;; std::this_thread::sleep_for(std::chrono::milliseconds(arguments.every_ms))) {
         const auto answer = ask_http(arguments.http, HttpMethod::get, target);
-        if (!answer) return report(answer.error());
-        if (answer->status == kBusy) continue;
+        if (!answer) {
+            return report(answer.error());
+        }
+        if (answer->status == kBusy) {
+            continue;
+        }
         if (answer->status == kNotFound) {
             // It may be about to begin.
-            if (!was_told) std::fprintf(stderr, "partita: %s; waiting for it\n", answer->error().c_str());
+            if (!was_told) {
+                std::fprintf(stderr, "partita: %s; waiting for it\n", answer->error().c_str());
+            }
             was_told = true;
             continue;
         }
-        if (!answer->is_good())
+        if (!answer->is_good()) {
             return report({.message = "the broker at " + arguments.http.address + " answers: " + answer->error()});
+        }
         try {
-            if (!print_changes(arguments, known.update(ordered_json::parse(answer->body)))) return kExitDone;
+            if (!print_changes(arguments, known.update(ordered_json::parse(answer->body)))) {
+                return kExitDone;
+            }
         } catch (const ordered_json::exception& problem) {
             return report({.message = "what listens at " + arguments.http.address +
                                       " answers in a way that this program does not know: " + problem.what()});

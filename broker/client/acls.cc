@@ -89,7 +89,9 @@ Result<std::set<BoundRule>> describe_acls(Cluster& cluster, const ResourcePatter
                                       .operation = on_wire(AclOperation::any),
                                       .permission_type = on_wire(AclPermission::any)};
     auto reply = cluster.ask<DescribeAclsResponse>(Route::any(), {.name = "describeAcls"}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
     }
@@ -119,7 +121,9 @@ Result<void> create_acls(Cluster& cluster, const std::vector<BoundRule>& rules) 
     }
     auto reply =
         cluster.ask<CreateAclsResponse>(Route::controller(), {.name = "createAcls"}, CreateAclsRequest{.creations = creations});
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     for (const auto& result : (*reply)->results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
@@ -137,7 +141,9 @@ Result<void> delete_acls(Cluster& cluster, const ResourcePattern& filter, const 
                                                   .operation = on_wire(AclOperation::any),
                                                   .permission_type = on_wire(AclPermission::any)};
     std::vector<DeleteAclsRequest::DeleteAclsFilter> filters;
-    if (rules.empty()) filters.push_back(all);
+    if (rules.empty()) {
+        filters.push_back(all);
+    }
     for (const AccessRule& rule : rules) {
         auto& one = filters.emplace_back(all);
         one.principal_filter = rule.principal;
@@ -147,7 +153,9 @@ Result<void> delete_acls(Cluster& cluster, const ResourcePattern& filter, const 
     }
     auto reply =
         cluster.ask<DeleteAclsResponse>(Route::controller(), {.name = "deleteAcls"}, DeleteAclsRequest{.filters = filters});
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     for (const auto& result : (*reply)->filter_results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));

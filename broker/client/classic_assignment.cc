@@ -33,12 +33,16 @@ class ByTopic {
   public:
     explicit ByTopic(const std::vector<TopicPartition>& partitions) {
         std::map<std::string_view, std::vector<std::int32_t>> lists;
-        for (const TopicPartition& partition : partitions) lists[partition.topic].push_back(partition.partition);
+        for (const TopicPartition& partition : partitions) {
+            lists[partition.topic].push_back(partition.partition);
+        }
         for (auto& [name, list] : lists) {
             lists_.push_back(std::move(list));
             topics_.push_back({.topic = name});
         }
-        for (std::size_t i = 0; i < topics_.size(); ++i) topics_[i].partitions = lists_[i];
+        for (std::size_t i = 0; i < topics_.size(); ++i) {
+            topics_[i].partitions = lists_[i];
+        }
     }
     [[nodiscard]] Array<Topic> array() { return topics_; }
 
@@ -51,7 +55,9 @@ template <class Topics>
 std::vector<TopicPartition> flattened(const Topics& topics) {
     std::vector<TopicPartition> partitions;
     for (const auto& topic : topics) {
-        for (const std::int32_t partition : topic.partitions) partitions.push_back({std::string(topic.topic), partition});
+        for (const std::int32_t partition : topic.partitions) {
+            partitions.push_back({std::string(topic.topic), partition});
+        }
     }
     std::ranges::sort(partitions);
     return partitions;
@@ -74,7 +80,9 @@ Result<Message> without_version(Bytes bytes, Arena& arena, const char* what) {
     arena.reset(decode_memory_limit(bytes.size()));
     if (in.read(version) && version >= 0) {
         auto decoded = decode<Message>(bytes.subspan(in.position()), std::min(version, Message::schema.versions.last), arena);
-        if (decoded) return *decoded;
+        if (decoded) {
+            return *decoded;
+        }
     }
     return std::unexpected(Failure{.kind = Failure::Kind::malformed, .message = std::string(what) + " that cannot be read"});
 }
@@ -91,7 +99,9 @@ class Spec {
         for (const ClassicMember* member : members) {
             std::vector<std::uint32_t>& wanted = wanted_.emplace_back();
             for (const std::string& topic : member->subscription.topics) {
-                if (const auto found = numbers_.find(topic); found != numbers_.end()) wanted.push_back(found->second);
+                if (const auto found = numbers_.find(topic); found != numbers_.end()) {
+                    wanted.push_back(found->second);
+                }
             }
             std::ranges::sort(wanted);
             const auto repeated = std::ranges::unique(wanted);
@@ -104,9 +114,13 @@ class Spec {
         assignors::Assignment assignment;
         for (const TopicPartition& partition : partitions) {
             const auto topic = numbers_.find(partition.topic);
-            if (topic == numbers_.end()) continue;
+            if (topic == numbers_.end()) {
+                continue;
+            }
             const TopicId id = topics_[topic->second].topic_id;
-            if (assignment.empty() || assignment.back().topic_id != id) assignment.push_back({id, {}});
+            if (assignment.empty() || assignment.back().topic_id != id) {
+                assignment.push_back({id, {}});
+            }
             assignment.back().partitions.push_back(partition.partition);
         }
         previous_[member] = assignors::normalized(std::move(assignment));
@@ -114,10 +128,14 @@ class Spec {
 
     [[nodiscard]] std::vector<std::vector<TopicPartition>> assign(assignors::Assignor assignor) const {
         std::vector<assignors::GroupSpec::Member> members;
-        for (std::size_t i = 0; i < wanted_.size(); ++i) members.push_back({.topics = wanted_[i], .previous = &previous_[i]});
+        for (std::size_t i = 0; i < wanted_.size(); ++i) {
+            members.push_back({.topics = wanted_[i], .previous = &previous_[i]});
+        }
         // Topics that nobody wants are none of the assignor's.
         std::set<std::uint32_t> used;
-        for (const auto& wanted : wanted_) used.insert(wanted.begin(), wanted.end());
+        for (const auto& wanted : wanted_) {
+            used.insert(wanted.begin(), wanted.end());
+        }
         PARTITA_ASSERT(used.size() == topics_.size(), "counts are of topics that somebody wants");
         const bool is_homogeneous = std::ranges::all_of(wanted_, [&](const auto& wanted) { return wanted == wanted_.front(); });
         const auto assigned = assignor({.topics = topics_, .members = members, .is_homogeneous = is_homogeneous});
@@ -127,7 +145,9 @@ class Spec {
             for (const auto& topic : assignment) {
                 const auto found = std::ranges::lower_bound(topics_, topic.topic_id, {}, &assignors::GroupSpec::Topic::topic_id);
                 const std::string& name = names_[static_cast<std::size_t>(found - topics_.begin())];
-                for (const std::int32_t partition : topic.partitions) partitions.push_back({name, partition});
+                for (const std::int32_t partition : topic.partitions) {
+                    partitions.push_back({name, partition});
+                }
             }
             std::ranges::sort(partitions);
         }
@@ -137,7 +157,9 @@ class Spec {
   private:
     static TopicId id_of(std::uint32_t number) {
         TopicId id;
-        for (int i = 0; i < 4; ++i) id.bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
+        for (int i = 0; i < 4; ++i) {
+            id.bytes[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
+        }
         return id;
     }
 
@@ -157,7 +179,9 @@ std::vector<std::vector<TopicPartition>> assign_in_turn(std::span<const ClassicM
     };
     for (const auto& [topic, count] : partition_counts) {
         for (std::int32_t partition = 0; partition < count; ++partition) {
-            while (!wants(next, topic)) next = (next + 1) % members.size();
+            while (!wants(next, topic)) {
+                next = (next + 1) % members.size();
+            }
             result[next].push_back({topic, partition});
             next = (next + 1) % members.size();
         }
@@ -173,9 +197,13 @@ std::vector<std::set<TopicPartition>> claims_of(std::span<const ClassicMember* c
         const ClassicSubscription& subscription = members[i]->subscription;
         for (const TopicPartition& partition : subscription.owned) {
             const auto count = partition_counts.find(partition.topic);
-            if (count == partition_counts.end() || partition.partition < 0 || partition.partition >= count->second) continue;
+            if (count == partition_counts.end() || partition.partition < 0 || partition.partition >= count->second) {
+                continue;
+            }
             const auto [holder, is_first] = holders.try_emplace(partition, subscription.generation, i);
-            if (is_first || holder->second.second == i) continue;
+            if (is_first || holder->second.second == i) {
+                continue;
+            }
             if (subscription.generation > holder->second.first) {
                 holder->second = {subscription.generation, i};
             } else if (subscription.generation == holder->second.first) {
@@ -185,7 +213,9 @@ std::vector<std::set<TopicPartition>> claims_of(std::span<const ClassicMember* c
     }
     std::vector<std::set<TopicPartition>> claims(members.size());
     for (const auto& [partition, holder] : holders) {
-        if (holder.second) claims[*holder.second].insert(partition);
+        if (holder.second) {
+            claims[*holder.second].insert(partition);
+        }
     }
     return claims;
 }
@@ -194,12 +224,16 @@ std::vector<std::vector<TopicPartition>> assign_cooperatively(std::span<const Cl
                                                               const std::map<std::string, std::int32_t>& partition_counts) {
     const auto claims = claims_of(members, partition_counts);
     Spec spec(members, partition_counts);
-    for (std::size_t i = 0; i < members.size(); ++i) spec.set_previous(i, claims[i]);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        spec.set_previous(i, claims[i]);
+    }
     auto assigned = spec.assign(assignors::assign_uniformly);
     for (std::size_t i = 0; i < members.size(); ++i) {
         std::erase_if(assigned[i], [&](const TopicPartition& partition) {
             for (std::size_t other = 0; other < members.size(); ++other) {
-                if (other != i && claims[other].contains(partition)) return true;
+                if (other != i && claims[other].contains(partition)) {
+                    return true;
+                }
             }
             return false;
         });
@@ -209,8 +243,12 @@ std::vector<std::vector<TopicPartition>> assign_cooperatively(std::span<const Cl
 
 /// Static members come first, by their names, so that their partitions do not depend on ids that change with every start.
 bool comes_before(const ClassicMember* one, const ClassicMember* other) {
-    if (one->instance_id && other->instance_id) return *one->instance_id < *other->instance_id;
-    if (one->instance_id.has_value() != other->instance_id.has_value()) return one->instance_id.has_value();
+    if (one->instance_id && other->instance_id) {
+        return *one->instance_id < *other->instance_id;
+    }
+    if (one->instance_id.has_value() != other->instance_id.has_value()) {
+        return one->instance_id.has_value();
+    }
     return one->id < other->id;
 }
 
@@ -233,14 +271,18 @@ std::vector<std::byte> encode_subscription(const ClassicSubscription& subscripti
     // Where leaders before Kafka 3.2 look for the generation.
     std::array<std::byte, sizeof(std::int32_t)> generation{};
     store_big_endian(generation.data(), subscription.generation);
-    if (assignor == ClassicAssignor::cooperative_sticky) message.user_data = Bytes(generation);
+    if (assignor == ClassicAssignor::cooperative_sticky) {
+        message.user_data = Bytes(generation);
+    }
     return with_version(message);
 }
 
 Result<ClassicSubscription> decode_subscription(Bytes metadata) {
     Arena arena;
     const auto message = without_version<ConsumerProtocolSubscription>(metadata, arena, "a subscription");
-    if (!message) return std::unexpected(message.error());
+    if (!message) {
+        return std::unexpected(message.error());
+    }
     ClassicSubscription subscription{.topics = {message->topics.begin(), message->topics.end()},
                                      .owned = flattened(message->owned_partitions),
                                      .generation = message->generation_id};
@@ -254,10 +296,14 @@ std::vector<std::byte> encode_assignment(const std::vector<TopicPartition>& part
 }
 
 Result<std::vector<TopicPartition>> decode_assignment(Bytes assignment) {
-    if (assignment.empty()) return std::vector<TopicPartition>();
+    if (assignment.empty()) {
+        return std::vector<TopicPartition>();
+    }
     Arena arena;
     const auto message = without_version<ConsumerProtocolAssignment>(assignment, arena, "an assignment");
-    if (!message) return std::unexpected(message.error());
+    if (!message) {
+        return std::unexpected(message.error());
+    }
     return flattened(message->assigned_partitions);
 }
 
@@ -265,12 +311,16 @@ std::map<std::string, std::vector<TopicPartition>> assign_classic(ClassicAssigno
                                                                   std::span<const ClassicMember> members,
                                                                   const std::map<std::string, std::int32_t>& partition_counts) {
     std::vector<const ClassicMember*> ordered;
-    for (const ClassicMember& member : members) ordered.push_back(&member);
+    for (const ClassicMember& member : members) {
+        ordered.push_back(&member);
+    }
     std::ranges::sort(ordered, comes_before);
     std::map<std::string, std::int32_t> wanted;
     for (const ClassicMember& member : members) {
         for (const std::string& topic : member.subscription.topics) {
-            if (const auto count = partition_counts.find(topic); count != partition_counts.end()) wanted.insert(*count);
+            if (const auto count = partition_counts.find(topic); count != partition_counts.end()) {
+                wanted.insert(*count);
+            }
         }
     }
     std::vector<std::vector<TopicPartition>> assigned(ordered.size());
@@ -288,7 +338,9 @@ std::map<std::string, std::vector<TopicPartition>> assign_classic(ClassicAssigno
         }
     }
     std::map<std::string, std::vector<TopicPartition>> result;
-    for (std::size_t i = 0; i < ordered.size(); ++i) result[ordered[i]->id] = std::move(assigned[i]);
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+        result[ordered[i]->id] = std::move(assigned[i]);
+    }
     return result;
 }
 

@@ -41,14 +41,20 @@ ClassicGroupMember::ClassicGroupMember(Cluster& cluster, const MemberSettings& s
 CommittingMember ClassicGroupMember::identity() const { return {member_id_, generation_, settings_.instance_id}; }
 
 void ClassicGroupMember::let_go_of(const std::set<TopicPartition>& partitions) {
-    if (partitions.empty()) return;
+    if (partitions.empty()) {
+        return;
+    }
     reader_.let_go(partitions);
     owned_ = without(owned_, partitions);
 }
 
 void ClassicGroupMember::forget_membership(bool keeps_id) {
-    if (!owned_.empty()) reader_.lose(std::exchange(owned_, {}));
-    if (!keeps_id) member_id_.clear();
+    if (!owned_.empty()) {
+        reader_.lose(std::exchange(owned_, {}));
+    }
+    if (!keeps_id) {
+        member_id_.clear();
+    }
     generation_ = -1;
     is_member_ = false;
 }
@@ -59,21 +65,35 @@ Result<void> ClassicGroupMember::keep(const SubscribedTopics& topics) {
         topics.names != topics_.names || (is_leader_ && topics.partition_counts != topics_.partition_counts);
     topics_ = topics;
     if (is_member_ && !wants_others) {
-        if (const auto alive = beat(); !alive) return std::unexpected(alive.error());
-        if (!is_rebalancing_) return {};
+        if (const auto alive = beat(); !alive) {
+            return std::unexpected(alive.error());
+        }
+        if (!is_rebalancing_) {
+            return {};
+        }
     }
-    if (const auto code = std::exchange(expelled_, std::nullopt)) forget_membership(*code == ErrorCode::illegal_generation);
+    if (const auto code = std::exchange(expelled_, std::nullopt)) {
+        forget_membership(*code == ErrorCode::illegal_generation);
+    }
     // Each round ends with a generation, or with the member told to come again.
     do {
-        if (!is_cooperative_) let_go_of(owned_);
+        if (!is_cooperative_) {
+            let_go_of(owned_);
+        }
         is_rebalancing_ = false;
         const bool had_id = !member_id_.empty();
         auto joined = join();
-        if (!joined) return std::unexpected(std::move(joined.error()));
-        if (*joined) continue;
+        if (!joined) {
+            return std::unexpected(std::move(joined.error()));
+        }
+        if (*joined) {
+            continue;
+        }
         is_rebalancing_ = true;
         // Who was only given an id comes again at once.
-        if (had_id || member_id_.empty()) cluster_.network().pause(cluster_.settings().retry_backoff_ms);
+        if (had_id || member_id_.empty()) {
+            cluster_.network().pause(cluster_.settings().retry_backoff_ms);
+        }
     } while (is_rebalancing_);
     return {};
 }
@@ -84,7 +104,9 @@ Result<bool> ClassicGroupMember::again(ErrorCode code) {
         forget_membership(code == ErrorCode::illegal_generation);
         return false;
     }
-    if (code == ErrorCode::rebalance_in_progress) return false;
+    if (code == ErrorCode::rebalance_in_progress) {
+        return false;
+    }
     return std::unexpected(refusal(code));
 }
 
@@ -104,18 +126,24 @@ Result<bool> ClassicGroupMember::join() {
                                  .group_instance_id = view_from(std::int16_t{5}, version, settings_.instance_id),
                                  .protocol_type = kProtocolType,
                                  .protocols = protocols};
-        if (version >= 1) request.rebalance_timeout_ms = static_cast<std::int32_t>(settings_.rebalance_timeout_ms);
+        if (version >= 1) {
+            request.rebalance_timeout_ms = static_cast<std::int32_t>(settings_.rebalance_timeout_ms);
+        }
         return request;
     };
     const CallOptions options{.name = "joinGroup", .waits_at_broker_ms = settings_.rebalance_timeout_ms + kJoinGraceMs};
     auto reply =
         cluster_.ask<JoinGroupResponse>(coordinator_, options, make, [](const JoinGroupResponse& r) { return r.error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if ((*reply)->error_code == ErrorCode::member_id_required) {
         member_id_ = (*reply)->member_id;
         return false;
     }
-    if ((*reply)->error_code != ErrorCode::none) return again((*reply)->error_code);
+    if ((*reply)->error_code != ErrorCode::none) {
+        return again((*reply)->error_code);
+    }
     member_id_ = (*reply)->member_id;
     generation_ = (*reply)->generation_id;
     is_leader_ = (*reply)->leader == member_id_;
@@ -125,13 +153,17 @@ Result<bool> ClassicGroupMember::join() {
         std::vector<ClassicMember> members;
         for (const auto& member : (*reply)->members) {
             auto decoded = decode_subscription(member.metadata);
-            if (!decoded) return std::unexpected(std::move(decoded.error()));
+            if (!decoded) {
+                return std::unexpected(std::move(decoded.error()));
+            }
             const auto& instance = member.group_instance_id;
             members.push_back({std::string(member.member_id), instance ? std::optional(std::string(*instance)) : std::nullopt,
                                std::move(*decoded)});
         }
         auto divided = divide(protocol, members);
-        if (!divided) return std::unexpected(std::move(divided.error()));
+        if (!divided) {
+            return std::unexpected(std::move(divided.error()));
+        }
         assigned = std::move(*divided);
     }
     return sync(protocol, assigned);
@@ -145,10 +177,13 @@ Result<ClassicGroupMember::Assigned> ClassicGroupMember::divide(const std::strin
                                        .message = "the group chose " + protocol + ", which this member did not offer"});
     }
     std::set<std::string> names;
-    for (const ClassicMember& member : members)
+    for (const ClassicMember& member : members) {
         names.insert(member.subscription.topics.begin(), member.subscription.topics.end());
+    }
     auto counts = partition_counts(cluster_, {names.begin(), names.end()}, false);
-    if (!counts) return std::unexpected(std::move(counts.error()));
+    if (!counts) {
+        return std::unexpected(std::move(counts.error()));
+    }
     return assign_classic(*assignor, members, *counts);
 }
 
@@ -176,10 +211,16 @@ Result<bool> ClassicGroupMember::sync(const std::string& protocol, const Assigne
     const CallOptions options{.name = "syncGroup", .waits_at_broker_ms = settings_.rebalance_timeout_ms + kJoinGraceMs};
     auto reply =
         cluster_.ask<SyncGroupResponse>(coordinator_, options, make, [](const SyncGroupResponse& r) { return r.error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->error_code != ErrorCode::none) return again((*reply)->error_code);
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->error_code != ErrorCode::none) {
+        return again((*reply)->error_code);
+    }
     const auto decoded = decode_assignment((*reply)->assignment);
-    if (!decoded) return std::unexpected(decoded.error());
+    if (!decoded) {
+        return std::unexpected(decoded.error());
+    }
     is_member_ = true;
     next_beat_ = cluster_.network().clock().now().monotonic + settings_.heartbeat_interval_ms;
     const std::set<TopicPartition> target(decoded->begin(), decoded->end());
@@ -190,15 +231,21 @@ Result<bool> ClassicGroupMember::sync(const std::string& protocol, const Assigne
     }
     if (const auto added = without(target, owned_); !added.empty()) {
         owned_ = target;
-        if (auto taken = reader_.take(added); !taken) return std::unexpected(std::move(taken.error()));
+        if (auto taken = reader_.take(added); !taken) {
+            return std::unexpected(std::move(taken.error()));
+        }
     }
     return true;
 }
 
 Result<bool> ClassicGroupMember::beat() {
-    if (!is_member_ || is_rebalancing_) return false;
+    if (!is_member_ || is_rebalancing_) {
+        return false;
+    }
     const Instant now = cluster_.network().clock().now().monotonic;
-    if (now < next_beat_) return true;
+    if (now < next_beat_) {
+        return true;
+    }
     next_beat_ = now + settings_.heartbeat_interval_ms;
     const auto make = [&](std::int16_t version) {
         return HeartbeatRequest{.group_id = settings_.group,
@@ -208,12 +255,20 @@ Result<bool> ClassicGroupMember::beat() {
     };
     auto reply = cluster_.ask<HeartbeatResponse>(coordinator_, {.name = "heartbeat"}, make,
                                                  [](const HeartbeatResponse& r) { return r.error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->error_code == ErrorCode::none) return true;
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->error_code == ErrorCode::none) {
+        return true;
+    }
     is_rebalancing_ = true;
     const ErrorCode code = (*reply)->error_code;
-    if (code == ErrorCode::rebalance_in_progress) return false;
-    if (code != ErrorCode::unknown_member_id && code != ErrorCode::illegal_generation) return std::unexpected(refusal(code));
+    if (code == ErrorCode::rebalance_in_progress) {
+        return false;
+    }
+    if (code != ErrorCode::unknown_member_id && code != ErrorCode::illegal_generation) {
+        return std::unexpected(refusal(code));
+    }
     // The reader may be within a record of what is lost: `keep` tells it.
     expelled_ = code;
     return false;
@@ -226,7 +281,9 @@ void ClassicGroupMember::doubt() {
 }
 
 Result<void> ClassicGroupMember::leave() {
-    if (member_id_.empty() || settings_.instance_id) return {};
+    if (member_id_.empty() || settings_.instance_id) {
+        return {};
+    }
     const LeaveGroupRequest::MemberIdentity member{.member_id = member_id_};
     constexpr std::int16_t kHasMembers = 3;
     const auto make = [&](std::int16_t version) {
@@ -240,10 +297,14 @@ Result<void> ClassicGroupMember::leave() {
     };
     auto reply = cluster_.ask<LeaveGroupResponse>(coordinator_, {.name = "leaveGroup"}, make,
                                                   [](const LeaveGroupResponse& r) { return r.error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     member_id_.clear();
     is_member_ = false;
-    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    if ((*reply)->error_code != ErrorCode::none) {
+        return std::unexpected(refusal((*reply)->error_code));
+    }
     return {};
 }
 

@@ -60,17 +60,23 @@ const ApiInfo& Cluster::api_of(const Schema* request) {
 }
 
 void Cluster::tell_once(const Failure& failure) {
-    if (settings_.tell && told_.size() < kToldMax && told_.insert(failure.message).second) settings_.tell(failure.message);
+    if (settings_.tell && told_.size() < kToldMax && told_.insert(failure.message).second) {
+        settings_.tell(failure.message);
+    }
 }
 
 Result<Connection*> Cluster::connect(const Endpoint& endpoint, Instant deadline) {
     const auto found = connections_.find(endpoint);
-    if (found != connections_.end()) return found->second.get();
+    if (found != connections_.end()) {
+        return found->second.get();
+    }
     auto opened = Connection::open(network_, endpoint, settings_, deadline);
     if (!opened) {
         // Of names without an address it may be the first and the last that is heard: any_connection knows.
         const bool is_first_contact = !was_connected_ && opened.error().is_nameless;
-        if (is_passing(opened.error().kind) && !is_first_contact) tell_once(opened.error());
+        if (is_passing(opened.error().kind) && !is_first_contact) {
+            tell_once(opened.error());
+        }
         return std::unexpected(std::move(opened.error()));
     }
     was_connected_ = true;
@@ -80,35 +86,51 @@ Result<Connection*> Cluster::connect(const Endpoint& endpoint, Instant deadline)
 void Cluster::drop(const Connection& connection) { connections_.erase(Endpoint(connection.endpoint())); }
 
 Result<Connection*> Cluster::any_connection(Instant deadline) {
-    if (!connections_.empty()) return connections_.begin()->second.get();
+    if (!connections_.empty()) {
+        return connections_.begin()->second.get();
+    }
     std::vector<Endpoint> candidates = settings_.bootstrap;
     if (membership_) {
-        for (const Node& node : membership_->nodes) candidates.push_back(node.endpoint);
+        for (const Node& node : membership_->nodes) {
+            candidates.push_back(node.endpoint);
+        }
     }
     Failure last{.kind = Failure::Kind::unreachable};
     std::vector<Failure> nameless;
     for (const Endpoint& candidate : candidates) {
         auto connection = connect(candidate, deadline);
-        if (connection || !is_passing(connection.error().kind)) return connection;
+        if (connection || !is_passing(connection.error().kind)) {
+            return connection;
+        }
         last = std::move(connection.error());
-        if (last.is_nameless) nameless.push_back(last);
+        if (last.is_nameless) {
+            nameless.push_back(last);
+        }
     }
     // As with Kafka's clients: a typing error is no broker that comes back.
     if (!was_connected_ && nameless.size() == candidates.size()) {
         last.kind = Failure::Kind::bad_setting;
     } else {
-        for (const Failure& failure : nameless) tell_once(failure);
+        for (const Failure& failure : nameless) {
+            tell_once(failure);
+        }
     }
     return std::unexpected(std::move(last));
 }
 
 Result<void> Cluster::refresh_membership(Instant deadline) {
-    if (membership_) return {};
+    if (membership_) {
+        return {};
+    }
     auto connection = any_connection(deadline);
-    if (!connection) return std::unexpected(std::move(connection.error()));
+    if (!connection) {
+        return std::unexpected(std::move(connection.error()));
+    }
     const ApiInfo& api = *find_api(ApiKey::metadata);
     auto version = (*connection)->version_for(api, kMembershipVersions);
-    if (!version) return std::unexpected(std::move(version.error()));
+    if (!version) {
+        return std::unexpected(std::move(version.error()));
+    }
     const MetadataRequest request;
     auto raw = (*connection)->call(api, *version, &request, deadline);
     if (!raw) {
@@ -121,12 +143,18 @@ Result<void> Cluster::refresh_membership(Instant deadline) {
 
 Result<Node> Cluster::find_coordinator(const Route& route, Instant deadline) {
     const auto known = coordinators_.find({route.of, route.key});
-    if (known != coordinators_.end()) return known->second;
+    if (known != coordinators_.end()) {
+        return known->second;
+    }
     auto connection = any_connection(deadline);
-    if (!connection) return std::unexpected(std::move(connection.error()));
+    if (!connection) {
+        return std::unexpected(std::move(connection.error()));
+    }
     const ApiInfo& api = *find_api(ApiKey::find_coordinator);
     auto version = (*connection)->version_for(api, {static_cast<std::int16_t>(route.of == CoordinatorOf::group ? 0 : 1)});
-    if (!version) return std::unexpected(std::move(version.error()));
+    if (!version) {
+        return std::unexpected(std::move(version.error()));
+    }
     constexpr std::int16_t kManyKeys = 4;
     std::string_view key = route.key;
     FindCoordinatorRequest request;
@@ -146,7 +174,9 @@ Result<Node> Cluster::find_coordinator(const Route& route, Instant deadline) {
     std::string_view text = reply.error_message.value_or("");
     Node node{reply.node_id, {std::string(reply.host), static_cast<std::uint16_t>(reply.port)}, std::nullopt};
     if (*version >= kManyKeys) {
-        if (reply.coordinators.empty()) code = ErrorCode::coordinator_not_available;
+        if (reply.coordinators.empty()) {
+            code = ErrorCode::coordinator_not_available;
+        }
         for (const auto& coordinator : reply.coordinators) {
             code = coordinator.error_code;
             text = coordinator.error_message.value_or("");
@@ -154,18 +184,26 @@ Result<Node> Cluster::find_coordinator(const Route& route, Instant deadline) {
                 coordinator.node_id, {std::string(coordinator.host), static_cast<std::uint16_t>(coordinator.port)}, std::nullopt};
         }
     }
-    if (code != ErrorCode::none) return std::unexpected(refusal(code, text));
+    if (code != ErrorCode::none) {
+        return std::unexpected(refusal(code, text));
+    }
     return coordinators_[{route.of, route.key}] = std::move(node);
 }
 
 Result<Connection*> Cluster::connection_to(const Route& route, Instant deadline) {
-    if (route.kind == Route::Kind::any) return any_connection(deadline);
+    if (route.kind == Route::Kind::any) {
+        return any_connection(deadline);
+    }
     if (route.kind == Route::Kind::coordinator) {
         auto node = find_coordinator(route, deadline);
-        if (!node) return std::unexpected(std::move(node.error()));
+        if (!node) {
+            return std::unexpected(std::move(node.error()));
+        }
         return connect(node->endpoint, deadline);
     }
-    if (auto known = refresh_membership(deadline); !known) return std::unexpected(std::move(known.error()));
+    if (auto known = refresh_membership(deadline); !known) {
+        return std::unexpected(std::move(known.error()));
+    }
     const std::int32_t id = route.kind == Route::Kind::controller ? membership_->controller_id : route.node_id;
     const auto node = std::ranges::find(membership_->nodes, id, &Node::id);
     if (node == membership_->nodes.end()) {
@@ -178,7 +216,9 @@ Result<Connection*> Cluster::connection_to(const Route& route, Instant deadline)
 Result<const Membership*> Cluster::membership(std::string_view call_name) {
     if (!membership_) {
         auto reply = ask<MetadataResponse>(Route::any(), {.name = call_name, .versions = kMembershipVersions}, MetadataRequest{});
-        if (!reply) return std::unexpected(std::move(reply.error()));
+        if (!reply) {
+            return std::unexpected(std::move(reply.error()));
+        }
         membership_ = membership_of(**reply);
     }
     return &*membership_;
@@ -191,18 +231,30 @@ const Node* Cluster::last_coordinator(CoordinatorOf of, const std::string& key) 
 
 void Cluster::forget(const Route& route) {
     membership_.reset();
-    if (route.kind == Route::Kind::coordinator) coordinators_.erase({route.of, route.key});
+    if (route.kind == Route::Kind::coordinator) {
+        coordinators_.erase({route.of, route.key});
+    }
 }
 
 Result<RawReply> Cluster::ask_once(const Route& route, const CallOptions& options, const Encoding& encoding, Instant deadline) {
     auto connection = connection_to(route, deadline);
-    if (!connection) return std::unexpected(std::move(connection.error()));
+    if (!connection) {
+        return std::unexpected(std::move(connection.error()));
+    }
     auto version = (*connection)->version_for(encoding.api, options.versions);
-    if (!version) return std::unexpected(std::move(version.error()));
+    if (!version) {
+        return std::unexpected(std::move(version.error()));
+    }
     auto raw = (*connection)->call(encoding.api, *version, encoding.request(*version), deadline);
-    if (!raw && raw.error().kind != Failure::Kind::unsupported) drop(**connection);
-    if (!raw) return raw;
-    if (const ErrorCode code = encoding.error_of(raw->message); is_misdirected(code)) return std::unexpected(refusal(code));
+    if (!raw && raw.error().kind != Failure::Kind::unsupported) {
+        drop(**connection);
+    }
+    if (!raw) {
+        return raw;
+    }
+    if (const ErrorCode code = encoding.error_of(raw->message); is_misdirected(code)) {
+        return std::unexpected(refusal(code));
+    }
     return raw;
 }
 
@@ -216,15 +268,21 @@ Result<RawReply> Cluster::ask_raw(const Route& route, const CallOptions& options
         const Instant attempt_ends{
             std::min(deadline.value, now.value + settings_.request_timeout_ms + options.waits_at_broker_ms)};
         auto raw = ask_once(route, options, encoding, attempt_ends);
-        if (raw) return raw;
+        if (raw) {
+            return raw;
+        }
         const Failure& failure = raw.error();
         const bool may_change = is_passing(failure.kind) || is_misdirected(failure.code);
-        if (!may_change) return raw;
+        if (!may_change) {
+            return raw;
+        }
         was_asked = was_asked || failure.kind != Failure::Kind::unreachable;
         forget(route);
         const std::int64_t rest_ms = backoff.next();
         if (deadline - clock.now().monotonic <= rest_ms) {
-            if (was_asked) tell_once(failure);
+            if (was_asked) {
+                tell_once(failure);
+            }
             const std::string call(options.name);
             if (!was_asked) {
                 return std::unexpected(Failure{.kind = Failure::Kind::unreachable,

@@ -104,7 +104,9 @@ class Cluster {
                                 },
                                 [&](const void* reply) { return error_of(*static_cast<const Response*>(reply)); }};
         auto raw = ask_raw(route, options, encoding);
-        if (!raw) return std::unexpected(std::move(raw.error()));
+        if (!raw) {
+            return std::unexpected(std::move(raw.error()));
+        }
         return Reply<Response>(std::move(*raw));
     }
     /// The same with one request for all versions, and nothing that says to ask again.

@@ -45,7 +45,9 @@ Result<std::unique_ptr<Connection>> Connection::open(Network& network, const End
                                                      Instant deadline) {
     const Instant setup_deadline = earlier(network.clock().now().monotonic, settings.connection_setup_timeout_ms, deadline);
     auto transport = network.connect(endpoint, setup_deadline);
-    if (transport && settings.tls) transport = settings.tls->secure(std::move(*transport), endpoint.host, setup_deadline);
+    if (transport && settings.tls) {
+        transport = settings.tls->secure(std::move(*transport), endpoint.host, setup_deadline);
+    }
     if (!transport) {
         using Kind = TransportFailure::Kind;
         const Kind kind = transport.error().kind;
@@ -56,9 +58,13 @@ Result<std::unique_ptr<Connection>> Connection::open(Network& network, const End
                                        .message = to_string(endpoint) + ": " + transport.error().message});
     }
     std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, settings.client_id));
-    if (auto agreed = connection->negotiate(deadline); !agreed) return std::unexpected(std::move(agreed.error()));
+    if (auto agreed = connection->negotiate(deadline); !agreed) {
+        return std::unexpected(std::move(agreed.error()));
+    }
     if (settings.login) {
-        if (auto known = log_in(*connection, *settings.login, deadline); !known) return std::unexpected(std::move(known.error()));
+        if (auto known = log_in(*connection, *settings.login, deadline); !known) {
+            return std::unexpected(std::move(known.error()));
+        }
     }
     return connection;
 }
@@ -89,21 +95,33 @@ Result<void> Connection::negotiate(Instant deadline) {
     std::int16_t version = kFirstVersion;
     // Twice at most: a broker that is older says which version it has.
     for (int attempt = 0; attempt < 2; ++attempt) {
-        if (auto sent = send(api, version, &request, deadline); !sent) return sent;
+        if (auto sent = send(api, version, &request, deadline); !sent) {
+            return sent;
+        }
         auto frame = receive_frame(deadline);
-        if (!frame) return std::unexpected(std::move(frame.error()));
+        if (!frame) {
+            return std::unexpected(std::move(frame.error()));
+        }
         Cursor head(frame->bytes());
         std::int32_t correlation_id = 0;
         std::int16_t error = 0;
-        if (!head.read(correlation_id) || !head.read(error)) return malformed("a reply is too short");
-        if (correlation_id != next_correlation_id_ - 1) return malformed("a reply to another request");
+        if (!head.read(correlation_id) || !head.read(error)) {
+            return malformed("a reply is too short");
+        }
+        if (correlation_id != next_correlation_id_ - 1) {
+            return malformed("a reply to another request");
+        }
         const bool is_older = static_cast<ErrorCode>(error) == ErrorCode::unsupported_version;
         auto reply =
             decoded(ApiVersionsResponse::schema, std::move(*frame), sizeof correlation_id, is_older ? std::int16_t{0} : version);
-        if (!reply) return malformed(reply.error().message);
+        if (!reply) {
+            return malformed(reply.error().message);
+        }
         versions_ = std::move(*reply);
         if (!is_older) {
-            if (error != 0) return std::unexpected(refusal(static_cast<ErrorCode>(error)));
+            if (error != 0) {
+                return std::unexpected(refusal(static_cast<ErrorCode>(error)));
+            }
             return {};
         }
         const auto agreed = version_for(api, {});
@@ -117,10 +135,14 @@ Result<std::int16_t> Connection::version_for(const ApiInfo& api, Versions wanted
         return std::unexpected(Failure{.kind = Failure::Kind::unsupported, .message = std::move(message)});
     };
     for (const ApiVersionsResponse::ApiVersion& theirs : api_versions().api_keys) {
-        if (theirs.api_key != static_cast<std::int16_t>(api.key)) continue;
+        if (theirs.api_key != static_cast<std::int16_t>(api.key)) {
+            continue;
+        }
         const std::int16_t last = std::min({theirs.max_version, api.latest_version(false), wanted.last});
         const std::int16_t first = std::max({theirs.min_version, api.versions.first, wanted.first});
-        if (first <= last) return last;
+        if (first <= last) {
+            return last;
+        }
         return unsupported("The broker does not support " + std::string(api.name) + " in the versions " +
                            std::to_string(std::max(api.versions.first, wanted.first)) + " to " +
                            std::to_string(std::min(api.latest_version(false), wanted.last)) + ", but " +
@@ -141,7 +163,9 @@ Result<void> Connection::send(const ApiInfo& api, std::int16_t version, const vo
     }
     out.patch_big_endian(0, static_cast<std::int32_t>(out.size() - kSizeBytes));
     ++next_correlation_id_;
-    if (auto sent = transport_->send(out.bytes(), deadline); !sent) return std::unexpected(failure_of(sent.error()));
+    if (auto sent = transport_->send(out.bytes(), deadline); !sent) {
+        return std::unexpected(failure_of(sent.error()));
+    }
     return {};
 }
 
@@ -155,10 +179,14 @@ Result<ByteBuffer> Connection::receive_frame(Instant deadline) {
             const std::size_t room = std::min(wanted - had, kPieceBytes);
             std::byte* place = frame.extend(room);
             const auto got = transport_->receive({place, room}, deadline);
-            if (!got) return std::unexpected(failure_of(got.error()));
+            if (!got) {
+                return std::unexpected(failure_of(got.error()));
+            }
             frame.truncate(had + *got);
         }
-        if (has_size) return frame;
+        if (has_size) {
+            return frame;
+        }
         const auto size = load_big_endian<std::int32_t>(frame.data());
         const bool is_first = next_correlation_id_ == 2;
         if (is_first && size >> 16 == kTlsAlertHead) {
@@ -175,14 +203,24 @@ Result<ByteBuffer> Connection::receive_frame(Instant deadline) {
 
 Result<RawReply> Connection::call(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline) {
     const std::int32_t correlation_id = next_correlation_id_;
-    if (auto sent = send(api, version, request, deadline); !sent) return std::unexpected(std::move(sent.error()));
+    if (auto sent = send(api, version, request, deadline); !sent) {
+        return std::unexpected(std::move(sent.error()));
+    }
     auto frame = receive_frame(deadline);
-    if (!frame) return std::unexpected(std::move(frame.error()));
+    if (!frame) {
+        return std::unexpected(std::move(frame.error()));
+    }
     const auto header = parse_response_header(api, version, frame->bytes());
-    if (!header) return malformed("a reply is too short");
-    if (header->correlation_id != correlation_id) return malformed("a reply to another request");
+    if (!header) {
+        return malformed("a reply is too short");
+    }
+    if (header->correlation_id != correlation_id) {
+        return malformed("a reply to another request");
+    }
     auto reply = decoded(*api.response, std::move(*frame), header->size, version);
-    if (!reply) return malformed("its reply to " + std::string(api.name) + ": " + reply.error().message);
+    if (!reply) {
+        return malformed("its reply to " + std::string(api.name) + ": " + reply.error().message);
+    }
     return reply;
 }
 

@@ -22,14 +22,20 @@ std::optional<std::string_view> optional_view(const std::optional<std::string>& 
 /// The names of topics by their ids. Those that a broker does not know (yet) are left out.
 Result<std::map<TopicId, std::string>> names_of(Cluster& cluster, const std::vector<TopicId>& ids) {
     std::vector<MetadataRequest::Topic> wanted;
-    for (const TopicId& id : ids) wanted.push_back({.topic_id = id, .name = std::nullopt});
+    for (const TopicId& id : ids) {
+        wanted.push_back({.topic_id = id, .name = std::nullopt});
+    }
     constexpr std::int16_t kFindsById = 12;
     auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {kFindsById}},
                                                MetadataRequest{.topics = wanted, .allow_auto_topic_creation = false});
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     std::map<TopicId, std::string> names;
     for (const auto& topic : (*reply)->topics) {
-        if (topic.error_code == ErrorCode::none && topic.name) names[topic.topic_id] = *topic.name;
+        if (topic.error_code == ErrorCode::none && topic.name) {
+            names[topic.topic_id] = *topic.name;
+        }
     }
     return names;
 }
@@ -46,7 +52,9 @@ ConsumerGroupMember::ConsumerGroupMember(Cluster& cluster, const MemberSettings&
 CommittingMember ConsumerGroupMember::identity() const { return {member_id_, epoch_, settings_.instance_id}; }
 
 void ConsumerGroupMember::forget_membership() {
-    if (!owned_.empty()) reader_.lose(std::exchange(owned_, {}));
+    if (!owned_.empty()) {
+        reader_.lose(std::exchange(owned_, {}));
+    }
     epoch_ = kJoining;
     news_ = News::everything;
     target_.clear();
@@ -54,34 +62,55 @@ void ConsumerGroupMember::forget_membership() {
 }
 
 Result<void> ConsumerGroupMember::keep(const SubscribedTopics& topics) {
-    if (topics.names != topics_.names) news_ = News::everything;
+    if (topics.names != topics_.names) {
+        news_ = News::everything;
+    }
     topics_ = topics;
     while (true) {
-        if (std::exchange(is_fenced_, false)) forget_membership();
-        if (const auto moved = reconcile(); !moved) return std::unexpected(moved.error());
-        if (news_ == News::none && cluster_.network().clock().now().monotonic < next_beat_) return {};
+        if (std::exchange(is_fenced_, false)) {
+            forget_membership();
+        }
+        if (const auto moved = reconcile(); !moved) {
+            return std::unexpected(moved.error());
+        }
+        if (news_ == News::none && cluster_.network().clock().now().monotonic < next_beat_) {
+            return {};
+        }
         const bool was_joining = epoch_ == kJoining;
-        if (auto told = heartbeat(); !told) return told;
+        if (auto told = heartbeat(); !told) {
+            return told;
+        }
         // Who was fenced joins anew; after a pause when that is what it was doing.
-        if (was_joining && is_fenced_) cluster_.network().pause(cluster_.settings().retry_backoff_ms);
+        if (was_joining && is_fenced_) {
+            cluster_.network().pause(cluster_.settings().retry_backoff_ms);
+        }
     }
 }
 
 Result<bool> ConsumerGroupMember::beat() {
-    if (news_ != News::none || is_target_new_ || is_fenced_) return false;
-    if (cluster_.network().clock().now().monotonic < next_beat_) return true;
-    if (auto told = heartbeat(); !told) return std::unexpected(std::move(told.error()));
+    if (news_ != News::none || is_target_new_ || is_fenced_) {
+        return false;
+    }
+    if (cluster_.network().clock().now().monotonic < next_beat_) {
+        return true;
+    }
+    if (auto told = heartbeat(); !told) {
+        return std::unexpected(std::move(told.error()));
+    }
     return !is_target_new_ && !is_fenced_;
 }
 
 Result<void> ConsumerGroupMember::heartbeat() {
     std::map<TopicId, std::vector<std::int32_t>> held;
     for (const auto& [id, name] : names_) {
-        for (auto at = owned_.lower_bound({name, 0}); at != owned_.end() && at->topic == name; ++at)
+        for (auto at = owned_.lower_bound({name, 0}); at != owned_.end() && at->topic == name; ++at) {
             held[id].push_back(at->partition);
+        }
     }
     std::vector<ConsumerGroupHeartbeatRequest::TopicPartitions> partitions;
-    for (auto& [id, list] : held) partitions.push_back({.topic_id = id, .partitions = list});
+    for (auto& [id, list] : held) {
+        partitions.push_back({.topic_id = id, .partitions = list});
+    }
     const std::vector<std::string_view> names(topics_.names.begin(), topics_.names.end());
     ConsumerGroupHeartbeatRequest request{.group_id = settings_.group,
                                           .member_id = member_id_,
@@ -93,12 +122,16 @@ Result<void> ConsumerGroupMember::heartbeat() {
         request.subscribed_topic_names = names;
         request.server_assignor = optional_view(settings_.remote_assignor);
     }
-    if (news_ != News::none) request.topic_partitions = partitions;
+    if (news_ != News::none) {
+        request.topic_partitions = partitions;
+    }
     const auto make = [&](std::int16_t) { return request; };
     auto reply =
         cluster_.ask<ConsumerGroupHeartbeatResponse>(coordinator_, {.name = "consumerGroupHeartbeat"}, make,
                                                      [](const ConsumerGroupHeartbeatResponse& r) { return r.error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return take_answer((*reply)->error_code, (*reply)->error_message.value_or(""));
     }
@@ -128,43 +161,63 @@ Result<void> ConsumerGroupMember::take_answer(ErrorCode code, std::string_view t
 Result<std::set<TopicPartition>> ConsumerGroupMember::named_target() {
     std::vector<TopicId> unknown;
     for (const auto& [id, partitions] : target_) {
-        if (!names_.contains(id)) unknown.push_back(id);
+        if (!names_.contains(id)) {
+            unknown.push_back(id);
+        }
     }
     if (!unknown.empty()) {
         auto found = names_of(cluster_, unknown);
-        if (!found) return std::unexpected(std::move(found.error()));
+        if (!found) {
+            return std::unexpected(std::move(found.error()));
+        }
         names_.merge(*found);
     }
     std::set<TopicPartition> named;
     for (const auto& [id, partitions] : target_) {
         const auto name = names_.find(id);
-        if (name == names_.end()) continue;
-        for (const std::int32_t partition : partitions) named.insert({name->second, partition});
+        if (name == names_.end()) {
+            continue;
+        }
+        for (const std::int32_t partition : partitions) {
+            named.insert({name->second, partition});
+        }
     }
     return named;
 }
 
 Result<bool> ConsumerGroupMember::reconcile() {
-    if (!is_target_new_) return false;
+    if (!is_target_new_) {
+        return false;
+    }
     const auto target = named_target();
-    if (!target) return std::unexpected(target.error());
+    if (!target) {
+        return std::unexpected(target.error());
+    }
     // A topic that no broker knows yet is looked for again with the next heartbeat.
     is_target_new_ = std::ranges::any_of(target_, [&](const auto& topic) { return !names_.contains(topic.first); });
     std::set<TopicPartition> gone;
     std::set<TopicPartition> added;
     std::ranges::set_difference(owned_, *target, std::inserter(gone, gone.end()));
     std::ranges::set_difference(*target, owned_, std::inserter(added, added.end()));
-    if (!gone.empty()) reader_.let_go(gone);
+    if (!gone.empty()) {
+        reader_.let_go(gone);
+    }
     owned_ = *target;
-    if (news_ == News::none) news_ = News::partitions;
+    if (news_ == News::none) {
+        news_ = News::partitions;
+    }
     if (!added.empty()) {
-        if (auto taken = reader_.take(added); !taken) return std::unexpected(std::move(taken.error()));
+        if (auto taken = reader_.take(added); !taken) {
+            return std::unexpected(std::move(taken.error()));
+        }
     }
     return true;
 }
 
 Result<void> ConsumerGroupMember::leave() {
-    if (epoch_ == kJoining) return {};
+    if (epoch_ == kJoining) {
+        return {};
+    }
     const ConsumerGroupHeartbeatRequest request{.group_id = settings_.group,
                                                 .member_id = member_id_,
                                                 .member_epoch = settings_.instance_id ? kLeavingForAWhile : kLeaving,
@@ -173,7 +226,9 @@ Result<void> ConsumerGroupMember::leave() {
         coordinator_, {.name = "consumerGroupHeartbeat"}, [&](std::int16_t) { return request; },
         [](const ConsumerGroupHeartbeatResponse& r) { return r.error_code; });
     epoch_ = kJoining;
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
     }

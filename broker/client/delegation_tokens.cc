@@ -16,7 +16,9 @@ TokenPrincipal principal_of(std::string_view type, std::string_view name) { retu
 
 Result<std::string> bytes_of_hmac(const std::string& hmac) {
     auto bytes = authentication::from_base64(hmac);
-    if (!bytes) return std::unexpected(Failure{.kind = Failure::Kind::bad_setting, .message = "the HMAC is no base64: " + hmac});
+    if (!bytes) {
+        return std::unexpected(Failure{.kind = Failure::Kind::bad_setting, .message = "the HMAC is no base64: " + hmac});
+    }
     return std::move(*bytes);
 }
 
@@ -24,8 +26,12 @@ Result<std::string> bytes_of_hmac(const std::string& hmac) {
 template <class Response, class Request>
 Result<std::int64_t> change_expiry(Cluster& cluster, std::string_view name, const Request& request) {
     auto reply = cluster.ask<Response>(Route::any(), {.name = name}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->error_code != ErrorCode::none) {
+        return std::unexpected(refusal((*reply)->error_code));
+    }
     return (*reply)->expiry_timestamp_ms;
 }
 
@@ -36,16 +42,22 @@ std::string to_string(const TokenPrincipal& principal) { return principal.type +
 Result<DelegationToken> create_delegation_token(Cluster& cluster, const std::optional<TokenPrincipal>& owner,
                                                 const std::vector<TokenPrincipal>& renewers, std::int64_t max_lifetime_ms) {
     std::vector<CreateDelegationTokenRequest::CreatableRenewers> asked;
-    for (const TokenPrincipal& renewer : renewers) asked.push_back({renewer.type, renewer.name});
+    for (const TokenPrincipal& renewer : renewers) {
+        asked.push_back({renewer.type, renewer.name});
+    }
     CreateDelegationTokenRequest request{.renewers = asked, .max_lifetime_ms = max_lifetime_ms};
     if (owner) {
         request.owner_principal_type = owner->type;
         request.owner_principal_name = owner->name;
     }
     auto reply = cluster.ask<CreateDelegationTokenResponse>(Route::any(), {.name = "createDelegationToken"}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     const CreateDelegationTokenResponse& made = **reply;
-    if (made.error_code != ErrorCode::none) return std::unexpected(refusal(made.error_code));
+    if (made.error_code != ErrorCode::none) {
+        return std::unexpected(refusal(made.error_code));
+    }
     return DelegationToken{.id = std::string(made.token_id),
                            .hmac = authentication::to_base64(as_text(made.hmac)),
                            .owner = principal_of(made.principal_type, made.principal_name),
@@ -58,14 +70,18 @@ Result<DelegationToken> create_delegation_token(Cluster& cluster, const std::opt
 
 Result<std::int64_t> renew_delegation_token(Cluster& cluster, const std::string& hmac, std::int64_t period_ms) {
     const auto bytes = bytes_of_hmac(hmac);
-    if (!bytes) return std::unexpected(bytes.error());
+    if (!bytes) {
+        return std::unexpected(bytes.error());
+    }
     return change_expiry<RenewDelegationTokenResponse>(
         cluster, "renewDelegationToken", RenewDelegationTokenRequest{.hmac = as_bytes(*bytes), .renew_period_ms = period_ms});
 }
 
 Result<std::int64_t> expire_delegation_token(Cluster& cluster, const std::string& hmac, std::int64_t period_ms) {
     const auto bytes = bytes_of_hmac(hmac);
-    if (!bytes) return std::unexpected(bytes.error());
+    if (!bytes) {
+        return std::unexpected(bytes.error());
+    }
     return change_expiry<ExpireDelegationTokenResponse>(
         cluster, "expireDelegationToken",
         ExpireDelegationTokenRequest{.hmac = as_bytes(*bytes), .expiry_time_period_ms = period_ms});
@@ -76,12 +92,18 @@ Result<std::vector<DelegationToken>> describe_delegation_tokens(Cluster& cluster
     std::vector<DescribeDelegationTokenRequest::DescribeDelegationTokenOwner> asked;
     DescribeDelegationTokenRequest request{.owners = nullptr};
     if (owners) {
-        for (const TokenPrincipal& owner : *owners) asked.push_back({owner.type, owner.name});
+        for (const TokenPrincipal& owner : *owners) {
+            asked.push_back({owner.type, owner.name});
+        }
         request.owners = asked;
     }
     auto reply = cluster.ask<DescribeDelegationTokenResponse>(Route::any(), {.name = "describeDelegationToken"}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->error_code != ErrorCode::none) {
+        return std::unexpected(refusal((*reply)->error_code));
+    }
     std::vector<DelegationToken> tokens;
     for (const auto& told : (*reply)->tokens) {
         DelegationToken& token = tokens.emplace_back();

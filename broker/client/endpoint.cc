@@ -18,7 +18,9 @@ bool is_host_letter(char letter) { return is_plain_letter(letter) || letter == '
 
 std::string_view trimmed(std::string_view text) {
     const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
+    if (first == std::string_view::npos) {
+        return {};
+    }
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
@@ -41,13 +43,21 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
     }
     const auto invalid_url = [&] { return bad_setting("Invalid url in bootstrap.servers: " + std::string(text)); };
     const std::size_t colon = rest.rfind(':');
-    if (colon == std::string_view::npos) return invalid_url();
+    if (colon == std::string_view::npos) {
+        return invalid_url();
+    }
     std::string_view host = rest.substr(0, colon);
-    if (host.starts_with('[')) host.remove_prefix(1);
-    if (host.ends_with(']')) host.remove_suffix(1);
+    if (host.starts_with('[')) {
+        host.remove_prefix(1);
+    }
+    if (host.ends_with(']')) {
+        host.remove_suffix(1);
+    }
     const std::string_view digits = rest.substr(colon + 1);
     const bool is_number = !digits.empty() && std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
-    if (!is_number || host.empty() || !std::ranges::all_of(host, is_host_letter)) return invalid_url();
+    if (!is_number || host.empty() || !std::ranges::all_of(host, is_host_letter)) {
+        return invalid_url();
+    }
     std::uint16_t port = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
     if (error != std::errc() || end != digits.data() + digits.size()) {
@@ -62,13 +72,21 @@ Result<std::vector<Endpoint>> parse_bootstrap(std::string_view text) {
         const std::size_t comma = std::min(text.find(','), text.size());
         const std::string_view one = trimmed(text.substr(0, comma));
         text.remove_prefix(std::min(comma + 1, text.size()));
-        if (one.empty()) continue;
-        if (endpoints.size() == kEndpointsMax) return bad_setting("bootstrap.servers has more than 1000 addresses");
+        if (one.empty()) {
+            continue;
+        }
+        if (endpoints.size() == kEndpointsMax) {
+            return bad_setting("bootstrap.servers has more than 1000 addresses");
+        }
         auto endpoint = parse_endpoint(one);
-        if (!endpoint) return std::unexpected(std::move(endpoint.error()));
+        if (!endpoint) {
+            return std::unexpected(std::move(endpoint.error()));
+        }
         endpoints.push_back(std::move(*endpoint));
     }
-    if (endpoints.empty()) return bad_setting("No resolvable bootstrap urls given in bootstrap.servers");
+    if (endpoints.empty()) {
+        return bad_setting("No resolvable bootstrap urls given in bootstrap.servers");
+    }
     return endpoints;
 }
 

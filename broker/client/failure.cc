@@ -48,11 +48,15 @@ Failure refusal(ErrorCode code, std::string_view text) {
 
 std::string exception_name(ErrorCode code) {
     const auto* irregular = std::ranges::find(kIrregularNames, code, &std::pair<ErrorCode, std::string_view>::first);
-    if (irregular != kIrregularNames.end()) return std::string(irregular->second);
+    if (irregular != kIrregularNames.end()) {
+        return std::string(irregular->second);
+    }
     std::string name;
     bool begins_word = true;
     for (const char letter : error_name(code)) {
-        if (letter != '_') name += begins_word ? letter : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        if (letter != '_') {
+            name += begins_word ? letter : static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+        }
         begins_word = letter == '_';
     }
     return name + "Exception";

@@ -33,9 +33,13 @@ std::unique_ptr<GroupMember> GroupMember::make(Cluster& cluster, const MemberSet
 Result<std::map<std::string, std::int32_t>> partition_counts(Cluster& cluster, const std::vector<std::string>& names,
                                                              bool may_create) {
     std::map<std::string, std::int32_t> counts;
-    if (names.empty()) return counts;
+    if (names.empty()) {
+        return counts;
+    }
     std::vector<MetadataRequest::Topic> wanted;
-    for (const std::string& name : names) wanted.push_back({.name = name});
+    for (const std::string& name : names) {
+        wanted.push_back({.name = name});
+    }
     MetadataRequest request{.topics = wanted};
     const auto make = [&](std::int16_t version) {
         constexpr std::int16_t kHasCreation = 4;
@@ -44,7 +48,9 @@ Result<std::map<std::string, std::int32_t>> partition_counts(Cluster& cluster, c
     };
     auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {1}}, make,
                                                [](const MetadataResponse&) { return ErrorCode::none; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     for (const auto& topic : (*reply)->topics) {
         if (topic.error_code == ErrorCode::none) {
             counts[std::string(topic.name.value_or(""))] = static_cast<std::int32_t>(topic.partitions.size);
@@ -62,26 +68,38 @@ GroupConsumer::GroupConsumer(Cluster& cluster, GroupConsumerSettings settings)
       member_(GroupMember::make(cluster, settings_.member, *this)) {}
 
 void GroupConsumer::warn(const std::string& line) const {
-    if (settings_.warn) settings_.warn(line);
+    if (settings_.warn) {
+        settings_.warn(line);
+    }
 }
 
 Result<void> GroupConsumer::look_for_topics() {
     const Instant now = cluster_.network().clock().now().monotonic;
-    if (next_look_ && now < *next_look_) return {};
+    if (next_look_ && now < *next_look_) {
+        return {};
+    }
     std::vector<std::string> names = settings_.topics;
     if (settings_.matches) {
         const auto listed = list_topics(cluster_);
-        if (!listed) return std::unexpected(listed.error());
+        if (!listed) {
+            return std::unexpected(listed.error());
+        }
         for (const ListedTopic& topic : *listed) {
-            if (settings_.matches(topic.name)) names.push_back(topic.name);
+            if (settings_.matches(topic.name)) {
+                names.push_back(topic.name);
+            }
         }
     }
     std::ranges::sort(names);
     auto counts = partition_counts(cluster_, names, settings_.may_create_topics && !settings_.matches);
-    if (!counts) return std::unexpected(std::move(counts.error()));
+    if (!counts) {
+        return std::unexpected(std::move(counts.error()));
+    }
     const bool is_complete = counts->size() == names.size();
     for (const std::string& name : names) {
-        if (counts->contains(name) || !warned_.insert(name).second) continue;
+        if (counts->contains(name) || !warned_.insert(name).second) {
+            continue;
+        }
         warn("Error while fetching metadata: {" + name + "=UNKNOWN_TOPIC_OR_PARTITION}");
     }
     topics_ = {std::move(names), std::move(*counts)};
@@ -91,15 +109,21 @@ Result<void> GroupConsumer::look_for_topics() {
 }
 
 Result<std::int64_t> GroupConsumer::poll(const Fetcher::Taker& take, std::int64_t wait_ms) {
-    if (auto found = look_for_topics(); !found) return std::unexpected(std::move(found.error()));
+    if (auto found = look_for_topics(); !found) {
+        return std::unexpected(std::move(found.error()));
+    }
     Clock& clock = cluster_.network().clock();
     const Instant begin = clock.now().monotonic;
-    if (!next_commit_) next_commit_ = begin + settings_.commit_interval_ms;
+    if (!next_commit_) {
+        next_commit_ = begin + settings_.commit_interval_ms;
+    }
     if (settings_.commits && begin >= *next_commit_) {
         commit(assigned_);
         next_commit_ = begin + settings_.commit_interval_ms;
     }
-    if (auto kept = member_->keep(topics_); !kept) return std::unexpected(std::move(kept.error()));
+    if (auto kept = member_->keep(topics_); !kept) {
+        return std::unexpected(std::move(kept.error()));
+    }
     const std::int64_t until_beat_ms = std::max<std::int64_t>(0, member_->next_beat() - clock.now().monotonic);
     if (!fetcher_.has_partitions()) {
         const std::int64_t until_look_ms = std::max<std::int64_t>(0, *next_look_ - clock.now().monotonic);
@@ -112,16 +136,22 @@ Result<std::int64_t> GroupConsumer::poll(const Fetcher::Taker& take, std::int64_
             const bool wants_more = take(record);
             // A taker that is slow must not cost the membership.
             const auto alive = member_->beat();
-            if (!alive) failure = alive.error();
+            if (!alive) {
+                failure = alive.error();
+            }
             return wants_more && alive && *alive;
         },
         std::min(wait_ms, until_beat_ms));
-    if (taken && failure) return std::unexpected(std::move(*failure));
+    if (taken && failure) {
+        return std::unexpected(std::move(*failure));
+    }
     return taken;
 }
 
 void GroupConsumer::let_go(const std::set<TopicPartition>& partitions) {
-    if (settings_.commits) commit(partitions);
+    if (settings_.commits) {
+        commit(partitions);
+    }
     lose(partitions);
 }
 
@@ -139,15 +169,18 @@ Result<std::map<TopicPartition, CommittedOffset>> GroupConsumer::committed(const
     while (true) {
         // Offsets that a transaction is about to commit are waited for: it decides where to go on.
         auto offsets = stable_offsets(cluster_, settings_.member.group, partitions);
-        if (offsets || offsets.error().code != ErrorCode::unstable_offset_commit || clock.now().monotonic >= deadline)
+        if (offsets || offsets.error().code != ErrorCode::unstable_offset_commit || clock.now().monotonic >= deadline) {
             return offsets;
+        }
         cluster_.network().pause(cluster_.settings().retry_backoff_ms);
     }
 }
 
 Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
     const auto offsets = committed(partitions);
-    if (!offsets) return std::unexpected(offsets.error());
+    if (!offsets) {
+        return std::unexpected(offsets.error());
+    }
     std::vector<TopicPartition> fresh;
     for (const TopicPartition& partition : partitions) {
         if (const auto found = offsets->find(partition); found != offsets->end()) {
@@ -166,19 +199,29 @@ Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
                                                       to_string(fresh.front()) + (fresh.size() > 1 ? ", ...]" : "]")});
         }
         const auto found = list_offsets(cluster_, fresh, *time);
-        if (!found) return std::unexpected(found.error());
+        if (!found) {
+            return std::unexpected(found.error());
+        }
         std::vector<TopicPartition> at_end;
         for (const auto& [partition, offset] : *found) {
-            if (!offset) return std::unexpected(offset.error());
-            if (*offset < 0) at_end.push_back(partition);
+            if (!offset) {
+                return std::unexpected(offset.error());
+            }
+            if (*offset < 0) {
+                at_end.push_back(partition);
+            }
             fetcher_.seek(partition, *offset);
         }
         // Nothing is so young as by_duration says: what comes next is.
         if (!at_end.empty()) {
             const auto ends = list_offsets(cluster_, at_end, kLatest);
-            if (!ends) return std::unexpected(ends.error());
+            if (!ends) {
+                return std::unexpected(ends.error());
+            }
             for (const auto& [partition, offset] : *ends) {
-                if (!offset) return std::unexpected(offset.error());
+                if (!offset) {
+                    return std::unexpected(offset.error());
+                }
                 fetcher_.seek(partition, *offset);
             }
         }
@@ -190,29 +233,43 @@ Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
 void GroupConsumer::commit(const std::set<TopicPartition>& partitions) {
     std::map<TopicPartition, CommittedOffset> positions;
     for (const TopicPartition& partition : partitions) {
-        if (!fetcher_.reads(partition)) continue;
+        if (!fetcher_.reads(partition)) {
+            continue;
+        }
         const std::int64_t offset = fetcher_.position(partition);
-        if (const auto known = committed_.find(partition); known != committed_.end() && known->second == offset) continue;
+        if (const auto known = committed_.find(partition); known != committed_.end() && known->second == offset) {
+            continue;
+        }
         const std::int32_t epoch = fetcher_.leader_epoch(partition);
         positions[partition] = {offset, epoch < 0 ? std::nullopt : std::optional(epoch)};
     }
-    if (positions.empty()) return;
+    if (positions.empty()) {
+        return;
+    }
     auto done = commit_offsets(cluster_, settings_.member.group, member_->identity(), positions);
     if (!done && done.error().code == ErrorCode::stale_member_epoch) {
         // The group went on, and the member hears of it with its next sign of life.
         member_->doubt();
-        if (member_->beat()) done = commit_offsets(cluster_, settings_.member.group, member_->identity(), positions);
+        if (member_->beat()) {
+            done = commit_offsets(cluster_, settings_.member.group, member_->identity(), positions);
+        }
     }
     if (done) {
-        for (const auto& [partition, position] : positions) committed_[partition] = position.offset;
+        for (const auto& [partition, position] : positions) {
+            committed_[partition] = position.offset;
+        }
         return;
     }
-    if (is_of_membership(done.error().code)) member_->doubt();
+    if (is_of_membership(done.error().code)) {
+        member_->doubt();
+    }
     warn("Offset commit of group " + settings_.member.group + " failed: " + done.error().message);
 }
 
 Result<void> GroupConsumer::close() {
-    if (settings_.commits) commit(assigned_);
+    if (settings_.commits) {
+        commit(assigned_);
+    }
     lose(std::set<TopicPartition>(assigned_));
     return member_->leave();
 }

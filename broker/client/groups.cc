@@ -24,7 +24,9 @@ std::vector<std::string_view> views(const std::vector<std::string>& texts) { ret
 std::vector<TopicPartition> partitions_of(const ConsumerGroupDescribeResponse::Assignment& assignment) {
     std::vector<TopicPartition> partitions;
     for (const auto& topic : assignment.topic_partitions) {
-        for (const std::int32_t partition : topic.partitions) partitions.push_back({std::string(topic.topic_name), partition});
+        for (const std::int32_t partition : topic.partitions) {
+            partitions.push_back({std::string(topic.topic_name), partition});
+        }
     }
     std::ranges::sort(partitions);
     return partitions;
@@ -36,8 +38,12 @@ Result<GroupDescription> describe_classic(Cluster& cluster, const std::string& i
     auto reply = cluster.ask<DescribeGroupsResponse>(
         coordinator(id), {.name = "describeConsumerGroups"}, [&](std::int16_t) { return request; },
         [](const DescribeGroupsResponse& r) { return r.groups.empty() ? ErrorCode::none : r.groups[0].error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->groups.empty()) return std::unexpected(refusal(ErrorCode::group_id_not_found));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->groups.empty()) {
+        return std::unexpected(refusal(ErrorCode::group_id_not_found));
+    }
     const auto& group = (*reply)->groups[0];
     if (group.error_code != ErrorCode::none) {
         return std::unexpected(refusal(group.error_code, group.error_message.value_or("")));
@@ -50,7 +56,9 @@ Result<GroupDescription> describe_classic(Cluster& cluster, const std::string& i
     GroupDescription description{.id = id, .state = std::string(group.group_state), .assignor = std::string(group.protocol_data)};
     for (const auto& member : group.members) {
         auto assignment = decode_assignment(member.member_assignment);
-        if (!assignment) return std::unexpected(std::move(assignment.error()));
+        if (!assignment) {
+            return std::unexpected(std::move(assignment.error()));
+        }
         description.members.push_back({.id = std::string(member.member_id),
                                        .instance_id = std::string(member.group_instance_id.value_or("")),
                                        .client_id = std::string(member.client_id),
@@ -84,9 +92,13 @@ GroupDescription description_of(const ConsumerGroupDescribeResponse::DescribedGr
 Result<std::vector<ListedGroup>> list_on_brokers(Cluster& cluster, const std::vector<std::string>& states,
                                                  const std::vector<std::string>& types, bool insists_on_types) {
     const auto membership = cluster.membership("listGroups");
-    if (!membership) return std::unexpected(membership.error());
+    if (!membership) {
+        return std::unexpected(membership.error());
+    }
     std::vector<std::int32_t> nodes;
-    for (const Node& node : (*membership)->nodes) nodes.push_back(node.id);
+    for (const Node& node : (*membership)->nodes) {
+        nodes.push_back(node.id);
+    }
     const std::vector<std::string_view> state_views = views(states);
     const std::vector<std::string_view> type_views = views(types);
     std::vector<ListedGroup> groups;
@@ -94,13 +106,19 @@ Result<std::vector<ListedGroup>> list_on_brokers(Cluster& cluster, const std::ve
         constexpr std::int16_t kHasTypes = 5;
         const auto make = [&](std::int16_t version) {
             ListGroupsRequest request{.states_filter = state_views};
-            if (version >= kHasTypes || insists_on_types) request.types_filter = type_views;
+            if (version >= kHasTypes || insists_on_types) {
+                request.types_filter = type_views;
+            }
             return request;
         };
         auto reply = cluster.ask<ListGroupsResponse>(Route::node(node), {.name = "listGroups"}, make,
                                                      [](const ListGroupsResponse& r) { return r.error_code; });
-        if (!reply) return std::unexpected(std::move(reply.error()));
-        if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+        if (!reply) {
+            return std::unexpected(std::move(reply.error()));
+        }
+        if ((*reply)->error_code != ErrorCode::none) {
+            return std::unexpected(refusal((*reply)->error_code));
+        }
         for (const auto& group : (*reply)->groups) {
             groups.push_back({std::string(group.group_id), std::string(group.protocol_type), std::string(group.group_state),
                               std::string(group.group_type)});
@@ -132,18 +150,26 @@ Result<GroupDescription> describe_group(Cluster& cluster, const std::string& id)
         [](const ConsumerGroupDescribeResponse& r) { return r.groups.empty() ? ErrorCode::none : r.groups[0].error_code; });
     Result<GroupDescription> description = std::unexpected(refusal(ErrorCode::group_id_not_found));
     bool is_classic = !reply && reply.error().kind == Failure::Kind::unsupported;
-    if (!reply && !is_classic) return std::unexpected(std::move(reply.error()));
+    if (!reply && !is_classic) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if (reply && !(*reply)->groups.empty()) {
         const auto& group = (*reply)->groups[0];
         is_classic = group.error_code == ErrorCode::group_id_not_found || group.error_code == ErrorCode::unsupported_version;
         if (!is_classic && group.error_code != ErrorCode::none) {
             return std::unexpected(refusal(group.error_code, group.error_message.value_or("")));
         }
-        if (!is_classic) description = description_of(group);
+        if (!is_classic) {
+            description = description_of(group);
+        }
     }
-    if (is_classic) description = describe_classic(cluster, id);
+    if (is_classic) {
+        description = describe_classic(cluster, id);
+    }
     const Node* node = cluster.last_coordinator(CoordinatorOf::group, id);
-    if (description && node != nullptr) description->coordinator = *node;
+    if (description && node != nullptr) {
+        description->coordinator = *node;
+    }
     return description;
 }
 
@@ -157,7 +183,9 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
     constexpr std::int16_t kHasStability = 7;
     std::map<std::string_view, std::vector<std::int32_t>> by_topic;
     if (partitions != nullptr) {
-        for (const TopicPartition& each : *partitions) by_topic[each.topic].push_back(each.partition);
+        for (const TopicPartition& each : *partitions) {
+            by_topic[each.topic].push_back(each.partition);
+        }
     }
     std::vector<OffsetFetchRequest::Topic> before_groups;
     std::vector<OffsetFetchRequest::Topics> topics;
@@ -166,31 +194,45 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
         topics.push_back({.name = name, .partition_indexes = indexes});
     }
     OffsetFetchRequest::Group wanted{.group_id = group, .topics = nullptr};
-    if (partitions != nullptr) wanted.topics = topics;
+    if (partitions != nullptr) {
+        wanted.topics = topics;
+    }
     const auto make = [&](std::int16_t version) {
         OffsetFetchRequest request;
-        if (version >= kHasStability) request.require_stable = is_stable;
+        if (version >= kHasStability) {
+            request.require_stable = is_stable;
+        }
         if (version >= kHasGroups) {
             request.groups = {&wanted, 1};
         } else {
             request.group_id = group;
             request.topics = nullptr;
-            if (partitions != nullptr) request.topics = before_groups;
+            if (partitions != nullptr) {
+                request.topics = before_groups;
+            }
         }
         return request;
     };
     const auto error_of = [](const OffsetFetchResponse& r) { return r.groups.empty() ? r.error_code : r.groups[0].error_code; };
     auto reply = cluster.ask<OffsetFetchResponse>(
         coordinator(group), {.name = "listConsumerGroupOffsets", .versions = {kHasAllTopics, kLastWithNames}}, make, error_of);
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) return std::unexpected(refusal(code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) {
+        return std::unexpected(refusal(code));
+    }
     std::map<TopicPartition, CommittedOffset> offsets;
     std::optional<ErrorCode> refused;
     const auto add = [&](const auto& topics) {
         for (const auto& topic : topics) {
             for (const auto& partition : topic.partitions) {
-                if (partition.error_code != ErrorCode::none) refused = partition.error_code;
-                if (partition.committed_offset < 0) continue;
+                if (partition.error_code != ErrorCode::none) {
+                    refused = partition.error_code;
+                }
+                if (partition.committed_offset < 0) {
+                    continue;
+                }
                 const auto epoch = partition.committed_leader_epoch;
                 offsets[{std::string(topic.name), partition.partition_index}] = {partition.committed_offset,
                                                                                  epoch < 0 ? std::nullopt : std::optional(epoch)};
@@ -198,8 +240,12 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
         }
     };
     add((*reply)->topics);
-    for (const auto& one : (*reply)->groups) add(one.topics);
-    if (refused) return std::unexpected(refusal(*refused));
+    for (const auto& one : (*reply)->groups) {
+        add(one.topics);
+    }
+    if (refused) {
+        return std::unexpected(refusal(*refused));
+    }
     return offsets;
 }
 
@@ -216,7 +262,9 @@ Result<std::map<TopicPartition, CommittedOffset>> stable_offsets(Cluster& cluste
 
 Result<void> commit_offsets(Cluster& cluster, const std::string& group, const std::map<TopicPartition, std::int64_t>& offsets) {
     std::map<TopicPartition, CommittedOffset> positions;
-    for (const auto& [partition, offset] : offsets) positions[partition] = {offset, std::nullopt};
+    for (const auto& [partition, offset] : offsets) {
+        positions[partition] = {offset, std::nullopt};
+    }
     return commit_offsets(cluster, group, CommittingMember{}, positions);
 }
 
@@ -229,16 +277,22 @@ Result<void> commit_offsets(Cluster& cluster, const std::string& group, const Co
                                              .committed_leader_epoch = position.leader_epoch.value_or(-1)});
     }
     std::vector<OffsetCommitRequest::Topic> topics;
-    for (auto& [name, partitions] : by_topic) topics.push_back({.name = name, .partitions = partitions});
+    for (auto& [name, partitions] : by_topic) {
+        topics.push_back({.name = name, .partitions = partitions});
+    }
     OffsetCommitRequest request{
         .group_id = group, .generation_id_or_member_epoch = member.generation, .member_id = member.id, .topics = topics};
     const auto make = [&](std::int16_t version) {
         constexpr std::int16_t kHasEpochs = 6;
         constexpr std::int16_t kHasInstances = 7;
-        if (version >= kHasInstances && member.instance_id) request.group_instance_id = *member.instance_id;
+        if (version >= kHasInstances && member.instance_id) {
+            request.group_instance_id = *member.instance_id;
+        }
         for (auto& [name, partitions] : by_topic) {
             for (auto& partition : partitions) {
-                if (version < kHasEpochs) partition.committed_leader_epoch = -1;
+                if (version < kHasEpochs) {
+                    partition.committed_leader_epoch = -1;
+                }
             }
         }
         return request;
@@ -246,7 +300,9 @@ Result<void> commit_offsets(Cluster& cluster, const std::string& group, const Co
     const auto error_of = [](const OffsetCommitResponse& r) {
         for (const auto& topic : r.topics) {
             for (const auto& partition : topic.partitions) {
-                if (partition.error_code != ErrorCode::none) return partition.error_code;
+                if (partition.error_code != ErrorCode::none) {
+                    return partition.error_code;
+                }
             }
         }
         return ErrorCode::none;
@@ -254,23 +310,35 @@ Result<void> commit_offsets(Cluster& cluster, const std::string& group, const Co
     constexpr std::int16_t kOldest = 2;
     auto reply = cluster.ask<OffsetCommitResponse>(
         coordinator(group), {.name = "alterConsumerGroupOffsets", .versions = {kOldest, kLastWithNames}}, make, error_of);
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) return std::unexpected(refusal(code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) {
+        return std::unexpected(refusal(code));
+    }
     return {};
 }
 
 Result<std::map<TopicPartition, ErrorCode>> delete_offsets(Cluster& cluster, const std::string& group,
                                                            const std::vector<TopicPartition>& partitions) {
     std::map<std::string_view, std::vector<OffsetDeleteRequest::Partition>> by_topic;
-    for (const TopicPartition& partition : partitions) by_topic[partition.topic].push_back({partition.partition});
+    for (const TopicPartition& partition : partitions) {
+        by_topic[partition.topic].push_back({partition.partition});
+    }
     std::vector<OffsetDeleteRequest::Topic> topics;
-    for (auto& [name, list] : by_topic) topics.push_back({.name = name, .partitions = list});
+    for (auto& [name, list] : by_topic) {
+        topics.push_back({.name = name, .partitions = list});
+    }
     const OffsetDeleteRequest request{.group_id = group, .topics = topics};
     auto reply = cluster.ask<OffsetDeleteResponse>(
         coordinator(group), {.name = "deleteConsumerGroupOffsets"}, [&](std::int16_t) { return request; },
         [](const OffsetDeleteResponse& r) { return r.error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->error_code != ErrorCode::none) {
+        return std::unexpected(refusal((*reply)->error_code));
+    }
     std::map<TopicPartition, ErrorCode> results;
     for (const auto& topic : (*reply)->topics) {
         for (const auto& partition : topic.partitions) {
@@ -288,8 +356,12 @@ Result<void> delete_group(Cluster& cluster, const std::string& group) {
     };
     auto reply = cluster.ask<DeleteGroupsResponse>(
         coordinator(group), {.name = "deleteConsumerGroups"}, [&](std::int16_t) { return request; }, error_of);
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) return std::unexpected(refusal(code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) {
+        return std::unexpected(refusal(code));
+    }
     return {};
 }
 

@@ -31,7 +31,9 @@ std::unexpected<Failure> not_believed(const std::string& message) {
 std::string fresh_nonce() {
     constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
     std::string nonce;
-    for (const std::uint8_t byte : random_value<std::array<std::uint8_t, 32>>()) nonce.push_back(kDigits[byte % kDigits.size()]);
+    for (const std::uint8_t byte : random_value<std::array<std::uint8_t, 32>>()) {
+        nonce.push_back(kDigits[byte % kDigits.size()]);
+    }
     return nonce;
 }
 
@@ -40,15 +42,25 @@ Result<void> shake_hands(Connection& connection, const std::string& mechanism, I
     const ApiInfo& api = *find_api(ApiKey::sasl_handshake);
     // Tokens go in requests of their own from version 1 on.
     const auto version = connection.version_for(api, {.first = 1});
-    if (!version) return std::unexpected(version.error());
+    if (!version) {
+        return std::unexpected(version.error());
+    }
     const SaslHandshakeRequest request{.mechanism = mechanism};
     const auto raw = connection.call(api, *version, &request, deadline);
-    if (!raw) return std::unexpected(raw.error());
+    if (!raw) {
+        return std::unexpected(raw.error());
+    }
     const auto& reply = *static_cast<const SaslHandshakeResponse*>(raw->message);
-    if (reply.error_code == ErrorCode::none) return {};
-    if (reply.error_code != ErrorCode::unsupported_sasl_mechanism) return std::unexpected(refusal(reply.error_code));
+    if (reply.error_code == ErrorCode::none) {
+        return {};
+    }
+    if (reply.error_code != ErrorCode::unsupported_sasl_mechanism) {
+        return std::unexpected(refusal(reply.error_code));
+    }
     std::string offered;
-    for (const std::string_view each : reply.mechanisms) offered += (offered.empty() ? "" : ", ") + std::string(each);
+    for (const std::string_view each : reply.mechanisms) {
+        offered += (offered.empty() ? "" : ", ") + std::string(each);
+    }
     return std::unexpected(
         refusal(reply.error_code,
                 "Client SASL mechanism '" + mechanism + "' not enabled in the server, enabled mechanisms are [" + offered + "]"));
@@ -57,12 +69,18 @@ Result<void> shake_hands(Connection& connection, const std::string& mechanism, I
 Result<std::string> say(Connection& connection, std::string_view token, Instant deadline) {
     const ApiInfo& api = *find_api(ApiKey::sasl_authenticate);
     const auto version = connection.version_for(api, {});
-    if (!version) return std::unexpected(version.error());
+    if (!version) {
+        return std::unexpected(version.error());
+    }
     const SaslAuthenticateRequest request{.auth_bytes = as_bytes(token)};
     const auto raw = connection.call(api, *version, &request, deadline);
-    if (!raw) return std::unexpected(raw.error());
+    if (!raw) {
+        return std::unexpected(raw.error());
+    }
     const auto& reply = *static_cast<const SaslAuthenticateResponse*>(raw->message);
-    if (reply.error_code != ErrorCode::none) return std::unexpected(refusal(reply.error_code, reply.error_message.value_or("")));
+    if (reply.error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply.error_code, reply.error_message.value_or("")));
+    }
     return std::string(as_text(reply.auth_bytes));
 }
 
@@ -70,12 +88,20 @@ Result<void> log_in_by_scram(Connection& connection, const Login& login, Instant
     const Hash hash = login.mechanism == "SCRAM-SHA-512" ? Hash::sha_512 : Hash::sha_256;
     authentication::ScramClient client(hash, login.user, login.password, fresh_nonce(), login.by_token);
     const auto first = say(connection, client.first_message(), deadline);
-    if (!first) return std::unexpected(first.error());
+    if (!first) {
+        return std::unexpected(first.error());
+    }
     const auto proof = client.answer(*first);
-    if (!proof) return not_believed(proof.error());
+    if (!proof) {
+        return not_believed(proof.error());
+    }
     const auto last = say(connection, *proof, deadline);
-    if (!last) return std::unexpected(last.error());
-    if (const auto known = client.check(*last); !known) return not_believed(known.error());
+    if (!last) {
+        return std::unexpected(last.error());
+    }
+    if (const auto known = client.check(*last); !known) {
+        return not_believed(known.error());
+    }
     return {};
 }
 
@@ -90,11 +116,14 @@ Result<Login> login_of(const std::map<std::string, std::string>& properties) {
                             " is not served: only PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512 are");
     }
     const auto line = properties.find("sasl.jaas.config");
-    if (line == properties.end()) return refuse_login("sasl.jaas.config is missing: it says who logs in");
+    if (line == properties.end()) {
+        return refuse_login("sasl.jaas.config is missing: it says who logs in");
+    }
     const auto modules = authentication::parse_jaas(line->second);
-    if (!modules)
+    if (!modules) {
         return refuse_login(modules.error().message + " (sasl.jaas.config, column " + std::to_string(modules.error().column) +
                             ")");
+    }
     if (modules->size() != 1) {
         return refuse_login("JAAS config property contains " + std::to_string(modules->size()) +
                             " login modules, should be 1 module");
@@ -107,7 +136,9 @@ Result<Login> login_of(const std::map<std::string, std::string>& properties) {
     }
     const std::string* const user = module.option("username");
     const std::string* const password = module.option("password");
-    if (user == nullptr || password == nullptr) return refuse_login("sasl.jaas.config has no username or no password");
+    if (user == nullptr || password == nullptr) {
+        return refuse_login("sasl.jaas.config has no username or no password");
+    }
     const std::string* const by_token = module.option("tokenauth");
     login.user = *user;
     login.password = *password;
@@ -116,10 +147,16 @@ Result<Login> login_of(const std::map<std::string, std::string>& properties) {
 }
 
 Result<void> log_in(Connection& connection, const Login& login, Instant deadline) {
-    if (auto agreed = shake_hands(connection, login.mechanism, deadline); !agreed) return agreed;
-    if (login.mechanism != "PLAIN") return log_in_by_scram(connection, login, deadline);
+    if (auto agreed = shake_hands(connection, login.mechanism, deadline); !agreed) {
+        return agreed;
+    }
+    if (login.mechanism != "PLAIN") {
+        return log_in_by_scram(connection, login, deadline);
+    }
     const auto answer = say(connection, authentication::plain_token(login.user, login.password), deadline);
-    if (!answer) return std::unexpected(answer.error());
+    if (!answer) {
+        return std::unexpected(answer.error());
+    }
     return {};
 }
 

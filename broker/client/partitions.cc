@@ -36,12 +36,16 @@ class Grouped {
   public:
     Grouped(const std::vector<TopicPartition>& partitions, Make make) {
         std::map<std::string_view, std::vector<Partition>> by_topic;
-        for (const TopicPartition& partition : partitions) by_topic[partition.topic].push_back(make(partition));
+        for (const TopicPartition& partition : partitions) {
+            by_topic[partition.topic].push_back(make(partition));
+        }
         for (auto& [name, list] : by_topic) {
             lists_.push_back(std::move(list));
             topics_.push_back({.name = name});
         }
-        for (std::size_t i = 0; i < topics_.size(); ++i) topics_[i].partitions = lists_[i];
+        for (std::size_t i = 0; i < topics_.size(); ++i) {
+            topics_[i].partitions = lists_[i];
+        }
     }
     [[nodiscard]] Array<Topic> array() { return topics_; }
 
@@ -88,7 +92,9 @@ Result<ByPartition<std::int32_t>> leaders_of(Cluster& cluster, std::string_view 
                                              const std::set<TopicPartition>& partitions) {
     std::vector<MetadataRequest::Topic> wanted;
     for (const TopicPartition& partition : partitions) {
-        if (wanted.empty() || wanted.back().name != partition.topic) wanted.push_back({.name = partition.topic});
+        if (wanted.empty() || wanted.back().name != partition.topic) {
+            wanted.push_back({.name = partition.topic});
+        }
     }
     MetadataRequest request{.topics = wanted};
     constexpr std::int16_t kHasCreation = 4;
@@ -98,7 +104,9 @@ Result<ByPartition<std::int32_t>> leaders_of(Cluster& cluster, std::string_view 
     };
     auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = call_name, .versions = {1}}, make,
                                                [](const MetadataResponse&) { return ErrorCode::none; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     ByPartition<std::int32_t> leaders;
     for (const TopicPartition& partition : partitions) {
         leaders.insert_or_assign(partition, std::unexpected(refusal(ErrorCode::unknown_topic_or_partition)));
@@ -107,12 +115,16 @@ Result<ByPartition<std::int32_t>> leaders_of(Cluster& cluster, std::string_view 
         const std::string name(topic.name.value_or(""));
         if (topic.error_code != ErrorCode::none) {
             for (auto& [partition, leader] : leaders) {
-                if (partition.topic == name) leader = std::unexpected(refusal(topic.error_code));
+                if (partition.topic == name) {
+                    leader = std::unexpected(refusal(topic.error_code));
+                }
             }
         }
         for (const auto& partition : topic.partitions) {
             const auto found = leaders.find({name, partition.partition_index});
-            if (found == leaders.end()) continue;
+            if (found == leaders.end()) {
+                continue;
+            }
             if (partition.leader_id >= 0) {
                 found->second = partition.leader_id;
             } else {
@@ -141,12 +153,16 @@ Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster, const std::map<
             constexpr std::int16_t kHasTimeout = 10;
             const auto make = [&](std::int16_t version) {
                 ListOffsetsRequest request{.replica_id = -1, .topics = topics.array()};
-                if (version >= kHasTimeout) request.timeout_ms = static_cast<std::int32_t>(cluster.settings().request_timeout_ms);
+                if (version >= kHasTimeout) {
+                    request.timeout_ms = static_cast<std::int32_t>(cluster.settings().request_timeout_ms);
+                }
                 return request;
             };
             auto reply = cluster.ask<ListOffsetsResponse>(Route::node(leader), {.name = "listOffsets", .versions = {least}}, make,
                                                           [](const ListOffsetsResponse&) { return ErrorCode::none; });
-            if (!reply) return std::unexpected(std::move(reply.error()));
+            if (!reply) {
+                return std::unexpected(std::move(reply.error()));
+            }
             return results_of((*reply)->topics, [](const auto& partition) { return partition.offset; });
         });
 }
@@ -154,13 +170,17 @@ Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster, const std::map<
 Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster, const std::vector<TopicPartition>& partitions,
                                                std::int64_t time) {
     std::map<TopicPartition, std::int64_t> times;
-    for (const TopicPartition& partition : partitions) times[partition] = time;
+    for (const TopicPartition& partition : partitions) {
+        times[partition] = time;
+    }
     return list_offsets(cluster, times);
 }
 
 Result<ByPartition<std::int64_t>> delete_records(Cluster& cluster, const std::map<TopicPartition, std::int64_t>& before) {
     std::set<TopicPartition> wanted;
-    for (const auto& [partition, offset] : before) wanted.insert(partition);
+    for (const auto& [partition, offset] : before) {
+        wanted.insert(partition);
+    }
     const std::int64_t timeout_ms = cluster.settings().request_timeout_ms;
     return ask_leaders<std::int64_t>(
         cluster, "deleteRecords", std::move(wanted),
@@ -172,7 +192,9 @@ Result<ByPartition<std::int64_t>> delete_records(Cluster& cluster, const std::ma
                 });
             const DeleteRecordsRequest request{.topics = topics.array(), .timeout_ms = static_cast<std::int32_t>(timeout_ms)};
             auto reply = cluster.ask<DeleteRecordsResponse>(Route::node(leader), {.name = "deleteRecords"}, request);
-            if (!reply) return std::unexpected(std::move(reply.error()));
+            if (!reply) {
+                return std::unexpected(std::move(reply.error()));
+            }
             return results_of((*reply)->topics, [](const auto& partition) { return partition.low_watermark; });
         });
 }

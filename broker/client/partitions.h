@@ -72,7 +72,9 @@ Result<ByPartition<T>> ask_leaders(
     const Instant deadline = cluster.network().clock().now().monotonic + cluster.settings().default_api_timeout_ms;
     while (!wanted.empty()) {
         auto leaders = leaders_of(cluster, call_name, wanted);
-        if (!leaders) return std::unexpected(std::move(leaders.error()));
+        if (!leaders) {
+            return std::unexpected(std::move(leaders.error()));
+        }
         std::map<std::int32_t, std::vector<TopicPartition>> by_leader;
         for (auto& [partition, leader] : *leaders) {
             if (leader) {
@@ -83,15 +85,22 @@ Result<ByPartition<T>> ask_leaders(
         }
         for (const auto& [leader, partitions] : by_leader) {
             auto answered = ask(leader, partitions);
-            if (!answered) return std::unexpected(std::move(answered.error()));
-            for (auto& [partition, result] : *answered) results.insert_or_assign(partition, std::move(result));
+            if (!answered) {
+                return std::unexpected(std::move(answered.error()));
+            }
+            for (auto& [partition, result] : *answered) {
+                results.insert_or_assign(partition, std::move(result));
+            }
         }
         wanted.clear();
         for (const auto& [partition, result] : results) {
-            if (!result && is_leader_moving(result.error().code)) wanted.insert(partition);
+            if (!result && is_leader_moving(result.error().code)) {
+                wanted.insert(partition);
+            }
         }
-        if (wanted.empty() || deadline - cluster.network().clock().now().monotonic <= cluster.settings().retry_backoff_max_ms)
+        if (wanted.empty() || deadline - cluster.network().clock().now().monotonic <= cluster.settings().retry_backoff_max_ms) {
             break;
+        }
         cluster.network().pause(cluster.settings().retry_backoff_ms);
     }
     return results;

@@ -23,7 +23,9 @@ std::optional<Bytes> bytes_of(const std::optional<std::string>& text) {
 std::size_t size_of(const OwnedRecord& record) {
     constexpr std::size_t kOverhead = 16;
     std::size_t bytes = kOverhead + (record.key ? record.key->size() : 0) + (record.value ? record.value->size() : 0);
-    for (const auto& [key, value] : record.headers) bytes += key.size() + (value ? value->size() : 0);
+    for (const auto& [key, value] : record.headers) {
+        bytes += key.size() + (value ? value->size() : 0);
+    }
     return bytes;
 }
 
@@ -58,13 +60,21 @@ Result<void> Producer::find_leaders(bool may_create) {
     };
     auto reply = cluster_.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {1}}, make,
                                                 [](const MetadataResponse&) { return ErrorCode::none; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     leaders_.clear();
     for (const auto& topic : (*reply)->topics) {
-        if (topic.error_code != ErrorCode::none) return std::unexpected(refusal(topic.error_code));
-        for (const auto& partition : topic.partitions) leaders_[partition.partition_index] = partition.leader_id;
+        if (topic.error_code != ErrorCode::none) {
+            return std::unexpected(refusal(topic.error_code));
+        }
+        for (const auto& partition : topic.partitions) {
+            leaders_[partition.partition_index] = partition.leader_id;
+        }
     }
-    if (leaders_.empty()) return std::unexpected(refusal(ErrorCode::unknown_topic_or_partition));
+    if (leaders_.empty()) {
+        return std::unexpected(refusal(ErrorCode::unknown_topic_or_partition));
+    }
     return {};
 }
 
@@ -73,10 +83,14 @@ Result<void> Producer::open() {
     const Instant deadline = clock.now().monotonic + cluster_.settings().default_api_timeout_ms;
     while (true) {
         auto found = find_leaders(true);
-        if (found) break;
+        if (found) {
+            break;
+        }
         const ErrorCode code = found.error().code;
         const bool may_come = code == ErrorCode::unknown_topic_or_partition || code == ErrorCode::leader_not_available;
-        if (!may_come) return found;
+        if (!may_come) {
+            return found;
+        }
         if (deadline - clock.now().monotonic <= cluster_.settings().retry_backoff_ms) {
             return std::unexpected(Failure{.kind = Failure::Kind::timed_out,
                                            .code = code,
@@ -85,7 +99,9 @@ Result<void> Producer::open() {
         }
         cluster_.network().pause(cluster_.settings().retry_backoff_ms);
     }
-    if (settings_.acks != -1) return {};
+    if (settings_.acks != -1) {
+        return {};
+    }
     const InitProducerIdRequest request{.transactional_id = std::nullopt, .transaction_timeout_ms = 60'000};
     const auto reply = cluster_.ask<InitProducerIdResponse>(
         Route::any(), {.name = "initProducerId"}, [&](std::int16_t) { return request; },
@@ -99,10 +115,16 @@ Result<void> Producer::open() {
 }
 
 std::int32_t Producer::place(const OwnedRecord& record) {
-    if (record.partition) return *record.partition;
+    if (record.partition) {
+        return *record.partition;
+    }
     const auto count = static_cast<std::int32_t>(leaders_.size());
-    if (record.key) return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(*record.key), count).value;
-    if (!sticky_) sticky_ = static_cast<std::int32_t>(random_value<std::uint32_t>() % static_cast<std::uint32_t>(count));
+    if (record.key) {
+        return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(*record.key), count).value;
+    }
+    if (!sticky_) {
+        sticky_ = static_cast<std::int32_t>(random_value<std::uint32_t>() % static_cast<std::uint32_t>(count));
+    }
     return *sticky_;
 }
 
@@ -114,11 +136,15 @@ Result<void> Producer::append(OwnedRecord record) {
                                                   " with partition count " + std::to_string(leaders_.size()) +
                                                   " is not present in metadata"});
     }
-    if (!record.timestamp_ms) record.timestamp_ms = cluster_.network().clock().now().wall.value;
+    if (!record.timestamp_ms) {
+        record.timestamp_ms = cluster_.network().clock().now().wall.value;
+    }
     Waiting& waiting = waiting_[partition];
     waiting.bytes += size_of(record);
     waiting.records.push_back(std::move(record));
-    if (waiting.bytes < settings_.batch_bytes) return {};
+    if (waiting.bytes < settings_.batch_bytes) {
+        return {};
+    }
     return send(partition);
 }
 
@@ -126,7 +152,9 @@ Result<void> Producer::flush() {
     Result<void> outcome;
     while (!waiting_.empty()) {
         auto sent = send(waiting_.begin()->first);
-        if (!sent) outcome = std::move(sent);
+        if (!sent) {
+            outcome = std::move(sent);
+        }
     }
     return outcome;
 }
@@ -142,7 +170,9 @@ std::vector<std::byte> Producer::encode(const Waiting& waiting, std::int32_t par
     std::vector<RecordHeader> headers;
     for (const OwnedRecord& record : waiting.records) {
         headers.clear();
-        for (const auto& [key, value] : record.headers) headers.push_back({key, bytes_of(value)});
+        for (const auto& [key, value] : record.headers) {
+            headers.push_back({key, bytes_of(value)});
+        }
         builder.append({*record.timestamp_ms}, bytes_of(record.key), bytes_of(record.value), headers);
     }
     std::vector<std::byte> batch;
@@ -153,7 +183,9 @@ std::vector<std::byte> Producer::encode(const Waiting& waiting, std::int32_t par
 Result<void> Producer::send(std::int32_t partition) {
     const Waiting waiting = std::move(waiting_.at(partition));
     waiting_.erase(partition);
-    if (sticky_ == partition) sticky_.reset();
+    if (sticky_ == partition) {
+        sticky_.reset();
+    }
     return send_batch(partition, encode(waiting, partition), static_cast<std::int32_t>(waiting.records.size()));
 }
 
@@ -175,13 +207,17 @@ Result<void> Producer::send_batch(std::int32_t partition, const std::vector<std:
             return sent;
         }
         cluster_.network().pause(cluster_.settings().retry_backoff_ms);
-        if (auto found = find_leaders(false); !found && !is_worth_repeating(found.error())) return found;
+        if (auto found = find_leaders(false); !found && !is_worth_repeating(found.error())) {
+            return found;
+        }
     }
 }
 
 Result<void> Producer::send_once(std::int32_t partition, const std::vector<std::byte>& batch) {
     const auto leader = leaders_.find(partition);
-    if (leader == leaders_.end() || leader->second < 0) return std::unexpected(refusal(ErrorCode::leader_not_available));
+    if (leader == leaders_.end() || leader->second < 0) {
+        return std::unexpected(refusal(ErrorCode::leader_not_available));
+    }
     ProduceRequest::PartitionProduceData data{.index = partition, .records = Bytes(batch)};
     ProduceRequest::TopicProduceData topic{.name = topic_, .partition_data = {&data, 1}};
     const std::int64_t timeout_ms = cluster_.settings().request_timeout_ms;
@@ -192,13 +228,19 @@ Result<void> Producer::send_once(std::int32_t partition, const std::vector<std::
     const Versions versions{kFirstProduce, kLastProduceWithNames};
     const Instant deadline = cluster_.network().clock().now().monotonic + timeout_ms;
     auto connection = cluster_.connection_to(Route::node(leader->second), deadline);
-    if (!connection) return std::unexpected(std::move(connection.error()));
+    if (!connection) {
+        return std::unexpected(std::move(connection.error()));
+    }
     const ApiInfo& api = *find_api(ApiKey::produce);
     const auto version = (*connection)->version_for(api, versions);
-    if (!version) return std::unexpected(version.error());
+    if (!version) {
+        return std::unexpected(version.error());
+    }
     if (settings_.acks == 0) {
         auto sent = (*connection)->send(api, *version, &request, deadline);
-        if (!sent) cluster_.drop(**connection);
+        if (!sent) {
+            cluster_.drop(**connection);
+        }
         return sent;
     }
     auto raw = (*connection)->call(api, *version, &request, deadline);
@@ -208,7 +250,9 @@ Result<void> Producer::send_once(std::int32_t partition, const std::vector<std::
     }
     for (const auto& answered : static_cast<const ProduceResponse*>(raw->message)->responses) {
         for (const auto& result : answered.partition_responses) {
-            if (result.error_code == ErrorCode::none) continue;
+            if (result.error_code == ErrorCode::none) {
+                continue;
+            }
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
         }
     }

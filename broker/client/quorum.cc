@@ -31,7 +31,9 @@ Result<Quorum> describe_quorum(Cluster& cluster) {
     DescribeQuorumRequest::TopicData topic{.topic_name = kMetadataTopic, .partitions = {&partition, 1}};
     auto reply = cluster.ask<DescribeQuorumResponse>(Route::any(), {.name = "describeMetadataQuorum"},
                                                      DescribeQuorumRequest{.topics = {&topic, 1}});
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
     }
@@ -66,14 +68,20 @@ Result<Features> describe_features(Cluster& cluster, std::optional<std::int32_t>
     auto reply = cluster.ask<ApiVersionsResponse>(
         route, {.name = "describeFeatures"},
         ApiVersionsRequest{.client_software_name = "partita", .client_software_version = PARTITA_VERSION});
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->error_code != ErrorCode::none) {
+        return std::unexpected(refusal((*reply)->error_code));
+    }
     Features features{.epoch = (*reply)->finalized_features_epoch};
     for (const auto& supported : (*reply)->supported_features) {
         FeatureLevel& level =
             features.levels.emplace_back(std::string(supported.name), supported.min_version, supported.max_version);
         for (const auto& finalized : (*reply)->finalized_features) {
-            if (finalized.name == supported.name) level.finalized = finalized.max_version_level;
+            if (finalized.name == supported.name) {
+                level.finalized = finalized.max_version_level;
+            }
         }
     }
     std::ranges::sort(features.levels, {}, &FeatureLevel::name);
@@ -93,7 +101,9 @@ Result<void> update_features(Cluster& cluster, const std::map<std::string, std::
     auto reply = cluster.ask<UpdateFeaturesResponse>(
         Route::controller(), {.name = "updateFeatures", .versions = {kHasTypes}}, [&](std::int16_t) { return request; },
         [](const UpdateFeaturesResponse& r) { return r.error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
     }
@@ -109,10 +119,14 @@ Result<std::map<TopicPartition, Failure>> elect_leaders(Cluster& cluster, Electi
                                                         const std::optional<std::set<TopicPartition>>& partitions) {
     std::map<std::string_view, std::vector<std::int32_t>> by_topic;
     if (partitions) {
-        for (const TopicPartition& partition : *partitions) by_topic[partition.topic].push_back(partition.partition);
+        for (const TopicPartition& partition : *partitions) {
+            by_topic[partition.topic].push_back(partition.partition);
+        }
     }
     std::vector<ElectLeadersRequest::TopicPartitions> topics;
-    for (auto& [name, list] : by_topic) topics.push_back({.topic = name, .partitions = list});
+    for (auto& [name, list] : by_topic) {
+        topics.push_back({.topic = name, .partitions = list});
+    }
     ElectLeadersRequest request{.timeout_ms = static_cast<std::int32_t>(cluster.settings().request_timeout_ms)};
     if (partitions) {
         request.topic_partitions = topics;
@@ -126,8 +140,12 @@ Result<std::map<TopicPartition, Failure>> elect_leaders(Cluster& cluster, Electi
     const std::int16_t least = type == ElectionType::preferred ? 0 : 1;
     auto reply = cluster.ask<ElectLeadersResponse>(Route::controller(), {.name = "electLeaders", .versions = {least}}, make,
                                                    [](const ElectLeadersResponse& r) { return r.error_code; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->error_code != ErrorCode::none) {
+        return std::unexpected(refusal((*reply)->error_code));
+    }
     std::map<TopicPartition, Failure> results;
     for (const auto& topic : (*reply)->replica_election_results) {
         for (const auto& result : topic.partition_result) {

@@ -49,7 +49,9 @@ Result<Salted> salted(const NewCredential& credential) {
 
 std::optional<ScramMechanism> parse_scram_mechanism(std::string_view name) {
     for (const ScramMechanism mechanism : {ScramMechanism::sha_256, ScramMechanism::sha_512}) {
-        if (to_string(mechanism) == name) return mechanism;
+        if (to_string(mechanism) == name) {
+            return mechanism;
+        }
     }
     return std::nullopt;
 }
@@ -79,15 +81,21 @@ Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::v
     }
     const DescribeClientQuotasRequest request{.components = components, .strict = entities == QuotaEntities::exact};
     auto reply = cluster.ask<DescribeClientQuotasResponse>(Route::any(), {.name = "describeClientQuotas"}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
     }
     std::vector<EntityQuotas> quotas;
     for (const auto& entry : (*reply)->entries) {
         EntityQuotas one;
-        for (const auto& entity : entry.entity) one.entity.emplace_back(entity.entity_type, owned(entity.entity_name));
-        for (const auto& value : entry.values) one.values.emplace_back(value.key, value.value);
+        for (const auto& entity : entry.entity) {
+            one.entity.emplace_back(entity.entity_type, owned(entity.entity_name));
+        }
+        for (const auto& value : entry.values) {
+            one.values.emplace_back(value.key, value.value);
+        }
         quotas.push_back(std::move(one));
     }
     return quotas;
@@ -96,7 +104,9 @@ Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::v
 Result<void> alter_quotas(Cluster& cluster, const QuotaEntity& entity,
                           const std::vector<std::pair<std::string, std::optional<double>>>& values) {
     std::vector<AlterClientQuotasRequest::EntityData> entities;
-    for (const auto& [type, name] : entity) entities.push_back({.entity_type = type, .entity_name = view(name)});
+    for (const auto& [type, name] : entity) {
+        entities.push_back({.entity_type = type, .entity_name = view(name)});
+    }
     std::vector<AlterClientQuotasRequest::OpData> ops;
     for (const auto& [key, value] : values) {
         ops.push_back({.key = key, .value = value.value_or(0), .remove = !value});
@@ -104,7 +114,9 @@ Result<void> alter_quotas(Cluster& cluster, const QuotaEntity& entity,
     AlterClientQuotasRequest::EntryData entry{.entity = entities, .ops = ops};
     const AlterClientQuotasRequest request{.entries = {&entry, 1}};
     auto reply = cluster.ask<AlterClientQuotasResponse>(Route::controller(), {.name = "alterClientQuotas"}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     for (const auto& result : (*reply)->entries) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
@@ -115,11 +127,15 @@ Result<void> alter_quotas(Cluster& cluster, const QuotaEntity& entity,
 
 Result<std::vector<UserCredentials>> describe_credentials(Cluster& cluster, const std::vector<std::string>& users) {
     std::vector<DescribeUserScramCredentialsRequest::UserName> names;
-    for (const std::string& user : users) names.push_back({.name = user});
+    for (const std::string& user : users) {
+        names.push_back({.name = user});
+    }
     const DescribeUserScramCredentialsRequest request{.users = names};
     auto reply =
         cluster.ask<DescribeUserScramCredentialsResponse>(Route::any(), {.name = "describeUserScramCredentials"}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
     }
@@ -143,7 +159,9 @@ Result<void> alter_credentials(Cluster& cluster, const std::string& user, const 
     std::vector<AlterUserScramCredentialsRequest::ScramCredentialDeletion> deletions;
     for (const NewCredential& credential : set) {
         auto secret = salted(credential);
-        if (!secret) return std::unexpected(std::move(secret.error()));
+        if (!secret) {
+            return std::unexpected(std::move(secret.error()));
+        }
         secrets.push_back(std::move(*secret));
     }
     for (std::size_t i = 0; i < set.size(); ++i) {
@@ -159,7 +177,9 @@ Result<void> alter_credentials(Cluster& cluster, const std::string& user, const 
     const AlterUserScramCredentialsRequest request{.deletions = deletions, .upsertions = upsertions};
     auto reply =
         cluster.ask<AlterUserScramCredentialsResponse>(Route::controller(), {.name = "alterUserScramCredentials"}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     for (const auto& result : (*reply)->results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));

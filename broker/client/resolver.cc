@@ -38,17 +38,23 @@ Addresses ask_system(const std::string& host, int flags) {
     }
     std::vector<SocketAddress> addresses;
     for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
-        if (each->ai_addrlen > sizeof(sockaddr_storage)) continue;
+        if (each->ai_addrlen > sizeof(sockaddr_storage)) {
+            continue;
+        }
         std::memcpy(&addresses.emplace_back().bytes, each->ai_addr, each->ai_addrlen);
         addresses.back().size = each->ai_addrlen;
     }
     ::freeaddrinfo(found);
-    if (addresses.empty()) return lookup_failed(TransportFailure::Kind::unknown_host, "no address");
+    if (addresses.empty()) {
+        return lookup_failed(TransportFailure::Kind::unknown_host, "no address");
+    }
     return addresses;
 }
 
 Addresses with_port(Addresses addresses, std::uint16_t port) {
-    if (!addresses) return addresses;
+    if (!addresses) {
+        return addresses;
+    }
     for (SocketAddress& address : *addresses) {
         // Both kinds keep it in the same place, but only their own types say so.
         if (address.bytes.ss_family == AF_INET) {
@@ -66,7 +72,9 @@ Addresses with_port(Addresses addresses, std::uint16_t port) {
 struct Resolver::Pending {
     explicit Pending(std::string name) : host(std::move(name)), done(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
     ~Pending() {
-        if (done >= 0) ::close(done);
+        if (done >= 0) {
+            ::close(done);
+        }
     }
     Pending(const Pending&) = delete;
     Pending& operator=(const Pending&) = delete;
@@ -83,14 +91,18 @@ Resolver::Resolver() : Resolver([](const std::string& host) { return ask_system(
 
 std::expected<std::shared_ptr<Resolver::Pending>, TransportFailure> Resolver::look_up(const std::string& host) {
     const auto under_way = std::ranges::find(pending_, host, &Pending::host);
-    if (under_way != pending_.end()) return *under_way;
+    if (under_way != pending_.end()) {
+        return *under_way;
+    }
     std::erase_if(pending_, [](const std::shared_ptr<Pending>& each) { return each->is_done.load(); });
     if (pending_.size() >= kLookupsMax) {
         return lookup_failed(TransportFailure::Kind::timed_out,
                              std::to_string(kLookupsMax) + " other names are being looked up, which takes too long");
     }
     auto pending = std::make_shared<Pending>(host);
-    if (pending->done < 0) return lookup_failed(TransportFailure::Kind::broken, std::generic_category().message(errno));
+    if (pending->done < 0) {
+        return lookup_failed(TransportFailure::Kind::broken, std::generic_category().message(errno));
+    }
     try {
         std::thread([pending, lookup = lookup_] {
             pending->found = lookup(pending->host);
@@ -107,14 +119,20 @@ std::expected<std::shared_ptr<Resolver::Pending>, TransportFailure> Resolver::lo
 }
 
 Addresses Resolver::resolve(const Endpoint& endpoint, Instant deadline, Clock& clock, int interruption) {
-    if (auto written = ask_system(endpoint.host, AI_NUMERICHOST)) return with_port(std::move(written), endpoint.port);
+    if (auto written = ask_system(endpoint.host, AI_NUMERICHOST)) {
+        return with_port(std::move(written), endpoint.port);
+    }
     const auto pending = look_up(endpoint.host);
-    if (!pending) return std::unexpected(pending.error());
+    if (!pending) {
+        return std::unexpected(pending.error());
+    }
     const auto waited = wait_for((*pending)->done, POLLIN, deadline, clock, interruption);
     if (!waited && waited.error().kind == TransportFailure::Kind::timed_out) {
         return lookup_failed(waited.error().kind, "the address of " + endpoint.host + " was not found in time");
     }
-    if (!waited) return std::unexpected(waited.error());
+    if (!waited) {
+        return std::unexpected(waited.error());
+    }
     // What it found is written before it says so. The load pairs with that store.
     PARTITA_ASSERT((*pending)->is_done.load(), "a lookup that has ended has an outcome");
     Addresses found = (*pending)->found;

@@ -34,14 +34,18 @@ Result<void> read(const Duration& duration, const std::string& value, Settings& 
     if (error != std::errc() || end != value.data() + value.size() || number > duration.most) {
         return refuse_setting(said + "Not a number of type " + (duration.most == kIntMax ? "INT" : "LONG"));
     }
-    if (number < duration.least) return refuse_setting(said + "Value must be at least " + std::to_string(duration.least));
+    if (number < duration.least) {
+        return refuse_setting(said + "Value must be at least " + std::to_string(duration.least));
+    }
     settings.*duration.member = number;
     return {};
 }
 
 Result<void> read_security(const std::map<std::string, std::string>& properties, Settings& settings) {
     const auto protocol = properties.find("security.protocol");
-    if (protocol == properties.end()) return {};
+    if (protocol == properties.end()) {
+        return {};
+    }
     std::string name = protocol->second;
     std::ranges::transform(name, name.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
     constexpr std::string_view kProtocols[] = {"PLAINTEXT", "SASL_PLAINTEXT", "SASL_SSL", "SSL"};
@@ -52,12 +56,16 @@ Result<void> read_security(const std::map<std::string, std::string>& properties,
     }
     if (name.ends_with("SSL")) {
         auto tls = Tls::of(properties);
-        if (!tls) return std::unexpected(std::move(tls.error()));
+        if (!tls) {
+            return std::unexpected(std::move(tls.error()));
+        }
         settings.tls = std::move(*tls);
     }
     if (name.starts_with("SASL_")) {
         auto login = login_of(properties);
-        if (!login) return std::unexpected(std::move(login.error()));
+        if (!login) {
+            return std::unexpected(std::move(login.error()));
+        }
         settings.login = std::move(*login);
     }
     return {};
@@ -67,11 +75,17 @@ Result<void> read_security(const std::map<std::string, std::string>& properties,
 
 Result<Settings> settings_of(const std::map<std::string, std::string>& properties) {
     Settings settings;
-    if (auto secure = read_security(properties, settings); !secure) return std::unexpected(std::move(secure.error()));
+    if (auto secure = read_security(properties, settings); !secure) {
+        return std::unexpected(std::move(secure.error()));
+    }
     for (const Duration& duration : kDurations) {
         const auto found = properties.find(duration.name);
-        if (found == properties.end()) continue;
-        if (auto done = read(duration, found->second, settings); !done) return std::unexpected(std::move(done.error()));
+        if (found == properties.end()) {
+            continue;
+        }
+        if (auto done = read(duration, found->second, settings); !done) {
+            return std::unexpected(std::move(done.error()));
+        }
     }
     const bool has_api_timeout = properties.contains("default.api.timeout.ms");
     if (settings.default_api_timeout_ms < settings.request_timeout_ms) {
@@ -81,13 +95,17 @@ Result<Settings> settings_of(const std::map<std::string, std::string>& propertie
         }
         settings.default_api_timeout_ms = settings.request_timeout_ms;
     }
-    if (const auto id = properties.find("client.id"); id != properties.end()) settings.client_id = id->second;
+    if (const auto id = properties.find("client.id"); id != properties.end()) {
+        settings.client_id = id->second;
+    }
     const auto bootstrap = properties.find("bootstrap.servers");
     if (bootstrap == properties.end()) {
         return refuse_setting("Missing required configuration \"bootstrap.servers\" which has no default value.");
     }
     auto endpoints = parse_bootstrap(bootstrap->second);
-    if (!endpoints) return std::unexpected(std::move(endpoints.error()));
+    if (!endpoints) {
+        return std::unexpected(std::move(endpoints.error()));
+    }
     settings.bootstrap = std::move(*endpoints);
     return settings;
 }

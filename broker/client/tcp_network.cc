@@ -31,7 +31,9 @@ class Socket {
   public:
     explicit Socket(int descriptor) : descriptor_(descriptor) {}
     ~Socket() {
-        if (descriptor_ >= 0) ::close(descriptor_);
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
     }
     Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
     Socket& operator=(Socket&&) = delete;
@@ -61,7 +63,9 @@ class TcpTransport final : public Transport {
             if (sent >= 0) {
                 bytes = bytes.subspan(static_cast<std::size_t>(sent));
             } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-                if (auto ready = socket_.wait(POLLOUT, deadline, clock_); !ready) return ready;
+                if (auto ready = socket_.wait(POLLOUT, deadline, clock_); !ready) {
+                    return ready;
+                }
             } else if (errno != EINTR) {
                 return tcp_failed(errno == EPIPE || errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
             }
@@ -72,11 +76,17 @@ class TcpTransport final : public Transport {
     std::expected<std::size_t, TransportFailure> receive(MutableBytes room, Instant deadline) override {
         while (true) {
             const ssize_t got = ::recv(socket_.descriptor(), room.data(), room.size(), MSG_DONTWAIT);
-            if (got > 0) return static_cast<std::size_t>(got);
-            if (got == 0) return tcp_failed(Kind::closed, "the other side closed the connection");
+            if (got > 0) {
+                return static_cast<std::size_t>(got);
+            }
+            if (got == 0) {
+                return tcp_failed(Kind::closed, "the other side closed the connection");
+            }
             if (errno == EAGAIN || errno == EWOULDBLOCK) {
                 auto ready = socket_.wait(POLLIN, deadline, clock_, interruption_);
-                if (!ready) return std::unexpected(std::move(ready.error()));
+                if (!ready) {
+                    return std::unexpected(std::move(ready.error()));
+                }
             } else if (errno != EINTR) {
                 return tcp_failed(errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
             }
@@ -93,15 +103,24 @@ class TcpTransport final : public Transport {
 std::expected<Socket, TransportFailure> connect_to(const SocketAddress& address, Instant deadline, Clock& clock,
                                                    int interruption) {
     Socket socket(::socket(address.bytes.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (socket.descriptor() < 0) return tcp_failed(Kind::broken, text_of(errno));
+    if (socket.descriptor() < 0) {
+        return tcp_failed(Kind::broken, text_of(errno));
+    }
     if (::connect(socket.descriptor(), reinterpret_cast<const sockaddr*>(&address.bytes), address.size) != 0) {
-        if (errno != EINPROGRESS) return tcp_failed(Kind::refused, text_of(errno));
-        if (auto ready = socket.wait(POLLOUT, deadline, clock, interruption); !ready)
+        if (errno != EINPROGRESS) {
+            return tcp_failed(Kind::refused, text_of(errno));
+        }
+        if (auto ready = socket.wait(POLLOUT, deadline, clock, interruption); !ready) {
             return std::unexpected(std::move(ready.error()));
+        }
         int error = 0;
         socklen_t size = sizeof error;
-        if (::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
-        if (error != 0) return tcp_failed(Kind::refused, text_of(error));
+        if (::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
+            error = errno;
+        }
+        if (error != 0) {
+            return tcp_failed(Kind::refused, text_of(error));
+        }
     }
     const int on = 1;
     // Without it a small request may wait for an acknowledgement; who cannot have it is slower and no worse.
@@ -113,15 +132,23 @@ std::expected<Socket, TransportFailure> connect_to(const SocketAddress& address,
 
 std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(const Endpoint& endpoint, Instant deadline) {
     pollfd interruption{interruption_, POLLIN, 0};
-    if (::poll(&interruption, 1, 0) > 0) return tcp_failed(Kind::interrupted, text_of(EINTR));
+    if (::poll(&interruption, 1, 0) > 0) {
+        return tcp_failed(Kind::interrupted, text_of(EINTR));
+    }
     const Addresses addresses = resolver_.resolve(endpoint, deadline, clock_, interruption_);
-    if (!addresses) return std::unexpected(addresses.error());
+    if (!addresses) {
+        return std::unexpected(addresses.error());
+    }
     TransportFailure last{Kind::unknown_host, "no address"};
     for (const SocketAddress& address : *addresses) {
         auto socket = connect_to(address, deadline, clock_, interruption_);
-        if (socket) return std::make_unique<TcpTransport>(std::move(*socket), clock_, interruption_);
+        if (socket) {
+            return std::make_unique<TcpTransport>(std::move(*socket), clock_, interruption_);
+        }
         last = std::move(socket.error());
-        if (last.kind == Kind::interrupted) break;
+        if (last.kind == Kind::interrupted) {
+            break;
+        }
     }
     return std::unexpected(std::move(last));
 }
@@ -130,7 +157,9 @@ void TcpNetwork::pause(std::int64_t duration_ms) {
     const Instant end = clock_.now().monotonic + duration_ms;
     for (std::int64_t left = duration_ms; left > 0; left = end - clock_.now().monotonic) {
         pollfd waited{interruption_, POLLIN, 0};
-        if (::poll(&waited, 1, static_cast<int>(std::min(left, kPollMsMax))) > 0) return;
+        if (::poll(&waited, 1, static_cast<int>(std::min(left, kPollMsMax))) > 0) {
+            return;
+        }
     }
 }
 

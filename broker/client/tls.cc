@@ -51,8 +51,12 @@ bool has_only_ca_location(const Properties& properties) {
 tls::StoreConfigs stores_of(const Properties& properties) {
     const bool uses_alias = has_only_ca_location(properties);
     return {.value = [&properties, uses_alias](std::string_view key) -> std::optional<std::string> {
-                if (uses_alias && key == "ssl.truststore.location") return value_of(properties, kCaLocation);
-                if (uses_alias && key == "ssl.truststore.type") return "PEM";
+                if (uses_alias && key == "ssl.truststore.location") {
+                    return value_of(properties, kCaLocation);
+                }
+                if (uses_alias && key == "ssl.truststore.type") {
+                    return "PEM";
+                }
                 return value_of(properties, key);
             },
             .name_of =
@@ -69,14 +73,20 @@ struct ProtocolRange {
 
 Result<ProtocolRange> protocols_of(const Properties& properties) {
     const auto text = value_of(properties, "ssl.enabled.protocols");
-    if (!text || text->empty()) return ProtocolRange{};
+    if (!text || text->empty()) {
+        return ProtocolRange{};
+    }
     ProtocolRange range{.first = TLS1_3_VERSION, .last = TLS1_2_VERSION};
     std::string_view rest = *text;
     while (!rest.empty()) {
         std::string_view name = rest.substr(0, rest.find(','));
         rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-        while (name.starts_with(' ')) name.remove_prefix(1);
-        while (name.ends_with(' ')) name.remove_suffix(1);
+        while (name.starts_with(' ')) {
+            name.remove_prefix(1);
+        }
+        while (name.ends_with(' ')) {
+            name.remove_suffix(1);
+        }
         if (name != "TLSv1.2" && name != "TLSv1.3") {
             return refuse_tls_setting("ssl.enabled.protocols has " + std::string(name) + ": only TLSv1.2 and TLSv1.3 are served");
         }
@@ -88,10 +98,14 @@ Result<ProtocolRange> protocols_of(const Properties& properties) {
 }
 
 bool believe(SSL_CTX& context, const std::optional<std::vector<tls::Certificate>>& trusted) {
-    if (!trusted) return SSL_CTX_set_default_verify_paths(&context) == 1;
+    if (!trusted) {
+        return SSL_CTX_set_default_verify_paths(&context) == 1;
+    }
     X509_STORE* const store = SSL_CTX_get_cert_store(&context);
     for (const tls::Certificate& certificate : *trusted) {
-        if (X509_STORE_add_cert(store, certificate.get()) != 1) return false;
+        if (X509_STORE_add_cert(store, certificate.get()) != 1) {
+            return false;
+        }
     }
     // Java believes a certificate that stands in the store, whoever issued it.
     return X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN) == 1;
@@ -108,7 +122,9 @@ bool is_address(const std::string& host) {
 bool name_host(SSL& connection, const std::string& host, bool checks_host) {
     X509_VERIFY_PARAM* const checks = SSL_get0_param(&connection);
     X509_VERIFY_PARAM_set_hostflags(checks, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    if (is_address(host)) return !checks_host || X509_VERIFY_PARAM_set1_ip_asc(checks, host.c_str()) == 1;
+    if (is_address(host)) {
+        return !checks_host || X509_VERIFY_PARAM_set1_ip_asc(checks, host.c_str()) == 1;
+    }
     return SSL_set_tlsext_host_name(&connection, host.c_str()) == 1 &&
            (!checks_host || X509_VERIFY_PARAM_set1_host(checks, host.data(), host.size()) == 1);
 }
@@ -153,15 +169,21 @@ class TlsTransport final : public Transport {
             const int state = SSL_get_error(connection_.get(), outcome);
             const std::string reason = outcome == 1 || state == SSL_ERROR_WANT_READ ? std::string() : tls::take_openssl_reason();
             auto flushed = flush(deadline);
-            if (outcome == 1) return flushed;
+            if (outcome == 1) {
+                return flushed;
+            }
             if (state != SSL_ERROR_WANT_READ) {
                 const long verdict = SSL_get_verify_result(connection_.get());
                 return failed(Kind::untrusted,
                               "SSL handshake failed: " + (verdict != X509_V_OK ? distrust(verdict, host) : explained(reason)));
             }
-            if (!flushed) return flushed;
+            if (!flushed) {
+                return flushed;
+            }
             if (auto filled = fill(deadline); !filled) {
-                if (filled.error().kind != Kind::closed) return filled;
+                if (filled.error().kind != Kind::closed) {
+                    return filled;
+                }
                 return failed(Kind::closed,
                               "the connection ended in the middle of the TLS handshake; perhaps nobody speaks TLS at this port");
             }
@@ -175,7 +197,9 @@ class TlsTransport final : public Transport {
             const int written = SSL_write(connection_.get(), bytes.data(), size);
             if (written > 0) {
                 bytes = bytes.subspan(static_cast<std::size_t>(written));
-                if (auto flushed = flush(deadline); !flushed) return flushed;
+                if (auto flushed = flush(deadline); !flushed) {
+                    return flushed;
+                }
             } else if (auto moved = go_on(written, deadline); !moved) {
                 return moved;
             }
@@ -188,8 +212,12 @@ class TlsTransport final : public Transport {
             ERR_clear_error();
             const int size = static_cast<int>(std::min<std::size_t>(room.size(), std::numeric_limits<int>::max()));
             const int got = SSL_read(connection_.get(), room.data(), size);
-            if (got > 0) return static_cast<std::size_t>(got);
-            if (auto moved = go_on(got, deadline); !moved) return std::unexpected(std::move(moved.error()));
+            if (got > 0) {
+                return static_cast<std::size_t>(got);
+            }
+            if (auto moved = go_on(got, deadline); !moved) {
+                return std::unexpected(std::move(moved.error()));
+            }
         }
     }
 
@@ -206,7 +234,9 @@ class TlsTransport final : public Transport {
         switch (SSL_get_error(connection_.get(), outcome)) {
             case SSL_ERROR_WANT_READ: {
                 // A message of the handshake may want an answer first (TLS 1.3, key update).
-                if (auto flushed = flush(deadline); !flushed) return flushed;
+                if (auto flushed = flush(deadline); !flushed) {
+                    return flushed;
+                }
                 return fill(deadline);
             }
             case SSL_ERROR_WANT_WRITE:
@@ -221,7 +251,9 @@ class TlsTransport final : public Transport {
     std::expected<void, TransportFailure> flush(Instant deadline) {
         char* bytes = nullptr;
         const long size = BIO_get_mem_data(&outgoing_, &bytes);
-        if (size <= 0) return {};
+        if (size <= 0) {
+            return {};
+        }
         auto sent = plain_->send({reinterpret_cast<const std::byte*>(bytes), static_cast<std::size_t>(size)}, deadline);
         BIO_reset(&outgoing_);
         return sent;
@@ -229,7 +261,9 @@ class TlsTransport final : public Transport {
 
     std::expected<void, TransportFailure> fill(Instant deadline) {
         const auto got = plain_->receive(piece_, deadline);
-        if (!got) return std::unexpected(got.error());
+        if (!got) {
+            return std::unexpected(got.error());
+        }
         if (BIO_write(&incoming_, piece_.data(), static_cast<int>(*got)) != static_cast<int>(*got)) {
             return failed(Kind::broken, "no memory for what was received");
         }
@@ -265,9 +299,13 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& properties) {
     }
     parts->checks_host = algorithm == "https";
     const auto protocols = protocols_of(properties);
-    if (!protocols) return std::unexpected(protocols.error());
+    if (!protocols) {
+        return std::unexpected(protocols.error());
+    }
     const auto material = tls::load_key_material(stores_of(properties));
-    if (!material) return refuse_tls_setting(material.error());
+    if (!material) {
+        return refuse_tls_setting(material.error());
+    }
 
     parts->context.reset(SSL_CTX_new(TLS_client_method()));
     SSL_CTX* const context = parts->context.get();
@@ -300,7 +338,9 @@ std::expected<std::unique_ptr<Transport>, TransportFailure> Tls::secure(std::uni
     }
     SSL_set_bio(connection.get(), incoming, outgoing);
     auto transport = std::make_unique<TlsTransport>(std::move(plain), std::move(connection), *incoming, *outgoing);
-    if (auto agreed = transport->shake_hands(host, deadline); !agreed) return std::unexpected(std::move(agreed.error()));
+    if (auto agreed = transport->shake_hands(host, deadline); !agreed) {
+        return std::unexpected(std::move(agreed.error()));
+    }
     return transport;
 }
 

@@ -44,13 +44,17 @@ TopicDescription description_of(const MetadataResponse::Topic& topic, const std:
 
 std::vector<std::int32_t> ids_of(const MetadataResponse& response) {
     std::vector<std::int32_t> ids;
-    for (const auto& broker : response.brokers) ids.push_back(broker.node_id);
+    for (const auto& broker : response.brokers) {
+        ids.push_back(broker.node_id);
+    }
     return ids;
 }
 
 Result<std::vector<TopicDescription>> describe_by_metadata(Cluster& cluster, const std::vector<std::string>& names) {
     std::vector<MetadataRequest::Topic> wanted;
-    for (const std::string& name : names) wanted.push_back({.name = name});
+    for (const std::string& name : names) {
+        wanted.push_back({.name = name});
+    }
     MetadataRequest request{.topics = wanted};
     const auto make = [&](std::int16_t version) {
         constexpr std::int16_t kHasCreation = 4;
@@ -59,11 +63,15 @@ Result<std::vector<TopicDescription>> describe_by_metadata(Cluster& cluster, con
     };
     auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "describeTopics", .versions = {1}}, make,
                                                [](const MetadataResponse&) { return ErrorCode::none; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     std::vector<TopicDescription> descriptions;
     const std::vector<std::int32_t> nodes = ids_of(**reply);
     for (const auto& topic : (*reply)->topics) {
-        if (topic.error_code != ErrorCode::none) return std::unexpected(refusal(topic.error_code));
+        if (topic.error_code != ErrorCode::none) {
+            return std::unexpected(refusal(topic.error_code));
+        }
         descriptions.push_back(description_of(topic, nodes));
     }
     std::ranges::sort(descriptions, {}, &TopicDescription::name);
@@ -74,7 +82,9 @@ Result<std::vector<TopicDescription>> describe_by_metadata(Cluster& cluster, con
 Result<void> add_answer(const DescribeTopicPartitionsResponse& response, const std::vector<std::int32_t>& nodes,
                         std::map<std::string, TopicDescription>& found) {
     for (const auto& topic : response.topics) {
-        if (topic.error_code != ErrorCode::none) return std::unexpected(refusal(topic.error_code));
+        if (topic.error_code != ErrorCode::none) {
+            return std::unexpected(refusal(topic.error_code));
+        }
         const std::string name(topic.name.value_or(""));
         TopicDescription& description = found[name];
         description.name = name;
@@ -96,7 +106,9 @@ Result<void> add_answer(const DescribeTopicPartitionsResponse& response, const s
 Route route_of(ResourceType type, std::span<const std::string> names) {
     const bool is_of_brokers = type == ResourceType::broker || type == ResourceType::broker_logger;
     for (const std::string& name : names) {
-        if (is_of_brokers && !name.empty()) return Route::node(std::atoi(name.c_str()));
+        if (is_of_brokers && !name.empty()) {
+            return Route::node(std::atoi(name.c_str()));
+        }
     }
     return Route::any();
 }
@@ -107,7 +119,9 @@ Result<std::vector<ListedTopic>> list_topics(Cluster& cluster) {
     MetadataRequest request;
     request.topics = nullptr;
     auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "listTopics", .versions = {1}}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     std::vector<ListedTopic> topics;
     for (const auto& topic : (*reply)->topics) {
         if (topic.error_code == ErrorCode::none && topic.name) {
@@ -121,10 +135,14 @@ Result<Membership> describe_cluster(Cluster& cluster) {
     auto reply = cluster.ask<DescribeClusterResponse>(Route::any(), {.name = "listNodes"}, DescribeClusterRequest{});
     if (!reply && reply.error().kind == Failure::Kind::unsupported) {
         auto membership = cluster.membership("listNodes");
-        if (!membership) return std::unexpected(std::move(membership.error()));
+        if (!membership) {
+            return std::unexpected(std::move(membership.error()));
+        }
         return **membership;
     }
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     const DescribeClusterResponse& response = **reply;
     if (response.error_code != ErrorCode::none) {
         return std::unexpected(refusal(response.error_code, response.error_message.value_or("")));
@@ -141,12 +159,18 @@ Result<Membership> describe_cluster(Cluster& cluster) {
 
 Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vector<std::string> names,
                                                       std::int32_t partitions_per_answer) {
-    if (names.empty()) return std::vector<TopicDescription>{};
+    if (names.empty()) {
+        return std::vector<TopicDescription>{};
+    }
     std::ranges::sort(names);
     auto living_nodes = describe_cluster(cluster);
-    if (!living_nodes) return std::unexpected(std::move(living_nodes.error()));
+    if (!living_nodes) {
+        return std::unexpected(std::move(living_nodes.error()));
+    }
     std::vector<std::int32_t> nodes;
-    for (const Node& node : living_nodes->nodes) nodes.push_back(node.id);
+    for (const Node& node : living_nodes->nodes) {
+        nodes.push_back(node.id);
+    }
     std::map<std::string, TopicDescription> found;
     std::optional<std::pair<std::string, std::int32_t>> next;
     // A broker that names the same place twice would be asked for ever.
@@ -155,7 +179,9 @@ Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vec
         std::vector<DescribeTopicPartitionsRequest::TopicRequest> wanted;
         DescribeTopicPartitionsRequest::Cursor cursor;
         for (const std::string& name : names) {
-            if (!next || name >= next->first) wanted.push_back({.name = name});
+            if (!next || name >= next->first) {
+                wanted.push_back({.name = name});
+            }
         }
         DescribeTopicPartitionsRequest request{.topics = wanted, .response_partition_limit = partitions_per_answer};
         if (next) {
@@ -163,11 +189,19 @@ Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vec
             request.cursor = &cursor;
         }
         auto reply = cluster.ask<DescribeTopicPartitionsResponse>(Route::any(), {.name = "describeTopicPartitions"}, request);
-        if (!reply && reply.error().kind == Failure::Kind::unsupported) return describe_by_metadata(cluster, names);
-        if (!reply) return std::unexpected(std::move(reply.error()));
-        if (auto added = add_answer(**reply, nodes, found); !added) return std::unexpected(std::move(added.error()));
+        if (!reply && reply.error().kind == Failure::Kind::unsupported) {
+            return describe_by_metadata(cluster, names);
+        }
+        if (!reply) {
+            return std::unexpected(std::move(reply.error()));
+        }
+        if (auto added = add_answer(**reply, nodes, found); !added) {
+            return std::unexpected(std::move(added.error()));
+        }
         next.reset();
-        if (const auto* more = (*reply)->next_cursor) next = {std::string(more->topic_name), more->partition_index};
+        if (const auto* more = (*reply)->next_cursor) {
+            next = {std::string(more->topic_name), more->partition_index};
+        }
         if (next && !places.insert(*next).second) {
             return std::unexpected(
                 Failure{.kind = Failure::Kind::malformed, .message = "DescribeTopicPartitions goes in circles"});
@@ -186,9 +220,13 @@ Result<TopicDescription> describe_topic(Cluster& cluster, const TopicId& id) {
     MetadataRequest::Topic wanted{.topic_id = id, .name = std::nullopt};
     MetadataRequest request{.topics = {&wanted, 1}, .allow_auto_topic_creation = false};
     auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "describeTopics", .versions = {kHasIds}}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     for (const auto& topic : (*reply)->topics) {
-        if (topic.error_code != ErrorCode::none) return std::unexpected(refusal(topic.error_code));
+        if (topic.error_code != ErrorCode::none) {
+            return std::unexpected(refusal(topic.error_code));
+        }
         return description_of(topic, ids_of(**reply));
     }
     return std::unexpected(refusal(ErrorCode::unknown_topic_id));
@@ -197,7 +235,9 @@ Result<TopicDescription> describe_topic(Cluster& cluster, const TopicId& id) {
 Result<std::map<std::string, std::vector<ConfigEntry>>> describe_configs(Cluster& cluster, ResourceType type,
                                                                          std::span<const std::string> names, bool with_synonyms) {
     std::map<std::string, std::vector<ConfigEntry>> found;
-    if (names.empty()) return found;
+    if (names.empty()) {
+        return found;
+    }
     const Route route = route_of(type, names);
     std::vector<DescribeConfigsRequest::DescribeConfigsResource> resources;
     for (const std::string& name : names) {
@@ -206,7 +246,9 @@ Result<std::map<std::string, std::vector<ConfigEntry>>> describe_configs(Cluster
     }
     DescribeConfigsRequest request{.resources = resources, .include_synonyms = with_synonyms};
     auto reply = cluster.ask<DescribeConfigsResponse>(route, {.name = "describeConfigs", .versions = {1}}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     for (const auto& result : (*reply)->results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
@@ -244,7 +286,9 @@ Result<void> alter_configs(Cluster& cluster, ResourceType type, const std::strin
     const IncrementalAlterConfigsRequest request{.resources = {&resource, 1}};
     auto reply =
         cluster.ask<IncrementalAlterConfigsResponse>(route_of(type, {&name, 1}), {.name = "incrementalAlterConfigs"}, request);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     for (const auto& result : (*reply)->responses) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
@@ -258,16 +302,24 @@ Result<std::vector<std::string>> list_config_resources(Cluster& cluster, Resourc
     constexpr std::int16_t kHasTypes = 1;
     const auto make = [&](std::int16_t version) {
         ListConfigResourcesRequest request;
-        if (version >= kHasTypes || type != ResourceType::client_metrics) request.resource_types = {&wanted, 1};
+        if (version >= kHasTypes || type != ResourceType::client_metrics) {
+            request.resource_types = {&wanted, 1};
+        }
         return request;
     };
     auto reply = cluster.ask<ListConfigResourcesResponse>(Route::any(), {.name = "listConfigResources"}, make,
                                                           [](const ListConfigResourcesResponse&) { return ErrorCode::none; });
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->error_code != ErrorCode::none) {
+        return std::unexpected(refusal((*reply)->error_code));
+    }
     std::vector<std::string> names;
     for (const auto& resource : (*reply)->config_resources) {
-        if (resource.resource_type == wanted) names.emplace_back(resource.resource_name);
+        if (resource.resource_type == wanted) {
+            names.emplace_back(resource.resource_name);
+        }
     }
     return names;
 }

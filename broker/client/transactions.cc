@@ -16,13 +16,19 @@ ErrorCode no_error(const DescribeProducersResponse&) { return ErrorCode::none; }
 Result<ByPartition<std::vector<ActiveProducer>>> ask_producers(Cluster& cluster, std::int32_t broker,
                                                                const std::vector<TopicPartition>& partitions) {
     std::map<std::string_view, std::vector<std::int32_t>> by_topic;
-    for (const TopicPartition& partition : partitions) by_topic[partition.topic].push_back(partition.partition);
+    for (const TopicPartition& partition : partitions) {
+        by_topic[partition.topic].push_back(partition.partition);
+    }
     std::vector<DescribeProducersRequest::TopicRequest> topics;
-    for (auto& [name, list] : by_topic) topics.push_back({.name = name, .partition_indexes = list});
+    for (auto& [name, list] : by_topic) {
+        topics.push_back({.name = name, .partition_indexes = list});
+    }
     const DescribeProducersRequest request{.topics = topics};
     auto reply = cluster.ask<DescribeProducersResponse>(
         Route::node(broker), {.name = "describeProducers"}, [&](std::int16_t) { return request; }, no_error);
-    if (!reply) return std::unexpected(std::move(reply.error()));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
     ByPartition<std::vector<ActiveProducer>> results;
     for (const auto& topic : (*reply)->topics) {
         for (const auto& partition : topic.partitions) {
@@ -52,22 +58,34 @@ Result<ByPartition<std::vector<ActiveProducer>>> ask_producers(Cluster& cluster,
 
 Result<std::vector<ListedTransaction>> list_transactions(Cluster& cluster, const TransactionFilter& filter) {
     const auto membership = cluster.membership("listTransactions");
-    if (!membership) return std::unexpected(membership.error());
+    if (!membership) {
+        return std::unexpected(membership.error());
+    }
     std::vector<std::int32_t> nodes;
-    for (const Node& node : (*membership)->nodes) nodes.push_back(node.id);
+    for (const Node& node : (*membership)->nodes) {
+        nodes.push_back(node.id);
+    }
     ListTransactionsRequest request{.producer_id_filters = filter.producer_ids};
     constexpr std::int16_t kHasDuration = 1;
     constexpr std::int16_t kHasPattern = 2;
-    if (filter.duration_ms >= 0) request.duration_filter = filter.duration_ms;
-    if (filter.id_pattern) request.transactional_id_pattern = *filter.id_pattern;
+    if (filter.duration_ms >= 0) {
+        request.duration_filter = filter.duration_ms;
+    }
+    if (filter.id_pattern) {
+        request.transactional_id_pattern = *filter.id_pattern;
+    }
     const std::int16_t least = filter.id_pattern ? kHasPattern : filter.duration_ms >= 0 ? kHasDuration : std::int16_t{0};
     std::vector<ListedTransaction> all;
     for (const std::int32_t node : nodes) {
         auto reply = cluster.ask<ListTransactionsResponse>(
             Route::node(node), {.name = "listTransactions", .versions = {least}}, [&](std::int16_t) { return request; },
             [](const ListTransactionsResponse& r) { return r.error_code; });
-        if (!reply) return std::unexpected(std::move(reply.error()));
-        if ((*reply)->error_code != ErrorCode::none) return std::unexpected(refusal((*reply)->error_code));
+        if (!reply) {
+            return std::unexpected(std::move(reply.error()));
+        }
+        if ((*reply)->error_code != ErrorCode::none) {
+            return std::unexpected(refusal((*reply)->error_code));
+        }
         for (const auto& state : (*reply)->transaction_states) {
             all.push_back({node, std::string(state.transactional_id), state.producer_id, std::string(state.transaction_state)});
         }
@@ -84,24 +102,34 @@ Result<TransactionDescription> describe_transaction(Cluster& cluster, const std:
     auto reply = cluster.ask<DescribeTransactionsResponse>(
         Route::coordinator(CoordinatorOf::transaction, transactional_id), {.name = "describeTransactions"},
         [&](std::int16_t) { return request; }, error_of);
-    if (!reply) return std::unexpected(std::move(reply.error()));
-    if ((*reply)->transaction_states.empty()) return std::unexpected(refusal(ErrorCode::transactional_id_not_found));
+    if (!reply) {
+        return std::unexpected(std::move(reply.error()));
+    }
+    if ((*reply)->transaction_states.empty()) {
+        return std::unexpected(refusal(ErrorCode::transactional_id_not_found));
+    }
     const auto& state = (*reply)->transaction_states[0];
     if (state.error_code == ErrorCode::transactional_id_not_found) {
         return std::unexpected(refusal(state.error_code, "DescribeTransactions request for transactionalId `" + transactional_id +
                                                              "` failed because the ID could not be found"));
     }
-    if (state.error_code != ErrorCode::none) return std::unexpected(refusal(state.error_code));
+    if (state.error_code != ErrorCode::none) {
+        return std::unexpected(refusal(state.error_code));
+    }
     TransactionDescription description{.producer_id = state.producer_id,
                                        .producer_epoch = state.producer_epoch,
                                        .state = std::string(state.transaction_state),
                                        .timeout_ms = state.transaction_timeout_ms};
-    if (state.transaction_start_time_ms >= 0) description.started_at_ms = state.transaction_start_time_ms;
-    if (const Node* node = cluster.last_coordinator(CoordinatorOf::transaction, transactional_id))
+    if (state.transaction_start_time_ms >= 0) {
+        description.started_at_ms = state.transaction_start_time_ms;
+    }
+    if (const Node* node = cluster.last_coordinator(CoordinatorOf::transaction, transactional_id)) {
         description.coordinator = node->id;
+    }
     for (const auto& topic : state.topics) {
-        for (const std::int32_t partition : topic.partitions)
+        for (const std::int32_t partition : topic.partitions) {
             description.partitions.push_back({std::string(topic.topic), partition});
+        }
     }
     std::ranges::sort(description.partitions);
     return description;
@@ -109,7 +137,9 @@ Result<TransactionDescription> describe_transaction(Cluster& cluster, const std:
 
 Result<ByPartition<std::vector<ActiveProducer>>> describe_producers(Cluster& cluster, const std::set<TopicPartition>& partitions,
                                                                     std::optional<std::int32_t> broker) {
-    if (broker) return ask_producers(cluster, *broker, {partitions.begin(), partitions.end()});
+    if (broker) {
+        return ask_producers(cluster, *broker, {partitions.begin(), partitions.end()});
+    }
     return ask_leaders<std::vector<ActiveProducer>>(
         cluster, "describeProducers", partitions,
         [&](std::int32_t leader, const std::vector<TopicPartition>& led) { return ask_producers(cluster, leader, led); });
@@ -128,7 +158,9 @@ Result<void> abort_transaction(Cluster& cluster, const HangingTransaction& trans
         cluster, "abortTransaction", {transaction.partition},
         [&](std::int32_t leader, const std::vector<TopicPartition>&) -> Result<ByPartition<bool>> {
             auto reply = cluster.ask<WriteTxnMarkersResponse>(Route::node(leader), {.name = "abortTransaction"}, request);
-            if (!reply) return std::unexpected(std::move(reply.error()));
+            if (!reply) {
+                return std::unexpected(std::move(reply.error()));
+            }
             ByPartition<bool> answered;
             for (const auto& result : (*reply)->markers) {
                 for (const auto& done : result.topics) {
@@ -144,10 +176,16 @@ Result<void> abort_transaction(Cluster& cluster, const HangingTransaction& trans
             }
             return answered;
         });
-    if (!results) return std::unexpected(results.error());
+    if (!results) {
+        return std::unexpected(results.error());
+    }
     const auto result = results->find(transaction.partition);
-    if (result == results->end()) return std::unexpected(refusal(ErrorCode::unknown_server_error));
-    if (!result->second) return std::unexpected(result->second.error());
+    if (result == results->end()) {
+        return std::unexpected(refusal(ErrorCode::unknown_server_error));
+    }
+    if (!result->second) {
+        return std::unexpected(result->second.error());
+    }
     return {};
 }
 
@@ -161,9 +199,13 @@ Result<void> terminate_transaction(Cluster& cluster, const std::string& transact
         auto reply = cluster.ask<InitProducerIdResponse>(
             route, {.name = "fenceProducer"}, [&](std::int16_t) { return request; },
             [](const InitProducerIdResponse& r) { return r.error_code; });
-        if (!reply) return std::unexpected(std::move(reply.error()));
+        if (!reply) {
+            return std::unexpected(std::move(reply.error()));
+        }
         const ErrorCode code = (*reply)->error_code;
-        if (code == ErrorCode::none) return {};
+        if (code == ErrorCode::none) {
+            return {};
+        }
         // The transaction that this aborts ends first.
         if (code != ErrorCode::concurrent_transactions || cluster.network().clock().now().monotonic >= deadline) {
             return std::unexpected(refusal(code));

@@ -26,10 +26,18 @@ std::expected<void, TransportFailure> wait_for(int descriptor, short events, Ins
         // A descriptor of -1 is passed over.
         pollfd waited[] = {{descriptor, events, 0}, {interruption, POLLIN, 0}};
         const int ready = ::poll(waited, 2, static_cast<int>(std::clamp<std::int64_t>(left, 0, kPollMsMax)));
-        if (ready > 0 && waited[0].revents != 0) return {};
-        if (ready > 0) return wait_failed(TransportFailure::Kind::interrupted, EINTR);
-        if (ready < 0 && errno != EINTR) return wait_failed(TransportFailure::Kind::broken, errno);
-        if (ready == 0 && left <= kPollMsMax) return wait_failed(TransportFailure::Kind::timed_out, ETIMEDOUT);
+        if (ready > 0 && waited[0].revents != 0) {
+            return {};
+        }
+        if (ready > 0) {
+            return wait_failed(TransportFailure::Kind::interrupted, EINTR);
+        }
+        if (ready < 0 && errno != EINTR) {
+            return wait_failed(TransportFailure::Kind::broken, errno);
+        }
+        if (ready == 0 && left <= kPollMsMax) {
+            return wait_failed(TransportFailure::Kind::timed_out, ETIMEDOUT);
+        }
     }
 }
 

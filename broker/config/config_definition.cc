@@ -103,7 +103,9 @@ const ConfigDefinition* find_broker_config(std::string_view name) {
     static const std::unordered_map<std::string_view, const ConfigDefinition*> kByName = [] {
         std::unordered_map<std::string_view, const ConfigDefinition*> by_name;
         by_name.reserve(broker_config_definitions().size());
-        for (const ConfigDefinition& definition : broker_config_definitions()) by_name.emplace(definition.name, &definition);
+        for (const ConfigDefinition& definition : broker_config_definitions()) {
+            by_name.emplace(definition.name, &definition);
+        }
         return by_name;
     }();
     const auto found = kByName.find(name);

@@ -131,8 +131,9 @@ std::span<const GroupConfigDefinition> group_config_definitions() {
     static const std::vector<GroupConfigDefinition> kAll = [] {
         std::vector<GroupConfigDefinition> all(std::begin(kTable), std::end(kTable));
         for (GroupConfigDefinition& group : all) {
-            if (!group.broker_config.empty())
+            if (!group.broker_config.empty()) {
                 group.definition.default_value = find_broker_config(group.broker_config)->default_value;
+            }
         }
         return all;
     }();

@@ -22,7 +22,9 @@ std::expected<std::string, std::string> with_ports(std::string_view listeners, s
             return std::unexpected("no port follows " + std::to_string(port - 1) + " for the listener " + std::string(one));
         }
         moved += (moved.empty() ? "" : ",") + std::string(one.substr(0, colon + 1)) + std::to_string(port);
-        if (port != 0) ++port;
+        if (port != 0) {
+            ++port;
+        }
     }
     return moved;
 }
@@ -37,14 +39,18 @@ std::expected<Settings, std::string> broker_settings(const std::string& director
     }
     for (const std::string_view name : kFileSettings) {
         const auto found = properties.find(name);
-        if (found == properties.end()) continue;
+        if (found == properties.end()) {
+            continue;
+        }
         found->second = directory + "/" + found->second.substr(found->second.rfind('/') + 1);
     }
     if (!port.empty()) {
         std::uint16_t number = 0;
         std::from_chars(port.data(), port.data() + port.size(), number);
         auto moved = with_ports(listeners->second, number);
-        if (!moved) return std::unexpected(std::move(moved.error()));
+        if (!moved) {
+            return std::unexpected(std::move(moved.error()));
+        }
         listeners->second = std::move(*moved);
     }
     return properties;
@@ -63,9 +69,13 @@ std::string told(const Wishes& wishes) {
                        "  USER.librdkafka.conf     librdkafka and kcat\n"
                        "  USER.pem                 the user's key and certificate\n"
                        "  http-token               what the console and the JSON API want, on port 8092\n";
-    if (wishes.has_mutual_tls) text += "  USER.mtls.*              the same users by certificate instead of password\n";
+    if (wishes.has_mutual_tls) {
+        text += "  USER.mtls.*              the same users by certificate instead of password\n";
+    }
     text += "Users: admin, who may everything";
-    for (const std::string& other : wishes.users) text += ", " + other;
+    for (const std::string& other : wishes.users) {
+        text += ", " + other;
+    }
     text += wishes.users.empty() ? ".\n" : ", who may nothing until you say so.\n";
     text +=
         "\nTo try it:\n"

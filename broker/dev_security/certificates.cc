@@ -49,7 +49,9 @@ std::unexpected<std::string> failed(const std::string& step) {
 template <class Write>
 std::expected<std::string, std::string> pem(const char* step, Write&& write) {
     const Memory memory(BIO_new(BIO_s_secmem()));
-    if (!memory || write(memory.get()) != 1) return failed(step);
+    if (!memory || write(memory.get()) != 1) {
+        return failed(step);
+    }
     char* bytes = nullptr;
     const long size = BIO_get_mem_data(memory.get(), &bytes);
     return std::string(bytes, static_cast<std::size_t>(size));
@@ -101,7 +103,9 @@ std::expected<Certificate, std::string> make_certificate(const Request& request,
             return failed("write \"" + extension.value + "\" into the certificate for " + request.name);
         }
     }
-    if (X509_sign(certificate.get(), &signer, EVP_sha256()) == 0) return failed("sign a certificate");
+    if (X509_sign(certificate.get(), &signer, EVP_sha256()) == 0) {
+        return failed("sign a certificate");
+    }
     return certificate;
 }
 
@@ -133,15 +137,23 @@ struct Authority::Parts {
         request.extensions.push_back({NID_subject_key_identifier, "hash"});
         request.extensions.push_back({NID_authority_key_identifier, "keyid"});
         const Key fresh(EVP_EC_gen("P-256"));
-        if (!fresh) return failed("make a key");
+        if (!fresh) {
+            return failed("make a key");
+        }
         const auto signed_one = make_certificate(request, *fresh, certificate.get(), *key);
-        if (!signed_one) return std::unexpected(signed_one.error());
+        if (!signed_one) {
+            return std::unexpected(signed_one.error());
+        }
         auto key_text = pem("write a key", [&](BIO* bio) {
             return PEM_write_bio_PKCS8PrivateKey(bio, fresh.get(), nullptr, nullptr, 0, nullptr, nullptr);
         });
-        if (!key_text) return std::unexpected(std::move(key_text.error()));
+        if (!key_text) {
+            return std::unexpected(std::move(key_text.error()));
+        }
         auto certificate_text = pem_of(**signed_one);
-        if (!certificate_text) return std::unexpected(std::move(certificate_text.error()));
+        if (!certificate_text) {
+            return std::unexpected(std::move(certificate_text.error()));
+        }
         return Identity{std::move(*key_text), std::move(*certificate_text)};
     }
 };
@@ -154,17 +166,23 @@ Authority& Authority::operator=(Authority&&) noexcept = default;
 std::expected<Authority, std::string> Authority::make(const std::string& name, Validity validity) {
     auto parts = std::make_unique<Parts>();
     parts->key.reset(EVP_EC_gen("P-256"));
-    if (!parts->key) return failed("make a key");
+    if (!parts->key) {
+        return failed("make a key");
+    }
     const Request request{.name = name,
                           .validity = validity,
                           .extensions = {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
                                          {NID_key_usage, "critical,keyCertSign,cRLSign"},
                                          {NID_subject_key_identifier, "hash"}}};
     auto certificate = make_certificate(request, *parts->key, nullptr, *parts->key);
-    if (!certificate) return std::unexpected(std::move(certificate.error()));
+    if (!certificate) {
+        return std::unexpected(std::move(certificate.error()));
+    }
     parts->certificate = std::move(*certificate);
     auto text = pem_of(*parts->certificate);
-    if (!text) return std::unexpected(std::move(text.error()));
+    if (!text) {
+        return std::unexpected(std::move(text.error()));
+    }
     parts->text = std::move(*text);
     return Authority(std::move(parts));
 }

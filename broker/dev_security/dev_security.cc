@@ -24,7 +24,9 @@ std::string fresh_password() {
     constexpr std::string_view kLetters = "abcdefghijkmnpqrstuvwxyz23456789";
     static_assert(kLetters.size() == 32);
     std::string password;
-    for (const std::uint8_t byte : random_value<std::array<std::uint8_t, 26>>()) password += kLetters[byte % kLetters.size()];
+    for (const std::uint8_t byte : random_value<std::array<std::uint8_t, 26>>()) {
+        password += kLetters[byte % kLetters.size()];
+    }
     return password;
 }
 
@@ -52,9 +54,13 @@ std::expected<std::vector<std::string>, std::string> users_of(const Wishes& wish
         if (std::ranges::find(kReservedNames, user) != kReservedNames.end()) {
             return std::unexpected("the user \"" + user + "\" cannot be: a file of the directory has this name");
         }
-        if (std::ranges::find(users, user) == users.end()) users.push_back(user);
+        if (std::ranges::find(users, user) == users.end()) {
+            users.push_back(user);
+        }
     }
-    if (users.size() > kUsersMax) return std::unexpected("at most " + std::to_string(kUsersMax) + " users can be made at once");
+    if (users.size() > kUsersMax) {
+        return std::unexpected("at most " + std::to_string(kUsersMax) + " users can be made at once");
+    }
     return users;
 }
 
@@ -62,8 +68,12 @@ std::expected<std::vector<std::string>, std::string> users_of(const Wishes& wish
 std::expected<std::vector<std::string>, std::string> hosts_of(const Wishes& wishes) {
     std::vector<std::string> hosts{"localhost", "127.0.0.1", "::1"};
     for (const std::string& host : wishes.hosts) {
-        if (!is_host(host)) return std::unexpected("\"" + host + "\" is no name of a host and no address");
-        if (std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(host);
+        if (!is_host(host)) {
+            return std::unexpected("\"" + host + "\" is no name of a host and no address");
+        }
+        if (std::ranges::find(hosts, host) == hosts.end()) {
+            hosts.push_back(host);
+        }
     }
     if (hosts.size() > kHostsMax) {
         return std::unexpected("at most " + std::to_string(kHostsMax) + " names of the broker fit into a certificate");
@@ -86,7 +96,9 @@ std::string in_directory(const Wishes& wishes, std::string_view name) { return w
 std::string escaped(std::string_view value) {
     std::string text;
     for (const char c : value) {
-        if (c == '\\') text += '\\';
+        if (c == '\\') {
+            text += '\\';
+        }
         text += c;
     }
     return text;
@@ -132,13 +144,17 @@ std::string librdkafka_mutual_file(const Wishes& wishes, const User& user) {
 
 std::string plain_users(const std::vector<User>& users) {
     std::string options;
-    for (const User& user : users) options += " user_" + user.name + "=\"" + user.password + "\"";
+    for (const User& user : users) {
+        options += " user_" + user.name + "=\"" + user.password + "\"";
+    }
     return std::string(kPlainModule) + options + ";";
 }
 
 std::string broker_file(const Wishes& wishes, const std::vector<User>& users) {
     std::string listeners = "SASL_SSL://" + address(wishes.port);
-    if (wishes.has_mutual_tls) listeners += ",SSL://" + mutual_address(wishes);
+    if (wishes.has_mutual_tls) {
+        listeners += ",SSL://" + mutual_address(wishes);
+    }
     std::string text = "# Of the broker: partita --security DIR, or --config FILE while the directory is where it was made.\n" +
                        line("listeners", listeners) + line("inter.broker.listener.name", "SASL_SSL") +
                        line("ssl.keystore.type", "PEM") + line("ssl.keystore.location", in_directory(wishes, "server.pem")) +
@@ -179,7 +195,9 @@ std::vector<MadeFile> files_of(const Wishes& wishes, const std::vector<User>& us
         files.push_back({user.name + ".pem", user.identity.key + user.identity.certificate});
         files.push_back({user.name + ".properties", java_file(wishes, user)});
         files.push_back({user.name + ".librdkafka.conf", librdkafka_file(wishes, user)});
-        if (!wishes.has_mutual_tls) continue;
+        if (!wishes.has_mutual_tls) {
+            continue;
+        }
         files.push_back({user.name + ".mtls.properties", java_mutual_file(wishes, user)});
         files.push_back({user.name + ".mtls.librdkafka.conf", librdkafka_mutual_file(wishes, user)});
     }
@@ -194,25 +212,39 @@ bool has_line_end(std::string_view text) {
 }  // namespace
 
 std::expected<std::vector<MadeFile>, std::string> make_files(const Wishes& wishes, std::int64_t now_s) {
-    if (has_line_end(wishes.directory)) return std::unexpected("the directory's name has characters that do not print");
-    if (wishes.has_mutual_tls && wishes.port == 65535) return std::unexpected("port 65535 leaves none for the second listener");
+    if (has_line_end(wishes.directory)) {
+        return std::unexpected("the directory's name has characters that do not print");
+    }
+    if (wishes.has_mutual_tls && wishes.port == 65535) {
+        return std::unexpected("port 65535 leaves none for the second listener");
+    }
     const auto names = users_of(wishes);
-    if (!names) return std::unexpected(names.error());
+    if (!names) {
+        return std::unexpected(names.error());
+    }
     const auto hosts = hosts_of(wishes);
-    if (!hosts) return std::unexpected(hosts.error());
+    if (!hosts) {
+        return std::unexpected(hosts.error());
+    }
 
     const std::int64_t begin_s = now_s - kEarlierS;
     const Validity validity{.begin_s = begin_s, .end_s = begin_s + kCertificateDays * kDayS};
     // Two directories have authorities of different names: browsers and people tell them apart.
     const auto authority = Authority::make("Partita development CA " + fresh_password().substr(0, 8),
                                            {.begin_s = begin_s, .end_s = begin_s + kAuthorityDays * kDayS});
-    if (!authority) return std::unexpected(authority.error());
+    if (!authority) {
+        return std::unexpected(authority.error());
+    }
     const auto server = authority->issue_server(*hosts, validity);
-    if (!server) return std::unexpected(server.error());
+    if (!server) {
+        return std::unexpected(server.error());
+    }
     std::vector<User> users;
     for (const std::string& name : *names) {
         auto identity = authority->issue_client(name, validity);
-        if (!identity) return std::unexpected(std::move(identity.error()));
+        if (!identity) {
+            return std::unexpected(std::move(identity.error()));
+        }
         users.push_back({name, fresh_password(), std::move(*identity)});
     }
     return files_of(wishes, users, *server, authority->certificate());

@@ -20,14 +20,26 @@ std::expected<void, std::string> make_directory(const std::string& directory) {
     std::error_code error;
     if (const auto above = std::filesystem::path(directory).parent_path(); !above.empty()) {
         std::filesystem::create_directories(above, error);
-        if (error) return std::unexpected("cannot make " + above.string() + ": " + error.message());
+        if (error) {
+            return std::unexpected("cannot make " + above.string() + ": " + error.message());
+        }
     }
-    if (::mkdir(directory.c_str(), 0700) == 0) return {};
-    if (errno != EEXIST) return failed("cannot make " + directory, errno);
+    if (::mkdir(directory.c_str(), 0700) == 0) {
+        return {};
+    }
+    if (errno != EEXIST) {
+        return failed("cannot make " + directory, errno);
+    }
     struct stat found{};
-    if (::stat(directory.c_str(), &found) != 0) return failed("cannot look at " + directory, errno);
-    if (!S_ISDIR(found.st_mode)) return std::unexpected(directory + " is no directory");
-    if (found.st_uid != ::geteuid()) return std::unexpected(directory + " is another user's, who could put his files into it");
+    if (::stat(directory.c_str(), &found) != 0) {
+        return failed("cannot look at " + directory, errno);
+    }
+    if (!S_ISDIR(found.st_mode)) {
+        return std::unexpected(directory + " is no directory");
+    }
+    if (found.st_uid != ::geteuid()) {
+        return std::unexpected(directory + " is another user's, who could put his files into it");
+    }
     if ((found.st_mode & 077) != 0) {
         return std::unexpected("others may look into " + directory + ": name a directory that is not there yet, or chmod 700 it");
     }
@@ -36,9 +48,13 @@ std::expected<void, std::string> make_directory(const std::string& directory) {
 
 std::expected<void, std::string> write_whole(const std::string& path, const std::string& content) {
     const std::string temporary = path + ".tmp";
-    if (::unlink(temporary.c_str()) != 0 && errno != ENOENT) return failed("cannot remove " + temporary, errno);
+    if (::unlink(temporary.c_str()) != 0 && errno != ENOENT) {
+        return failed("cannot remove " + temporary, errno);
+    }
     const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0) return failed("cannot write " + path, errno);
+    if (file < 0) {
+        return failed("cannot write " + path, errno);
+    }
     std::string_view left = content;
     int error = 0;
     while (!left.empty() && error == 0) {
@@ -49,9 +65,15 @@ std::expected<void, std::string> write_whole(const std::string& path, const std:
             error = errno;
         }
     }
-    if (::close(file) != 0 && error == 0) error = errno;
-    if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-    if (error == 0) return {};
+    if (::close(file) != 0 && error == 0) {
+        error = errno;
+    }
+    if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) {
+        error = errno;
+    }
+    if (error == 0) {
+        return {};
+    }
     ::unlink(temporary.c_str());
     return failed("cannot write " + path, error);
 }
@@ -59,20 +81,28 @@ std::expected<void, std::string> write_whole(const std::string& path, const std:
 }  // namespace
 
 std::expected<void, std::string> write_files(const std::string& directory, const std::vector<MadeFile>& files, bool may_replace) {
-    if (auto made = make_directory(directory); !made) return made;
+    if (auto made = make_directory(directory); !made) {
+        return made;
+    }
     for (const MadeFile& file : files) {
         struct stat found{};
         const std::string path = directory + "/" + file.name;
-        if (::lstat(path.c_str(), &found) != 0) continue;
+        if (::lstat(path.c_str(), &found) != 0) {
+            continue;
+        }
         if (!may_replace) {
             return std::unexpected(path +
                                    " is there already: --overwrite makes all of it anew, and clients with the files of "
                                    "before are let in no more");
         }
-        if (!S_ISREG(found.st_mode)) return std::unexpected(path + " is no file of its own: remove it");
+        if (!S_ISREG(found.st_mode)) {
+            return std::unexpected(path + " is no file of its own: remove it");
+        }
     }
     for (const MadeFile& file : files) {
-        if (auto written = write_whole(directory + "/" + file.name, file.content); !written) return written;
+        if (auto written = write_whole(directory + "/" + file.name, file.content); !written) {
+            return written;
+        }
     }
     return {};
 }

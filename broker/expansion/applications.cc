@@ -32,10 +32,14 @@ std::string_view engine_with_own_offsets(std::string_view group_or_client) {
 }
 
 std::string_view mirroring_program(std::string_view group_or_client) {
-    if (group_or_client.ends_with("|replication-consumer")) return "MirrorMaker 2";
+    if (group_or_client.ends_with("|replication-consumer")) {
+        return "MirrorMaker 2";
+    }
     const std::string name = lower(group_or_client);
     for (const std::string_view part : {"mirrormaker", "mirror-maker", "mirror_maker"}) {
-        if (name.find(part) != std::string::npos) return "MirrorMaker";
+        if (name.find(part) != std::string::npos) {
+            return "MirrorMaker";
+        }
     }
     return name.find("replicator") != std::string::npos ? "Confluent Replicator" : "";
 }

@@ -24,7 +24,9 @@ struct ClientIdentity {
     std::string address;
     friend bool operator==(const ClientIdentity& one, const ClientIdentity& other) { return (one <=> other) == 0; }
     friend std::weak_ordering operator<=>(const ClientIdentity& one, const ClientIdentity& other) {
-        if (const auto by_id = one.client_id <=> other.client_id; by_id != 0) return by_id;
+        if (const auto by_id = one.client_id <=> other.client_id; by_id != 0) {
+            return by_id;
+        }
         return host_of(one.address) <=> host_of(other.address);
     }
 };

@@ -109,7 +109,9 @@ constexpr std::string_view kFamilies = "HGC";
 
 constexpr bool is_ascending() {
     for (std::size_t index = 1; index < kHazards.size(); ++index) {
-        if (kHazards[index - 1].id >= kHazards[index].id) return false;
+        if (kHazards[index - 1].id >= kHazards[index].id) {
+            return false;
+        }
     }
     return true;
 }
@@ -151,17 +153,25 @@ const Hazard& hazard(HazardId id) {
 std::optional<HazardId> parse_hazard_id(std::string_view text) {
     constexpr std::size_t kIdLength = 3;
     const std::size_t family = text.empty() ? std::string_view::npos : kFamilies.find(text[0]);
-    if (text.size() != kIdLength || family == std::string_view::npos) return std::nullopt;
+    if (text.size() != kIdLength || family == std::string_view::npos) {
+        return std::nullopt;
+    }
     int number = 0;
     const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size() || number < 0) {
+        return std::nullopt;
+    }
     const auto id = static_cast<HazardId>(number + static_cast<int>(family) * kFamilySize);
-    if (find(id) == nullptr) return std::nullopt;
+    if (find(id) == nullptr) {
+        return std::nullopt;
+    }
     return id;
 }
 
 void Finding::add_example(std::string_view key, std::optional<PartitionIndex> from, std::optional<PartitionIndex> to) {
-    if (examples.size() >= kExamplesMax) return;
+    if (examples.size() >= kExamplesMax) {
+        return;
+    }
     examples.push_back({std::string(key.substr(0, kExampleKeyBytesMax)), from, to});
 }
 
@@ -180,7 +190,9 @@ Finding make_finding(HazardId id, Subject subject, std::string condition, std::i
 std::string_view title_of(const Finding& finding) { return finding.title.empty() ? hazard(finding.id).title : finding.title; }
 
 std::optional<Severity> worst_severity(std::span<const Finding> findings) {
-    if (findings.empty()) return std::nullopt;
+    if (findings.empty()) {
+        return std::nullopt;
+    }
     return std::ranges::max(findings, {}, &Finding::severity).severity;
 }
 

@@ -13,15 +13,23 @@ using nlohmann::ordered_json;
 ordered_json subject_json(const Subject& subject) {
     ordered_json object = ordered_json::object();
     const auto add = [&object](const char* name, const std::string& text) {
-        if (!text.empty()) object[name] = name_text(text);
+        if (!text.empty()) {
+            object[name] = name_text(text);
+        }
     };
     add("topic", subject.topic);
-    if (subject.partition) object["partition"] = subject.partition->value;
+    if (subject.partition) {
+        object["partition"] = subject.partition->value;
+    }
     add("group", subject.group);
     add("client_id", subject.client_id);
     add("client_address", subject.client_address);
-    if (subject.client_port) object["client_port"] = *subject.client_port;
-    if (subject.producer_id) object["producer_id"] = subject.producer_id->value;
+    if (subject.client_port) {
+        object["client_port"] = *subject.client_port;
+    }
+    if (subject.producer_id) {
+        object["producer_id"] = subject.producer_id->value;
+    }
     add("program", subject.program);
     add("principal", subject.principal);
     return object;
@@ -30,8 +38,12 @@ ordered_json subject_json(const Subject& subject) {
 ordered_json example_json(const ExampleKey& example, KeyStyle style) {
     ordered_json object = ordered_json::object();
     add_key(object, example.key, style);
-    if (example.from) object["from"] = example.from->value;
-    if (example.to) object["to"] = example.to->value;
+    if (example.from) {
+        object["from"] = example.from->value;
+    }
+    if (example.to) {
+        object["to"] = example.to->value;
+    }
     return object;
 }
 
@@ -55,15 +67,21 @@ bool is_valid_utf8(std::string_view text) {
     while (position < text.size()) {
         const auto first = static_cast<unsigned char>(text[position]);
         const std::size_t length = first < 0x80 ? 1 : first >> 5 == 0x6 ? 2 : first >> 4 == 0xe ? 3 : first >> 3 == 0x1e ? 4 : 0;
-        if (length == 0 || text.size() - position < length) return false;
+        if (length == 0 || text.size() - position < length) {
+            return false;
+        }
         char32_t code = length == 1 ? first : first & (0x7fu >> length);
         for (std::size_t index = 1; index < length; ++index) {
             const auto byte = static_cast<unsigned char>(text[position + index]);
-            if (byte >> 6 != 2) return false;
+            if (byte >> 6 != 2) {
+                return false;
+            }
             code = code << 6 | (byte & 0x3f);
         }
         constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
-        if (code < kLeast[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return false;
+        if (code < kLeast[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) {
+            return false;
+        }
         position += length;
     }
     return true;
@@ -95,9 +113,13 @@ ordered_json finding_json(const Finding& finding, KeyStyle style) {
     object["condition"] = finding.condition;
     object["count"] = finding.count;
     object["numbers"] = ordered_json::object();
-    for (const FindingNumber& number : finding.numbers) object["numbers"][std::string(number.name)] = number.value;
+    for (const FindingNumber& number : finding.numbers) {
+        object["numbers"][std::string(number.name)] = number.value;
+    }
     object["examples"] = ordered_json::array();
-    for (const ExampleKey& example : finding.examples) object["examples"].push_back(example_json(example, style));
+    for (const ExampleKey& example : finding.examples) {
+        object["examples"].push_back(example_json(example, style));
+    }
     object["advice"] = finding.advice;
     return object;
 }

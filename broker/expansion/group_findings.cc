@@ -15,7 +15,9 @@ std::vector<bool> held_by(const GroupFacts& group, std::size_t partitions) {
     std::vector<bool> held(partitions, false);
     for (const GroupFacts::Member& member : group.members) {
         for (const PartitionIndex partition : member.assigned) {
-            if (static_cast<std::size_t>(partition.value) < partitions) held[static_cast<std::size_t>(partition.value)] = true;
+            if (static_cast<std::size_t>(partition.value) < partitions) {
+                held[static_cast<std::size_t>(partition.value)] = true;
+            }
         }
     }
     return held;
@@ -26,10 +28,14 @@ std::vector<bool> held_by(const GroupFacts& group, std::size_t partitions) {
 const EarlierExpansion* newest_read_growth(const GroupFacts& group, std::span<const EarlierExpansion> growths) {
     std::int32_t highest = -1;
     for (const GroupFacts::Member& member : group.members) {
-        for (const PartitionIndex partition : member.assigned) highest = std::max(highest, partition.value);
+        for (const PartitionIndex partition : member.assigned) {
+            highest = std::max(highest, partition.value);
+        }
     }
     for (auto index = static_cast<std::int32_t>(group.committed.size()) - 1; index > highest; --index) {
-        if (committed_of(group, {index}).value_or(Offset{0}) > Offset{0}) highest = index;
+        if (committed_of(group, {index}).value_or(Offset{0}) > Offset{0}) {
+            highest = index;
+        }
     }
     return highest < 0 ? nullptr : growth_of(growths, {highest});
 }
@@ -41,20 +47,28 @@ constexpr std::size_t kNamesMax = 4;
 void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
     for (const GroupFacts& group : facts.groups) {
         const EarlierExpansion* growth = newest_read_growth(group, facts.growths);
-        if (growth == nullptr) continue;
+        if (growth == nullptr) {
+            continue;
+        }
         RecordCount left;
         std::int64_t partitions = 0;
         for (std::int32_t index = 0; index < growth->old_count; ++index) {
             const std::optional<Offset> reached = position_of(group, {index});
-            if (!reached) continue;
+            if (!reached) {
+                continue;
+            }
             const Offset position = std::max(*reached, offset_at(facts.log_starts, {index}));
             const Offset cut = offset_at(growth->log_end_offsets, {index});
-            if (position >= cut) continue;
+            if (position >= cut) {
+                continue;
+            }
             const RecordCount records = records_between(facts, {index}, position, cut);
             left += records;
             partitions += records.records > 0 ? 1 : 0;
         }
-        if (left.records == 0) continue;
+        if (left.records == 0) {
+            continue;
+        }
         Finding finding =
             make_finding(HazardId::backlog_inversion, {.topic = topic, .group = group.group_id},
                          "group " + group.group_id + " reads new partitions while it still has " + counted(left, "record") +
@@ -80,12 +94,19 @@ void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, Lo
                 const std::optional<Offset> position = position_of(group, partition);
                 return position && *position <= last && offset_at(facts.log_starts, partition) <= last;
             });
-            if (!is_behind) continue;
-            if (static_cast<std::size_t>(++groups) <= kNamesMax) names += (names.empty() ? "" : ", ") + group.group_id;
+            if (!is_behind) {
+                continue;
+            }
+            if (static_cast<std::size_t>(++groups) <= kNamesMax) {
+                names += (names.empty() ? "" : ", ") + group.group_id;
+            }
         }
-        if (groups == 0) continue;
-        if (static_cast<std::size_t>(groups) > kNamesMax)
+        if (groups == 0) {
+            continue;
+        }
+        if (static_cast<std::size_t>(groups) > kNamesMax) {
             names += " and " + std::to_string(groups - static_cast<std::int64_t>(kNamesMax)) + " more";
+        }
         Finding finding =
             make_finding(HazardId::stale_producer,
                          {.topic = topic, .client_id = writer.client.client_id, .client_address = writer.client.address},
@@ -105,7 +126,9 @@ void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, Lo
 
 void find_seeds(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
     for (const GroupFacts& group : facts.groups) {
-        if (group.seeded_partitions == 0) continue;
+        if (group.seeded_partitions == 0) {
+            continue;
+        }
         Finding finding = make_finding(HazardId::seeded_offsets, {.topic = topic, .group = group.group_id},
                                        "group " + group.group_id + " was given offset 0 in " +
                                            counted(group.seeded_partitions, "partition") + ", and has not committed there yet",
@@ -122,12 +145,18 @@ const BlindGroups::Complete* BlindGroups::note(const std::string& group, const s
         const auto last = held.begin() + std::min(end, count);
         return std::find(held.begin() + first_new, last, false) != last;
     };
-    if (!lacks_one_below(count)) return &(complete_[group] = {.count = count});
+    if (!lacks_one_below(count)) {
+        return &(complete_[group] = {.count = count});
+    }
     const auto known = complete_.find(group);
-    if (known == complete_.end()) return nullptr;
+    if (known == complete_.end()) {
+        return nullptr;
+    }
     Complete& complete = known->second;
     // Between two generations nobody has anything: what counts is what was before, and what comes after.
-    if (std::ranges::find(held, true) == held.end()) return &complete;
+    if (std::ranges::find(held, true) == held.end()) {
+        return &complete;
+    }
     if (!lacks_one_below(complete.count)) {
         complete.lost = kNoTimestamp;
     } else if (complete.lost == kNoTimestamp) {
@@ -144,27 +173,37 @@ void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, LookT
         readers.insert(group.group_id);
         const std::vector<bool> held = held_by(group, static_cast<std::size_t>(count));
         const Complete* complete = note(group.group_id, held, first_new, time.now());
-        if (std::ranges::find(held, true) == held.end()) continue;
+        if (std::ranges::find(held, true) == held.end()) {
+            continue;
+        }
         RecordCount waiting;
         std::int64_t partitions = 0;
         const EarlierExpansion* first = nullptr;
         for (std::int32_t index = first_new; index < count; ++index) {
             const PartitionIndex partition{index};
-            if (held[static_cast<std::size_t>(index)]) continue;
+            if (held[static_cast<std::size_t>(index)]) {
+                continue;
+            }
             const EarlierExpansion* growth = growth_of(facts.growths, partition);
             const Offset end = offset_at(facts.log_ends, partition);
             const Offset position =
                 std::max(position_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
             const bool had_it = complete != nullptr && index < complete->count;
             const TimestampMs since = had_it ? std::max(growth->time, complete->lost) : growth->time;
-            if (end <= position) continue;
+            if (end <= position) {
+                continue;
+            }
             const RecordCount records = records_between(facts, partition, position, end);
-            if (records.records == 0 || !time.has_passed(since, kBlindMs)) continue;
+            if (records.records == 0 || !time.has_passed(since, kBlindMs)) {
+                continue;
+            }
             waiting += records;
             ++partitions;
             first = first == nullptr ? growth : first;
         }
-        if (partitions == 0) continue;
+        if (partitions == 0) {
+            continue;
+        }
         Finding finding = make_finding(HazardId::group_blind, {.topic = topic, .group = group.group_id},
                                        "no member of group " + group.group_id + " has " + counted(partitions, "new partition") +
                                            ", where " + counted(waiting, "record") + " wait since the topic grew from " +

@@ -19,7 +19,9 @@ HeavyHitters::HeavyHitters(std::size_t capacity) : capacity_(capacity), slots_(k
 std::size_t HeavyHitters::slot_of(std::uint64_t hash) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t slot = hash & mask;
-    while (slots_[slot] != 0 && counters_[slots_[slot] - 1].hash != hash) slot = (slot + 1) & mask;
+    while (slots_[slot] != 0 && counters_[slots_[slot] - 1].hash != hash) {
+        slot = (slot + 1) & mask;
+    }
     return slot;
 }
 
@@ -36,7 +38,9 @@ void HeavyHitters::add(std::uint64_t hash, std::string_view key, std::int64_t we
         resize_slots(slots_.size() * 2);
         slot = slot_of(hash);
     }
-    if (used_ == counters_.size()) counters_.emplace_back();
+    if (used_ == counters_.size()) {
+        counters_.emplace_back();
+    }
     Counter& counter = counters_[used_++];
     counter.hash = hash;
     counter.left = weight;
@@ -47,7 +51,9 @@ void HeavyHitters::add(std::uint64_t hash, std::string_view key, std::int64_t we
 
 void HeavyHitters::purge() {
     std::vector<std::int64_t> weights(used_);
-    for (std::size_t index = 0; index < used_; ++index) weights[index] = counters_[index].left;
+    for (std::size_t index = 0; index < used_; ++index) {
+        weights[index] = counters_[index].left;
+    }
     const auto place = weights.begin() + static_cast<std::ptrdiff_t>(capacity_);
     std::ranges::nth_element(weights, place, std::ranges::greater{});
     const std::int64_t taken = *place;
@@ -55,8 +61,12 @@ void HeavyHitters::purge() {
     std::size_t kept = 0;
     for (std::size_t index = 0; index < used_; ++index) {
         counters_[index].left -= taken;
-        if (counters_[index].left <= 0) continue;
-        if (kept != index) std::swap(counters_[kept], counters_[index]);
+        if (counters_[index].left <= 0) {
+            continue;
+        }
+        if (kept != index) {
+            std::swap(counters_[kept], counters_[index]);
+        }
         ++kept;
     }
     used_ = kept;
@@ -78,7 +88,9 @@ std::vector<HeavyHitters::Item> HeavyHitters::items() const {
         items.push_back({counter.key, counter.left + purged_, counter.error});
     }
     std::ranges::sort(items, std::ranges::greater{}, &Item::weight);
-    if (items.size() > capacity_) items.resize(capacity_);
+    if (items.size() > capacity_) {
+        items.resize(capacity_);
+    }
     return items;
 }
 

@@ -26,10 +26,14 @@ bool is_explained(partitioners::FamilySet families, Bytes key, const KeyStep& st
 
 /// Of two records together: both stand, or one is aborted, or nobody knows yet.
 RecordFate fate_of_both(const ReaderFacts& facts, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) {
-    if (facts.fates == nullptr) return RecordFate::stands;
+    if (facts.fates == nullptr) {
+        return RecordFate::stands;
+    }
     const RecordFate one = facts.fates->of(from, earlier);
     const RecordFate other = facts.fates->of(to, later);
-    if (one == RecordFate::aborted || other == RecordFate::aborted) return RecordFate::aborted;
+    if (one == RecordFate::aborted || other == RecordFate::aborted) {
+        return RecordFate::aborted;
+    }
     return one == RecordFate::undecided ? one : other;
 }
 
@@ -40,9 +44,13 @@ std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet
     keys.for_each_moved([&](const IndexedKey& key, std::span<const KeyStep> steps) {
         MovedKey of_growth;
         for (const KeyStep& step : steps) {
-            if (step.is_with_growth || is_explained(families, as_bytes(key.key), step, counts)) of_growth.steps.push_back(step);
+            if (step.is_with_growth || is_explained(families, as_bytes(key.key), step, counts)) {
+                of_growth.steps.push_back(step);
+            }
         }
-        if (of_growth.steps.empty()) return;
+        if (of_growth.steps.empty()) {
+            return;
+        }
         of_growth.key = key.key;
         moved.push_back(std::move(of_growth));
     });
@@ -53,7 +61,9 @@ std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet
 RecordFate Inversions::fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts,
                                const OffsetResets& resets) {
     const RecordFate fate = fate_of_both(facts, proof.from, proof.earlier, proof.to, proof.later);
-    if (fate == RecordFate::aborted || !proof.is_by_first) return fate;
+    if (fate == RecordFate::aborted || !proof.is_by_first) {
+        return fate;
+    }
     switch (resets.delivery_of(group, proof.to, proof.later)) {
         case OffsetResets::Delivery::skipped:
             return RecordFate::aborted;
@@ -80,7 +90,9 @@ void Inversions::on_commit(std::string_view group, std::span<const Commit> commi
 
 Inversions::Known& Inversions::known_of(const std::string& group) {
     const auto known = positions_.find(group);
-    if (known != positions_.end()) return known->second;
+    if (known != positions_.end()) {
+        return known->second;
+    }
     if (positions_.size() == kGroupsMax || position_count_ >= kPositionsMax) {
         position_count_ -= positions_.begin()->second.positions.size();
         positions_.erase(positions_.begin());
@@ -94,7 +106,9 @@ std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts
         for (const KeyStep& step : key.steps) {
             all.push_back({step.to, step.later, step.from, step.earlier, step.before_earlier, key.key});
             for (const Offset later : step.again) {
-                if (later == kNoOffset) break;
+                if (later == kNoOffset) {
+                    break;
+                }
                 all.push_back({step.to, later, step.from, step.earlier, step.before_earlier, key.key});
             }
         }
@@ -108,8 +122,12 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const
         std::ranges::find_if(requests_, [&](const Request& request) { return request.keys_sent > facts.keys_seen; });
     std::vector<Request> requests(std::make_move_iterator(requests_.begin()), std::make_move_iterator(waits));
     requests_.erase(requests_.begin(), waits);
-    for (const Request& request : requests) waiting_ -= request.commits.size();
-    if (requests.empty()) return;
+    for (const Request& request : requests) {
+        waiting_ -= request.commits.size();
+    }
+    if (requests.empty()) {
+        return;
+    }
     const std::vector<Crossing> all = crossings(facts);
     for (const Request& request : requests) {
         Known& known = known_of(request.group);
@@ -124,10 +142,14 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const
         for (const Commit& told : request.commits) {
             const auto [position, is_first] = known.positions.try_emplace(told.partition, Offset{0});
             position_count_ += is_first ? 1 : 0;
-            if (told.offset > position->second) advances.push_back({told.partition, position->second, told.offset, is_first});
+            if (told.offset > position->second) {
+                advances.push_back({told.partition, position->second, told.offset, is_first});
+            }
             position->second = told.offset;
         }
-        for (const Advance& advance : advances) judge(request.group, known, advance, all, facts, groups, resets);
+        for (const Advance& advance : advances) {
+            judge(request.group, known, advance, all, facts, groups, resets);
+        }
     }
 }
 
@@ -140,18 +162,24 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
     auto crossing = std::ranges::lower_bound(crossings, std::pair(advance.partition, advance.before), {}, place);
     for (; crossing != crossings.end() && place(*crossing) < std::pair(advance.partition, advance.after); ++crossing) {
         // Of what is gone by now nobody can say whether the group was given it before.
-        if (crossing->later < offset_at(facts.log_starts, crossing->to)) continue;
+        if (crossing->later < offset_at(facts.log_starts, crossing->to)) {
+            continue;
+        }
         std::optional<Offset> position;
         if (const auto told = known.positions.find(crossing->from); told != known.positions.end()) {
             position = told->second;
         } else if (const GroupFacts* now = groups.find(group); now != nullptr && !known.is_complete) {
             position = committed_of(*now, crossing->from);
         }
-        if (!position) continue;
+        if (!position) {
+            continue;
+        }
         for (const Offset earlier : {crossing->earlier, crossing->before_earlier}) {
             // What retention took was not read late; it was not read at all.
             const bool is_late = *position <= earlier && offset_at(facts.log_starts, crossing->from) <= earlier;
-            if (is_late) keep_proof(group, *crossing, earlier, advance.is_first, facts, resets);
+            if (is_late) {
+                keep_proof(group, *crossing, earlier, advance.is_first, facts, resets);
+            }
         }
     }
 }
@@ -160,11 +188,15 @@ void Inversions::keep_proof(const std::string& group, const Crossing& crossing, 
                             const ReaderFacts& facts, const OffsetResets& resets) {
     const std::pair where(group, std::string(crossing.key));
     const auto kept = proofs_.find(where);
-    if (kept != proofs_.end() && kept->second.front().fate == RecordFate::stands) return;
+    if (kept != proofs_.end() && kept->second.front().fate == RecordFate::stands) {
+        return;
+    }
     Proof proof{
         .from = crossing.from, .earlier = earlier, .to = crossing.to, .later = crossing.later, .is_by_first = is_by_first};
     proof.fate = fate_of(group, proof, facts, resets);
-    if (proof.fate == RecordFate::aborted) return;
+    if (proof.fate == RecordFate::aborted) {
+        return;
+    }
     if (kept == proofs_.end()) {
         if (proofs_.size() < kInvertedKeysMax) {
             proofs_.emplace(where, std::vector{proof});
@@ -183,7 +215,9 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, const 
                       std::vector<Finding>& findings) {
     for (auto& [where, proofs] : proofs_) {
         for (Proof& proof : proofs) {
-            if (proof.fate != RecordFate::undecided) continue;
+            if (proof.fate != RecordFate::undecided) {
+                continue;
+            }
             proof.fate = fate_of(where.first, proof, facts, resets);
         }
         std::erase_if(proofs, [&](const Proof& proof) {
@@ -193,7 +227,9 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, const 
             return proof.fate == RecordFate::aborted || is_gone;
         });
         const auto standing = std::ranges::find(proofs, RecordFate::stands, &Proof::fate);
-        if (standing != proofs.end()) proofs = {Proof(*standing)};
+        if (standing != proofs.end()) {
+            proofs = {Proof(*standing)};
+        }
     }
     std::erase_if(proofs_, [](const auto& entry) { return entry.second.empty(); });
     for (auto proof = proofs_.begin(); proof != proofs_.end();) {
@@ -202,12 +238,18 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, const 
         Proof first;
         for (; proof != proofs_.end() && proof->first.first == group; ++proof) {
             const Proof& told = proof->second.front();
-            if (told.fate != RecordFate::stands) continue;
-            if (finding.count == 0) first = told;
+            if (told.fate != RecordFate::stands) {
+                continue;
+            }
+            if (finding.count == 0) {
+                first = told;
+            }
             ++finding.count;
             finding.add_example(proof->first.second, told.from, told.to);
         }
-        if (finding.count == 0) continue;
+        if (finding.count == 0) {
+            continue;
+        }
         finding.condition =
             "group " + finding.subject.group + " was through with newer records of " + counted(finding.count, "key") +
             " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) + " beyond offset " +
@@ -219,7 +261,9 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, const 
 }
 
 void Inversions::add_groups_told(std::set<std::string>& groups) const {
-    for (const auto& [where, proofs] : proofs_) groups.insert(where.first);
+    for (const auto& [where, proofs] : proofs_) {
+        groups.insert(where.first);
+    }
 }
 
 void Inversions::forget_group(const std::string& group) {

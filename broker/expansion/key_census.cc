@@ -12,7 +12,9 @@ namespace {
 std::vector<const KeyEntry*> heaviest_entries(std::span<const KeyEntry> all, std::size_t count) {
     std::vector<const KeyEntry*> entries;
     entries.reserve(all.size());
-    for (const KeyEntry& entry : all) entries.push_back(&entry);
+    for (const KeyEntry& entry : all) {
+        entries.push_back(&entry);
+    }
     const std::size_t kept = std::min(count, entries.size());
     std::ranges::partial_sort(entries, entries.begin() + static_cast<std::ptrdiff_t>(kept),
                               [](const KeyEntry* one, const KeyEntry* other) {
@@ -32,7 +34,9 @@ std::size_t behind(const std::vector<ReadingPosition>& positions, Offset offset)
 
 KeyCensus::KeyCensus(CensusOptions options) : options_(std::move(options)), keys_(options_.limits), heavy_(kHeavyHitters) {
     PARTITA_ASSERT(options_.old_count >= 1 && options_.new_count > options_.old_count, "an expansion makes a topic larger");
-    if (options_.epoch_counts.empty()) options_.epoch_counts.push_back(options_.old_count);
+    if (options_.epoch_counts.empty()) {
+        options_.epoch_counts.push_back(options_.old_count);
+    }
     keys_.before_sampling([this] { start_sketch(); });
     partitions_.resize(static_cast<std::size_t>(options_.new_count));
     backlogs_.resize(static_cast<std::size_t>(options_.old_count));
@@ -46,10 +50,16 @@ KeyCensus::KeyCensus(CensusOptions options) : options_(std::move(options)), keys
 }
 
 std::optional<KeyCensus::Move> KeyCensus::move_of(Bytes key) const {
-    if (!options_.family) return std::nullopt;
-    if (key.empty() && options_.empty_key_is_none) return std::nullopt;
+    if (!options_.family) {
+        return std::nullopt;
+    }
+    if (key.empty() && options_.empty_key_is_none) {
+        return std::nullopt;
+    }
     const partitioners::FamilyDefinition& family = partitioners::definition(*options_.family);
-    if (!partitioners::is_applicable(family.hash, key.size())) return std::nullopt;
+    if (!partitioners::is_applicable(family.hash, key.size())) {
+        return std::nullopt;
+    }
     const std::uint32_t hash = partitioners::hash_of(family.hash, key);
     return Move{partitioners::apply(family.rule, hash, options_.old_count),
                 partitioners::apply(family.rule, hash, options_.new_count)};
@@ -60,12 +70,18 @@ void KeyCensus::add(std::span<const CensusRecord> records) {
     for (; !records.empty(); records = records.subspan(std::min(kTogether, records.size()))) {
         const auto some = records.first(std::min(kTogether, records.size()));
         for (std::size_t index = 0; index < some.size(); ++index) {
-            if (!some[index].key) continue;
+            if (!some[index].key) {
+                continue;
+            }
             hashes[index] = KeyTable::hash_of(*some[index].key);
             keys_.prefetch_slot(hashes[index]);
         }
-        if (some.size() > 1) prefetch(some, hashes);
-        for (std::size_t index = 0; index < some.size(); ++index) add_hashed(some[index], hashes[index]);
+        if (some.size() > 1) {
+            prefetch(some, hashes);
+        }
+        for (std::size_t index = 0; index < some.size(); ++index) {
+            add_hashed(some[index], hashes[index]);
+        }
     }
 }
 
@@ -75,7 +91,9 @@ void KeyCensus::prefetch(std::span<const CensusRecord> records, const Hashes& ha
         entries[index] = records[index].key ? keys_.prefetch_entry(hashes[index]) : nullptr;
     }
     for (std::size_t index = 0; index < records.size(); ++index) {
-        if (entries[index] != nullptr) KeyTable::prefetch_key(*entries[index]);
+        if (entries[index] != nullptr) {
+            KeyTable::prefetch_key(*entries[index]);
+        }
     }
 }
 
@@ -89,13 +107,19 @@ void KeyCensus::add_hashed(const CensusRecord& record, std::uint64_t hash) {
     partition.bytes += size;
     Backlog& backlog = backlogs_[static_cast<std::size_t>(record.partition.value)];
     ++backlog.records[behind(backlog.positions, record.offset)];
-    if (!record.key) return;
+    if (!record.key) {
+        return;
+    }
     ++keyed_records_;
     keyed_bytes_ += size;
     keys_.add(*record.key, hash, record.partition, record.epoch, record.size_bytes, !record.has_value);
-    if (keys_.halvings() > 0) heavy_.add(hash, as_text(*record.key), size);
+    if (keys_.halvings() > 0) {
+        heavy_.add(hash, as_text(*record.key), size);
+    }
     if (const std::optional<Move> move = move_of(*record.key)) {
-        if (move->from != move->to) count_move(record, *move);
+        if (move->from != move->to) {
+            count_move(record, *move);
+        }
         if (move->from != record.partition && static_cast<std::size_t>(record.epoch) + 1 < options_.epoch_counts.size()) {
             ++older_epoch_records_;
         }
@@ -105,7 +129,9 @@ void KeyCensus::add_hashed(const CensusRecord& record, std::uint64_t hash) {
 void KeyCensus::count_move(const CensusRecord& record, const Move& move) {
     ++moved_.records;
     moved_.bytes += static_cast<std::int64_t>(record.size_bytes);
-    if (move.to.value < options_.old_count) ++moved_.records_among_old;
+    if (move.to.value < options_.old_count) {
+        ++moved_.records_among_old;
+    }
     ++partitions_[static_cast<std::size_t>(move.from.value)].records_out;
     ++partitions_[static_cast<std::size_t>(move.to.value)].records_in;
     Backlog& backlog = backlogs_[static_cast<std::size_t>(record.partition.value)];
@@ -114,7 +140,9 @@ void KeyCensus::count_move(const CensusRecord& record, const Move& move) {
 
 void KeyCensus::start_sketch() {
     std::vector<const KeyEntry*> entries = heaviest_entries(keys_.entries(), kHeavyHitters);
-    for (const KeyEntry* entry : entries) heavy_.add(entry->hash, entry->key, entry->bytes);
+    for (const KeyEntry* entry : entries) {
+        heavy_.add(entry->hash, entry->key, entry->bytes);
+    }
 }
 
 std::vector<std::int64_t> KeyCensus::backlog(std::vector<std::int64_t> Backlog::* counts) const {
@@ -133,7 +161,9 @@ std::vector<std::int64_t> KeyCensus::backlog(std::vector<std::int64_t> Backlog::
 std::vector<HeavyHitters::Item> KeyCensus::heaviest_keys(std::size_t count) const {
     if (keys_.halvings() > 0) {
         std::vector<HeavyHitters::Item> items = heavy_.items();
-        if (items.size() > count) items.resize(count);
+        if (items.size() > count) {
+            items.resize(count);
+        }
         return items;
     }
     std::vector<HeavyHitters::Item> items;

@@ -78,13 +78,19 @@ void KeyIndex::note_step(std::uint64_t key_hash, const KeyStep& step) {
 
 void KeyIndex::note_again(const Record& record) {
     const auto known = steps_.find(record.key_hash);
-    if (known == steps_.end()) return;
+    if (known == steps_.end()) {
+        return;
+    }
     KeyStep& step = known->second.back();
-    if (!step.is_open || step.to != record.partition) return;
+    if (!step.is_open || step.to != record.partition) {
+        return;
+    }
     const auto free = std::ranges::find(step.again, kNoOffset);
     const Offset newest = free == step.again.begin() ? step.later : *std::prev(free);
     const bool is_transactional = record.transactional_batch != kNoOffset;
-    if (is_transactional && newest >= record.transactional_batch) return;
+    if (is_transactional && newest >= record.transactional_batch) {
+        return;
+    }
     *free = record.offset;
     step.is_open = is_transactional && std::next(free) != step.again.end();
 }

@@ -114,7 +114,9 @@ class KeyIndex {
     /// each two partitions the first and the newest step, oldest first. Does not pass over the other keys.
     template <class Visit>
     void for_each_moved(Visit visit) const {
-        for (const auto& [hash, steps] : steps_) visit(keys_.at(hash), std::span<const KeyStep>(steps));
+        for (const auto& [hash, steps] : steps_) {
+            visit(keys_.at(hash), std::span<const KeyStep>(steps));
+        }
     }
     /// True while every distinct key that was seen is in the index.
     [[nodiscard]] bool is_complete() const { return halvings_ == 0 && long_keys_ == 0; }

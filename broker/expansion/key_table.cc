@@ -27,7 +27,9 @@ KeyTable::KeyTable(const Limits& limits) : limits_(limits), slots_(kFirstSlots, 
 std::uint64_t KeyTable::hash_of(Bytes key) { return XXH3_64bits(key.data(), key.size()); }
 
 double KeyTable::relative_error() const {
-    if (is_exact() || entries_.empty()) return 0;
+    if (is_exact() || entries_.empty()) {
+        return 0;
+    }
     return 1.0 / std::sqrt(static_cast<double>(entries_.size()));
 }
 
@@ -38,11 +40,15 @@ std::size_t KeyTable::memory_bytes() const {
 }
 
 const KeyEntry* KeyTable::prefetch_entry(std::uint64_t hash) const {
-    if (!is_sampled(hash)) return nullptr;
+    if (!is_sampled(hash)) {
+        return nullptr;
+    }
     const std::size_t mask = slots_.size() - 1;
     const std::uint64_t tag = hash >> 32;
     for (std::size_t slot = hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
-        if (slots_[slot] >> 32 != tag) continue;
+        if (slots_[slot] >> 32 != tag) {
+            continue;
+        }
         const KeyEntry* entry = &entries_[(slots_[slot] & 0xffffffffu) - 1];
         __builtin_prefetch(entry);
         return entry;
@@ -54,16 +60,22 @@ KeyEntry* KeyTable::find(Bytes key, std::uint64_t hash, std::size_t& slot) {
     const std::size_t mask = slots_.size() - 1;
     const std::uint64_t tag = hash >> 32;
     for (slot = hash & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
-        if (slots_[slot] >> 32 != tag) continue;
+        if (slots_[slot] >> 32 != tag) {
+            continue;
+        }
         KeyEntry& entry = entries_[(slots_[slot] & 0xffffffffu) - 1];
-        if (entry.hash == hash && entry.key == as_text(key)) return &entry;
+        if (entry.hash == hash && entry.key == as_text(key)) {
+            return &entry;
+        }
     }
     return nullptr;
 }
 
 bool KeyTable::add(Bytes key, std::uint64_t hash, PartitionIndex partition, std::int32_t epoch, std::size_t bytes,
                    bool is_tombstone) {
-    if (!is_sampled(hash)) return false;
+    if (!is_sampled(hash)) {
+        return false;
+    }
     std::size_t slot = 0;
     KeyEntry* entry = find(key, hash, slot);
     if (entry == nullptr) {
@@ -73,7 +85,9 @@ bool KeyTable::add(Bytes key, std::uint64_t hash, PartitionIndex partition, std:
         }
         while (entries_.size() >= limits_.keys_max || key_bytes_ + key.size() > limits_.key_bytes_max) {
             halve();
-            if (!is_sampled(hash)) return false;
+            if (!is_sampled(hash)) {
+                return false;
+            }
             // It is not there, but its slot is another one now.
             (void)find(key, hash, slot);
         }
@@ -116,7 +130,9 @@ KeyEntry& KeyTable::insert(Bytes key, std::uint64_t hash, std::size_t slot) {
         // For the slot, as above.
         (void)find(key, hash, slot);
     }
-    if (entries_.size() == kGrowingEntriesMax) entries_.reserve(limits_.keys_max);
+    if (entries_.size() == kGrowingEntriesMax) {
+        entries_.reserve(limits_.keys_max);
+    }
     entries_.push_back({.hash = hash, .key = keep(as_text(key))});
     slots_[slot] = (hash >> 32) << 32 | entries_.size();
     return entries_.back();
@@ -136,7 +152,9 @@ std::string_view KeyTable::keep(std::string_view key) {
 }
 
 void KeyTable::halve() {
-    if (halvings_ == 0 && before_sampling_) before_sampling_();
+    if (halvings_ == 0 && before_sampling_) {
+        before_sampling_();
+    }
     ++halvings_;
     PARTITA_ASSERT(halvings_ <= kHalvingsMax, "one key always fits");
     const std::vector<Placement> more = std::exchange(more_, {});
@@ -144,7 +162,9 @@ void KeyTable::halve() {
     chunk_bytes_ = key_bytes_ = 0;
     std::size_t kept = 0;
     for (const KeyEntry& entry : entries_) {
-        if (!is_sampled(entry.hash)) continue;
+        if (!is_sampled(entry.hash)) {
+            continue;
+        }
         KeyEntry& target = entries_[kept++];
         target = entry;
         target.key = keep(target.key);
@@ -164,7 +184,9 @@ void KeyTable::resize_slots(std::size_t count) {
     const std::size_t mask = count - 1;
     for (std::size_t index = 0; index < entries_.size(); ++index) {
         std::size_t slot = entries_[index].hash & mask;
-        while (slots_[slot] != 0) slot = (slot + 1) & mask;
+        while (slots_[slot] != 0) {
+            slot = (slot + 1) & mask;
+        }
         slots_[slot] = (entries_[index].hash >> 32) << 32 | (index + 1);
     }
 }

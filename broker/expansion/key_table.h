@@ -67,7 +67,9 @@ class KeyTable {
     // Prefetching, for a caller that knows several records ahead: each step asks the memory for what the next step
     // reads, so that the waits of many keys overlap. These calls change nothing.
     void prefetch_slot(std::uint64_t hash) const {
-        if (is_sampled(hash)) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+        if (is_sampled(hash)) {
+            __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+        }
     }
     /// The entry that is most likely the key's; null when there is none. Valid until something is added.
     [[nodiscard]] const KeyEntry* prefetch_entry(std::uint64_t hash) const;

@@ -28,10 +28,16 @@ std::vector<PartitionIndex> residue_class(std::int32_t residue, std::int32_t ste
 
 std::string to_percent(const Share& share) {
     std::int64_t tenths = std::llround(share.value() * 1000.0);
-    if (tenths == 0 && share.numerator > 0) tenths = 1;
-    if (tenths == 1000 && share.numerator < share.denominator) tenths = 999;
+    if (tenths == 0 && share.numerator > 0) {
+        tenths = 1;
+    }
+    if (tenths == 1000 && share.numerator < share.denominator) {
+        tenths = 999;
+    }
     std::string text = std::to_string(tenths / 10);
-    if (tenths % 10 != 0) text += "." + std::to_string(tenths % 10);
+    if (tenths % 10 != 0) {
+        text += "." + std::to_string(tenths % 10);
+    }
     return text + " %";
 }
 
@@ -57,9 +63,13 @@ std::vector<PartitionIndex> Lineage::children(PartitionIndex partition) const {
 
 std::vector<std::int32_t> better_targets(std::int32_t old_count, std::int32_t new_count) {
     std::vector<std::int32_t> targets;
-    if (Lineage(old_count, new_count).is_multiple()) return targets;
+    if (Lineage(old_count, new_count).is_multiple()) {
+        return targets;
+    }
     const std::int64_t below = static_cast<std::int64_t>(new_count / old_count) * old_count;
-    if (below > old_count) targets.push_back(static_cast<std::int32_t>(below));
+    if (below > old_count) {
+        targets.push_back(static_cast<std::int32_t>(below));
+    }
     if (below + old_count <= std::numeric_limits<std::int32_t>::max()) {
         targets.push_back(static_cast<std::int32_t>(below + old_count));
     }
@@ -68,7 +78,9 @@ std::vector<std::int32_t> better_targets(std::int32_t old_count, std::int32_t ne
 
 std::optional<std::int32_t> nearest_better_target(std::int32_t old_count, std::int32_t new_count) {
     const std::vector<std::int32_t> targets = better_targets(old_count, new_count);
-    if (targets.empty()) return std::nullopt;
+    if (targets.empty()) {
+        return std::nullopt;
+    }
     // The list is ascending, so the last is the greater one.
     const std::int64_t to_last = static_cast<std::int64_t>(targets.back()) - new_count;
     const std::int64_t to_first = static_cast<std::int64_t>(new_count) - targets.front();

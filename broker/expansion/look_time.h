@@ -19,7 +19,9 @@ class LookTime {
     /// At least so long ago. To be asked last of all that the condition depends on, so that nobody looks again for nothing.
     [[nodiscard]] bool has_passed(TimestampMs since, std::int64_t after_ms) {
         const std::int64_t due = since.value + after_ms;
-        if (now_.value >= due) return true;
+        if (now_.value >= due) {
+            return true;
+        }
         next_ms_ = std::min(next_ms_, due);
         return false;
     }

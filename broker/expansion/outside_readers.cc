@@ -28,14 +28,18 @@ Subject subject_of(const std::string& topic, const OutsideReader& reader) {
 
 TimestampMs last_fetch(const OutsideReader& reader) {
     TimestampMs last = kNoTimestamp;
-    for (const Reading* reading : reader.readings) last = std::max(last, reading->last);
+    for (const Reading* reading : reader.readings) {
+        last = std::max(last, reading->last);
+    }
     return last;
 }
 
 std::set<PartitionIndex> partitions_of(const OutsideReader& reader) {
     std::set<PartitionIndex> partitions;
     for (const Reading* reading : reader.readings) {
-        for (const auto& [partition, read] : reading->partitions) partitions.insert(partition);
+        for (const auto& [partition, read] : reading->partitions) {
+            partitions.insert(partition);
+        }
     }
     return partitions;
 }
@@ -47,7 +51,9 @@ RecordCount replayed(const OutsideReader& reader, PartitionIndex partition, cons
     const Offset cut = offset_at(facts.last_growth().log_end_offsets, partition);
     for (const Reading* reading : reader.readings) {
         const auto read = reading->partitions.find(partition);
-        if (read == reading->partitions.end()) continue;
+        if (read == reading->partitions.end()) {
+            continue;
+        }
         spans.insert(spans.end(), read->second.before_growths.begin(), read->second.before_growths.end());
         spans.emplace_back(read->second.earliest, cut);
     }
@@ -56,7 +62,9 @@ RecordCount replayed(const OutsideReader& reader, PartitionIndex partition, cons
     RecordCount records;
     for (const auto& [from, to] : spans) {
         const Offset begin = std::max(from, counted_to);
-        if (begin >= to) continue;
+        if (begin >= to) {
+            continue;
+        }
         records += records_between(facts, partition, begin, to);
         counted_to = to;
     }
@@ -78,7 +86,9 @@ void find_replay(const std::string& topic, const ReaderFacts& facts, const Outsi
         }
         records += in_partition;
     }
-    if (records.records == 0) return;
+    if (records.records == 0) {
+        return;
+    }
     Finding finding =
         make_finding(HazardId::replay_inversion, subject_of(topic, reader),
                      name_of(reader) + " began, in no group, " + counted(records, "record") + " before the growth from " +
@@ -97,7 +107,9 @@ void find_half_reader(const std::string& topic, const ReaderFacts& facts, const 
     const auto missed = std::ranges::upper_bound(facts.growths, partitions.rbegin()->value, {}, &EarlierExpansion::old_count);
     const bool had_time = missed != facts.growths.end() && last_fetch(reader) >= missed->time &&
                           time.has_passed(missed->time, BlindGroups::kBlindMs);
-    if (!had_time) return;
+    if (!had_time) {
+        return;
+    }
     const auto count = static_cast<std::int64_t>(partitions.size());
     Finding finding =
         make_finding(HazardId::manual_readers, subject_of(topic, reader),
@@ -116,7 +128,9 @@ bool reads_new(const OutsideReader& reader, const ReaderFacts& facts) {
 // do not find them are H23's. Ends when it stops reading.
 void find_external_offsets(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
                            std::vector<Finding>& findings) {
-    if (!reads_new(reader, facts)) return;
+    if (!reads_new(reader, facts)) {
+        return;
+    }
     const std::string_view engine = engine_with_own_offsets(reader.client.client_id);
     findings.push_back(
         make_finding(HazardId::external_offsets, subject_of(topic, reader),
@@ -128,7 +142,9 @@ void find_external_offsets(const std::string& topic, const ReaderFacts& facts, c
 void find_mirror(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
                  std::vector<Finding>& findings) {
     const std::string_view program = mirroring_program(reader.client.client_id);
-    if (program.empty()) return;
+    if (program.empty()) {
+        return;
+    }
     findings.push_back(make_finding(
         HazardId::mirrors, subject_of(topic, reader),
         name_of(reader) + " is by its name of " + std::string(program) +
@@ -143,7 +159,9 @@ std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, R
     std::map<std::tuple<ClientIdentity, std::string, std::int32_t, std::uint64_t>, OutsideReader> found;
     for (const auto& [id, reading] : readings.all()) {
         const ReaderOwner& owner = owners.of(id);
-        if (owner.kind != Attribution::Kind::no_group) continue;
+        if (owner.kind != Attribution::Kind::no_group) {
+            continue;
+        }
         const std::optional<ProcessIdentity> process = reading.facts ? reading.facts->process : std::nullopt;
         const std::string principal = reading.facts ? reading.facts->principal : std::string();
         OutsideReader& reader =
@@ -155,7 +173,9 @@ std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, R
     }
     std::vector<OutsideReader> there;
     for (auto& [key, reader] : found) {
-        if (!time.has_passed(last_fetch(reader), kReaderSilentMs + 1)) there.push_back(std::move(reader));
+        if (!time.has_passed(last_fetch(reader), kReaderSilentMs + 1)) {
+            there.push_back(std::move(reader));
+        }
     }
     return there;
 }

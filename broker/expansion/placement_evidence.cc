@@ -22,7 +22,9 @@ std::string percent(std::int64_t part, std::int64_t whole) {
     // 100 % is said only when nothing is missing.
     std::string text = std::to_string(part == whole ? 100.0 : std::min(share, 99.9));
     text.resize(text.find('.') + 2);
-    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    if (text.ends_with(".0")) {
+        text.resize(text.size() - 2);
+    }
     return text + " %";
 }
 
@@ -36,7 +38,9 @@ using Tally = std::array<std::int64_t, partitioners::kFamilyCount>;
 Tally tally(std::span<const Observation> observations, FamilySet excluding) {
     Tally counts{};
     for (const Observation& observation : observations) {
-        if (!(observation.families & excluding).is_empty()) continue;
+        if (!(observation.families & excluding).is_empty()) {
+            continue;
+        }
         observation.families.for_each([&](Family family) { ++counts[static_cast<std::size_t>(family)]; });
     }
     return counts;
@@ -52,7 +56,9 @@ Winner best_of(const Tally& counts) {
     const auto position = std::ranges::max_element(counts);
     Winner winner{static_cast<Family>(position - counts.begin()), *position, {}};
     for (std::size_t index = 0; index < counts.size(); ++index) {
-        if (counts[index] == *position) winner.equals.insert(static_cast<Family>(index));
+        if (counts[index] == *position) {
+            winner.equals.insert(static_cast<Family>(index));
+        }
     }
     return winner;
 }
@@ -126,15 +132,21 @@ void judge(PlacementEvidence& evidence, std::span<const Observation> observation
 
 FamilySet PlacementEvidence::parting_at(std::int32_t partition_count) const {
     FamilySet parting;
-    if (!family) return parting;
+    if (!family) {
+        return parting;
+    }
     alternatives.for_each([&](Family other) {
-        if (!partitioners::are_equivalent(*family, other, partition_count)) parting.insert(other);
+        if (!partitioners::are_equivalent(*family, other, partition_count)) {
+            parting.insert(other);
+        }
     });
     return parting;
 }
 
 bool is_scattered(const KeyTable& keys, const KeyEntry& entry) {
-    if (entry.first.next == 0) return false;
+    if (entry.first.next == 0) {
+        return false;
+    }
     bool scattered = false;
     keys.for_each_placement(entry, [&](const Placement& one) {
         keys.for_each_placement(entry, [&](const Placement& other) {
@@ -147,7 +159,9 @@ bool is_scattered(const KeyTable& keys, const KeyEntry& entry) {
 PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::int32_t> counts) {
     PARTITA_ASSERT(!counts.empty(), "a topic has a partition count");
     PlacementEvidence evidence;
-    if (keys.entries().empty()) return evidence;
+    if (keys.entries().empty()) {
+        return evidence;
+    }
     // Entries are in the order of first appearance until the table samples; steps spread the look over all of them.
     const std::size_t step = std::max<std::size_t>(1, keys.entries().size() / kEvidenceKeysMax);
     std::vector<Observation> observations;
@@ -156,10 +170,16 @@ PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::in
     for (std::size_t index = 0; index < keys.entries().size(); index += step) {
         const KeyEntry& entry = keys.entries()[index];
         const std::int32_t count = counts[static_cast<std::size_t>(entry.first.epoch)];
-        if (entry.records > 1) ++evidence.repeated_keys;
-        if (is_scattered(keys, entry)) ++evidence.scattered_keys;
+        if (entry.records > 1) {
+            ++evidence.repeated_keys;
+        }
+        if (is_scattered(keys, entry)) {
+            ++evidence.scattered_keys;
+        }
         // One partition, or a key without content that some clients treat as none: nothing to learn.
-        if (count < 2 || entry.key.empty()) continue;
+        if (count < 2 || entry.key.empty()) {
+            continue;
+        }
         evidence.bytes += entry.bytes;
         std::int64_t& keys_there = keys_by_partition[entry.first.partition];
         evidence.keys_in_fullest_partition = std::max(evidence.keys_in_fullest_partition, ++keys_there);

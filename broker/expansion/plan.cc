@@ -19,9 +19,13 @@ MovedKeys moved_keys(const KeyCensus& census) {
     MovedKeys moved;
     for (const KeyEntry& entry : keys.entries()) {
         const auto move = census.move_of(as_bytes(entry.key));
-        if (!move || move->from == move->to) continue;
+        if (!move || move->from == move->to) {
+            continue;
+        }
         ++moved.keys;
-        if (move->to.value < census.options().old_count) ++moved.keys_among_old;
+        if (move->to.value < census.options().old_count) {
+            ++moved.keys_among_old;
+        }
     }
     moved.key_share = share(moved.keys, static_cast<std::int64_t>(keys.entries().size()));
     moved.keys <<= keys.halvings();
@@ -50,7 +54,9 @@ void count_unread(const PlannedTopic& topic, const KeyCensus& census, Plan& plan
     const std::vector<std::int64_t> records = census.whole_backlog();
     for (std::size_t index = 0; index < std::min(plan.groups.size(), records.size()); ++index) {
         PlannedGroup& group = plan.groups[index];
-        if (!topic.groups[index].unread) group.unread = {.records = records[index], .is_exact = records[index] == group.lag};
+        if (!topic.groups[index].unread) {
+            group.unread = {.records = records[index], .is_exact = records[index] == group.lag};
+        }
     }
 }
 
@@ -73,7 +79,9 @@ Plan begin_plan(const PlannedTopic& topic, const Lineage& lineage) {
         }
     }
     for (const GroupFacts& group : topic.groups) {
-        if (plan.groups.size() == Plan::kGroupsMax) break;
+        if (plan.groups.size() == Plan::kGroupsMax) {
+            break;
+        }
         const std::int64_t lag = lag_of(group, topic);
         plan.groups.push_back({group.group_id, group.state, group.protocol, static_cast<std::int64_t>(group.members.size()), lag,
                                group.unread.value_or(RecordCount{.records = lag, .is_exact = lag == 0}), std::nullopt});
@@ -115,7 +123,9 @@ void conclude(Plan& plan) {
         plan.verdict = Verdict::blocked;
         const auto blocks = std::ranges::count(plan.findings, Severity::block, &Finding::severity);
         plan.summary = counted(blocks, "finding") + " of severity block";
-        if (plan.moved) plan.summary += "; " + to_percent(plan.moved->key_share) + " of the keys move";
+        if (plan.moved) {
+            plan.summary += "; " + to_percent(plan.moved->key_share) + " of the keys move";
+        }
         return;
     }
     if (!plan.scanned) {
@@ -171,7 +181,9 @@ std::string to_percent(double share) {
 
 std::optional<std::string> target_problem(std::string_view topic, std::int32_t old_count, std::int64_t new_count) {
     const std::string name = "topic " + std::string(topic);
-    if (new_count == old_count) return name + " has " + counted(old_count, "partition") + " already";
+    if (new_count == old_count) {
+        return name + " has " + counted(old_count, "partition") + " already";
+    }
     if (new_count < old_count) {
         return name + " has " + counted(old_count, "partition") + ", and a count never shrinks: " + std::to_string(new_count) +
                " is no expansion";
@@ -199,7 +211,9 @@ Plan make_plan(const PlannedTopic& topic, const KeyCensus& census, const Placeme
     }
     const bool is_known = !was_nothing_read(scan) && ((evidence.has_family() && census.options().family == evidence.family) ||
                                                       evidence.kind == PlacementKind::no_keys);
-    if (scan.is_complete) count_unread(topic, census, plan);
+    if (scan.is_complete) {
+        count_unread(topic, census, plan);
+    }
     if (is_known) {
         plan.moved = moved_keys(census);
         const std::vector<std::int64_t> backlog = census.moved_backlog();

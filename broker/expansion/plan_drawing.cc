@@ -62,13 +62,21 @@ std::string escape(int code) { return "\033[" + std::to_string(code) + "m"; }
 
 /// One line's height at one place: what is above, and what is below.
 std::string cell(Ink above, Ink below, const DrawingStyle& style) {
-    if (!style.has_colour) return std::string(shade_of(std::max(above, below), style.has_unicode));
+    if (!style.has_colour) {
+        return std::string(shade_of(std::max(above, below), style.has_unicode));
+    }
     if (above == below) {
         return above == Ink::none ? " " : escape(colour_of(above)) + (style.has_unicode ? "█" : "#") + std::string(kReset);
     }
-    if (!style.has_unicode) return escape(colour_of(std::max(above, below))) + "#" + std::string(kReset);
-    if (below == Ink::none) return escape(colour_of(above)) + "▀" + std::string(kReset);
-    if (above == Ink::none) return escape(colour_of(below)) + "▄" + std::string(kReset);
+    if (!style.has_unicode) {
+        return escape(colour_of(std::max(above, below))) + "#" + std::string(kReset);
+    }
+    if (below == Ink::none) {
+        return escape(colour_of(above)) + "▀" + std::string(kReset);
+    }
+    if (above == Ink::none) {
+        return escape(colour_of(below)) + "▄" + std::string(kReset);
+    }
     constexpr int kBackground = 10;
     return escape(colour_of(above)) + escape(colour_of(below) + kBackground) + "▀" + std::string(kReset);
 }
@@ -88,7 +96,9 @@ class Canvas {
             at(column, row_at(top + height / 2)) = ink;
             return;
         }
-        for (std::size_t row = first; row <= last; ++row) at(column, row) = ink;
+        for (std::size_t row = first; row <= last; ++row) {
+            at(column, row) = ink;
+        }
     }
     [[nodiscard]] std::string line(std::size_t row, const DrawingStyle& style) const {
         std::string out;
@@ -128,7 +138,9 @@ void paint(Canvas& canvas, const PlanPicture& picture, std::size_t columns) {
                         ribbon.from_thickness + (ribbon.to_thickness - ribbon.from_thickness) * down, ink_of(ribbon.way.kind));
         }
     }
-    for (const auto& [top, height] : picture.before) canvas.fill(0, top, height, Ink::node);
+    for (const auto& [top, height] : picture.before) {
+        canvas.fill(0, top, height, Ink::node);
+    }
     for (std::size_t i = 0; i < picture.after.size(); ++i) {
         const bool is_new = static_cast<std::int64_t>(i) >= picture.from;
         canvas.fill(columns - 1, picture.after[i].first, picture.after[i].second, is_new ? Ink::new_node : Ink::node);
@@ -140,7 +152,9 @@ std::string ribbons(const ordered_json& plan, std::int64_t to, const DrawingStyl
     constexpr std::int64_t kShortFrom = 24;
     const std::size_t lines_each = to <= kTallUpTo ? 3 : to <= kShortFrom ? 2 : 1;
     const PlanPicture picture = plan_picture(plan, static_cast<double>(2 * lines_each), 0);
-    if (picture.to == 0) return {};
+    if (picture.to == 0) {
+        return {};
+    }
     const std::size_t lines = lines_each * picture.after.size();
     // A label stands in the line of the middle of its bar. No two are in one: bars before are farther apart than those after.
     const auto line_of = [](const std::pair<double, double>& bar) {
@@ -161,14 +175,18 @@ std::string ribbons(const ordered_json& plan, std::int64_t to, const DrawingStyl
         right_width = std::max(right_width, label.size());
     }
     const std::size_t around = 2 + left_width + 1 + 1 + right_width;
-    if (style.columns < around + kCanvasColumnsMin) return {};
+    if (style.columns < around + kCanvasColumnsMin) {
+        return {};
+    }
     const std::size_t columns = std::min(kCanvasColumnsMax, style.columns - around);
     Canvas canvas(columns, 2 * lines);
     paint(canvas, picture, columns);
     std::string out = "  " + std::string(left_width - 6, ' ') + "before " + std::string(columns, ' ') + " after\n";
     for (std::size_t line = 0; line < lines; ++line) {
         std::string text = "  " + std::string(left_width - left[line].size(), ' ') + left[line] + " " + canvas.line(line, style);
-        if (!right[line].empty()) text += " " + right[line];
+        if (!right[line].empty()) {
+            text += " " + right[line];
+        }
         out += text + "\n";
     }
     return out;
@@ -180,11 +198,15 @@ std::string_view short_legend_of(WayKind kind) {
 
 std::string mark(WayKind kind, std::size_t times, const DrawingStyle& style) {
     std::string blocks;
-    if (style.has_colour) blocks += escape(colour_of(ink_of(kind)));
+    if (style.has_colour) {
+        blocks += escape(colour_of(ink_of(kind)));
+    }
     for (std::size_t i = 0; i < times; ++i) {
         blocks += style.has_colour ? (style.has_unicode ? "█" : "#") : std::string(shade_of(ink_of(kind), style.has_unicode));
     }
-    if (style.has_colour) blocks += kReset;
+    if (style.has_colour) {
+        blocks += kReset;
+    }
     return blocks;
 }
 
@@ -192,11 +214,15 @@ std::string mark(WayKind kind, std::size_t times, const DrawingStyle& style) {
 
 std::string plan_drawing(const ordered_json& plan, const DrawingStyle& style) {
     const auto shares = key_shares(number(plan, "from"), number(plan, "to"));
-    if (shares.empty()) return {};
+    if (shares.empty()) {
+        return {};
+    }
     std::string out;
     if (style.columns >= kDrawnColumnsMin) {
         out = ribbons(plan, number(plan, "to"), style);
-        if (!out.empty()) out += "\n";
+        if (!out.empty()) {
+            out += "\n";
+        }
     }
     constexpr std::size_t kBarColumns = 10;
     constexpr std::size_t kPercentColumns = 6;

@@ -21,12 +21,16 @@ bool has_commits(const GroupFacts& group) {
 
 void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& planned, std::vector<Finding>& findings) {
     const RecordCount& unread = planned.unread;
-    if (unread.records == 0) return;
+    if (unread.records == 0) {
+        return;
+    }
     if (planned.moved_backlog) {
         // Where offsets have no record, some of those whose keys move may be aborted ones.
         const bool are_all_records = unread.is_exact && unread.records == planned.lag;
         const RecordCount moved{.records = std::min(*planned.moved_backlog, unread.records), .is_exact = are_all_records};
-        if (moved.records == 0) return;
+        if (moved.records == 0) {
+            return;
+        }
         Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
                                        "group " + group.group_id + " has not read " + counted(unread, "record") + ", and " +
                                            counted(moved, "record") +
@@ -38,7 +42,9 @@ void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& 
         return;
     }
     const PlacementKind kind = view.evidence.kind;
-    if (view.census != nullptr && (kind == PlacementKind::no_keys || kind == PlacementKind::keys_ignored)) return;
+    if (view.census != nullptr && (kind == PlacementKind::no_keys || kind == PlacementKind::keys_ignored)) {
+        return;
+    }
     Finding finding = make_finding(HazardId::backlog_inversion, view.about_group(group),
                                    "group " + group.group_id + " has not read " + counted(unread, "record") +
                                        "; how many of them have keys that move is not known here",
@@ -48,7 +54,9 @@ void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& 
 }
 
 void first_records(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
-    if (view.topic.seeds_offsets || (group.members.empty() && !has_commits(group))) return;
+    if (view.topic.seeds_offsets || (group.members.empty() && !has_commits(group))) {
+        return;
+    }
     Finding finding = make_finding(
         HazardId::latest_loses_first_records, view.about_group(group),
         "group " + group.group_id +
@@ -60,7 +68,9 @@ void first_records(const PlanView& view, const GroupFacts& group, std::vector<Fi
 }
 
 void rebalance(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
-    if (group.members.empty()) return;
+    if (group.members.empty()) {
+        return;
+    }
     const bool cooperative = group.protocol == kCooperativeProtocol || is_streams(group);
     const auto moves = old_partitions_with_new_owners(group, view.topic.old_count, view.topic.new_count);
     Finding finding =
@@ -75,13 +85,17 @@ void rebalance(const PlanView& view, const GroupFacts& group, std::vector<Findin
                                 : std::string()),
                      static_cast<std::int64_t>(group.members.size()));
     finding.numbers = {{"members", static_cast<std::int64_t>(group.members.size())}};
-    if (moves) finding.numbers.push_back({"old_partitions_with_new_owners", *moves});
+    if (moves) {
+        finding.numbers.push_back({"old_partitions_with_new_owners", *moves});
+    }
     findings.push_back(std::move(finding));
 }
 
 void uneven(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
     const auto members = static_cast<std::int32_t>(group.members.size());
-    if (members == 0 || view.topic.new_count % members == 0) return;
+    if (members == 0 || view.topic.new_count % members == 0) {
+        return;
+    }
     const std::int64_t even = std::lcm<std::int64_t>(view.topic.old_count, members);
     const std::int64_t wanted = (view.topic.new_count + even - 1) / even * even;
     std::string condition = "group " + group.group_id + ": " + std::to_string(view.topic.new_count) +
@@ -98,13 +112,17 @@ void uneven(const PlanView& view, const GroupFacts& group, std::vector<Finding>&
 }
 
 void streams(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
-    if (!is_streams(group) || group.internal_topics.empty()) return;
+    if (!is_streams(group) || group.internal_topics.empty()) {
+        return;
+    }
     std::string names;
     constexpr std::size_t kNamed = 3;
     for (std::size_t index = 0; index < std::min(kNamed, group.internal_topics.size()); ++index) {
         names += (index == 0 ? "" : ", ") + group.internal_topics[index];
     }
-    if (group.internal_topics.size() > kNamed) names += " and " + std::to_string(group.internal_topics.size() - kNamed) + " more";
+    if (group.internal_topics.size() > kNamed) {
+        names += " and " + std::to_string(group.internal_topics.size() - kNamed) + " more";
+    }
     findings.push_back(make_finding(HazardId::streams_application_dies, view.about_group(group),
                                     "Kafka Streams application " + group.group_id +
                                         " reads the topic and has internal topics of the old count (" + names +
@@ -120,35 +138,53 @@ void copartition(const PlanView& view, const GroupFacts& group, std::vector<Find
     std::string list;
     std::int64_t count = 0;
     for (const GroupFacts::OtherTopic& other : group.other_topics) {
-        if (!other.is_aligned || other.partition_count == view.topic.new_count) continue;
-        if (++count <= kNamed) list += (list.empty() ? "" : ", ") + other.name + " with " + std::to_string(other.partition_count);
+        if (!other.is_aligned || other.partition_count == view.topic.new_count) {
+            continue;
+        }
+        if (++count <= kNamed) {
+            list += (list.empty() ? "" : ", ") + other.name + " with " + std::to_string(other.partition_count);
+        }
     }
-    if (count == 0) return;
-    if (count > kNamed) list += " and " + std::to_string(count - kNamed) + " more";
-    if (group.has_more_aligned) list += ", and maybe others";
+    if (count == 0) {
+        return;
+    }
+    if (count > kNamed) {
+        list += " and " + std::to_string(count - kNamed) + " more";
+    }
+    if (group.has_more_aligned) {
+        list += ", and maybe others";
+    }
     Finding finding = make_finding(HazardId::copartition_breaks, view.about_group(group),
                                    "group " + group.group_id + " reads side by side, partition by partition, " +
                                        (count == 1 ? "a topic" : "topics") + " of another count than " +
                                        std::to_string(view.topic.new_count) + " (" + list + "): a join by key breaks",
                                    count);
     // Streams checks it and stops; for others it may be the habit of their assignor.
-    if (!is_streams(group)) finding.severity = warn;
+    if (!is_streams(group)) {
+        finding.severity = warn;
+    }
     finding.numbers = {{"topics", count}, {"is_exact", group.has_more_aligned ? 0 : 1}};
     findings.push_back(std::move(finding));
 }
 
 /// The first of the group's own name and its members' that says something; empty when none does.
 std::string_view told_by_names(const GroupFacts& group, std::string_view (*read)(std::string_view)) {
-    if (const std::string_view told = read(group.group_id); !told.empty()) return told;
+    if (const std::string_view told = read(group.group_id); !told.empty()) {
+        return told;
+    }
     for (const GroupFacts::Member& member : group.members) {
-        if (const std::string_view told = read(member.client_id); !told.empty()) return told;
+        if (const std::string_view told = read(member.client_id); !told.empty()) {
+            return told;
+        }
     }
     return {};
 }
 
 void external_offsets(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
     const std::string_view engine = told_by_names(group, engine_with_own_offsets);
-    if (engine.empty()) return;
+    if (engine.empty()) {
+        return;
+    }
     findings.push_back(make_finding(HazardId::external_offsets, view.about_group(group),
                                     "by its name group " + group.group_id + " is of " + std::string(engine) +
                                         ", which keeps offsets of its own: what is committed here does not tell what it "
@@ -157,7 +193,9 @@ void external_offsets(const PlanView& view, const GroupFacts& group, std::vector
 
 void mirror(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
     const std::string_view program = told_by_names(group, mirroring_program);
-    if (program.empty()) return;
+    if (program.empty()) {
+        return;
+    }
     findings.push_back(make_finding(HazardId::mirrors, view.about_group(group),
                                     "by its name group " + group.group_id + " is of " + std::string(program) +
                                         ": the copy keeps " + std::to_string(view.topic.old_count) +
@@ -165,7 +203,9 @@ void mirror(const PlanView& view, const GroupFacts& group, std::vector<Finding>&
 }
 
 void seeds(const PlanView& view, const GroupFacts& group, std::vector<Finding>& findings) {
-    if (!view.topic.seeds_offsets || (group.members.empty() && !has_commits(group))) return;
+    if (!view.topic.seeds_offsets || (group.members.empty() && !has_commits(group))) {
+        return;
+    }
     const std::int64_t partitions = view.topic.new_count - view.topic.old_count;
     Finding finding = make_finding(HazardId::seeded_offsets, view.about_group(group),
                                    "group " + group.group_id + " will be given offset 0 in " +

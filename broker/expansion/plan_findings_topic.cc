@@ -19,14 +19,18 @@ bool has_single_partition_name(std::string_view name) {
 }
 
 void internal(const PlanView& view, std::vector<Finding>& findings) {
-    if (!view.topic.is_internal) return;
+    if (!view.topic.is_internal) {
+        return;
+    }
     findings.push_back(make_finding(HazardId::internal_topic, view.about_topic(),
                                     view.topic.name + " is Kafka's own: coordinators are found by hash over its partition "
                                                       "count, so groups and transactions would lose their state"));
 }
 
 void single_partition(const PlanView& view, std::vector<Finding>& findings) {
-    if (view.topic.old_count != 1) return;
+    if (view.topic.old_count != 1) {
+        return;
+    }
     const auto connect = std::ranges::find(view.topic.groups, "connect", &GroupFacts::protocol_type);
     if (connect != view.topic.groups.end() && view.topic.is_compacted) {
         findings.push_back(
@@ -46,14 +50,18 @@ bool has_connect_state_name(std::string_view name) {
 }
 
 void connect_state(const PlanView& view, std::vector<Finding>& findings) {
-    if (!view.topic.is_compacted || !has_connect_state_name(view.topic.name)) return;
+    if (!view.topic.is_compacted || !has_connect_state_name(view.topic.name)) {
+        return;
+    }
     findings.push_back(make_finding(HazardId::connect_state, view.about_topic(),
                                     "the name says that Kafka Connect keeps offsets or status here, the last value of each key: "
                                     "after a restart the one in the old partition may be read last"));
 }
 
 void mirrors(const PlanView& view, std::vector<Finding>& findings) {
-    if (view.topic.mirror_topics.empty() || view.topic.is_internal) return;
+    if (view.topic.mirror_topics.empty() || view.topic.is_internal) {
+        return;
+    }
     Finding finding = make_finding(HazardId::mirrors, view.about_topic(),
                                    "MirrorMaker 2 works on this cluster (" + view.topic.mirror_topics.front() +
                                        "): if it copies the topic, the copy keeps " + std::to_string(view.topic.old_count) +
@@ -69,12 +77,19 @@ void choosing_producers(const PlanView& view, std::vector<Finding>& findings) {
     std::string names;
     std::size_t count = 0;
     for (const ProducerFacts& producer : view.topic.producers) {
-        if (!chooses_partitions(producer.habit)) continue;
-        if (++count <= kNamed)
+        if (!chooses_partitions(producer.habit)) {
+            continue;
+        }
+        if (++count <= kNamed) {
             names += (names.empty() ? "" : "; ") + producer.name + " " + std::string(to_string(producer.habit));
+        }
     }
-    if (count == 0) return;
-    if (count > kNamed) names += " and " + std::to_string(count - kNamed) + " more";
+    if (count == 0) {
+        return;
+    }
+    if (count > kNamed) {
+        names += " and " + std::to_string(count - kNamed) + " more";
+    }
     Finding finding =
         make_finding(HazardId::new_partitions_unused, view.about_topic(),
                      names + ": new partitions get nothing from it unless its code says so", static_cast<std::int64_t>(count));
@@ -84,7 +99,9 @@ void choosing_producers(const PlanView& view, std::vector<Finding>& findings) {
 
 void idempotent_producers(const PlanView& view, std::vector<Finding>& findings) {
     const auto count = std::ranges::count_if(view.topic.producers, &ProducerFacts::is_idempotent);
-    if (count == 0) return;
+    if (count == 0) {
+        return;
+    }
     findings.push_back(make_finding(HazardId::idempotent_producers, view.about_topic(),
                                     counted(count, "producer") + " seen lately " + (count == 1 ? "is" : "are") +
                                         " idempotent: sequences are kept by partition, begin with 0 in new ones, and a retry "
@@ -93,19 +110,25 @@ void idempotent_producers(const PlanView& view, std::vector<Finding>& findings) 
 }
 
 void streams_internal(const PlanView& view, std::vector<Finding>& findings) {
-    if (!is_streams_internal_topic(view.topic.name)) return;
+    if (!is_streams_internal_topic(view.topic.name)) {
+        return;
+    }
     Finding finding = make_finding(HazardId::streams_internal_topic, view.about_topic(),
                                    view.topic.owning_application
                                        ? "it is an internal topic of Kafka Streams application " + *view.topic.owning_application
                                        : "the name is that of a Kafka Streams internal topic; no such application is known here");
-    if (!view.topic.owning_application) finding.severity = warn;
+    if (!view.topic.owning_application) {
+        finding.severity = warn;
+    }
     findings.push_back(std::move(finding));
 }
 
 void transactions(const PlanView& view, std::vector<Finding>& findings) {
     constexpr std::size_t kNamedMax = 5;
     const std::vector<OpenTransaction>& open = view.topic.open_transactions;
-    if (open.empty()) return;
+    if (open.empty()) {
+        return;
+    }
     std::set<PartitionIndex> partitions;
     for (const OpenTransaction& transaction : open) {
         partitions.insert(transaction.partitions.begin(), transaction.partitions.end());
@@ -115,7 +138,9 @@ void transactions(const PlanView& view, std::vector<Finding>& findings) {
     for (std::size_t index = 0; index < std::min(open.size(), kNamedMax); ++index) {
         text += (index == 0 ? "" : ", ") + name_of(open[index]);
     }
-    if (open.size() > kNamedMax) text += " and " + std::to_string(open.size() - kNamedMax) + " more";
+    if (open.size() > kNamedMax) {
+        text += " and " + std::to_string(open.size() - kNamedMax) + " more";
+    }
     Finding finding = make_finding(HazardId::open_transactions, view.about_topic(), text, count);
     finding.numbers = {{"partitions", count}, {"transactions", std::ssize(open)}};
     findings.push_back(std::move(finding));

@@ -12,7 +12,9 @@ using nlohmann::ordered_json;
 double rounded(double share) { return std::round(share * 1e6) / 1e6; }
 
 ordered_json scanned_json(const Plan& plan) {
-    if (!plan.scanned) return nullptr;
+    if (!plan.scanned) {
+        return nullptr;
+    }
     const ScanFacts& scan = *plan.scanned;
     ordered_json object;
     object["records"] = scan.records;
@@ -23,7 +25,9 @@ ordered_json scanned_json(const Plan& plan) {
     object["complete"] = scan.is_complete;
     object["limited_by"] = scan.limited_by.empty() ? ordered_json(nullptr) : ordered_json(scan.limited_by);
     object["damaged_batches"] = scan.damaged_batches;
-    if (scan.damaged_batches > 0) object["first_damage"] = scan.first_damage;
+    if (scan.damaged_batches > 0) {
+        object["first_damage"] = scan.first_damage;
+    }
     return object;
 }
 
@@ -35,13 +39,17 @@ ordered_json partitioner_json(const Plan& plan) {
     object["agreeing_keys"] = plan.evidence.agreeing_keys;
     object["alternatives"] = ordered_json::array();
     plan.evidence.alternatives.for_each([&](partitioners::Family family) {
-        if (family != plan.evidence.family) object["alternatives"].push_back(partitioners::definition(family).id);
+        if (family != plan.evidence.family) {
+            object["alternatives"].push_back(partitioners::definition(family).id);
+        }
     });
     return object;
 }
 
 ordered_json moved_json(const Plan& plan) {
-    if (!plan.moved) return nullptr;
+    if (!plan.moved) {
+        return nullptr;
+    }
     const MovedKeys& moved = *plan.moved;
     return {{"keys", moved.keys},
             {"records", moved.records},
@@ -58,7 +66,9 @@ ordered_json partitions_json(const Plan& plan) {
         ordered_json object;
         object["partition"] = partition.partition.value;
         object["parents"] = ordered_json::array();
-        for (const PartitionIndex parent : partition.parents) object["parents"].push_back(parent.value);
+        for (const PartitionIndex parent : partition.parents) {
+            object["parents"].push_back(parent.value);
+        }
         object["parent_count"] = partition.parent_count;
         object["records"] = partition.counts.records;
         object["bytes"] = partition.counts.bytes;
@@ -101,7 +111,9 @@ ordered_json plan_json(const Plan& plan, KeyStyle style) {
     object["partitions"] = partitions_json(plan);
     object["groups"] = groups_json(plan);
     object["findings"] = ordered_json::array();
-    for (const Finding& finding : plan.findings) object["findings"].push_back(finding_json(finding, style));
+    for (const Finding& finding : plan.findings) {
+        object["findings"].push_back(finding_json(finding, style));
+    }
     object["better_targets"] = plan.better_targets;
     object["unknown"] = plan.unknown_facts;
     return object;

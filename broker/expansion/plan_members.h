@@ -9,26 +9,34 @@
 namespace partita::expansion {
 
 [[nodiscard]] inline std::int64_t number(const nlohmann::ordered_json& object, const char* name) {
-    if (!object.is_object()) return 0;
+    if (!object.is_object()) {
+        return 0;
+    }
     const auto found = object.find(name);
     return found != object.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
 [[nodiscard]] inline double real(const nlohmann::ordered_json& object, const char* name) {
-    if (!object.is_object()) return 0;
+    if (!object.is_object()) {
+        return 0;
+    }
     const auto found = object.find(name);
     return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
 [[nodiscard]] inline std::string text(const nlohmann::ordered_json& object, const char* name) {
-    if (!object.is_object()) return {};
+    if (!object.is_object()) {
+        return {};
+    }
     const auto found = object.find(name);
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 [[nodiscard]] inline const nlohmann::ordered_json& list(const nlohmann::ordered_json& object, const char* name) {
     static const nlohmann::ordered_json kNone = nlohmann::ordered_json::array();
-    if (!object.is_object()) return kNone;
+    if (!object.is_object()) {
+        return kNone;
+    }
     const auto found = object.find(name);
     return found != object.end() && found->is_array() ? *found : kNone;
 }

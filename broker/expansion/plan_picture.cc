@@ -22,14 +22,18 @@ std::vector<KeyWay> ways_of(const ordered_json& plan, std::int64_t from, std::in
     for (const ordered_json& partition : list(plan, "partitions")) {
         const std::int64_t index = number(partition, "partition");
         for (const ordered_json& parent : list(partition, "parents")) {
-            if (!parent.is_number_integer()) continue;
+            if (!parent.is_number_integer()) {
+                continue;
+            }
             const KeyWay way{.from = parent.get<std::int64_t>(),
                              .to = index,
                              .kind = parent == index ? WayKind::stay
                                      : index >= from ? WayKind::to_new
                                                      : WayKind::to_old};
             const bool is_drawable = way.from >= 0 && way.from < from && way.to >= 0 && way.to < to;
-            if (is_drawable) ways.push_back(way);
+            if (is_drawable) {
+                ways.push_back(way);
+            }
         }
     }
     return ways;
@@ -67,7 +71,9 @@ PlanPicture plan_picture(const ordered_json& plan, double row, double top) {
     PlanPicture picture;
     picture.from = number(plan, "from");
     picture.to = number(plan, "to");
-    if (picture.from < 1 || picture.to < picture.from || picture.to > kDrawnPartitionsMax) return {};
+    if (picture.from < 1 || picture.to < picture.from || picture.to > kDrawnPartitionsMax) {
+        return {};
+    }
     const auto from = static_cast<std::size_t>(picture.from);
     const auto to = static_cast<std::size_t>(picture.to);
     const double bars = row * kBarOfRow;
@@ -83,7 +89,9 @@ PlanPicture plan_picture(const ordered_json& plan, double row, double top) {
     picture.records.resize(from);
     for (const ordered_json& partition : list(plan, "partitions")) {
         const std::int64_t index = number(partition, "partition");
-        if (index >= 0 && index < picture.from) picture.records[static_cast<std::size_t>(index)] = number(partition, "records");
+        if (index >= 0 && index < picture.from) {
+            picture.records[static_cast<std::size_t>(index)] = number(partition, "records");
+        }
     }
     const std::vector<KeyWay> ways = ways_of(plan, picture.from, picture.to);
     Shares before(from);
@@ -95,7 +103,9 @@ PlanPicture plan_picture(const ordered_json& plan, double row, double top) {
     // Kind by kind, as they lie upon each other: what moves above what stays.
     for (const WayKind kind : {WayKind::stay, WayKind::to_new, WayKind::to_old}) {
         for (const KeyWay& way : ways) {
-            if (way.kind != kind) continue;
+            if (way.kind != kind) {
+                continue;
+            }
             const auto [left_top, left_height] = picture.before[static_cast<std::size_t>(way.from)];
             const auto [right_top, right_height] = picture.after[static_cast<std::size_t>(way.to)];
             const auto [left_at, left_share] = before.take(way.from, left_height);
@@ -107,7 +117,9 @@ PlanPicture plan_picture(const ordered_json& plan, double row, double top) {
 }
 
 std::vector<std::pair<WayKind, double>> key_shares(std::int64_t from, std::int64_t to) {
-    if (from < 1 || to < from) return {};
+    if (from < 1 || to < from) {
+        return {};
+    }
     const std::int64_t common = std::gcd(from, to);
     const auto share = [&](std::int64_t part) { return static_cast<double>(part) / static_cast<double>(to); };
     std::vector<std::pair<WayKind, double>> shares{
@@ -136,7 +148,9 @@ std::string short_count(std::int64_t count) {
     };
     const auto value = static_cast<double>(count);
     for (const Unit unit : {Unit{1e9, 1e9, 'G'}, {1e6, 1e6, 'M'}, {1e4, 1e3, 'k'}}) {
-        if (value >= unit.from) return fixed(value / unit.size, value >= unit.from * 100 ? 0 : 1) + unit.letter;
+        if (value >= unit.from) {
+            return fixed(value / unit.size, value >= unit.from * 100 ? 0 : 1) + unit.letter;
+        }
     }
     return grouped(count);
 }

@@ -19,7 +19,9 @@ std::vector<ScanRange> full_ranges(const PlannedTopic& topic) {
 
 std::int64_t offsets_in(const std::vector<ScanRange>& ranges) {
     std::int64_t total = 0;
-    for (const ScanRange& range : ranges) total += std::max<std::int64_t>(0, range.end - range.from);
+    for (const ScanRange& range : ranges) {
+        total += std::max<std::int64_t>(0, range.end - range.from);
+    }
     return total;
 }
 
@@ -47,8 +49,12 @@ class CensusSink final : public RecordSink {
     bool record(const SourceRecord& record) override {
         std::optional<Bytes> key = record.key;
         if (key) {
-            if (key->size() > key_bytes_.size() - key_bytes_used_) flush();
-            if (key->size() <= key_bytes_.size()) key = keep(*key);
+            if (key->size() > key_bytes_.size() - key_bytes_used_) {
+                flush();
+            }
+            if (key->size() <= key_bytes_.size()) {
+                key = keep(*key);
+            }
         }
         waiting_[waiting_count_++] = {.partition = range_.partition,
                                       .epoch = epoch_of(record.offset),
@@ -60,8 +66,12 @@ class CensusSink final : public RecordSink {
         scan_.bytes += static_cast<std::int64_t>(record.size_bytes);
         // A key that is too long to be kept is gone with the next record.
         const bool is_kept = !key || key->size() <= key_bytes_.size();
-        if (waiting_count_ == waiting_.size() || !is_kept) flush();
-        if (++since_progress_ < kProgressEvery) return true;
+        if (waiting_count_ == waiting_.size() || !is_kept) {
+            flush();
+        }
+        if (++since_progress_ < kProgressEvery) {
+            return true;
+        }
         since_progress_ = 0;
         return report(record.offset - range_.from);
     }
@@ -74,7 +84,9 @@ class CensusSink final : public RecordSink {
     }
 
     [[nodiscard]] bool report(std::int64_t in_range = 0) {
-        if (progress_ && !progress_(done_ + in_range, total_)) cancelled_ = true;
+        if (progress_ && !progress_(done_ + in_range, total_)) {
+            cancelled_ = true;
+        }
         return !cancelled_;
     }
     [[nodiscard]] bool is_cancelled() const { return cancelled_; }
@@ -82,7 +94,9 @@ class CensusSink final : public RecordSink {
   private:
     [[nodiscard]] std::int32_t epoch_of(Offset offset) const {
         std::size_t epoch = 0;
-        while (epoch < boundaries_.size() && offset >= boundaries_[epoch]) ++epoch;
+        while (epoch < boundaries_.size() && offset >= boundaries_[epoch]) {
+            ++epoch;
+        }
         return static_cast<std::int32_t>(epoch);
     }
 
@@ -128,7 +142,9 @@ std::vector<std::vector<ReadingPosition>> positions_of(const PlannedTopic& topic
             const PartitionFacts& facts = topic.partitions[partition];
             const Offset position =
                 position_of(topic.groups[index], {static_cast<std::int32_t>(partition)}).value_or(facts.log_start);
-            if (position < facts.log_end) positions[partition].push_back({position, index});
+            if (position < facts.log_end) {
+                positions[partition].push_back({position, index});
+            }
         }
     }
     return positions;
@@ -139,7 +155,9 @@ class PlanRun {
   public:
     PlanRun(const PlannedTopic& topic, RecordSource& source, const PlanOptions& options, const PlanProgress& progress)
         : topic_(topic), source_(source), options_(options), progress_(progress) {
-        for (const EarlierExpansion& earlier : topic.earlier) counts_.push_back(earlier.old_count);
+        for (const EarlierExpansion& earlier : topic.earlier) {
+            counts_.push_back(earlier.old_count);
+        }
         counts_.push_back(topic.old_count);
     }
 
@@ -149,7 +167,9 @@ class PlanRun {
         for (std::size_t index = 0; index < std::min(options_.since.size(), ranges.size()); ++index) {
             ranges[index].from = std::clamp(options_.since[index], ranges[index].from, ranges[index].end);
         }
-        if (options_.records_max) limit_ranges(ranges, *options_.records_max);
+        if (options_.records_max) {
+            limit_ranges(ranges, *options_.records_max);
+        }
         const bool is_whole = ranges == everything;
 
         std::optional<PlacementEvidence> given = given_evidence();
@@ -159,34 +179,48 @@ class PlanRun {
         } else {
             std::vector<ScanRange> sample = ranges;
             limit_ranges(sample, kSampleRecords);
-            if (auto scanned = scan(sample, std::nullopt, 0, 0); !scanned) return std::unexpected(scanned.error());
+            if (auto scanned = scan(sample, std::nullopt, 0, 0); !scanned) {
+                return std::unexpected(scanned.error());
+            }
             evidence = judge_placements(census_->keys(), counts_);
         }
         // Everything, with the partitioner that the newest records show; once more if all records show another one.
         constexpr int kAttempts = 2;
         for (int attempt = 0; attempt < kAttempts; ++attempt) {
             const auto family = evidence.has_family() ? evidence.family : std::nullopt;
-            if (auto scanned = scan(ranges, family, 0, offsets_in(ranges)); !scanned) return std::unexpected(scanned.error());
-            if (given) break;
+            if (auto scanned = scan(ranges, family, 0, offsets_in(ranges)); !scanned) {
+                return std::unexpected(scanned.error());
+            }
+            if (given) {
+                break;
+            }
             evidence = judge_placements(census_->keys(), counts_);
-            if (!evidence.has_family() || evidence.family == family) break;
+            if (!evidence.has_family() || evidence.family == family) {
+                break;
+            }
         }
         scanned_.is_complete = is_whole && scanned_.damaged_batches == 0;
-        if (!is_whole) scanned_.limited_by = options_.records_max ? "records" : "since";
+        if (!is_whole) {
+            scanned_.limited_by = options_.records_max ? "records" : "since";
+        }
         Plan plan = make_plan(topic_, *census_, evidence, scanned_);
         return PlanOutcome{std::move(plan), std::move(census_)};
     }
 
   private:
     [[nodiscard]] std::optional<PlacementEvidence> given_evidence() const {
-        if (!options_.partitioner) return std::nullopt;
+        if (!options_.partitioner) {
+            return std::nullopt;
+        }
         PlacementEvidence evidence;
         evidence.kind = options_.partitioner->family ? PlacementKind::given : PlacementKind::keys_ignored;
         evidence.family = options_.partitioner->family;
         return evidence;
     }
     [[nodiscard]] bool empty_key_is_none(std::optional<partitioners::Family> family) const {
-        if (options_.partitioner) return options_.partitioner->empty_key != partitioners::KeylessRule::hashed;
+        if (options_.partitioner) {
+            return options_.partitioner->empty_key != partitioners::KeylessRule::hashed;
+        }
         // librdkafka's default treats an empty key as none, and is by far the most likely one of its family.
         return family == partitioners::Family::crc32_uns;
     }
@@ -207,9 +241,13 @@ class PlanRun {
         census_ = std::make_unique<KeyCensus>(std::move(census));
         scanned_ = {};
         CensusSink sink(topic_, *census_, scanned_, progress_, done, total);
-        if (!sink.report()) return std::unexpected(PlanError{PlanFailure::cancelled, "cancelled"});
+        if (!sink.report()) {
+            return std::unexpected(PlanError{PlanFailure::cancelled, "cancelled"});
+        }
         for (const ScanRange& range : ranges) {
-            if (range.from >= range.end) continue;
+            if (range.from >= range.end) {
+                continue;
+            }
             sink.begin(range);
             if (auto read = source_.read(range, sink); !read) {
                 return std::unexpected(PlanError{PlanFailure::source_failed, std::move(read.error())});
@@ -248,7 +286,9 @@ void append_escaped(std::string& line, std::string_view key) {
 void limit_ranges(std::vector<ScanRange>& ranges, std::int64_t records) {
     // The greatest cap such that the capped lengths still fit; what the division leaves goes to the first ranges.
     std::vector<std::size_t> order(ranges.size());
-    for (std::size_t index = 0; index < order.size(); ++index) order[index] = index;
+    for (std::size_t index = 0; index < order.size(); ++index) {
+        order[index] = index;
+    }
     const auto length = [&](std::size_t index) { return std::max<std::int64_t>(0, ranges[index].end - ranges[index].from); };
     std::ranges::stable_sort(order, {}, length);
     std::int64_t left = std::max<std::int64_t>(0, records);
@@ -279,11 +319,17 @@ void write_key_lines(const KeyCensus& census, KeyStyle style, const std::functio
         const auto move = census.move_of(as_bytes(entry.key));
         lines +=
             '\t' + (move ? std::to_string(move->from.value) : "?") + '\t' + (move ? std::to_string(move->to.value) : "?") + '\n';
-        if (lines.size() < kFlushBytes) continue;
-        if (!write(lines)) return;
+        if (lines.size() < kFlushBytes) {
+            continue;
+        }
+        if (!write(lines)) {
+            return;
+        }
         lines.clear();
     }
-    if (!lines.empty()) write(lines);
+    if (!lines.empty()) {
+        write(lines);
+    }
 }
 
 }  // namespace partita::expansion

@@ -141,8 +141,9 @@ std::string shares_of(const std::vector<std::pair<WayKind, double>>& shares) {
     for (const auto& [kind, share] : shares) {
         const double width = kWidth * share;
         out += rectangle(x, kSharesTop, std::max(1.0, width - 2), kSharesHeight, 3, "part " + std::string(class_of(kind)));
-        if (share >= kSaidShareMin)
+        if (share >= kSaidShareMin) {
             out += words(x + width / 2, kSharesTop + kSharesHeight / 2, "middle", "share", percent_text(share));
+        }
         x += width;
     }
     return out;
@@ -168,7 +169,9 @@ std::string plan_svg(const ordered_json& plan) {
     const PlanPicture picture = plan_picture(plan, row, kTop);
     const auto shares = key_shares(from, to);
     std::set<WayKind> kinds;
-    for (const auto& [kind, share] : shares) kinds.insert(kind);
+    for (const auto& [kind, share] : shares) {
+        kinds.insert(kind);
+    }
     const bool is_drawn = picture.to > 0;
     const double picture_height = is_drawn ? kTop + row * static_cast<double>(to) + kBelow : kLegendRow;
     const double height = kHead + picture_height + kLegendRow * static_cast<double>(kinds.size()) + kBelow;

@@ -22,9 +22,15 @@ std::string right(std::string cell, std::size_t width) {
 /// Keys of examples may hold anything that a terminal would obey.
 std::string shown(const ordered_json& example) {
     std::string key = printable(text(example, "key"));
-    if (key.empty() && example.contains("key_hex")) key = "0x" + text(example, "key_hex");
-    if (key.empty() && example.contains("key_hash")) key = "#" + text(example, "key_hash");
-    if (key.empty()) key = "\"\"";
+    if (key.empty() && example.contains("key_hex")) {
+        key = "0x" + text(example, "key_hex");
+    }
+    if (key.empty() && example.contains("key_hash")) {
+        key = "#" + text(example, "key_hash");
+    }
+    if (key.empty()) {
+        key = "\"\"";
+    }
     if (example.contains("from") && example.contains("to")) {
         key += " " + std::to_string(number(example, "from")) + ">" + std::to_string(number(example, "to"));
     } else if (example.contains("from")) {
@@ -75,7 +81,9 @@ void write_head(const ordered_json& plan, std::string& out) {
 
 void write_partitions(const ordered_json& plan, std::string& out) {
     const ordered_json& partitions = list(plan, "partitions");
-    if (partitions.empty()) return;
+    if (partitions.empty()) {
+        return;
+    }
     constexpr std::size_t kWidth = 14;
     out +=
         "\n" + right("partition", kWidth) + right("records", kWidth) + right("in", kWidth) + right("out", kWidth) + "  parents\n";
@@ -114,14 +122,18 @@ void write_findings(const ordered_json& plan, std::string& out) {
         for (std::size_t example = 0; example < examples.size(); ++example) {
             out += (example == 0 ? "  e.g. " : ", ") + shown(examples[example]);
         }
-        if (!examples.empty()) out += "\n";
+        if (!examples.empty()) {
+            out += "\n";
+        }
         out += "  > " + text(finding, "advice") + "\n";
     }
     if (findings.size() > kShownFindingsMax) {
         out += "\nand " + std::to_string(findings.size() - kShownFindingsMax) + " more findings (--json has all)\n";
     }
     for (const ordered_json& unknown : list(plan, "unknown")) {
-        if (unknown.is_string()) out += "\nnot known: " + unknown.get<std::string>() + "\n";
+        if (unknown.is_string()) {
+            out += "\nnot known: " + unknown.get<std::string>() + "\n";
+        }
     }
 }
 
@@ -130,7 +142,9 @@ void write_findings(const ordered_json& plan, std::string& out) {
 std::string plan_text(const ordered_json& plan, const std::string& picture) {
     std::string out;
     write_head(plan, out);
-    if (!picture.empty()) out += "\n" + picture;
+    if (!picture.empty()) {
+        out += "\n" + picture;
+    }
     write_partitions(plan, out);
     write_findings(plan, out);
     return out;

@@ -104,7 +104,9 @@ class GroupIndex {
   public:
     explicit GroupIndex(std::span<const GroupFacts> groups) {
         groups_.reserve(groups.size());
-        for (const GroupFacts& group : groups) groups_.emplace(group.group_id, Known{.facts = &group});
+        for (const GroupFacts& group : groups) {
+            groups_.emplace(group.group_id, Known{.facts = &group});
+        }
     }
     /// Null for a group that does not read the topic.
     [[nodiscard]] const GroupFacts* find(std::string_view group) const {
@@ -129,7 +131,9 @@ class GroupIndex {
     };
     const Known* look_at(std::string_view group) {
         const auto found = groups_.find(group);
-        if (found == groups_.end()) return nullptr;
+        if (found == groups_.end()) {
+            return nullptr;
+        }
         Known& known = found->second;
         if (!known.is_looked_at) {
             known.is_looked_at = true;

@@ -66,14 +66,18 @@ class SkipTable {
     /// The group reads, or will read, from `offset`: what it skipped above that is no longer skipped.
     void group_goes_to(const std::string& group, PartitionIndex partition, Offset offset) {
         const auto skip = skips_.find({partition, group});
-        if (skip != skips_.end() && offset < skip->second.from) skips_.erase(skip);
+        if (skip != skips_.end() && offset < skip->second.from) {
+            skips_.erase(skip);
+        }
     }
     /// Looks at every entry.
     template <class Condition>
     void erase_if(Condition condition) {
         std::erase_if(skips_, condition);
         highest_.clear();
-        for (const auto& [where, skip] : skips_) highest_[where.first] = std::max(highest_[where.first], skip.from);
+        for (const auto& [where, skip] : skips_) {
+            highest_[where.first] = std::max(highest_[where.first], skip.from);
+        }
     }
     [[nodiscard]] const std::map<PartitionGroup, Skip>& all() const { return skips_; }
 

@@ -243,10 +243,14 @@ void TopicWatch::note_proof(CountProof proof, const ProducerIdentity& identity, 
 std::vector<StaleWrites::Writer> TopicWatch::stale_writers(TimestampMs now) const {
     std::vector<StaleWrites::Writer> writers(stale_writes_.writers().begin(), stale_writes_.writers().end());
     for (StaleWrites::Writer& writer : writers) {
-        if (writer.new_count != count()) continue;
+        if (writer.new_count != count()) {
+            continue;
+        }
         for (const auto& [identity, producer] : producers_) {
             const bool is_own = writer.client == ClientIdentity{identity.client_id, identity.address};
-            if (!is_own || !producer.is_stale || !is_active(producer, now)) continue;
+            if (!is_own || !producer.is_stale || !is_active(producer, now)) {
+                continue;
+            }
             writer.is_at_it = true;
             writer.silent_from.value = std::max(writer.silent_from.value, producer.last_seen.value + kSilentMs);
         }

@@ -415,9 +415,13 @@ void GroupHistory::each_index(Visit visit) {
     }
     for (Rebalance& rebalance : rebalances_) {
         visit(rebalance.slowest);
-        for (Event& event : rebalance.events) visit(event.member);
+        for (Event& event : rebalance.events) {
+            visit(event.member);
+        }
     }
-    for (Event& event : pending_) visit(event.member);
+    for (Event& event : pending_) {
+        visit(event.member);
+    }
     for (LateMember& late : late_members_) {
         visit(late.member);
         visit(late.overlap.owner);
@@ -436,20 +440,26 @@ void GroupHistory::forget_gone_members() {
     }
     std::vector<bool> is_named(members_.size());
     each_index([&](std::int32_t index) {
-        if (index != kNobody) is_named[static_cast<std::size_t>(index)] = true;
+        if (index != kNobody) {
+            is_named[static_cast<std::size_t>(index)] = true;
+        }
     });
     std::vector<std::int32_t> places(members_.size(), kNobody);
     std::vector<KnownMember> kept;
     member_indexes_.clear();
     for (std::size_t index = 0; index < members_.size(); ++index) {
-        if (members_[index].gone && !is_named[index]) continue;
+        if (members_[index].gone && !is_named[index]) {
+            continue;
+        }
         places[index] = static_cast<std::int32_t>(kept.size());
         member_indexes_.emplace(members_[index].member_id, places[index]);
         kept.push_back(std::move(members_[index]));
     }
     members_ = std::move(kept);
     each_index([&](std::int32_t& index) {
-        if (index != kNobody) index = places[static_cast<std::size_t>(index)];
+        if (index != kNobody) {
+            index = places[static_cast<std::size_t>(index)];
+        }
     });
 }
 

@@ -421,7 +421,9 @@ class GroupHistories {
     /// The last touched first.
     template <class Visit>
     void for_each(Visit visit) const {
-        for (const Entry& entry : entries_) visit(std::string_view(entry.id), entry.history);
+        for (const Entry& entry : entries_) {
+            visit(std::string_view(entry.id), entry.history);
+        }
     }
 
     /// The groups that were touched since the last call; one may be there twice.

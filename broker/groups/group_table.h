@@ -135,7 +135,9 @@ class GroupTable {
     }
     /// After it: what became of the groups that something was noted of.
     void end_call() {
-        if (histories_.has_news()) settle_histories();
+        if (histories_.has_news()) {
+            settle_histories();
+        }
     }
     void note(const Group& group, RebalanceCause cause, const std::optional<MemberNames>& member = std::nullopt,
               std::string_view replaces = {});

@@ -28,7 +28,9 @@ Listed listed(const ConsumerGroup& group) { return {"consumer", state_name(group
 
 std::string in_small_letters(std::string_view text) {
     std::string small(text);
-    for (char& letter : small) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    for (char& letter : small) {
+        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    }
     return small;
 }
 
@@ -37,7 +39,9 @@ std::string in_small_letters(std::string_view text) {
 class Filter {
   public:
     explicit Filter(std::span<const std::string_view> wanted) {
-        for (const std::string_view each : wanted) wanted_.insert(in_small_letters(each));
+        for (const std::string_view each : wanted) {
+            wanted_.insert(in_small_letters(each));
+        }
     }
     [[nodiscard]] bool passes(std::string_view value) const {
         return wanted_.empty() || wanted_.contains(in_small_letters(value));

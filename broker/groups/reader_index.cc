@@ -10,7 +10,9 @@ ReaderListing::ReaderListing(ReaderIndex& index, const Group& group) : index_(in
 
 ReaderListing::~ReaderListing() {
     leave_all();
-    if (!is_outdated()) return;
+    if (!is_outdated()) {
+        return;
+    }
     ReaderListing* last = index_.outdated_.back();
     index_.outdated_[outdated_at_] = last;
     last->outdated_at_ = outdated_at_;
@@ -18,7 +20,9 @@ ReaderListing::~ReaderListing() {
 }
 
 void ReaderListing::note_change() {
-    if (is_outdated()) return;
+    if (is_outdated()) {
+        return;
+    }
     PARTITA_ASSERT(index_.outdated_.size() < index_.most_, "groups of a coordinator are counted in 32 bits");
     outdated_at_ = static_cast<std::uint32_t>(index_.outdated_.size());
     index_.outdated_.push_back(this);
@@ -49,7 +53,9 @@ void ReaderListing::enter(ReaderIndex::Topic& topic, const NamedOffsets* offsets
     PARTITA_ASSERT(places_.size() < index_.most_ && slots.size() < index_.most_,
                    "topics of a group and groups of a topic are counted in 32 bits");
     // Most topics have few groups in one coordinator, where doubling would be mostly waste.
-    if (slots.size() == slots.capacity()) slots.reserve(slots.size() + std::max<std::size_t>(2, slots.size() / 4));
+    if (slots.size() == slots.capacity()) {
+        slots.reserve(slots.size() + std::max<std::size_t>(2, slots.size() / 4));
+    }
     places_.push_back({&topic, static_cast<std::uint32_t>(slots.size())});
     slots.push_back({this, offsets, static_cast<std::uint32_t>(places_.size() - 1), is_named_by_members});
 }
@@ -62,7 +68,9 @@ void ReaderListing::leave_all() {
         topic.slots[place.position] = last;
         last.listing->places_[last.place].position = place.position;
         topic.slots.pop_back();
-        if (topic.slots.empty()) index_.topics_.erase(index_.topics_.find(topic.key));
+        if (topic.slots.empty()) {
+            index_.topics_.erase(index_.topics_.find(topic.key));
+        }
     }
     places_.clear();
 }

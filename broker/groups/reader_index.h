@@ -56,8 +56,12 @@ class ReaderIndex {
     void for_each(std::string_view name, const TopicId& id, Visit&& visit) const {
         for (const std::uint64_t key : {key_of(name), key_of(id)}) {
             const auto found = topics_.find(key);
-            if (found == topics_.end()) continue;
-            for (const Slot& slot : found->second.slots) visit(told(slot, name));
+            if (found == topics_.end()) {
+                continue;
+            }
+            for (const Slot& slot : found->second.slots) {
+                visit(told(slot, name));
+            }
         }
     }
 
@@ -172,7 +176,9 @@ class TopicOffsets {
 
     [[nodiscard]] Map::iterator find_or_add(std::string_view topic) {
         const auto known = map_.find(topic);
-        if (known != map_.end()) return known;
+        if (known != map_.end()) {
+            return known;
+        }
         listing_.note_change();
         return map_.try_emplace(std::string(topic)).first;
     }

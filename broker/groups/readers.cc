@@ -35,28 +35,40 @@ struct Concerned {
 };
 
 void list_topics_of(const ConsumerGroup& group, ReaderListing& listing) {
-    for (const std::string_view name : group.subscribed_topics()) listing.add_members(name);
+    for (const std::string_view name : group.subscribed_topics()) {
+        listing.add_members(name);
+    }
     for (const auto& [id, member] : group.members()) {
-        for (const OwnedTopic& owned : member.progress.assigned) listing.add_members(owned.topic_id);
+        for (const OwnedTopic& owned : member.progress.assigned) {
+            listing.add_members(owned.topic_id);
+        }
     }
 }
 
 void list_topics_of(const ClassicGroup& group, ReaderListing& listing) {
-    if (!group.uses_consumer_protocol()) return;
+    if (!group.uses_consumer_protocol()) {
+        return;
+    }
     Holdings holdings;
     for (const auto& [order, member] : group.members()) {
         if (const auto topics = subscribed_topics(subscription_of(group, *member))) {
-            for (const std::string_view name : *topics) listing.add_members(name);
+            for (const std::string_view name : *topics) {
+                listing.add_members(name);
+            }
         }
         read_holdings(member->assignment(), holdings);
-        for (const Holdings::Topic& topic : holdings.topics()) listing.add_members(topic.name);
+        for (const Holdings::Topic& topic : holdings.topics()) {
+            listing.add_members(topic.name);
+        }
     }
 }
 
 /// Every topic that `ReaderCollector` could find the group to read.
 void list_topics(ReaderListing& listing) {
     const Group& group = listing.group();
-    for (const NamedOffsets& offsets : group.offsets) listing.add_offsets(offsets);
+    for (const NamedOffsets& offsets : group.offsets) {
+        listing.add_offsets(offsets);
+    }
     std::visit([&listing](const auto& kind) { list_topics_of(kind, listing); }, group.kind());
 }
 
@@ -131,12 +143,16 @@ void ReaderCollector::add(const Group& group, std::span<const Concerned> concern
     are_names_sorted_ = are_holdings_signed_ = false;
     const bool is_named = std::ranges::any_of(concerned, &Concerned::is_named_by_members);
     if (const ConsumerGroup* consumer = group.consumer()) {
-        if (is_named) add_members(group, *consumer, concerned);
+        if (is_named) {
+            add_members(group, *consumer, concerned);
+        }
     } else if (group.classic()->uses_consumer_protocol() && (is_named || wants_others_)) {
         add_members(group, *group.classic());
     }
     for (const Concerned& one : concerned) {
-        if (one.offsets != nullptr) add_commits(group, one);
+        if (one.offsets != nullptr) {
+            add_commits(group, one);
+        }
     }
     for (const std::size_t index : touched_) {
         TopicReader& reader = *begun_[index];
@@ -351,7 +367,9 @@ void ReaderCollector::tell_others(TopicQuestion& question, TopicReader& reader) 
         }
         bool is_aligned = false;
         if (own != nullptr && other->partition_count == question.partition_count) {
-            while (held != signatures_.end() && held->topic < name) ++held;
+            while (held != signatures_.end() && held->topic < name) {
+                ++held;
+            }
             is_aligned = held != signatures_.end() && held->topic == name && held->value == own->value;
         }
         reader.other_topics.push_back({std::string(name), other->partition_count, is_aligned});
@@ -404,9 +422,12 @@ void ReaderCollector::tell_besides(const TopicQuestion& question, TopicReader& r
                                                                &std::pair<std::string_view, std::string_view>::first)) {
         const bool is_told =
             std::ranges::find(reader.other_topics, topic, &TopicReader::OtherTopic::name) != reader.other_topics.end();
-        if (is_told || topic == question.topic || std::ranges::find(names_, topic) == names_.end()) continue;
-        if (const auto other = cluster_.find(topic))
+        if (is_told || topic == question.topic || std::ranges::find(names_, topic) == names_.end()) {
+            continue;
+        }
+        if (const auto other = cluster_.find(topic)) {
             reader.other_topics.push_back({std::string(topic), other->partition_count, false});
+        }
     }
 }
 
@@ -416,41 +437,55 @@ std::string seed_metadata(std::int32_t epoch) { return std::string(kSeedMetadata
 
 std::optional<std::string> GroupQueries::protocol_of(std::string_view group_id) const {
     const Group* group = table_.find(group_id);
-    if (group == nullptr) return std::nullopt;
+    if (group == nullptr) {
+        return std::nullopt;
+    }
     const ClassicGroup* classic = group->classic();
     return classic == nullptr ? std::string() : classic->protocol.value_or("");
 }
 
 std::optional<MemberHoldings> GroupQueries::holdings_of(std::string_view group_id, std::string_view member_id) const {
     const Group* group = table_.find(group_id);
-    if (group == nullptr) return std::nullopt;
+    if (group == nullptr) {
+        return std::nullopt;
+    }
     MemberHoldings told;
     if (const ConsumerGroup* consumer = group->consumer()) {
         const ConsumerMember* member = consumer->find(member_id);
-        if (member == nullptr) return std::nullopt;
+        if (member == nullptr) {
+            return std::nullopt;
+        }
         told.client_id = member->subscription.client_id;
         told.client_host = member->subscription.client_host;
         for (const OwnedTopic& owned : member->progress.assigned) {
             const auto topic = environment_.cluster->find(owned.topic_id);
-            if (!topic) continue;
+            if (!topic) {
+                continue;
+            }
             MemberHoldings::Topic& held = told.topics.emplace_back(std::string(topic->name));
-            for (const OwnedPartition& partition : owned.partitions)
+            for (const OwnedPartition& partition : owned.partitions) {
                 held.partitions.push_back(PartitionIndex{partition.partition});
+            }
         }
         return told;
     }
     const ClassicGroup& classic = *group->classic();
     const Member* member = classic.find(member_id);
-    if (member == nullptr) return std::nullopt;
+    if (member == nullptr) {
+        return std::nullopt;
+    }
     told.client_id = member->client_id;
     told.client_host = member->client_host;
-    if (!classic.uses_consumer_protocol()) return told;
+    if (!classic.uses_consumer_protocol()) {
+        return told;
+    }
     Holdings holdings;
     read_holdings(member->assignment(), holdings);
     for (const Holdings::Topic& topic : holdings.topics()) {
         const std::span<const PartitionIndex> partitions = holdings.partitions_of(topic);
-        if (environment_.cluster->find(topic.name))
+        if (environment_.cluster->find(topic.name)) {
             told.topics.push_back({std::string(topic.name), {partitions.begin(), partitions.end()}});
+        }
     }
     return told;
 }
@@ -459,11 +494,17 @@ std::map<PartitionIndex, Offset> GroupQueries::committed_in(std::string_view gro
                                                             const TopicId& topic_id) const {
     std::map<PartitionIndex, Offset> told;
     const Group* group = table_.find(group_id);
-    if (group == nullptr) return told;
+    if (group == nullptr) {
+        return told;
+    }
     const auto known = group->offsets.find(topic);
-    if (known == group->offsets.end()) return told;
+    if (known == group->offsets.end()) {
+        return told;
+    }
     for (const auto& [partition, committed] : known->second) {
-        if (!committed.is_of_other_topic(topic_id)) told.emplace_hint(told.end(), partition, committed.offset);
+        if (!committed.is_of_other_topic(topic_id)) {
+            told.emplace_hint(told.end(), partition, committed.offset);
+        }
     }
     return told;
 }
@@ -471,7 +512,9 @@ std::map<PartitionIndex, Offset> GroupQueries::committed_in(std::string_view gro
 Checkpoints GroupQueries::checkpoints_of(std::string_view group_id) const {
     Checkpoints told;
     const Group* group = table_.find(group_id);
-    if (group == nullptr) return told;
+    if (group == nullptr) {
+        return told;
+    }
     for (const auto& [topic, partitions] : group->offsets) {
         auto& known = told.emplace_hint(told.end(), topic, std::map<PartitionIndex, Checkpoint>())->second;
         for (const auto& [partition, committed] : partitions) {

@@ -30,7 +30,9 @@ class FieldWriter {
         return *this;
     }
     FieldWriter& raw(const void* bytes, std::size_t count) {
-        if (count > 0) std::memcpy(at_, bytes, count);
+        if (count > 0) {
+            std::memcpy(at_, bytes, count);
+        }
         at_ += count;
         return *this;
     }
@@ -86,7 +88,9 @@ std::expected<void, EncodeError> append_record(const Record& record, TimestampMs
         return {};
     }
     const auto encoded = encode_record(record, scratch);
-    if (!encoded) return std::unexpected(encoded.error());
+    if (!encoded) {
+        return std::unexpected(encoded.error());
+    }
     batch.append(timestamp, encoded->key, encoded->value);
     return {};
 }

@@ -68,7 +68,9 @@ struct TopicReader {
 
     [[nodiscard]] bool is_subscribed() const {
         for (const Member& member : members) {
-            if (member.subscribed) return true;
+            if (member.subscribed) {
+                return true;
+            }
         }
         return false;
     }

@@ -102,9 +102,10 @@ void offset_commit(runtime::RequestContext& context) {
         find_watched(context, request->group_id, collected);
         const auto note_positions = [&](const groups::GroupCoordinator& coordinator) {
             for (auto& [topic, before] : collected.before) {
-                if (before)
+                if (before) {
                     *before = coordinator.committed_in(request->group_id, collected.topics[topic].name,
                                                        collected.topics[topic].topic_id);
+                }
             }
         };
         committed = context.services.groups.look_and_ask(

@@ -29,7 +29,9 @@ std::vector<const access::Acl*> matching(runtime::RequestContext& context, const
                                    .effect = request.permission_type};
     std::vector<const access::Acl*> found;
     for (const access::AclPointer& acl : context.turn.topics().catalog->acls().acls()) {
-        if (filter.matches(*acl)) found.push_back(acl.get());
+        if (filter.matches(*acl)) {
+            found.push_back(acl.get());
+        }
     }
     return found;
 }

@@ -75,7 +75,9 @@ void delete_acls(runtime::RequestContext& context) {
     Results results(context.arena(), reply->results.size());
     for (const topics::DeletedAcls& deleted : reply->results) {
         ArenaVector<Match> matches(context.arena(), deleted.acls.size());
-        for (const access::AclPointer& acl : deleted.acls) matches.push_back(encoded(*acl));
+        for (const access::AclPointer& acl : deleted.acls) {
+            matches.push_back(encoded(*acl));
+        }
         results.push_back({.error_code = deleted.error.code,
                            .error_message = message_of(deleted.error, context.arena()),
                            .matching_acls = matches});

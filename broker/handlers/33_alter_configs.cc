@@ -36,7 +36,9 @@ void alter_configs(runtime::RequestContext& context) {
             item.configs.push_back({.name = config.name, .value = config.value});
         }
         error = objection_of_listeners(context, item);
-        if (!error.failed()) command.resources.push_back(std::move(item));
+        if (!error.failed()) {
+            command.resources.push_back(std::move(item));
+        }
     }
     const auto reply = context.services.catalog.change<topics::AlterConfigsReply>(
         context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {

@@ -38,7 +38,9 @@ std::vector<const access::DelegationToken*> visible_tokens(const runtime::Reques
     };
     std::vector<const access::DelegationToken*> visible;
     for (const access::DelegationTokenPointer& token : context.turn.topics().catalog->delegation_tokens()) {
-        if (is_asked_for(*token) && may_see(*token)) visible.push_back(token.get());
+        if (is_asked_for(*token) && may_see(*token)) {
+            visible.push_back(token.get());
+        }
     }
     return visible;
 }

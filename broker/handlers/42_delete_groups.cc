@@ -35,7 +35,9 @@ void delete_groups(runtime::RequestContext& context) {
         ErrorCode error = ErrorCode::not_coordinator;
         if (result) {
             error = result->groups.front().error;
-            if (error == ErrorCode::none) context.services.readers.reports().on_group_deleted(group_id);
+            if (error == ErrorCode::none) {
+                context.services.readers.reports().on_group_deleted(group_id);
+            }
         }
         results.push_back({.group_id = group_id, .error_code = error});
     }

@@ -62,7 +62,9 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         error.code = refusal_of_configs(context, named, access::Operation::alter_configs);
         if (error.failed()) {
             // Kafka's broker decides about loggers itself, and says nothing.
-            if (!is_logger(resource.resource_type)) error.message = error_message(error.code);
+            if (!is_logger(resource.resource_type)) {
+                error.message = error_message(error.code);
+            }
             continue;
         }
         topics::ResourceToAlter item{.resource = named, .changes = {}};
@@ -70,7 +72,9 @@ void incremental_alter_configs(runtime::RequestContext& context) {
             item.changes.push_back({.name = config.name, .operation = config.config_operation, .value = config.value});
         }
         error = objection_of_listeners(context, item);
-        if (!error.failed()) command.resources.push_back(std::move(item));
+        if (!error.failed()) {
+            command.resources.push_back(std::move(item));
+        }
     }
     const std::vector<topics::CatalogError> loggers = alter_loggers(context, command);
     const auto reply = context.services.catalog.change<topics::AlterConfigsReply>(

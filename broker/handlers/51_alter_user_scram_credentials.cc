@@ -69,8 +69,12 @@ std::optional<topics::ScramCredential> credential_of(const Upsertion& upsertion)
 void refuse(runtime::RequestContext& context, const AlterUserScramCredentialsRequest& request, ErrorCode error,
             std::string_view message) {
     std::set<std::string_view> users;
-    for (const auto& deletion : request.deletions) users.insert(deletion.name);
-    for (const Upsertion& upsertion : request.upsertions) users.insert(upsertion.name);
+    for (const auto& deletion : request.deletions) {
+        users.insert(deletion.name);
+    }
+    for (const Upsertion& upsertion : request.upsertions) {
+        users.insert(upsertion.name);
+    }
     ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(context.arena(), users.size());
     for (const std::string_view user : users) {
         results.push_back({.user = user, .error_code = error, .error_message = message});

@@ -77,9 +77,13 @@ topics::CatalogError problem_of_form(const topics::ResourceToAlter& resource) {
 topics::CatalogError objection_to(const config::CurrentConfig& current, config::DynamicBrokerConfigs dynamic) {
     const auto before = current.get();
     // The catalog says what is wrong with it.
-    if (!config::validate_broker_configs(*before, config::BrokerScope::this_broker, dynamic.this_broker)) return {};
+    if (!config::validate_broker_configs(*before, config::BrokerScope::this_broker, dynamic.this_broker)) {
+        return {};
+    }
     const auto after = before->with_dynamic(std::move(dynamic));
-    if (!after) return {};
+    if (!after) {
+        return {};
+    }
     const auto objection = current.objection_to(*after);
     return objection ? topics::CatalogError{objection->code, objection->message} : topics::CatalogError{};
 }
@@ -91,23 +95,33 @@ bool is_of_listeners(const topics::ConfigResource& resource, BrokerId node) {
 }  // namespace
 
 topics::CatalogError objection_of_listeners(runtime::RequestContext& context, const topics::ResourceToAlter& resource) {
-    if (!is_of_listeners(resource.resource, context.services.node_id)) return {};
+    if (!is_of_listeners(resource.resource, context.services.node_id)) {
+        return {};
+    }
     // What is wrong with the request itself the catalog says.
-    if (problem_of_form(resource).failed()) return {};
+    if (problem_of_form(resource).failed()) {
+        return {};
+    }
     config::DynamicBrokerConfigs dynamic = context.services.config->dynamic();
     const runtime::DefinedConfigRules rules([&] { return context.services.config.get(); });
     auto altered = topics::altered_configs(resource, dynamic.this_broker, rules);
-    if (!altered) return {};
+    if (!altered) {
+        return {};
+    }
     dynamic.this_broker = std::move(*altered);
     return objection_to(context.services.config, std::move(dynamic));
 }
 
 topics::CatalogError objection_of_listeners(runtime::RequestContext& context, const topics::ResourceToReplace& resource) {
-    if (!is_of_listeners(resource.resource, context.services.node_id)) return {};
+    if (!is_of_listeners(resource.resource, context.services.node_id)) {
+        return {};
+    }
     config::DynamicBrokerConfigs dynamic = context.services.config->dynamic();
     dynamic.this_broker.clear();
     for (const topics::NamedConfig& config : resource.configs) {
-        if (config.value) dynamic.this_broker.insert_or_assign(std::string(config.name), std::string(*config.value));
+        if (config.value) {
+            dynamic.this_broker.insert_or_assign(std::string(config.name), std::string(*config.value));
+        }
     }
     return objection_to(context.services.config, std::move(dynamic));
 }

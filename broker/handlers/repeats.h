@@ -17,8 +17,12 @@ class Repeats {
     /// Asked once for each time that the request names something: whether this time is answered. What `name` refers to has to
     /// live as long as this.
     [[nodiscard]] bool is_answered(const Name& name) {
-        if (named_.insert(name).second) return true;
-        if (answered_ == kAnsweredMax) return false;
+        if (named_.insert(name).second) {
+            return true;
+        }
+        if (answered_ == kAnsweredMax) {
+            return false;
+        }
         ++answered_;
         return true;
     }

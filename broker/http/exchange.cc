@@ -12,9 +12,15 @@ namespace partita::http {
 namespace {
 
 int hex_digit(char digit) {
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-    if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
+    if (digit >= '0' && digit <= '9') {
+        return digit - '0';
+    }
+    if (digit >= 'a' && digit <= 'f') {
+        return digit - 'a' + 10;
+    }
+    if (digit >= 'A' && digit <= 'F') {
+        return digit - 'A' + 10;
+    }
     return -1;
 }
 
@@ -25,10 +31,14 @@ std::optional<std::string> percent_decoded(std::string_view text) {
             decoded += text[index];
             continue;
         }
-        if (text.size() - index < 3) return std::nullopt;
+        if (text.size() - index < 3) {
+            return std::nullopt;
+        }
         const int high = hex_digit(text[index + 1]);
         const int low = hex_digit(text[index + 2]);
-        if (high < 0 || low < 0) return std::nullopt;
+        if (high < 0 || low < 0) {
+            return std::nullopt;
+        }
         decoded += static_cast<char>(high * 16 + low);
         index += 2;
     }
@@ -40,7 +50,9 @@ template <class Use>
 bool for_each_part(std::string_view text, char separator, Use&& use) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(separator), text.size());
-        if (end > 0 && !use(text.substr(0, end))) return false;
+        if (end > 0 && !use(text.substr(0, end))) {
+            return false;
+        }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return true;
@@ -66,7 +78,9 @@ bool is_ip_address(const std::string& host) {
 
 bool is_own_host(std::string_view host, std::span<const std::string> own_names) {
     std::string name = config::java::to_lower(without_port(host));
-    if (name.ends_with('.')) name.pop_back();  // "localhost." is the same name, said in full.
+    if (name.ends_with('.')) {
+        name.pop_back();  // "localhost." is the same name, said in full.
+    }
     // A name of one label is not in the public DNS: nobody can have it point here but who runs the network (a container's name).
     return name.find_first_of(".:[]") == std::string::npos || name.ends_with(".localhost") || is_ip_address(name) ||
            std::ranges::any_of(own_names, [&](const std::string& own) { return config::java::equal_ignoring_case(own, name); });
@@ -88,21 +102,31 @@ std::optional<Request> parse_target(std::string_view target) {
     const std::size_t question = std::min(target.find('?'), target.size());
     const bool path_is_good = for_each_part(target.substr(0, question), '/', [&](std::string_view part) {
         auto decoded = percent_decoded(part);
-        if (!decoded) return false;
+        if (!decoded) {
+            return false;
+        }
         request.path.push_back(std::move(*decoded));
         return true;
     });
-    if (!path_is_good) return std::nullopt;
-    if (question == target.size()) return request;
+    if (!path_is_good) {
+        return std::nullopt;
+    }
+    if (question == target.size()) {
+        return request;
+    }
     const bool query_is_good = for_each_part(target.substr(question + 1), '&', [&](std::string_view part) {
         const std::size_t equals = std::min(part.find('='), part.size());
         auto name = percent_decoded(part.substr(0, equals));
         auto value = percent_decoded(part.substr(std::min(equals + 1, part.size())));
-        if (!name || !value) return false;
+        if (!name || !value) {
+            return false;
+        }
         request.query.insert_or_assign(std::move(*name), std::move(*value));
         return true;
     });
-    if (!query_is_good) return std::nullopt;
+    if (!query_is_good) {
+        return std::nullopt;
+    }
     return request;
 }
 

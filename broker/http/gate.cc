@@ -17,7 +17,9 @@ constexpr Gate::Refusal kClosed{
     "only /health and /metrics are served here, because the broker has no token: partita.http.token.file gives it one", ""};
 
 bool is_for_everybody(const Request& request) {
-    if (request.path.empty()) return true;
+    if (request.path.empty()) {
+        return true;
+    }
     const std::string& first = request.path.front();
     return first == "health" || first == "metrics" || first == "console";
 }
@@ -32,7 +34,9 @@ std::optional<std::string_view> bearer_token(std::string_view authorization) {
         return std::nullopt;
     }
     authorization.remove_prefix(kScheme.size());
-    while (authorization.starts_with(' ')) authorization.remove_prefix(1);
+    while (authorization.starts_with(' ')) {
+        authorization.remove_prefix(1);
+    }
     return authorization;
 }
 
@@ -41,9 +45,15 @@ std::optional<std::string> web_socket_token(std::string_view protocols) {
     while (!protocols.empty()) {
         std::string_view one = protocols.substr(0, protocols.find(','));
         protocols.remove_prefix(std::min(protocols.size(), one.size() + 1));
-        while (one.starts_with(' ')) one.remove_prefix(1);
-        while (one.ends_with(' ')) one.remove_suffix(1);
-        if (!one.starts_with(kWebSocketTokenPrefix)) continue;
+        while (one.starts_with(' ')) {
+            one.remove_prefix(1);
+        }
+        while (one.ends_with(' ')) {
+            one.remove_suffix(1);
+        }
+        if (!one.starts_with(kWebSocketTokenPrefix)) {
+            continue;
+        }
         one.remove_prefix(kWebSocketTokenPrefix.size());
         std::string token;
         return decode_hexadecimal(one, token) ? token : std::string();
@@ -76,18 +86,26 @@ bool Gate::tells_names_to(const access::Principal& caller) const {
 std::expected<access::PrincipalPointer, Gate::Refusal> Gate::admit(const Request& request, std::string_view authorization,
                                                                    std::string_view protocols) const {
     if (token_digest_.empty()) {
-        if (is_open_ || is_for_everybody(request)) return access::Principal::anonymous();
+        if (is_open_ || is_for_everybody(request)) {
+            return access::Principal::anonymous();
+        }
         return std::unexpected(kClosed);
     }
     if (const auto given = bearer_token(authorization)) {
-        if (is_token(*given)) return bearer_;
+        if (is_token(*given)) {
+            return bearer_;
+        }
         return std::unexpected(kWrong);
     }
     if (const auto given = web_socket_token(protocols)) {
-        if (is_token(*given)) return bearer_;
+        if (is_token(*given)) {
+            return bearer_;
+        }
         return std::unexpected(kWrong);
     }
-    if (is_for_everybody(request)) return access::Principal::anonymous();
+    if (is_for_everybody(request)) {
+        return access::Principal::anonymous();
+    }
     return std::unexpected(kMissing);
 }
 

@@ -140,8 +140,12 @@ class Teller {
     /// Partitions that somebody owned or committed for.
     void tell_partitions(const PageWish& page, ordered_json& object) {
         std::set<std::string_view> names;
-        for (const auto& [name, topic] : history_.topics()) names.insert(name);
-        for (const auto& [name, partitions] : checkpoints_) names.insert(name);
+        for (const auto& [name, topic] : history_.topics()) {
+            names.insert(name);
+        }
+        for (const auto& [name, partitions] : checkpoints_) {
+            names.insert(name);
+        }
         partitions_ = ordered_json::array();
         total_ = 0;
         for (const std::string_view name : names) {

@@ -37,15 +37,23 @@ Token token_of(const config::BrokerConfig& config) {
     std::string token = text_of(config, kToken);
     std::string place(kToken);
     if (const std::string path = text_of(config, kTokenFile); !path.empty()) {
-        if (!token.empty()) return std::unexpected("there are partita.http.token and partita.http.token.file: one is enough");
+        if (!token.empty()) {
+            return std::unexpected("there are partita.http.token and partita.http.token.file: one is enough");
+        }
         auto content = tls::read_store_file(path);
         place = std::string(kTokenFile) + ": " + path;
-        if (!content) return std::unexpected(place + " cannot be read: " + content.error());
+        if (!content) {
+            return std::unexpected(place + " cannot be read: " + content.error());
+        }
         token = content->substr(0, content->find_first_of("\r\n"));
         authentication::wipe(*content);
-        if (token.empty()) return std::unexpected(place + " has no token in its first line");
+        if (token.empty()) {
+            return std::unexpected(place + " has no token in its first line");
+        }
     }
-    if (token.empty()) return token;
+    if (token.empty()) {
+        return token;
+    }
     if (token.size() < Gate::kTokenBytesMin || token.size() > Gate::kTokenBytesMax || !can_be_sent(token)) {
         authentication::wipe(token);
         return std::unexpected(place + ": a token has " + std::to_string(Gate::kTokenBytesMin) + " to " +
@@ -70,7 +78,9 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
                                 },
                                 .name_of = [&](std::string_view key) { return configs.name_of(key); },
                                 .read_file = tls::read_store_file});
-    if (!material) return std::unexpected(material.error());
+    if (!material) {
+        return std::unexpected(material.error());
+    }
     if (material->keys.empty()) {
         return std::unexpected(
             "partita.http.listener begins with https://, and there is no key for it: give ssl.keystore.location or "
@@ -94,14 +104,18 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
 
 std::expected<HttpSecurity, std::string> load_http_security(const config::BrokerConfig& config) {
     auto token = token_of(config);
-    if (!token) return std::unexpected(std::move(token.error()));
+    if (!token) {
+        return std::unexpected(std::move(token.error()));
+    }
     HttpSecurity security{.gate = Gate({.token = std::move(*token),
                                         .bearer = principal_of(config),
                                         .is_open = config.http_without_token != config::HttpWithoutToken::health}),
                           .tls = nullptr};
     if (config.http_has_tls) {
         auto context = tls_of(config);
-        if (!context) return std::unexpected(std::move(context.error()));
+        if (!context) {
+            return std::unexpected(std::move(context.error()));
+        }
         security.tls = std::move(*context);
     }
     return security;

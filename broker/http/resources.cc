@@ -102,7 +102,9 @@ std::string name_of(const Route& route) {
 /// "GET /health/live, GET /health/ready, ..., POST /v1/topics/T/visibility".
 std::string known_paths() {
     std::string paths;
-    for (const Route& route : kRoutes) paths += (paths.empty() ? "" : ", ") + name_of(route);
+    for (const Route& route : kRoutes) {
+        paths += (paths.empty() ? "" : ", ") + name_of(route);
+    }
     return paths;
 }
 

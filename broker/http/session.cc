@@ -19,11 +19,21 @@ namespace beast = boost::beast;
 
 Method method_of(beast::http::verb verb) {
     // Beast knows dozens more, so this is no switch.
-    if (verb == beast::http::verb::get) return Method::get;
-    if (verb == beast::http::verb::head) return Method::head;
-    if (verb == beast::http::verb::post) return Method::post;
-    if (verb == beast::http::verb::put) return Method::put;
-    if (verb == beast::http::verb::delete_) return Method::delete_;
+    if (verb == beast::http::verb::get) {
+        return Method::get;
+    }
+    if (verb == beast::http::verb::head) {
+        return Method::head;
+    }
+    if (verb == beast::http::verb::post) {
+        return Method::post;
+    }
+    if (verb == beast::http::verb::put) {
+        return Method::put;
+    }
+    if (verb == beast::http::verb::delete_) {
+        return Method::delete_;
+    }
     return Method::other;
 }
 

@@ -26,21 +26,29 @@ FetchedKeys::FetchedKeys(authentication::KeySetPlace place, HttpUrl url, std::sh
 
 FetchedKeys::~FetchedKeys() {
     const std::uint64_t one = 1;
-    // If that fails, the end waits for the fetch that is under way.
-    if (end_ >= 0) (void)::write(end_, &one, sizeof one);
+    if (end_ >= 0) {
+        // If the write fails, the destructor waits for the fetch that is in progress.
+        (void)::write(end_, &one, sizeof one);
+    }
     worker_.reset();
-    if (end_ >= 0) ::close(end_);
+    if (end_ >= 0) {
+        ::close(end_);
+    }
 }
 
 std::expected<std::shared_ptr<FetchedKeys>, std::string> FetchedKeys::fetch(authentication::KeySetPlace place,
                                                                             const Schedule& schedule) {
     const std::string name = "sasl.oauthbearer.jwks.endpoint.url=" + place.url + ": ";
     auto url = parse_http_url(place.url);
-    if (!url) return std::unexpected(name + url.error());
+    if (!url) {
+        return std::unexpected(name + url.error());
+    }
     std::shared_ptr<const client::Tls> tls;
     if (url->has_tls) {
         auto made = client::Tls::of(place.tls);
-        if (!made) return std::unexpected(name + made.error().message);
+        if (!made) {
+            return std::unexpected(name + made.error().message);
+        }
         tls = std::move(*made);
     }
     std::shared_ptr<FetchedKeys> source(new FetchedKeys(std::move(place), std::move(*url), std::move(tls), schedule.clock));
@@ -54,7 +62,9 @@ std::expected<std::shared_ptr<FetchedKeys>, std::string> FetchedKeys::fetch(auth
             break;
         }
         source->fetches_.failed(now);
-        if (source->fetches_.next_fetch() > give_up) return std::unexpected(name + keys.error());
+        if (source->fetches_.next_fetch() > give_up) {
+            return std::unexpected(name + keys.error());
+        }
         source->network_.pause(source->fetches_.next_fetch() - now);
     }
     source->worker_ = schedule.executor.start("key-set", [keys = source.get()] { return keys->step(); });
@@ -64,23 +74,35 @@ std::expected<std::shared_ptr<FetchedKeys>, std::string> FetchedKeys::fetch(auth
 std::expected<std::shared_ptr<const KeySet>, std::string> FetchedKeys::try_to_fetch() {
     const auto text =
         download(network_, url_, tls_.get(), authentication::kKeySetBytesMax, network_.clock().now().monotonic + kFetchMsMax);
-    if (!text) return std::unexpected(text.error());
+    if (!text) {
+        return std::unexpected(text.error());
+    }
     auto keys = KeySet::parse(*text);
-    if (!keys) return std::unexpected(keys.error());
-    if (keys->keys().empty()) return std::unexpected(std::string(authentication::kNoUsableKey));
+    if (!keys) {
+        return std::unexpected(keys.error());
+    }
+    if (keys->keys().empty()) {
+        return std::unexpected(std::string(authentication::kNoUsableKey));
+    }
     return std::make_shared<const KeySet>(std::move(*keys));
 }
 
 void FetchedKeys::miss(std::string_view key_id) {
-    if (key_id.size() > authentication::KeySetSchedule::kKeyIdBytesMax) return;
+    if (key_id.size() > authentication::KeySetSchedule::kKeyIdBytesMax) {
+        return;
+    }
     missed_ = std::make_shared<const std::string>(key_id);
     worker_->wake();
 }
 
 Instant FetchedKeys::step() {
     Instant now = clock_.now().monotonic;
-    if (const auto missed = missed_.exchange(nullptr)) fetches_.miss(*missed, now);
-    if (fetches_.next_fetch() > now) return fetches_.next_fetch();
+    if (const auto missed = missed_.exchange(nullptr)) {
+        fetches_.miss(*missed, now);
+    }
+    if (fetches_.next_fetch() > now) {
+        return fetches_.next_fetch();
+    }
     auto keys = try_to_fetch();
     now = clock_.now().monotonic;
     if (!keys) {
@@ -93,8 +115,9 @@ Instant FetchedKeys::step() {
         fetches_.failed(now);
         return fetches_.next_fetch();
     }
-    if (std::exchange(is_failing_, false))
+    if (std::exchange(is_failing_, false)) {
         log::info("net", "the key set of OAUTHBEARER can be fetched again", {{"url", place_.url}});
+    }
     keys_ = std::move(*keys);
     fetches_.fetched(now);
     return fetches_.next_fetch();

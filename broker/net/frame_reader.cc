@@ -77,7 +77,9 @@ bool FrameReader::make_space(BufferPool& pool) {
         larger = pool.take(needed);
     }
     if (!larger || larger->capacity <= received) {
-        if (larger) pool.give_back(std::move(larger));
+        if (larger) {
+            pool.give_back(std::move(larger));
+        }
         return buffer_->free_space() > 0;
     }
     std::memcpy(larger->data.get(), buffer_->data.get() + buffer_->begin, received);

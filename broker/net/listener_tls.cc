@@ -30,7 +30,9 @@ std::vector<std::string> list_of(const config::ListenerConfigs& configs, std::st
 
 std::expected<std::shared_ptr<const tls::ServerContext>, std::string> tls_of_listener(const config::BrokerConfig& config,
                                                                                       const config::Endpoint& listener) {
-    if (!config::uses_tls(listener.protocol)) return nullptr;
+    if (!config::uses_tls(listener.protocol)) {
+        return nullptr;
+    }
     const config::ListenerConfigs configs(config, listener.listener_name);
     const auto fail = [&](const std::string& reason) {
         return std::unexpected("listener " + listener.listener_name + ": " + reason);
@@ -43,16 +45,22 @@ std::expected<std::shared_ptr<const tls::ServerContext>, std::string> tls_of_lis
         return fail(*problem);
     }
     auto rules = tls::PrincipalRules::parse(configs.string(kRules));
-    if (!rules) return fail(configs.name_of(kRules) + ": " + rules.error());
+    if (!rules) {
+        return fail(configs.name_of(kRules) + ": " + rules.error());
+    }
     auto material = tls::load_key_material({.value = [&](std::string_view key) { return configs.text(key); },
                                             .name_of = [&](std::string_view key) { return configs.name_of(key); },
                                             .read_file = tls::read_store_file});
-    if (!material) return fail(material.error());
+    if (!material) {
+        return fail(material.error());
+    }
     auto context = tls::ServerContext::make(std::move(*material), {.protocols = list_of(configs, "ssl.enabled.protocols"),
                                                                    .cipher_suites = list_of(configs, "ssl.cipher.suites"),
                                                                    .client_auth = client_auth_of(configs, listener),
                                                                    .rules = std::move(*rules)});
-    if (!context) return fail(context.error());
+    if (!context) {
+        return fail(context.error());
+    }
     return std::move(*context);
 }
 

@@ -26,7 +26,9 @@ class Ring {
 
     /// Appends an element. Moves the others when there is no room.
     T& emplace_back() {
-        if (size_ == capacity_) grow();
+        if (size_ == capacity_) {
+            grow();
+        }
         return (*this)[size_++];
     }
 
@@ -47,7 +49,9 @@ class Ring {
     void grow() {
         const std::uint32_t capacity = capacity_ == 0 ? kFirstCapacity : kGrowth * capacity_;
         auto elements = std::make_unique<T[]>(capacity);
-        for (std::uint32_t index = 0; index < size_; ++index) elements[index] = std::move((*this)[index]);
+        for (std::uint32_t index = 0; index < size_; ++index) {
+            elements[index] = std::move((*this)[index]);
+        }
         elements_ = std::move(elements);
         capacity_ = capacity;
         first_ = 0;

@@ -49,17 +49,23 @@ struct TlsHandshakes::Handshake final : Anteroom::Guest {
     FirstBytes look_at_first_bytes() {
         std::array<char, kFirstBytes> bytes;
         const ssize_t count = ::recv(newcomer.socket.native_handle(), bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT);
-        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return {.are_awaited = true};
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+            return {.are_awaited = true};
+        }
         // OpenSSL finds out that the client is gone.
         is_tls = true;
-        if (count <= 0) return {};
+        if (count <= 0) {
+            return {};
+        }
         return {.objection = tls::why_no_handshake({bytes.data(), static_cast<std::size_t>(count)})};
     }
 };
 
 TlsHandshakes::~TlsHandshakes() {
     // Handlers that wait for the sockets may live longer; they find them over.
-    for (const std::shared_ptr<Handshake>& each : waiting_) each->is_over = true;
+    for (const std::shared_ptr<Handshake>& each : waiting_) {
+        each->is_over = true;
+    }
 }
 
 void TlsHandshakes::begin(Newcomer newcomer, Instant now) {
@@ -113,7 +119,9 @@ void TlsHandshakes::go_on(const std::shared_ptr<Handshake>& handshake) {
 
 void TlsHandshakes::wait(const std::shared_ptr<Handshake>& handshake, Socket::wait_type what) {
     handshake->newcomer.socket.async_wait(what, [this, handshake](const boost::system::error_code& error) {
-        if (handshake->is_over) return;
+        if (handshake->is_over) {
+            return;
+        }
         owner_.reactor().refresh_now();
         error ? end(handshake, "") : go_on(handshake);
     });
@@ -135,8 +143,9 @@ void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
         }
         runtime::Services& services = owner_.services();
         services.counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
-        if (*client)
+        if (*client) {
             newcomer.client.session.principal = services.requests.counted(access::Principal("User", std::move(**client)));
+        }
     }
     handshake->is_over = true;
     waiting_.erase(handshake->in_list);
@@ -161,7 +170,9 @@ void TlsHandshakes::end(const std::shared_ptr<Handshake>& handshake, std::string
 }
 
 void TlsHandshakes::end_all() {
-    while (!waiting_.empty()) end(waiting_.front(), "");
+    while (!waiting_.empty()) {
+        end(waiting_.front(), "");
+    }
 }
 
 }  // namespace partita::net

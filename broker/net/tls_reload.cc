@@ -31,7 +31,9 @@ constexpr std::array<std::string_view, 2> kFiles{"ssl.keystore.location", "ssl.t
 /// Another text for another file, or other content of the same. Empty when there is none.
 std::string mark_of(const std::string& path) {
     struct stat found{};
-    if (::stat(path.c_str(), &found) != 0) return {};
+    if (::stat(path.c_str(), &found) != 0) {
+        return {};
+    }
     std::string mark;
     for (const auto number : {static_cast<std::int64_t>(found.st_dev), static_cast<std::int64_t>(found.st_ino),
                               static_cast<std::int64_t>(found.st_size), static_cast<std::int64_t>(found.st_mtim.tv_sec),
@@ -72,7 +74,9 @@ TlsReload::State TlsReload::state_of(const config::BrokerConfig& config, const c
         }
     }
     for (const std::string_view key : kFiles) {
-        if (auto path = configs.text(key)) state.emplace(key, *path + " " + mark_of(*path));
+        if (auto path = configs.text(key)) {
+            state.emplace(key, *path + " " + mark_of(*path));
+        }
     }
     return state;
 }
@@ -82,14 +86,18 @@ void TlsReload::watch(const config::Endpoint& listener) {
 }
 
 void TlsReload::start() {
-    if (!watched_.empty()) worker_ = schedule_.executor.start("tls-reload", [this] { return look(); });
+    if (!watched_.empty()) {
+        worker_ = schedule_.executor.start("tls-reload", [this] { return look(); });
+    }
 }
 
 Instant TlsReload::look() {
     const auto config = config_.get();
     for (auto& [listener, known] : watched_) {
         State state = state_of(*config, listener);
-        if (state == known) continue;
+        if (state == known) {
+            continue;
+        }
         // Before the files are read: what changes meanwhile is another change.
         known = std::move(state);
         auto context = tls_of_listener(*config, listener);

@@ -32,8 +32,12 @@ class Records {
     /// at the end. The record at a place only grows when there are more parts.
     Bytes next(std::span<std::byte, TlsTransport::kRecordBytes> room) {
         skip_empty();
-        if (parts_.empty()) return {};
-        if (parts_.front().size() - offset_ >= room.size()) return take(room.size());
+        if (parts_.empty()) {
+            return {};
+        }
+        if (parts_.front().size() - offset_ >= room.size()) {
+            return take(room.size());
+        }
         std::size_t filled = 0;
         while (filled < room.size() && !parts_.empty()) {
             const Bytes piece = take(std::min(room.size() - filled, parts_.front().size() - offset_));
@@ -65,7 +69,9 @@ class Records {
 
 TlsTransport::TlsTransport(tls::ConnectionPointer connection) : connection_(std::move(connection)) {
     // From now on a record comes in one piece where it can. Records that the kernel decrypts do anyway.
-    if (!BIO_get_ktls_recv(SSL_get_rbio(connection_.get()))) SSL_set_read_ahead(connection_.get(), 1);
+    if (!BIO_get_ktls_recv(SSL_get_rbio(connection_.get()))) {
+        SSL_set_read_ahead(connection_.get(), 1);
+    }
 }
 
 Transport::Moved TlsTransport::receive(MutableBytes room) {
@@ -76,7 +82,9 @@ Transport::Moved TlsTransport::receive(MutableBytes room) {
         const int result = SSL_read_ex(connection_.get(), room.data() + total, room.size() - total, &received);
         if (result != 1) {
             const Status status = status_of(connection_.get(), result);
-            if (total == 0) return {.status = status};
+            if (total == 0) {
+                return {.status = status};
+            }
             break;
         }
         total += received;
@@ -97,7 +105,9 @@ Transport::Moved TlsTransport::send(std::span<const Bytes> parts, bool /*more_fo
         }
         total += sent;
         // What was left of an earlier call was less.
-        if (sent < record.size()) break;
+        if (sent < record.size()) {
+            break;
+        }
     }
     return {.bytes = total};
 }
@@ -108,7 +118,9 @@ bool TlsTransport::can_send(const File& file) const {
 
 Transport::Moved TlsTransport::send_file(File& file, std::uint64_t position, std::size_t bytes) {
     const auto sent = SSL_sendfile(connection_.get(), file.descriptor(), static_cast<off_t>(position), bytes, 0);
-    if (sent > 0) return {.bytes = static_cast<std::size_t>(sent)};
+    if (sent > 0) {
+        return {.bytes = static_cast<std::size_t>(sent)};
+    }
     return {.status = sent == 0 ? Status::file_ended : status_of(connection_.get(), static_cast<int>(sent))};
 }
 

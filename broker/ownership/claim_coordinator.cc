@@ -312,7 +312,9 @@ void ClaimCoordinator::topic_deleted(const coordination::TopicDeleted& event, No
             }
         }
         for (const auto& [place, checkpoint] : group.checkpoints) {
-            if (checkpoint.topic_id == event.topic_id) gone.emplace_back(ClaimCheckpointRecord{name, place, std::nullopt});
+            if (checkpoint.topic_id == event.topic_id) {
+                gone.emplace_back(ClaimCheckpointRecord{name, place, std::nullopt});
+            }
         }
     }
     if (!gone.empty()) {

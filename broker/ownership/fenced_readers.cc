@@ -46,7 +46,9 @@ void ReadNotes::watch(std::span<const ReadPlace> places) {
     watched_.clear();
     watched_.insert(places.begin(), places.end());
     mask_ = 0;
-    for (const ReadPlace& place : watched_) mask_ |= mask_of(place);
+    for (const ReadPlace& place : watched_) {
+        mask_ |= mask_of(place);
+    }
     std::erase_if(reads_, [&](const SeenRead& read) { return !watched_.contains(read.place); });
 }
 
@@ -99,14 +101,20 @@ bool is_surely_of(const SeenRead& read, const Suspect& suspect, const Witnesses&
     }
     // A second reader of the same process, or another process that is called alike: either may have sent it.
     return std::ranges::none_of(witnesses.peers, [&](const SpeakingConnection& peer) {
-        if (peer.facts.id == reader.id) return false;
-        if (peer.facts.id == speaker.id) return speaks_for_others(peer, suspect, witnesses);
+        if (peer.facts.id == reader.id) {
+            return false;
+        }
+        if (peer.facts.id == speaker.id) {
+            return speaks_for_others(peer, suspect, witnesses);
+        }
         return may_be_one_client(peer.facts, reader);
     });
 }
 
 void FencedReaders::begin_round() {
-    for (Suspect& suspect : suspects_) suspect.is_confirmed = false;
+    for (Suspect& suspect : suspects_) {
+        suspect.is_confirmed = false;
+    }
 }
 
 void FencedReaders::confirm(Suspect& suspect, const GroupHistory& history) {
@@ -133,7 +141,9 @@ void FencedReaders::confirm(Suspect& suspect, const GroupHistory& history) {
 
 void FencedReaders::look(std::string_view group, const GroupHistory& history, TimestampMs now) {
     for (Suspect& suspect : suspects_) {
-        if (suspect.group == group) confirm(suspect, history);
+        if (suspect.group == group) {
+            confirm(suspect, history);
+        }
     }
     for (const GroupHistory::Takeover& takeover : history.takeovers() | std::views::reverse) {
         // They are in the order of their times, but for clocks that were set.
@@ -163,7 +173,9 @@ void FencedReaders::look(std::string_view group, const GroupHistory& history, Ti
                         .speaker = std::nullopt,
                         .last_sign = takeover.time};
         confirm(suspect, history);
-        if (suspect.is_confirmed) suspects_.push_back(std::move(suspect));
+        if (suspect.is_confirmed) {
+            suspects_.push_back(std::move(suspect));
+        }
     }
 }
 
@@ -176,7 +188,9 @@ void FencedReaders::end_round(TimestampMs now) {
 std::vector<ReadPlace> FencedReaders::places() const {
     std::vector<ReadPlace> places;
     for (const Suspect& suspect : suspects_) {
-        if (suspect.speaker) places.push_back(suspect.place);
+        if (suspect.speaker) {
+            places.push_back(suspect.place);
+        }
     }
     return places;
 }
@@ -197,7 +211,9 @@ std::optional<LateReading> FencedReaders::count(Suspect& suspect, const SeenRead
     told.to = read.to;
     told.first = read.first;
     told.last = read.last;
-    if (suspect.speaker && suspect.speaker->process) told.process = expansion::to_string(*suspect.speaker->process);
+    if (suspect.speaker && suspect.speaker->process) {
+        told.process = expansion::to_string(*suspect.speaker->process);
+    }
     return told;
 }
 

@@ -33,7 +33,9 @@ using Readings = std::vector<const LateReading*>;
 
 std::uint64_t fetches_in(const Readings& readings) {
     std::uint64_t fetches = 0;
-    for (const LateReading* reading : readings) fetches += reading->fetches;
+    for (const LateReading* reading : readings) {
+        fetches += reading->fetches;
+    }
     return fetches;
 }
 
@@ -177,7 +179,9 @@ void find_refused_commits(std::string_view group_id, const GroupHistory& history
 std::string causes_text(const GroupHistory::Unrest& unrest) {
     std::vector<std::pair<std::uint64_t, std::size_t>> causes;
     for (std::size_t cause = 0; cause < unrest.causes.size(); ++cause) {
-        if (unrest.causes.at(cause) > 0) causes.emplace_back(unrest.causes.at(cause), cause);
+        if (unrest.causes.at(cause) > 0) {
+            causes.emplace_back(unrest.causes.at(cause), cause);
+        }
     }
     std::ranges::sort(causes, [](const auto& left, const auto& right) { return left.first > right.first; });
     std::string text;

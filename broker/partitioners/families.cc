@@ -44,8 +44,12 @@ constexpr bool is_in_order() {
 static_assert(is_in_order(), "families are looked up by their number");
 
 std::size_t window_size(Hash hash) {
-    if (hash == Hash::murmur2_time_window) return 8;
-    if (hash == Hash::murmur2_session_window) return 16;
+    if (hash == Hash::murmur2_time_window) {
+        return 8;
+    }
+    if (hash == Hash::murmur2_session_window) {
+        return 16;
+    }
     return 0;
 }
 

@@ -127,13 +127,21 @@ std::uint32_t next_code_point(Bytes text, std::size_t& position) {
     } else if (lead >= 0xE0 && lead <= 0xEF) {
         continuation_count = 2;
         code_point = lead & 0x0F;
-        if (lead == 0xE0) lowest_second = 0xA0;
-        if (lead == 0xED) highest_second = 0x9F;
+        if (lead == 0xE0) {
+            lowest_second = 0xA0;
+        }
+        if (lead == 0xED) {
+            highest_second = 0x9F;
+        }
     } else if (lead >= 0xF0 && lead <= 0xF4) {
         continuation_count = 3;
         code_point = lead & 0x07;
-        if (lead == 0xF0) lowest_second = 0x90;
-        if (lead == 0xF4) highest_second = 0x8F;
+        if (lead == 0xF0) {
+            lowest_second = 0x90;
+        }
+        if (lead == 0xF4) {
+            highest_second = 0x8F;
+        }
     } else {
         return kReplacement;
     }

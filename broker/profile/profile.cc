@@ -80,7 +80,9 @@ Profile::Profile(Settings settings)
     offered_.fill(kNoVersions);
     for (const OfferedApi& offered : offered_apis()) {
         const ApiInfo* const api = find_api(offered.key);
-        if (api == nullptr || (offered.is_of_transactions && !limits_.has_transactions)) continue;
+        if (api == nullptr || (offered.is_of_transactions && !limits_.has_transactions)) {
+            continue;
+        }
         const Versions both{std::max(offered.versions.first, api->versions.first),
                             std::min(offered.versions.last, api->latest_version(false))};
         offered_[static_cast<std::size_t>(offered.key)] = both.empty() ? kNoVersions : both;
@@ -89,13 +91,17 @@ Profile::Profile(Settings settings)
 
 std::optional<Versions> Profile::versions_of(ApiKey key) const {
     const auto index = static_cast<std::size_t>(key);
-    if (index >= offered_.size() || offered_[index].empty()) return std::nullopt;
+    if (index >= offered_.size() || offered_[index].empty()) {
+        return std::nullopt;
+    }
     return offered_[index];
 }
 
 std::optional<std::string> Profile::objection_to(ApiKey key, std::int16_t version) const {
     const std::optional<Versions> offered = versions_of(key);
-    if (offered && offered->contains(version)) return std::nullopt;
+    if (offered && offered->contains(version)) {
+        return std::nullopt;
+    }
     if (offered && key == ApiKey::api_versions && version > offered->last && settings_.answers_newer_api_versions) {
         return std::nullopt;
     }

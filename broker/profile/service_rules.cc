@@ -54,28 +54,42 @@ std::optional<std::string> ServiceRules::objection_to(const access::Requester& r
                                                       std::optional<std::string_view> name) const {
     const bool is_of_topic = permission.resource == access::ResourceType::topic;
     const bool is_about_topics = is_of_topic || stands_for_topics(permission);
-    if (is_about_topics && !profile_.has_kafka_endpoint()) return profile_.offer() + " has no Kafka endpoint";
+    if (is_about_topics && !profile_.has_kafka_endpoint()) {
+        return profile_.offer() + " has no Kafka endpoint";
+    }
     const std::optional<access::KeyGrant>& grant = requester.principal.grant();
-    if (!grant) return std::nullopt;
+    if (!grant) {
+        return std::nullopt;
+    }
     if (const auto right = right_for(permission); right && !grant->rights.has(*right)) {
         return "the key of the connection string has no right to " + std::string(name_of(*right));
     }
-    if (!is_about_topics || !grant->only_topic) return std::nullopt;
+    if (!is_about_topics || !grant->only_topic) {
+        return std::nullopt;
+    }
     const bool may_be_meant = is_of_topic && (!name || *name == *grant->only_topic);
-    if (!may_be_meant) return "the connection string is for the topic " + *grant->only_topic;
+    if (!may_be_meant) {
+        return "the connection string is for the topic " + *grant->only_topic;
+    }
     return std::nullopt;
 }
 
 bool ServiceRules::allows(const access::Requester& requester, access::Permission permission,
                           std::optional<std::string_view> name) const {
-    if (objection_to(requester, permission, name)) return false;
+    if (objection_to(requester, permission, name)) {
+        return false;
+    }
     return requester.principal.grant() || others_ == nullptr || others_->allows(requester, permission, name);
 }
 
 std::string ServiceRules::reason(const access::Requester& requester, access::Permission permission,
                                  std::optional<std::string_view> name) const {
-    if (auto objection = objection_to(requester, permission, name)) return std::move(*objection);
-    if (requester.principal.grant()) return "the key of the connection string";
+    if (auto objection = objection_to(requester, permission, name)) {
+        return std::move(*objection);
+    }
+    if (requester.principal.grant()) {
+        return "the key of the connection string";
+    }
     return others_ == nullptr ? std::string() : others_->reason(requester, permission, name);
 }
 

@@ -28,8 +28,12 @@ using Failed = std::unexpected<std::string>;
 
 /// What JSON has no number for.
 std::optional<std::string> word_of(double number) {
-    if (std::isnan(number)) return "NaN";
-    if (std::isinf(number)) return number > 0 ? "Infinity" : "-Infinity";
+    if (std::isnan(number)) {
+        return "NaN";
+    }
+    if (std::isinf(number)) {
+        return number > 0 ? "Infinity" : "-Infinity";
+    }
     return std::nullopt;
 }
 
@@ -73,8 +77,12 @@ class Decoder {
     using Value = std::expected<ordered_json, std::string>;
 
     [[nodiscard]] Value decode(const Node& node, int depth) {
-        if (depth > AvroSchema::kDepthMax) return Failed("the value is nested too deep");
-        if (++values_ > AvroSchema::kValuesMax) return Failed("the value has too many parts");
+        if (depth > AvroSchema::kDepthMax) {
+            return Failed("the value is nested too deep");
+        }
+        if (++values_ > AvroSchema::kValuesMax) {
+            return Failed("the value has too many parts");
+        }
         switch (node.type) {
             case Type::null:
                 return nullptr;
@@ -112,58 +120,86 @@ class Decoder {
   private:
     template <class Part>
     [[nodiscard]] static Value shown(const std::expected<Part, std::string>& part) {
-        if (!part) return Failed(part.error());
+        if (!part) {
+            return Failed(part.error());
+        }
         return ordered_json(*part);
     }
     [[nodiscard]] static Value letters(const std::expected<std::string_view, std::string>& bytes) {
-        if (!bytes) return Failed(bytes.error());
+        if (!bytes) {
+            return Failed(bytes.error());
+        }
         return ordered_json(letters_of(*bytes));
     }
     [[nodiscard]] static Failed too_short() { return Failed("it ends before the value does"); }
 
     [[nodiscard]] std::expected<std::int64_t, std::string> take_long() {
         std::int64_t number = 0;
-        if (!decode_varlong(cursor_, end_, number)) return too_short();
+        if (!decode_varlong(cursor_, end_, number)) {
+            return too_short();
+        }
         return number;
     }
     [[nodiscard]] Value take_int() {
         const auto number = take_long();
-        if (!number) return Failed(number.error());
-        if (!std::in_range<std::int32_t>(*number)) return Failed("an int is beyond 32 bits");
+        if (!number) {
+            return Failed(number.error());
+        }
+        if (!std::in_range<std::int32_t>(*number)) {
+            return Failed("an int is beyond 32 bits");
+        }
         return *number;
     }
     [[nodiscard]] Value take_boolean() {
         const auto byte = take(1);
-        if (!byte) return Failed(byte.error());
-        if (byte->front() != '\0' && byte->front() != '\1') return Failed("a boolean is neither 0 nor 1");
+        if (!byte) {
+            return Failed(byte.error());
+        }
+        if (byte->front() != '\0' && byte->front() != '\1') {
+            return Failed("a boolean is neither 0 nor 1");
+        }
         return byte->front() == '\1';
     }
     template <class Number, class Word>
     [[nodiscard]] Value take_number() {
         const auto bytes = take(sizeof(Word));
-        if (!bytes) return Failed(bytes.error());
+        if (!bytes) {
+            return Failed(bytes.error());
+        }
         Word word = 0;
         // Little endian, unlike the rest of Kafka.
-        for (std::size_t i = sizeof(Word); i-- > 0;) word = (word << 8) | static_cast<unsigned char>((*bytes)[i]);
+        for (std::size_t i = sizeof(Word); i-- > 0;) {
+            word = (word << 8) | static_cast<unsigned char>((*bytes)[i]);
+        }
         const Number number = std::bit_cast<Number>(word);
-        if (auto text = word_of(number)) return std::move(*text);
+        if (auto text = word_of(number)) {
+            return std::move(*text);
+        }
         return number;
     }
     [[nodiscard]] std::expected<std::string_view, std::string> take(std::uint64_t size) {
-        if (size > static_cast<std::uint64_t>(end_ - cursor_)) return too_short();
+        if (size > static_cast<std::uint64_t>(end_ - cursor_)) {
+            return too_short();
+        }
         const std::string_view taken(reinterpret_cast<const char*>(cursor_), size);
         cursor_ += size;
         return taken;
     }
     [[nodiscard]] std::expected<std::string_view, std::string> take_text() {
         const auto size = take_long();
-        if (!size) return Failed(size.error());
-        if (*size < 0) return Failed("a length is negative");
+        if (!size) {
+            return Failed(size.error());
+        }
+        if (*size < 0) {
+            return Failed("a length is negative");
+        }
         return take(static_cast<std::uint64_t>(*size));
     }
     [[nodiscard]] std::expected<std::size_t, std::string> take_index(std::size_t count, const Node& node) {
         const auto index = take_long();
-        if (!index) return Failed(index.error());
+        if (!index) {
+            return Failed(index.error());
+        }
         if (*index < 0 || static_cast<std::uint64_t>(*index) >= count) {
             return Failed(node.name + " has no branch or symbol " + std::to_string(*index));
         }
@@ -171,14 +207,18 @@ class Decoder {
     }
     [[nodiscard]] Value take_symbol(const Node& node) {
         const auto index = take_index(node.symbols.size(), node);
-        if (!index) return Failed(index.error());
+        if (!index) {
+            return Failed(index.error());
+        }
         return ordered_json(node.symbols[*index]);
     }
     [[nodiscard]] Value take_record(const Node& node, int depth) {
         ordered_json object = ordered_json::object();
         for (const avro::Field& field : node.fields) {
             auto value = decode(*field.node, depth + 1);
-            if (!value) return value;
+            if (!value) {
+                return value;
+            }
             keep(object, field.name, std::move(*value));
         }
         return object;
@@ -189,22 +229,34 @@ class Decoder {
         ordered_json all = is_map ? ordered_json::object() : ordered_json::array();
         while (true) {
             auto count = take_long();
-            if (!count) return Failed(count.error());
-            if (*count == 0) return all;
+            if (!count) {
+                return Failed(count.error());
+            }
+            if (*count == 0) {
+                return all;
+            }
             if (*count < 0) {
-                if (const auto size = take_long(); !size) return Failed(size.error());
-                if (*count == std::numeric_limits<std::int64_t>::min()) return Failed("a count is out of range");
+                if (const auto size = take_long(); !size) {
+                    return Failed(size.error());
+                }
+                if (*count == std::numeric_limits<std::int64_t>::min()) {
+                    return Failed("a count is out of range");
+                }
                 count = -*count;
             }
             for (std::int64_t i = 0; i < *count; ++i) {
                 std::string key;
                 if (is_map) {
                     const auto text = take_text();
-                    if (!text) return Failed(text.error());
+                    if (!text) {
+                        return Failed(text.error());
+                    }
                     key = *text;
                 }
                 auto value = decode(*node.item, depth + 1);
-                if (!value) return value;
+                if (!value) {
+                    return value;
+                }
                 if (is_map) {
                     keep(all, std::move(key), std::move(*value));
                 } else {
@@ -219,10 +271,14 @@ class Decoder {
     }
     [[nodiscard]] Value take_union(const Node& node, int depth) {
         const auto index = take_index(node.branches.size(), node);
-        if (!index) return Failed(index.error());
+        if (!index) {
+            return Failed(index.error());
+        }
         const Node& branch = *node.branches[*index];
         auto value = decode(branch, depth + 1);
-        if (!value || branch.type == Type::null) return value;
+        if (!value || branch.type == Type::null) {
+            return value;
+        }
         ordered_json tagged = ordered_json::object();
         keep(tagged, branch.name, std::move(*value));
         return tagged;
@@ -259,7 +315,9 @@ const char* kind_of(const ordered_json& value) {
 class Encoder {
   public:
     [[nodiscard]] std::expected<void, std::string> encode(const Node& node, const ordered_json& value, const std::string& place) {
-        if (depth_ == AvroSchema::kDepthMax) return at(place, "is nested too deep");
+        if (depth_ == AvroSchema::kDepthMax) {
+            return at(place, "is nested too deep");
+        }
         ++depth_;
         auto done = put(node, value, place);
         --depth_;
@@ -274,10 +332,14 @@ class Encoder {
     [[nodiscard]] Done put(const Node& node, const ordered_json& value, const std::string& place) {
         switch (node.type) {
             case Type::null:
-                if (!value.is_null()) return mismatch(node, value, place);
+                if (!value.is_null()) {
+                    return mismatch(node, value, place);
+                }
                 return {};
             case Type::boolean:
-                if (!value.is_boolean()) return mismatch(node, value, place);
+                if (!value.is_boolean()) {
+                    return mismatch(node, value, place);
+                }
                 out_ += value.get<bool>() ? '\1' : '\0';
                 return {};
             case Type::int_:
@@ -291,7 +353,9 @@ class Encoder {
             case Type::double_:
                 return put_number<double, std::uint64_t>(node, value, place);
             case Type::string:
-                if (!value.is_string()) return mismatch(node, value, place);
+                if (!value.is_string()) {
+                    return mismatch(node, value, place);
+                }
                 put_text(value.get_ref<const std::string&>());
                 return {};
             case Type::bytes:
@@ -323,7 +387,9 @@ class Encoder {
 
     void put_long(std::int64_t number) {
         std::uint64_t rest = zigzag_encode(number);
-        for (; rest >= 0x80; rest >>= 7) out_ += static_cast<char>(0x80 | (rest & 0x7f));
+        for (; rest >= 0x80; rest >>= 7) {
+            out_ += static_cast<char>(0x80 | (rest & 0x7f));
+        }
         out_ += static_cast<char>(rest);
     }
     void put_text(std::string_view text) {
@@ -332,7 +398,9 @@ class Encoder {
     }
     [[nodiscard]] Done put_integer(const Node& node, const ordered_json& value, const std::string& place, std::int64_t least,
                                    std::int64_t most) {
-        if (!value.is_number_integer()) return mismatch(node, value, place);
+        if (!value.is_number_integer()) {
+            return mismatch(node, value, place);
+        }
         const bool is_beyond = value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>());
         if (is_beyond || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most) {
             return at(place, "is " + value.dump() + ", which is beyond " + node.name);
@@ -353,13 +421,19 @@ class Encoder {
             return mismatch(node, value, place);
         }
         Word word = std::bit_cast<Word>(number);
-        for (std::size_t i = 0; i < sizeof(Word); ++i, word >>= 8) out_ += static_cast<char>(word & 0xff);
+        for (std::size_t i = 0; i < sizeof(Word); ++i, word >>= 8) {
+            out_ += static_cast<char>(word & 0xff);
+        }
         return {};
     }
     [[nodiscard]] Done put_bytes(const Node& node, const ordered_json& value, const std::string& place) {
-        if (!value.is_string()) return mismatch(node, value, place);
+        if (!value.is_string()) {
+            return mismatch(node, value, place);
+        }
         const auto bytes = bytes_of(value.get_ref<const std::string&>());
-        if (!bytes) return at(place, "has a letter beyond U+00FF, which stands for no byte");
+        if (!bytes) {
+            return at(place, "has a letter beyond U+00FF, which stands for no byte");
+        }
         if (node.type == Type::bytes) {
             put_text(*bytes);
             return {};
@@ -372,11 +446,17 @@ class Encoder {
         return {};
     }
     [[nodiscard]] Done put_record(const Node& node, const ordered_json& value, const std::string& place) {
-        if (!value.is_object()) return mismatch(node, value, place);
+        if (!value.is_object()) {
+            return mismatch(node, value, place);
+        }
         for (const avro::Field& field : node.fields) {
             const auto found = value.find(field.name);
-            if (found == value.end()) return at(below(place, field.name), "is missing");
-            if (auto done = encode(*field.node, *found, below(place, field.name)); !done) return done;
+            if (found == value.end()) {
+                return at(below(place, field.name), "is missing");
+            }
+            if (auto done = encode(*field.node, *found, below(place, field.name)); !done) {
+                return done;
+            }
         }
         for (const auto& [name, ignored] : value.items()) {
             if (std::ranges::find(node.fields, name, &avro::Field::name) == node.fields.end()) {
@@ -386,27 +466,43 @@ class Encoder {
         return {};
     }
     [[nodiscard]] Done put_symbol(const Node& node, const ordered_json& value, const std::string& place) {
-        if (!value.is_string()) return mismatch(node, value, place);
+        if (!value.is_string()) {
+            return mismatch(node, value, place);
+        }
         const auto found = std::ranges::find(node.symbols, value.get_ref<const std::string&>());
-        if (found == node.symbols.end()) return at(place, "is " + value.dump() + ", which is no symbol of " + node.name);
+        if (found == node.symbols.end()) {
+            return at(place, "is " + value.dump() + ", which is no symbol of " + node.name);
+        }
         put_long(found - node.symbols.begin());
         return {};
     }
     [[nodiscard]] Done put_array(const Node& node, const ordered_json& value, const std::string& place) {
-        if (!value.is_array()) return mismatch(node, value, place);
-        if (!value.empty()) put_long(static_cast<std::int64_t>(value.size()));
+        if (!value.is_array()) {
+            return mismatch(node, value, place);
+        }
+        if (!value.empty()) {
+            put_long(static_cast<std::int64_t>(value.size()));
+        }
         for (std::size_t i = 0; i < value.size(); ++i) {
-            if (auto done = encode(*node.item, value[i], place + "[" + std::to_string(i) + "]"); !done) return done;
+            if (auto done = encode(*node.item, value[i], place + "[" + std::to_string(i) + "]"); !done) {
+                return done;
+            }
         }
         put_long(0);
         return {};
     }
     [[nodiscard]] Done put_map(const Node& node, const ordered_json& value, const std::string& place) {
-        if (!value.is_object()) return mismatch(node, value, place);
-        if (!value.empty()) put_long(static_cast<std::int64_t>(value.size()));
+        if (!value.is_object()) {
+            return mismatch(node, value, place);
+        }
+        if (!value.empty()) {
+            put_long(static_cast<std::int64_t>(value.size()));
+        }
         for (const auto& [key, each] : value.items()) {
             put_text(key);
-            if (auto done = encode(*node.item, each, below(place, key)); !done) return done;
+            if (auto done = encode(*node.item, each, below(place, key)); !done) {
+                return done;
+            }
         }
         put_long(0);
         return {};
@@ -419,7 +515,9 @@ class Encoder {
         for (std::size_t i = 0; i < node.branches.size(); ++i) {
             const Node& branch = *node.branches[i];
             if (branch.type == Type::null) {
-                if (!value.is_null()) continue;
+                if (!value.is_null()) {
+                    continue;
+                }
                 put_long(static_cast<std::int64_t>(i));
                 return {};
             }
@@ -433,7 +531,9 @@ class Encoder {
         }
         if (value.is_null() || others != 1) {
             std::string names;
-            for (const Node* branch : node.branches) names += (names.empty() ? "" : ", ") + branch->name;
+            for (const Node* branch : node.branches) {
+                names += (names.empty() ? "" : ", ") + branch->name;
+            }
             return at(place, std::string("is ") + kind_of(value) + R"(; say null or {"type": value} with one of )" + names);
         }
         put_long(static_cast<std::int64_t>(bare_at));
@@ -454,10 +554,14 @@ AvroSchema::~AvroSchema() = default;
 std::expected<AvroSchema, std::string> AvroSchema::parse(std::string_view text, std::span<const std::string> referenced) {
     auto parts = std::make_unique<Parts>();
     for (const std::string& each : referenced) {
-        if (const auto added = parts->nodes.add(each); !added) return Failed(added.error());
+        if (const auto added = parts->nodes.add(each); !added) {
+            return Failed(added.error());
+        }
     }
     const auto root = parts->nodes.add(text);
-    if (!root) return Failed(root.error());
+    if (!root) {
+        return Failed(root.error());
+    }
     parts->root = *root;
     return AvroSchema(std::move(parts));
 }
@@ -465,13 +569,17 @@ std::expected<AvroSchema, std::string> AvroSchema::parse(std::string_view text, 
 std::expected<ordered_json, std::string> AvroSchema::decode(Bytes bytes) const {
     Decoder decoder(bytes);
     auto value = decoder.decode(*parts_->root, 0);
-    if (value && !decoder.is_at_end()) return Failed("there are bytes behind the value");
+    if (value && !decoder.is_at_end()) {
+        return Failed("there are bytes behind the value");
+    }
     return value;
 }
 
 std::expected<std::string, std::string> AvroSchema::encode(const ordered_json& value) const {
     Encoder encoder;
-    if (auto done = encoder.encode(*parts_->root, value, ""); !done) return Failed(done.error());
+    if (auto done = encoder.encode(*parts_->root, value, ""); !done) {
+        return Failed(done.error());
+    }
     return encoder.take();
 }
 

@@ -6,10 +6,16 @@ using nlohmann::ordered_json;
 
 bool JsonSchema::is_meant(std::string_view text) {
     const ordered_json schema = ordered_json::parse(text, nullptr, false);
-    if (!schema.is_object()) return false;
-    if (schema.contains("$schema")) return true;
+    if (!schema.is_object()) {
+        return false;
+    }
+    if (schema.contains("$schema")) {
+        return true;
+    }
     const auto type = schema.find("type");
-    if (type == schema.end()) return true;
+    if (type == schema.end()) {
+        return true;
+    }
     return *type == "object" || *type == "integer" || *type == "number";
 }
 
@@ -21,8 +27,12 @@ std::expected<ordered_json, std::string> JsonSchema::decode(Bytes bytes) {
         return !is_too_deep;
     };
     ordered_json value = ordered_json::parse(as_text(bytes), watch, false);
-    if (is_too_deep) return std::unexpected("the value is nested too deep");
-    if (value.is_discarded()) return std::unexpected("it is no JSON");
+    if (is_too_deep) {
+        return std::unexpected("the value is nested too deep");
+    }
+    if (value.is_discarded()) {
+        return std::unexpected("it is no JSON");
+    }
     return value;
 }
 

@@ -46,7 +46,9 @@ class SchemaErrors final : public pb::io::ErrorCollector, public pb::DescriptorP
 
   private:
     void keep(std::string text) {
-        if (text_.empty()) text_ = std::move(text);
+        if (text_.empty()) {
+            text_ = std::move(text);
+        }
     }
     std::string text_;
 };
@@ -81,12 +83,16 @@ bool add_known_files(pb::SimpleDescriptorDatabase& files) {
 std::optional<pb::FileDescriptorProto> parse_description(std::string_view text) {
     const auto bytes = authentication::from_base64(text);
     pb::FileDescriptorProto file;
-    if (!bytes || bytes->empty() || !file.ParseFromString(*bytes)) return std::nullopt;
+    if (!bytes || bytes->empty() || !file.ParseFromString(*bytes)) {
+        return std::nullopt;
+    }
     return file;
 }
 
 std::expected<pb::FileDescriptorProto, std::string> parse_file(const std::string& name, std::string_view text) {
-    if (text.size() > ProtobufSchema::kTextBytesMax) return Failed("the schema is wrong: it is longer than 1 MiB");
+    if (text.size() > ProtobufSchema::kTextBytesMax) {
+        return Failed("the schema is wrong: it is longer than 1 MiB");
+    }
     SchemaErrors errors;
     pb::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
     pb::io::Tokenizer tokens(&input, &errors);
@@ -95,7 +101,9 @@ std::expected<pb::FileDescriptorProto, std::string> parse_file(const std::string
     pb::FileDescriptorProto file;
     if (!parser.Parse(&tokens, &file)) {
         auto described = parse_description(text);
-        if (!described) return errors.failed();
+        if (!described) {
+            return errors.failed();
+        }
         file = std::move(*described);
     }
     file.set_name(name);
@@ -120,16 +128,22 @@ struct ProtobufSchema::Parts {
         const std::byte* cursor = bytes.data();
         const std::byte* const end = cursor + bytes.size();
         std::int64_t count = 0;
-        if (!decode_varlong(cursor, end, count)) return Failed("it ends before it says which message it is");
+        if (!decode_varlong(cursor, end, count)) {
+            return Failed("it ends before it says which message it is");
+        }
         if (count < 0 || count > static_cast<std::int64_t>(kIndexesMax)) {
             return Failed("it says which message it is with " + std::to_string(count) + " indexes");
         }
         const pb::Descriptor* type = nullptr;
         for (std::int64_t i = 0; i < std::max<std::int64_t>(count, 1); ++i) {
             std::int64_t index = 0;
-            if (count > 0 && !decode_varlong(cursor, end, index)) return Failed("it ends before it says which message it is");
+            if (count > 0 && !decode_varlong(cursor, end, index)) {
+                return Failed("it ends before it says which message it is");
+            }
             const int siblings = type == nullptr ? root->message_type_count() : type->nested_type_count();
-            if (index < 0 || index >= siblings) return Failed("the schema has no message of index " + std::to_string(index));
+            if (index < 0 || index >= siblings) {
+                return Failed("the schema has no message of index " + std::to_string(index));
+            }
             const int at = static_cast<int>(index);
             type = type == nullptr ? root->message_type(at) : type->nested_type(at);
         }
@@ -138,10 +152,14 @@ struct ProtobufSchema::Parts {
     }
 
     [[nodiscard]] const pb::Descriptor* find(std::string_view name) const {
-        if (name.empty()) return root->message_type_count() > 0 ? root->message_type(0) : nullptr;
+        if (name.empty()) {
+            return root->message_type_count() > 0 ? root->message_type(0) : nullptr;
+        }
         const std::string text(name);
         const pb::Descriptor* type = pool.FindMessageTypeByName(text);
-        if (type == nullptr && !root->package().empty()) type = pool.FindMessageTypeByName(root->package() + "." + text);
+        if (type == nullptr && !root->package().empty()) {
+            type = pool.FindMessageTypeByName(root->package() + "." + text);
+        }
         return type != nullptr && type->file() == root ? type : nullptr;
     }
 };
@@ -156,30 +174,48 @@ std::expected<ProtobufSchema, std::string> ProtobufSchema::parse(std::string_vie
     static std::once_flag is_quiet;
     std::call_once(is_quiet, [] { pb::SetLogHandler(nullptr); });
     auto parts = std::make_unique<Parts>();
-    if (!add_known_files(parts->files)) return Failed("the files of google/protobuf cannot be used");
+    if (!add_known_files(parts->files)) {
+        return Failed("the files of google/protobuf cannot be used");
+    }
     for (const Import& each : imports) {
         const auto file = parse_file(each.name, each.text);
-        if (!file) return Failed(each.name + ": " + file.error());
-        if (!parts->files.Add(*file)) return Failed("the schema is wrong: " + each.name + " defines what another file does");
+        if (!file) {
+            return Failed(each.name + ": " + file.error());
+        }
+        if (!parts->files.Add(*file)) {
+            return Failed("the schema is wrong: " + each.name + " defines what another file does");
+        }
     }
     const auto root = parse_file(kRootName, text);
-    if (!root) return Failed(root.error());
-    if (!parts->files.Add(*root)) return Failed("the schema is wrong: it defines what a file that it imports does");
+    if (!root) {
+        return Failed(root.error());
+    }
+    if (!parts->files.Add(*root)) {
+        return Failed("the schema is wrong: it defines what a file that it imports does");
+    }
     parts->root = parts->pool.FindFileByName(kRootName);
-    if (parts->root == nullptr) return parts->errors.failed();
+    if (parts->root == nullptr) {
+        return parts->errors.failed();
+    }
     return ProtobufSchema(std::move(parts));
 }
 
 std::expected<ordered_json, std::string> ProtobufSchema::decode(Bytes indexes_and_message) const {
     const auto type = parts_->take_type(indexes_and_message);
-    if (!type) return Failed(type.error());
-    if (indexes_and_message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) return Failed("it is too long");
+    if (!type) {
+        return Failed(type.error());
+    }
+    if (indexes_and_message.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+        return Failed("it is too long");
+    }
     const auto message = parts_->make(**type);
     if (!message->ParsePartialFromArray(indexes_and_message.data(), static_cast<int>(indexes_and_message.size()))) {
         return Failed("it is no message of " + (*type)->full_name());
     }
     // Making JSON of what lacks a required field ends the process.
-    if (!message->IsInitialized()) return Failed("it lacks " + message->InitializationErrorString());
+    if (!message->IsInitialized()) {
+        return Failed("it lacks " + message->InitializationErrorString());
+    }
     pb::util::JsonPrintOptions options;
     options.preserve_proto_field_names = true;
     options.always_print_primitive_fields = true;
@@ -188,14 +224,17 @@ std::expected<ordered_json, std::string> ProtobufSchema::decode(Bytes indexes_an
         return Failed(std::string(done.message()));
     }
     auto json = ordered_json::parse(text, nullptr, false);
-    if (json.is_discarded()) return Failed("it is no text of UTF-8");
+    if (json.is_discarded()) {
+        return Failed("it is no text of UTF-8");
+    }
     return json;
 }
 
 std::expected<std::string, std::string> ProtobufSchema::encode(const ordered_json& value, std::string_view name) const {
     const pb::Descriptor* const type = parts_->find(name);
-    if (type == nullptr)
+    if (type == nullptr) {
         return Failed(name.empty() ? "the schema has no message" : "the schema has no message " + std::string(name));
+    }
     const auto message = parts_->make(*type);
     const std::string text = value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     if (const auto done = pb::util::JsonStringToMessage(text, message.get()); !done.ok()) {
@@ -205,7 +244,9 @@ std::expected<std::string, std::string> ProtobufSchema::encode(const ordered_jso
     }
 
     std::vector<std::int32_t> indexes;
-    for (const pb::Descriptor* each = type; each != nullptr; each = each->containing_type()) indexes.push_back(each->index());
+    for (const pb::Descriptor* each = type; each != nullptr; each = each->containing_type()) {
+        indexes.push_back(each->index());
+    }
     std::ranges::reverse(indexes);
     std::string bytes;
     if (indexes.size() == 1 && indexes.front() == 0) {
@@ -213,10 +254,14 @@ std::expected<std::string, std::string> ProtobufSchema::encode(const ordered_jso
     } else {
         std::vector<std::byte> encoded;
         append_varint(encoded, static_cast<std::int32_t>(indexes.size()));
-        for (const std::int32_t index : indexes) append_varint(encoded, index);
+        for (const std::int32_t index : indexes) {
+            append_varint(encoded, index);
+        }
         bytes.append(reinterpret_cast<const char*>(encoded.data()), encoded.size());
     }
-    if (!message->AppendToString(&bytes)) return Failed("the message is too long");
+    if (!message->AppendToString(&bytes)) {
+        return Failed("the message is too long");
+    }
     return bytes;
 }
 

@@ -25,7 +25,9 @@ std::string text_of(const json& object, const char* name) {
 
 std::optional<std::int32_t> number_of(const json& object, const char* name) {
     const auto found = object.find(name);
-    if (found == object.end() || !found->is_number_integer()) return std::nullopt;
+    if (found == object.end() || !found->is_number_integer()) {
+        return std::nullopt;
+    }
     const auto number = found->get<std::int64_t>();
     return std::in_range<std::int32_t>(number) ? std::optional(static_cast<std::int32_t>(number)) : std::nullopt;
 }
@@ -43,11 +45,19 @@ Failure refusal_of(const RegistryAnswer& answer, const std::string& target) {
 
 std::expected<std::string, std::string> Schema::encode(std::string_view json, std::string_view message) const {
     const auto value = nlohmann::ordered_json::parse(json, nullptr, false);
-    if (value.is_discarded()) return std::unexpected("it is no JSON");
-    if (const auto* const protobuf = std::get_if<ProtobufSchema>(&text)) return protobuf->encode(value, message);
+    if (value.is_discarded()) {
+        return std::unexpected("it is no JSON");
+    }
+    if (const auto* const protobuf = std::get_if<ProtobufSchema>(&text)) {
+        return protobuf->encode(value, message);
+    }
     const auto* const avro = std::get_if<AvroSchema>(&text);
-    if (!message.empty()) return std::unexpected("a schema of " + std::string(avro ? "Avro" : "JSON") + " has no messages");
-    if (avro != nullptr) return avro->encode(value);
+    if (!message.empty()) {
+        return std::unexpected("a schema of " + std::string(avro ? "Avro" : "JSON") + " has no messages");
+    }
+    if (avro != nullptr) {
+        return avro->encode(value);
+    }
     return std::string(json);
 }
 
@@ -57,27 +67,45 @@ std::expected<nlohmann::ordered_json, std::string> Schema::decode(Bytes bytes) c
 
 Result<json> Registry::ask(const RegistryRequest& request) {
     const auto answer = ask_(request);
-    if (!answer) return std::unexpected(Failure{.is_unreachable = true, .message = answer.error()});
+    if (!answer) {
+        return std::unexpected(Failure{.is_unreachable = true, .message = answer.error()});
+    }
     json body = json::parse(answer->body, nullptr, false);
-    if (answer->status == 200 && body.is_object()) return body;
+    if (answer->status == 200 && body.is_object()) {
+        return body;
+    }
     return std::unexpected(refusal_of(*answer, request.target));
 }
 
 Result<void> Registry::collect(const Json& answer, int depth, std::vector<Reference>& found) {
     const auto references = answer.find("references");
-    if (references == answer.end() || !references->is_array()) return {};
-    if (depth > AvroSchema::kDepthMax) return wrong("schemas refer to each other without end");
+    if (references == answer.end() || !references->is_array()) {
+        return {};
+    }
+    if (depth > AvroSchema::kDepthMax) {
+        return wrong("schemas refer to each other without end");
+    }
     for (const Json& each : *references) {
         const std::string name = each.is_object() ? text_of(each, "name") : std::string();
-        if (name.empty()) return wrong("a reference of the schema has no name");
-        if (std::ranges::find(found, name, &Reference::name) != found.end()) continue;
-        if (found.size() == kReferencesMax) return wrong("the schema refers to too many others");
+        if (name.empty()) {
+            return wrong("a reference of the schema has no name");
+        }
+        if (std::ranges::find(found, name, &Reference::name) != found.end()) {
+            continue;
+        }
+        if (found.size() == kReferencesMax) {
+            return wrong("the schema refers to too many others");
+        }
         const auto version = number_of(each, "version");
         auto schema = ask({"/subjects/" + percent_encoded(text_of(each, "subject")) + "/versions/" +
                                (version ? std::to_string(*version) : "latest"),
                            {}});
-        if (!schema) return std::unexpected(std::move(schema.error()));
-        if (auto inner = collect(*schema, depth + 1, found); !inner) return inner;
+        if (!schema) {
+            return std::unexpected(std::move(schema.error()));
+        }
+        if (auto inner = collect(*schema, depth + 1, found); !inner) {
+            return inner;
+        }
         found.push_back({name, text_of(*schema, "schema")});
     }
     return {};
@@ -85,30 +113,46 @@ Result<void> Registry::collect(const Json& answer, int depth, std::vector<Refere
 
 Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
     const auto remember = [&](Result<std::unique_ptr<const Schema>> schema) -> Result<const Schema*> {
-        if (known_.size() >= kSchemasMax) return wrong("more than " + std::to_string(kSchemasMax) + " schemas are in use");
+        if (known_.size() >= kSchemasMax) {
+            return wrong("more than " + std::to_string(kSchemasMax) + " schemas are in use");
+        }
         const auto& kept = known_.insert_or_assign(id, std::move(schema)).first->second;
-        if (!kept) return std::unexpected(kept.error());
+        if (!kept) {
+            return std::unexpected(kept.error());
+        }
         return kept->get();
     };
     const std::string named = "schema " + std::to_string(id) + ": ";
     const std::string kind = text_of(answer, "schemaType");
     // Its values stand for themselves, whatever it refers to.
-    if (kind == "JSON") return remember(std::make_unique<const Schema>(id, JsonSchema()));
+    if (kind == "JSON") {
+        return remember(std::make_unique<const Schema>(id, JsonSchema()));
+    }
     std::vector<Reference> references;
-    if (auto collected = collect(answer, 0, references); !collected) return std::unexpected(std::move(collected.error()));
+    if (auto collected = collect(answer, 0, references); !collected) {
+        return std::unexpected(std::move(collected.error()));
+    }
     const std::string text = text_of(answer, "schema");
     if (kind.empty() || kind == "AVRO") {
         std::vector<std::string> texts;
-        for (Reference& each : references) texts.push_back(std::move(each.text));
+        for (Reference& each : references) {
+            texts.push_back(std::move(each.text));
+        }
         auto schema = AvroSchema::parse(text, texts);
-        if (!schema) return remember(wrong(named + schema.error()));
+        if (!schema) {
+            return remember(wrong(named + schema.error()));
+        }
         return remember(std::make_unique<const Schema>(id, std::move(*schema)));
     }
     if (kind == "PROTOBUF") {
         std::vector<ProtobufSchema::Import> imports;
-        for (Reference& each : references) imports.push_back({std::move(each.name), std::move(each.text)});
+        for (Reference& each : references) {
+            imports.push_back({std::move(each.name), std::move(each.text)});
+        }
         auto schema = ProtobufSchema::parse(text, imports);
-        if (!schema) return remember(wrong(named + schema.error()));
+        if (!schema) {
+            return remember(wrong(named + schema.error()));
+        }
         return remember(std::make_unique<const Schema>(id, std::move(*schema)));
     }
     return remember(wrong(named + "it is of " + kind + "; AVRO, JSON and PROTOBUF are understood"));
@@ -117,38 +161,58 @@ Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
 Result<void> Registry::greet() {
     // Of all that a registry tells this is short, and for everybody.
     const auto answer = ask_({"/schemas/types", {}});
-    if (!answer) return std::unexpected(Failure{.is_unreachable = true, .message = answer.error()});
-    if (answer->status != 401 && answer->status < 500) return {};
+    if (!answer) {
+        return std::unexpected(Failure{.is_unreachable = true, .message = answer.error()});
+    }
+    if (answer->status != 401 && answer->status < 500) {
+        return {};
+    }
     return std::unexpected(refusal_of(*answer, "/schemas/types"));
 }
 
 Result<const Schema*> Registry::by_id(std::int32_t id) {
     if (const auto found = known_.find(id); found != known_.end()) {
-        if (!found->second) return std::unexpected(found->second.error());
+        if (!found->second) {
+            return std::unexpected(found->second.error());
+        }
         return found->second->get();
     }
     const auto answer = ask({"/schemas/ids/" + std::to_string(id), {}});
-    if (answer) return keep(id, *answer);
-    if (!answer.error().is_unreachable && known_.size() < kSchemasMax) known_.emplace(id, std::unexpected(answer.error()));
+    if (answer) {
+        return keep(id, *answer);
+    }
+    if (!answer.error().is_unreachable && known_.size() < kSchemasMax) {
+        known_.emplace(id, std::unexpected(answer.error()));
+    }
     return std::unexpected(answer.error());
 }
 
 Result<const Schema*> Registry::latest(const std::string& subject) {
     const auto answer = ask({"/subjects/" + percent_encoded(subject) + "/versions/latest", {}});
-    if (!answer) return std::unexpected(answer.error());
+    if (!answer) {
+        return std::unexpected(answer.error());
+    }
     const auto id = number_of(*answer, "id");
-    if (!id) return wrong("the schema registry says no id of the newest schema of " + subject);
+    if (!id) {
+        return wrong("the schema registry says no id of the newest schema of " + subject);
+    }
     return keep(*id, *answer);
 }
 
 Result<const Schema*> Registry::add(const std::string& subject, SchemaKind kind, const std::string& text) {
     Json request{{"schema", text}};
-    if (kind != SchemaKind::avro) request["schemaType"] = kind == SchemaKind::json ? "JSON" : "PROTOBUF";
+    if (kind != SchemaKind::avro) {
+        request["schemaType"] = kind == SchemaKind::json ? "JSON" : "PROTOBUF";
+    }
     const auto answer = ask(
         {"/subjects/" + percent_encoded(subject) + "/versions", request.dump(-1, ' ', false, Json::error_handler_t::replace)});
-    if (!answer) return std::unexpected(answer.error());
+    if (!answer) {
+        return std::unexpected(answer.error());
+    }
     const auto id = number_of(*answer, "id");
-    if (!id) return wrong("the schema registry gives no id to a schema of " + subject);
+    if (!id) {
+        return wrong("the schema registry gives no id to a schema of " + subject);
+    }
     return by_id(*id);
 }
 
@@ -161,17 +225,25 @@ std::expected<Framed, std::string> parse_frame(Bytes bytes) {
 
 Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes) {
     const auto framed = parse_frame(bytes);
-    if (!framed) return wrong(framed.error());
+    if (!framed) {
+        return wrong(framed.error());
+    }
     const auto schema = registry.by_id(framed->schema_id);
-    if (!schema) return std::unexpected(schema.error());
+    if (!schema) {
+        return std::unexpected(schema.error());
+    }
     auto value = (*schema)->decode(framed->payload);
-    if (!value) return wrong("it does not agree with schema " + std::to_string(framed->schema_id) + ": " + value.error());
+    if (!value) {
+        return wrong("it does not agree with schema " + std::to_string(framed->schema_id) + ": " + value.error());
+    }
     return std::move(*value);
 }
 
 std::expected<std::string, std::string> encode(const Schema& schema, std::string_view json, std::string_view message) {
     const auto encoded = schema.encode(json, message);
-    if (!encoded) return std::unexpected(encoded.error());
+    if (!encoded) {
+        return std::unexpected(encoded.error());
+    }
     std::string bytes(kFrameBytes, '\0');
     store_big_endian(reinterpret_cast<std::byte*>(bytes.data()) + 1, schema.id);
     return bytes + *encoded;

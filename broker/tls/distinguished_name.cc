@@ -90,16 +90,22 @@ std::string escaped(std::string_view text) {
     constexpr std::string_view kEscaped = ",=+<>#;\"\\";
     const auto is_blank = [](char c) { return c == ' ' || c == '\r'; };
     std::size_t begin = 0;
-    while (begin < text.size() && is_blank(text[begin])) ++begin;
+    while (begin < text.size() && is_blank(text[begin])) {
+        ++begin;
+    }
     std::size_t end = text.size();
-    while (end > begin && is_blank(text[end - 1])) --end;
+    while (end > begin && is_blank(text[end - 1])) {
+        --end;
+    }
     std::string result;
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (text[at] == '\0') {
             result += "\\00";
             continue;
         }
-        if (at < begin || at >= end || kEscaped.find(text[at]) != kEscaped.npos) result += '\\';
+        if (at < begin || at >= end || kEscaped.find(text[at]) != kEscaped.npos) {
+            result += '\\';
+        }
         result += text[at];
     }
     return result;
@@ -121,10 +127,16 @@ std::string distinguished_name(const X509_NAME& name) {
     for (int last = X509_NAME_entry_count(&name) - 1; last >= 0;) {
         const int part = X509_NAME_ENTRY_set(X509_NAME_get_entry(&name, last));
         int first = last;
-        while (first > 0 && X509_NAME_ENTRY_set(X509_NAME_get_entry(&name, first - 1)) == part) --first;
-        if (!text.empty()) text += ',';
+        while (first > 0 && X509_NAME_ENTRY_set(X509_NAME_get_entry(&name, first - 1)) == part) {
+            --first;
+        }
+        if (!text.empty()) {
+            text += ',';
+        }
         for (int each = first; each <= last; ++each) {
-            if (each > first) text += '+';
+            if (each > first) {
+                text += '+';
+            }
             text += part_of(*X509_NAME_get_entry(&name, each));
         }
         last = first - 1;

@@ -29,7 +29,9 @@ std::unique_ptr<Parameters, void (*)(Parameters*)> parameters_of(const X509_ALGO
 
 std::int64_t iterations_of_pbes2(const X509_ALGOR& algorithm) {
     const auto scheme = parameters_of<PBE2PARAM>(algorithm, ASN1_ITEM_rptr(PBE2PARAM), PBE2PARAM_free);
-    if (scheme == nullptr || OBJ_obj2nid(scheme->keyfunc->algorithm) != NID_id_pbkdf2) return 1;
+    if (scheme == nullptr || OBJ_obj2nid(scheme->keyfunc->algorithm) != NID_id_pbkdf2) {
+        return 1;
+    }
     const auto hashed = parameters_of<PBKDF2PARAM>(*scheme->keyfunc, ASN1_ITEM_rptr(PBKDF2PARAM), PBKDF2PARAM_free);
     return hashed == nullptr ? 1 : number_of(hashed->iter);
 }
@@ -42,13 +44,17 @@ void FreeEncrypted::operator()(PKCS8_PRIV_KEY_INFO* info) const { PKCS8_PRIV_KEY
 Wiped::~Wiped() { OPENSSL_cleanse(secret_.data(), secret_.size()); }
 
 std::int64_t iterations_of(const X509_ALGOR& algorithm) {
-    if (OBJ_obj2nid(algorithm.algorithm) == NID_pbes2) return iterations_of_pbes2(algorithm);
+    if (OBJ_obj2nid(algorithm.algorithm) == NID_pbes2) {
+        return iterations_of_pbes2(algorithm);
+    }
     const auto parameters = parameters_of<PBEPARAM>(algorithm, ASN1_ITEM_rptr(PBEPARAM), PBEPARAM_free);
     return parameters == nullptr || parameters->iter == nullptr ? 1 : number_of(parameters->iter);
 }
 
 std::optional<std::string> too_many_iterations(std::int64_t iterations) {
-    if (iterations >= 1 && iterations <= kIterationsMax) return std::nullopt;
+    if (iterations >= 1 && iterations <= kIterationsMax) {
+        return std::nullopt;
+    }
     return "it asks to hash the password " + std::to_string(iterations) + " times; " + std::to_string(kIterationsMax) +
            " are allowed";
 }

@@ -53,7 +53,9 @@ char32_t take_code_point(std::string_view& text) {
         return first;
     }
     char32_t point = first & (0x3fu >> more);
-    for (const char c : text.substr(1, more)) point = point << 6u | (static_cast<unsigned char>(c) & 0x3fu);
+    for (const char c : text.substr(1, more)) {
+        point = point << 6u | (static_cast<unsigned char>(c) & 0x3fu);
+    }
     text.remove_prefix(more + 1);
     return point;
 }
@@ -116,20 +118,30 @@ std::unexpected<std::string> cut_off() {
 std::expected<Certificate, std::string> take_certificate(JksReader& reader, std::uint32_t version) {
     if (version == 2) {
         const std::string_view type = reader.text();
-        if (reader.is_short()) return cut_off();
-        if (type != "X.509") return std::unexpected("a certificate in it is of type \"" + printable(type) + "\", not X.509");
+        if (reader.is_short()) {
+            return cut_off();
+        }
+        if (type != "X.509") {
+            return std::unexpected("a certificate in it is of type \"" + printable(type) + "\", not X.509");
+        }
     }
     const Bytes der = reader.counted();
-    if (reader.is_short()) return cut_off();
+    if (reader.is_short()) {
+        return cut_off();
+    }
     const auto* from = reinterpret_cast<const unsigned char*>(der.data());
     Certificate certificate(d2i_X509(nullptr, &from, static_cast<long>(der.size())));
-    if (certificate == nullptr) return std::unexpected("a certificate in it cannot be read: " + take_openssl_reason());
+    if (certificate == nullptr) {
+        return std::unexpected("a certificate in it cannot be read: " + take_openssl_reason());
+    }
     return certificate;
 }
 
 /// What Java's key protector made of a private key: a salt, the key under a stream of digests, and a digest to check.
 std::expected<PrivateKey, std::string> reveal_key(Bytes hidden, const std::string& password) {
-    if (hidden.size() <= 2 * kDigestBytes) return std::unexpected("is too short");
+    if (hidden.size() <= 2 * kDigestBytes) {
+        return std::unexpected("is too short");
+    }
     const Bytes salt = hidden.first(kDigestBytes);
     const Bytes check = hidden.last(kDigestBytes);
     const Bytes covered = hidden.subspan(kDigestBytes, hidden.size() - 2 * kDigestBytes);
@@ -138,7 +150,9 @@ std::expected<PrivateKey, std::string> reveal_key(Bytes hidden, const std::strin
     Digest pad;
     std::ranges::copy(salt, pad.begin());
     for (std::size_t at = 0; at < covered.size(); ++at) {
-        if (at % kDigestBytes == 0) pad = sha1({as_bytes(password), pad});
+        if (at % kDigestBytes == 0) {
+            pad = sha1({as_bytes(password), pad});
+        }
         key[at] = static_cast<char>(covered[at] ^ pad[at % kDigestBytes]);
     }
     const Digest right = sha1({as_bytes(password), as_bytes(key)});
@@ -148,20 +162,26 @@ std::expected<PrivateKey, std::string> reveal_key(Bytes hidden, const std::strin
     const auto* from = reinterpret_cast<const unsigned char*>(key.data());
     const KeyInfoPointer info(d2i_PKCS8_PRIV_KEY_INFO(nullptr, &from, static_cast<long>(key.size())));
     PrivateKey made(info == nullptr ? nullptr : EVP_PKCS82PKEY(info.get()));
-    if (made == nullptr) return std::unexpected("cannot be read: " + take_openssl_reason());
+    if (made == nullptr) {
+        return std::unexpected("cannot be read: " + take_openssl_reason());
+    }
     return made;
 }
 
 std::expected<PrivateKey, std::string> parse_protected_key(Bytes der, const std::string& password) {
     const auto* from = reinterpret_cast<const unsigned char*>(der.data());
     const EncryptedPointer encrypted(d2i_X509_SIG(nullptr, &from, static_cast<long>(der.size())));
-    if (encrypted == nullptr) return std::unexpected("cannot be read: " + take_openssl_reason());
+    if (encrypted == nullptr) {
+        return std::unexpected("cannot be read: " + take_openssl_reason());
+    }
     const X509_ALGOR* algorithm = nullptr;
     const ASN1_OCTET_STRING* hidden = nullptr;
     X509_SIG_get0(encrypted.get(), &algorithm, &hidden);
     std::array<char, 64> name{};
     OBJ_obj2txt(name.data(), name.size(), algorithm->algorithm, 1);
-    if (kProtector != name.data()) return std::unexpected("is encrypted in a way that no JKS has: " + std::string(name.data()));
+    if (kProtector != name.data()) {
+        return std::unexpected("is encrypted in a way that no JKS has: " + std::string(name.data()));
+    }
     return reveal_key(
         std::as_bytes(std::span(ASN1_STRING_get0_data(hidden), static_cast<std::size_t>(ASN1_STRING_length(hidden)))), password);
 }
@@ -175,27 +195,43 @@ class JksParser {
         const auto magic = reader_.number<std::uint32_t>();
         version_ = reader_.number<std::uint32_t>();
         const auto count = reader_.number<std::uint32_t>();
-        if (reader_.is_short()) return cut_off();
-        if (magic != kMagic) return std::unexpected("it is no JKS store");
-        if (version_ != 1 && version_ != 2) return std::unexpected("it is a JKS store of version " + std::to_string(version_));
+        if (reader_.is_short()) {
+            return cut_off();
+        }
+        if (magic != kMagic) {
+            return std::unexpected("it is no JKS store");
+        }
+        if (version_ != 1 && version_ != 2) {
+            return std::unexpected("it is a JKS store of version " + std::to_string(version_));
+        }
         if (count > kStoreEntriesMax) {
             return std::unexpected("it declares " + std::to_string(count) + " entries; " + std::to_string(kStoreEntriesMax) +
                                    " are allowed");
         }
         // Before anything in it is believed.
-        if (auto sound = check_digest(); !sound) return std::unexpected(std::move(sound.error()));
-        for (std::uint32_t each = 0; each < count; ++each) {
-            if (auto taken = take_entry(); !taken) return std::unexpected(std::move(taken.error()));
+        if (auto sound = check_digest(); !sound) {
+            return std::unexpected(std::move(sound.error()));
         }
-        if (reader_.rest() < kDigestBytes) return cut_off();
+        for (std::uint32_t each = 0; each < count; ++each) {
+            if (auto taken = take_entry(); !taken) {
+                return std::unexpected(std::move(taken.error()));
+            }
+        }
+        if (reader_.rest() < kDigestBytes) {
+            return cut_off();
+        }
         return std::move(contents_);
     }
 
   private:
     /// The digest is what ends the store.
     [[nodiscard]] std::expected<void, std::string> check_digest() const {
-        if (!passwords_.store) return {};
-        if (reader_.rest() < kDigestBytes) return cut_off();
+        if (!passwords_.store) {
+            return {};
+        }
+        if (reader_.rest() < kDigestBytes) {
+            return cut_off();
+        }
         std::string password = java_chars(*passwords_.store);
         const Wiped wiped(password);
         const Digest right = sha1({as_bytes(password), as_bytes(kWhitener), all_.first(all_.size() - kDigestBytes)});
@@ -209,13 +245,19 @@ class JksParser {
         const auto tag = reader_.number<std::uint32_t>();
         const std::string alias = printable(reader_.text());
         reader_.take(sizeof(std::uint64_t));  // When it was made.
-        if (reader_.is_short()) return cut_off();
-        if (tag == kKeyTag) return take_key(alias);
+        if (reader_.is_short()) {
+            return cut_off();
+        }
+        if (tag == kKeyTag) {
+            return take_key(alias);
+        }
         if (tag != kCertificateTag) {
             return std::unexpected("entry \"" + alias + "\" is of kind " + std::to_string(tag) + ", which no JKS has");
         }
         auto certificate = take_certificate(reader_, version_);
-        if (!certificate) return std::unexpected(std::move(certificate.error()));
+        if (!certificate) {
+            return std::unexpected(std::move(certificate.error()));
+        }
         contents_.trusted.push_back(std::move(*certificate));
         return {};
     }
@@ -224,17 +266,23 @@ class JksParser {
         KeyEntry entry{.alias = alias, .key = nullptr, .chain = {}};
         const Bytes hidden = reader_.counted();
         const auto count = reader_.number<std::uint32_t>();
-        if (reader_.is_short()) return cut_off();
+        if (reader_.is_short()) {
+            return cut_off();
+        }
         for (std::uint32_t each = 0; each < count; ++each) {
             auto certificate = take_certificate(reader_, version_);
-            if (!certificate) return std::unexpected(std::move(certificate.error()));
+            if (!certificate) {
+                return std::unexpected(std::move(certificate.error()));
+            }
             if (entry.chain.size() == kStoreEntriesMax) {
                 return std::unexpected("key \"" + alias + "\" has more than " + std::to_string(kStoreEntriesMax) +
                                        " certificates");
             }
             entry.chain.push_back(std::move(*certificate));
         }
-        if (entry.chain.empty()) return std::unexpected("key \"" + alias + "\" has no certificate");
+        if (entry.chain.empty()) {
+            return std::unexpected("key \"" + alias + "\" has no certificate");
+        }
         if (use_ == StoreUse::trust) {
             contents_.trusted.push_back(std::move(entry.chain.front()));
             return {};
@@ -242,7 +290,9 @@ class JksParser {
         std::string password = java_chars(passwords_.of_keys().value_or(""));
         const Wiped wiped(password);
         auto key = parse_protected_key(hidden, password);
-        if (!key) return std::unexpected("key \"" + alias + "\" " + key.error());
+        if (!key) {
+            return std::unexpected("key \"" + alias + "\" " + key.error());
+        }
         entry.key = std::move(*key);
         contents_.keys.push_back(std::move(entry));
         return {};

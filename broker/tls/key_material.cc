@@ -51,9 +51,13 @@ class Loader {
         const Text key = given(kInlineKey);
         const Text chain = given(kInlineChain);
         const auto type = type_of(kKeyStore);
-        if (!type) return Failure(type.error());
+        if (!type) {
+            return Failure(type.error());
+        }
         if (key || chain) {
-            if (auto rule = check_inline(kKeyStore, *type, key ? kInlineKey : kInlineChain); !rule) return Failure(rule.error());
+            if (auto rule = check_inline(kKeyStore, *type, key ? kInlineKey : kInlineChain); !rule) {
+                return Failure(rule.error());
+            }
             if (!key || !chain) {
                 return Failure(named(key ? kInlineKey : kInlineChain) + " is given without " +
                                named(key ? kInlineChain : kInlineKey));
@@ -61,12 +65,22 @@ class Loader {
             return pem_key(kInlineKey, "", *key, kInlineChain, *chain);
         }
         const auto content = content_of(kKeyStore, *type, true);
-        if (!content) return Failure(content.error());
-        if (!*content) return std::vector<KeyEntry>();
-        if (*type == StoreType::pem) return pem_key(kKeyStore.location, *location, **content, kKeyStore.location, **content);
+        if (!content) {
+            return Failure(content.error());
+        }
+        if (!*content) {
+            return std::vector<KeyEntry>();
+        }
+        if (*type == StoreType::pem) {
+            return pem_key(kKeyStore.location, *location, **content, kKeyStore.location, **content);
+        }
         auto contents = parse_java_store(kKeyStore, *location, **content, StoreUse::keys);
-        if (!contents) return Failure(contents.error());
-        if (contents->keys.empty()) return Failure(place(kKeyStore.location, *location) + ": there is no private key in it");
+        if (!contents) {
+            return Failure(contents.error());
+        }
+        if (contents->keys.empty()) {
+            return Failure(place(kKeyStore.location, *location) + ": there is no private key in it");
+        }
         for (const KeyEntry& entry : contents->keys) {
             if (X509_check_private_key(entry.chain.front().get(), entry.key.get()) != 1) {
                 ERR_clear_error();
@@ -79,18 +93,30 @@ class Loader {
 
     std::expected<std::optional<std::vector<Certificate>>, std::string> trusted() {
         const auto type = type_of(kTrustStore);
-        if (!type) return Failure(type.error());
+        if (!type) {
+            return Failure(type.error());
+        }
         if (const Text text = given(kInlineTrust)) {
-            if (auto rule = check_inline(kTrustStore, *type, kInlineTrust); !rule) return Failure(rule.error());
+            if (auto rule = check_inline(kTrustStore, *type, kInlineTrust); !rule) {
+                return Failure(rule.error());
+            }
             return pem_certificates(kInlineTrust, "", *text);
         }
         const auto content = content_of(kTrustStore, *type, false);
-        if (!content) return Failure(content.error());
-        if (!*content) return std::nullopt;
+        if (!content) {
+            return Failure(content.error());
+        }
+        if (!*content) {
+            return std::nullopt;
+        }
         const std::string location = *given(kTrustStore.location);
-        if (*type == StoreType::pem) return pem_certificates(kTrustStore.location, location, **content);
+        if (*type == StoreType::pem) {
+            return pem_certificates(kTrustStore.location, location, **content);
+        }
         auto contents = parse_java_store(kTrustStore, location, **content, StoreUse::trust);
-        if (!contents) return Failure(contents.error());
+        if (!contents) {
+            return Failure(contents.error());
+        }
         if (contents->trusted.empty()) {
             return Failure(place(kTrustStore.location, location) + ": there is no trusted certificate in it");
         }
@@ -109,21 +135,31 @@ class Loader {
         const std::string type = given(names.type).value_or("JKS");
         std::string upper = type;
         std::ranges::transform(upper, upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-        if (type == "PEM") return StoreType::pem;
-        if (upper == "JKS" || upper == "PKCS12") return StoreType::java;
+        if (type == "PEM") {
+            return StoreType::pem;
+        }
+        if (upper == "JKS" || upper == "PKCS12") {
+            return StoreType::java;
+        }
         return Failure(named(names.type) + "=" + printable(type) + ": there are PEM, PKCS12 and JKS");
     }
 
     /// What goes together with PEM text in a config.
     [[nodiscard]] std::expected<void, std::string> check_inline(const StoreNames& names, StoreType type,
                                                                 std::string_view key) const {
-        if (type != StoreType::pem) return Failure(named(key) + " is PEM text, and " + named(names.type) + " is not PEM");
-        if (given(names.location)) return Failure(named(key) + " and " + named(names.location) + " are both given");
+        if (type != StoreType::pem) {
+            return Failure(named(key) + " is PEM text, and " + named(names.type) + " is not PEM");
+        }
+        if (given(names.location)) {
+            return Failure(named(key) + " and " + named(names.location) + " are both given");
+        }
         return check_no_password(names);
     }
 
     [[nodiscard]] std::expected<void, std::string> check_no_password(const StoreNames& names) const {
-        if (!given(names.password)) return {};
+        if (!given(names.password)) {
+            return {};
+        }
         const std::string instead =
             names.password == kKeyStore.password ? "; " + named(kKeyPassword) + " is that of a PEM key" : "";
         return Failure(named(names.password) + " is given, and a PEM file has no password" + instead);
@@ -134,16 +170,22 @@ class Loader {
                                                               bool needs_password) const {
         const Text location = given(names.location);
         if (!location) {
-            if (given(names.password)) return Failure(named(names.password) + " is given without " + named(names.location));
+            if (given(names.password)) {
+                return Failure(named(names.password) + " is given without " + named(names.location));
+            }
             return std::nullopt;
         }
         if (type == StoreType::pem) {
-            if (auto rule = check_no_password(names); !rule) return Failure(rule.error());
+            if (auto rule = check_no_password(names); !rule) {
+                return Failure(rule.error());
+            }
         } else if (needs_password && !given(names.password)) {
             return Failure(named(names.location) + " is given without " + named(names.password));
         }
         auto content = configs_.read_file(*location);
-        if (!content) return Failure(place(names.location, *location) + ": " + content.error());
+        if (!content) {
+            return Failure(place(names.location, *location) + ": " + content.error());
+        }
         return std::move(*content);
     }
 
@@ -152,13 +194,21 @@ class Loader {
         const Text password = given(names.password);
         const Text key_password = given(kKeyPassword);
         StorePasswords passwords{.store = password, .key = std::nullopt};
-        if (use == StoreUse::keys) passwords.key = key_password;
+        if (use == StoreUse::keys) {
+            passwords.key = key_password;
+        }
         const Bytes bytes = as_bytes(content);
         const auto fail = [&](const std::string& reason) { return Failure(place(names.location, path) + ": " + reason); };
-        if (is_jceks(bytes)) return fail("it is a JCEKS store; keytool -importkeystore makes a PKCS12 store of it");
-        if (content.find("-----BEGIN ") != content.npos) return fail("it is PEM, and " + named(names.type) + " does not say so");
+        if (is_jceks(bytes)) {
+            return fail("it is a JCEKS store; keytool -importkeystore makes a PKCS12 store of it");
+        }
+        if (content.find("-----BEGIN ") != content.npos) {
+            return fail("it is PEM, and " + named(names.type) + " does not say so");
+        }
         auto contents = is_jks(bytes) ? parse_jks(bytes, passwords, use) : parse_pkcs12(bytes, passwords, use);
-        if (!contents) return fail(contents.error());
+        if (!contents) {
+            return fail(contents.error());
+        }
         return contents;
     }
 
@@ -169,9 +219,13 @@ class Loader {
         const Text password = given(kKeyPassword);
         KeyEntry entry;
         auto key = parse_pem_key(key_text, password);
-        if (!key) return Failure(place(key_config, path) + ": " + key.error() + (password ? "" : hint(key.error())));
+        if (!key) {
+            return Failure(place(key_config, path) + ": " + key.error() + (password ? "" : hint(key.error())));
+        }
         auto chain = pem_certificates(chain_config, path, chain_text);
-        if (!chain) return Failure(chain.error());
+        if (!chain) {
+            return Failure(chain.error());
+        }
         if (X509_check_private_key(chain->front().get(), key->get()) != 1) {
             ERR_clear_error();
             return Failure(place(chain_config, path) + ": the first certificate belongs to another key");
@@ -191,7 +245,9 @@ class Loader {
                                                                                         const std::string& path,
                                                                                         const std::string& text) const {
         auto certificates = parse_pem_certificates(text);
-        if (!certificates) return Failure(place(config, path) + ": " + certificates.error());
+        if (!certificates) {
+            return Failure(place(config, path) + ": " + certificates.error());
+        }
         return certificates;
     }
 
@@ -208,9 +264,13 @@ constexpr std::array kStoreConfigs{
 std::expected<KeyMaterial, std::string> load_key_material(const StoreConfigs& configs) {
     Loader loader(configs);
     auto keys = loader.keys();
-    if (!keys) return Failure(std::move(keys.error()));
+    if (!keys) {
+        return Failure(std::move(keys.error()));
+    }
     auto trusted = loader.trusted();
-    if (!trusted) return Failure(std::move(trusted.error()));
+    if (!trusted) {
+        return Failure(std::move(trusted.error()));
+    }
     return KeyMaterial{.keys = std::move(*keys), .trusted = std::move(*trusted)};
 }
 
@@ -220,7 +280,9 @@ bool use_key(SSL_CTX& context, const KeyEntry& entry) {
         return false;
     }
     for (std::size_t above = 1; above < entry.chain.size(); ++above) {
-        if (SSL_CTX_add1_chain_cert(&context, entry.chain[above].get()) != 1) return false;
+        if (SSL_CTX_add1_chain_cert(&context, entry.chain[above].get()) != 1) {
+            return false;
+        }
     }
     return true;
 }
@@ -230,20 +292,34 @@ bool is_store_config(std::string_view key) { return std::ranges::find(kStoreConf
 std::expected<std::string, std::string> read_store_file(const std::string& path) {
     // A client may name it (kafka-configs): opening a pipe would wait for its other end for ever.
     const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0) return Failure(std::string("cannot be opened: ") + std::strerror(errno));
+    if (file < 0) {
+        return Failure(std::string("cannot be opened: ") + std::strerror(errno));
+    }
     const std::unique_ptr<const int, void (*)(const int*)> closed(&file, [](const int* open) { ::close(*open); });
     struct stat found{};
-    if (::fstat(file, &found) != 0) return Failure(std::string("cannot be looked at: ") + std::strerror(errno));
-    if (!S_ISREG(found.st_mode)) return Failure("is no regular file");
+    if (::fstat(file, &found) != 0) {
+        return Failure(std::string("cannot be looked at: ") + std::strerror(errno));
+    }
+    if (!S_ISREG(found.st_mode)) {
+        return Failure("is no regular file");
+    }
     std::string content;
     std::array<char, 16384> piece;
     while (true) {
         const ssize_t count = ::read(file, piece.data(), piece.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) return Failure(std::string("cannot be read: ") + std::strerror(errno));
-        if (count == 0) return content;
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            return Failure(std::string("cannot be read: ") + std::strerror(errno));
+        }
+        if (count == 0) {
+            return content;
+        }
         content.append(piece.data(), static_cast<std::size_t>(count));
-        if (content.size() > kStoreBytesMax) return Failure("is longer than " + std::to_string(kStoreBytesMax) + " bytes");
+        if (content.size() > kStoreBytesMax) {
+            return Failure("is longer than " + std::to_string(kStoreBytesMax) + " bytes");
+        }
     }
 }
 

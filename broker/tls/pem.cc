@@ -26,8 +26,12 @@ struct Block {
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\f' || c == '\v'; }
 
 std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    while (!text.empty() && is_space(text.front())) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && is_space(text.back())) {
+        text.remove_suffix(1);
+    }
     return text;
 }
 
@@ -37,14 +41,20 @@ std::optional<Block> next_block(std::string_view& rest) {
     constexpr std::string_view kEnd = "-----END ";
     constexpr std::string_view kDashes = "-----";
     const std::size_t begin = rest.find(kBegin);
-    if (begin == rest.npos) return std::nullopt;
+    if (begin == rest.npos) {
+        return std::nullopt;
+    }
     rest.remove_prefix(begin + kBegin.size());
     const std::size_t label_end = rest.find(kDashes);
-    if (label_end == rest.npos) return std::nullopt;
+    if (label_end == rest.npos) {
+        return std::nullopt;
+    }
     Block block{.label = trimmed(rest.substr(0, label_end)), .body = {}};
     rest.remove_prefix(label_end + kDashes.size());
     const std::size_t end = rest.find(kEnd);
-    if (end == rest.npos) return std::nullopt;
+    if (end == rest.npos) {
+        return std::nullopt;
+    }
     block.body = rest.substr(0, end);
     rest.remove_prefix(end + kEnd.size());
     const std::size_t last = rest.find(kDashes);
@@ -61,7 +71,9 @@ std::string as_openssl_reads(const Block& block) {
     } else {
         std::size_t column = 0;
         for (const char c : block.body) {
-            if (is_space(c)) continue;
+            if (is_space(c)) {
+                continue;
+            }
             if (column == kLineBytes) {
                 text += '\n';
                 column = 0;
@@ -78,50 +90,77 @@ BioPointer reader_of(std::string_view text) { return BioPointer(BIO_new_mem_buf(
 /// What OpenSSL calls when it needs a password.
 int give_password(char* room, int room_bytes, int /*is_writing*/, void* context) {
     const auto& password = *static_cast<const std::optional<std::string_view>*>(context);
-    if (!password || password->size() > static_cast<std::size_t>(room_bytes)) return -1;
+    if (!password || password->size() > static_cast<std::size_t>(room_bytes)) {
+        return -1;
+    }
     std::ranges::copy(*password, room);
     return static_cast<int>(password->size());
 }
 
 std::expected<PrivateKey, std::string> decrypt_key(const std::string& pem, std::optional<std::string_view> password) {
-    if (!password) return std::unexpected("the private key is encrypted, and no password is given for it");
+    if (!password) {
+        return std::unexpected("the private key is encrypted, and no password is given for it");
+    }
     const BioPointer reader = reader_of(pem);
     const EncryptedPointer encrypted(PEM_read_bio_PKCS8(reader.get(), nullptr, nullptr, nullptr));
-    if (encrypted == nullptr) return std::unexpected("the encrypted private key cannot be read: " + take_openssl_reason());
-    if (auto fault = too_many_iterations(*encrypted)) return std::unexpected(std::move(*fault));
+    if (encrypted == nullptr) {
+        return std::unexpected("the encrypted private key cannot be read: " + take_openssl_reason());
+    }
+    if (auto fault = too_many_iterations(*encrypted)) {
+        return std::unexpected(std::move(*fault));
+    }
     const KeyInfoPointer info(PKCS8_decrypt(encrypted.get(), password->data(), static_cast<int>(password->size())));
-    if (info == nullptr)
+    if (info == nullptr) {
         return std::unexpected("the private key cannot be decrypted with its password: " + take_openssl_reason());
+    }
     PrivateKey key(EVP_PKCS82PKEY(info.get()));
-    if (key == nullptr) return std::unexpected("the decrypted private key is none: " + take_openssl_reason());
+    if (key == nullptr) {
+        return std::unexpected("the decrypted private key is none: " + take_openssl_reason());
+    }
     return key;
 }
 
 }  // namespace
 
 std::expected<PrivateKey, std::string> parse_pem_key(std::string_view text, std::optional<std::string_view> password) {
-    if (text.size() > kStoreBytesMax) return std::unexpected("it is longer than " + std::to_string(kStoreBytesMax) + " bytes");
+    if (text.size() > kStoreBytesMax) {
+        return std::unexpected("it is longer than " + std::to_string(kStoreBytesMax) + " bytes");
+    }
     std::optional<Block> found;
     while (const std::optional<Block> block = next_block(text)) {
-        if (!block->label.ends_with("PRIVATE KEY")) continue;
-        if (found) return std::unexpected("one private key is expected, and there are more");
+        if (!block->label.ends_with("PRIVATE KEY")) {
+            continue;
+        }
+        if (found) {
+            return std::unexpected("one private key is expected, and there are more");
+        }
         found = block;
     }
-    if (!found) return std::unexpected("there is no private key (-----BEGIN PRIVATE KEY-----)");
+    if (!found) {
+        return std::unexpected("there is no private key (-----BEGIN PRIVATE KEY-----)");
+    }
     std::string pem = as_openssl_reads(*found);
     const Wiped wiped(pem);
-    if (found->label == "ENCRYPTED PRIVATE KEY") return decrypt_key(pem, password);
+    if (found->label == "ENCRYPTED PRIVATE KEY") {
+        return decrypt_key(pem, password);
+    }
     const BioPointer reader = reader_of(pem);
     PrivateKey key(PEM_read_bio_PrivateKey(reader.get(), nullptr, give_password, &password));
-    if (key == nullptr) return std::unexpected("the private key cannot be read: " + take_openssl_reason());
+    if (key == nullptr) {
+        return std::unexpected("the private key cannot be read: " + take_openssl_reason());
+    }
     return key;
 }
 
 std::expected<std::vector<Certificate>, std::string> parse_pem_certificates(std::string_view text) {
-    if (text.size() > kStoreBytesMax) return std::unexpected("it is longer than " + std::to_string(kStoreBytesMax) + " bytes");
+    if (text.size() > kStoreBytesMax) {
+        return std::unexpected("it is longer than " + std::to_string(kStoreBytesMax) + " bytes");
+    }
     std::vector<Certificate> certificates;
     while (const std::optional<Block> block = next_block(text)) {
-        if (!block->label.ends_with("CERTIFICATE")) continue;
+        if (!block->label.ends_with("CERTIFICATE")) {
+            continue;
+        }
         if (certificates.size() == kStoreEntriesMax) {
             return std::unexpected("there are more than " + std::to_string(kStoreEntriesMax) + " certificates");
         }
@@ -134,7 +173,9 @@ std::expected<std::vector<Certificate>, std::string> parse_pem_certificates(std:
         }
         certificates.push_back(std::move(certificate));
     }
-    if (certificates.empty()) return std::unexpected("there is no certificate (-----BEGIN CERTIFICATE-----)");
+    if (certificates.empty()) {
+        return std::unexpected("there is no certificate (-----BEGIN CERTIFICATE-----)");
+    }
     return certificates;
 }
 

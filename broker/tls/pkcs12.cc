@@ -59,7 +59,9 @@ struct FoundKey {
 
 std::string alias_of(PKCS12_SAFEBAG* bag) {
     char* const name = PKCS12_get_friendlyname(bag);
-    if (name == nullptr) return {};
+    if (name == nullptr) {
+        return {};
+    }
     std::string alias = printable(name);
     OPENSSL_free(name);
     return alias;
@@ -70,7 +72,9 @@ bool has_attribute(const PKCS12_SAFEBAG* bag, std::string_view wanted) {
     for (int each = 0; each < sk_X509_ATTRIBUTE_num(attributes); ++each) {
         std::array<char, 64> name{};
         OBJ_obj2txt(name.data(), name.size(), X509_ATTRIBUTE_get0_object(sk_X509_ATTRIBUTE_value(attributes, each)), 1);
-        if (wanted == name.data()) return true;
+        if (wanted == name.data()) {
+            return true;
+        }
     }
     return false;
 }
@@ -82,7 +86,9 @@ Bags decrypt_rc2(const X509_ALGOR& algorithm, const ASN1_OCTET_STRING& encrypted
     auto* const unpacked = static_cast<PBEPARAM*>(ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBEPARAM), algorithm.parameter));
     const std::unique_ptr<PBEPARAM, decltype(&PBEPARAM_free)> parameters(unpacked, PBEPARAM_free);
     const int bytes = ASN1_STRING_length(&encrypted);
-    if (parameters == nullptr || bytes <= 0 || bytes % kRc2BlockBytes != 0) return bags_of(nullptr);
+    if (parameters == nullptr || bytes <= 0 || bytes % kRc2BlockBytes != 0) {
+        return bags_of(nullptr);
+    }
     const auto iterations = static_cast<int>(ASN1_INTEGER_get(parameters->iter));
     std::array<unsigned char, kRc2KeyBytes> key_bytes{};
     std::array<unsigned char, kRc2BlockBytes> start{};
@@ -91,7 +97,9 @@ Bags decrypt_rc2(const X509_ALGOR& algorithm, const ASN1_OCTET_STRING& encrypted
         return PKCS12_key_gen_utf8(password.text, password.bytes, salt, ASN1_STRING_length(parameters->salt), id, iterations,
                                    static_cast<int>(out.size()), out.data(), EVP_sha1()) == 1;
     };
-    if (!derive(PKCS12_KEY_ID, key_bytes) || !derive(PKCS12_IV_ID, start)) return bags_of(nullptr);
+    if (!derive(PKCS12_KEY_ID, key_bytes) || !derive(PKCS12_IV_ID, start)) {
+        return bags_of(nullptr);
+    }
     RC2_KEY key;
 // The new interface has RC2 only in a module that is loaded at run time, which a static program cannot.
 #pragma GCC diagnostic push
@@ -103,7 +111,9 @@ Bags decrypt_rc2(const X509_ALGOR& algorithm, const ASN1_OCTET_STRING& encrypted
     RC2_cbc_encrypt(ASN1_STRING_get0_data(&encrypted), out, bytes, &key, start.data(), RC2_DECRYPT);
 #pragma GCC diagnostic pop
     const auto padding = static_cast<unsigned char>(plain.back());
-    if (padding < 1 || padding > kRc2BlockBytes) return bags_of(nullptr);
+    if (padding < 1 || padding > kRc2BlockBytes) {
+        return bags_of(nullptr);
+    }
     const unsigned char* from = out;
     return bags_of(reinterpret_cast<STACK_OF(PKCS12_SAFEBAG)*>(
         ASN1_item_d2i(nullptr, &from, bytes - padding, ASN1_ITEM_rptr(PKCS12_SAFEBAGS))));
@@ -116,19 +126,29 @@ class Pkcs12Parser {
     std::expected<StoreContents, std::string> parse(Bytes bytes) {
         const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
         const Store store(d2i_PKCS12(nullptr, &from, static_cast<long>(bytes.size())), PKCS12_free);
-        if (store == nullptr) return std::unexpected("it is cut off, or no PKCS12 store: " + take_openssl_reason());
-        if (auto fault = check_mac(*store)) return std::unexpected(std::move(*fault));
+        if (store == nullptr) {
+            return std::unexpected("it is cut off, or no PKCS12 store: " + take_openssl_reason());
+        }
+        if (auto fault = check_mac(*store)) {
+            return std::unexpected(std::move(*fault));
+        }
         const Containers containers(PKCS12_unpack_authsafes(store.get()), free_containers);
-        if (containers == nullptr) return std::unexpected("what it holds cannot be read: " + take_openssl_reason());
+        if (containers == nullptr) {
+            return std::unexpected("what it holds cannot be read: " + take_openssl_reason());
+        }
         for (int each = 0; each < sk_PKCS7_num(containers.get()); ++each) {
-            if (auto fault = read_container(sk_PKCS7_value(containers.get(), each))) return std::unexpected(std::move(*fault));
+            if (auto fault = read_container(sk_PKCS7_value(containers.get(), each))) {
+                return std::unexpected(std::move(*fault));
+            }
         }
         return use_ == StoreUse::trust ? trusted() : keys();
     }
 
   private:
     Fault check_mac(PKCS12& store) const {
-        if (!passwords_.store || PKCS12_mac_present(&store) != 1) return std::nullopt;
+        if (!passwords_.store || PKCS12_mac_present(&store) != 1) {
+            return std::nullopt;
+        }
         const ASN1_INTEGER* given = nullptr;
         PKCS12_get0_mac(nullptr, nullptr, nullptr, &given, &store);
         std::int64_t iterations = 1;
@@ -136,9 +156,13 @@ class Pkcs12Parser {
             iterations = std::numeric_limits<std::int64_t>::max();
         }
         ERR_clear_error();
-        if (auto fault = too_many_iterations(iterations)) return fault;
+        if (auto fault = too_many_iterations(iterations)) {
+            return fault;
+        }
         const Password password(passwords_.store);
-        if (PKCS12_verify_mac(&store, password.text, password.bytes) == 1) return std::nullopt;
+        if (PKCS12_verify_mac(&store, password.text, password.bytes) == 1) {
+            return std::nullopt;
+        }
         ERR_clear_error();
         return "its MAC is another one: the password is wrong, or the file was changed";
     }
@@ -151,15 +175,21 @@ class Pkcs12Parser {
         if (!PKCS7_type_is_encrypted(container) || container->d.encrypted == nullptr) {
             return "a part of it is encrypted for the owner of another key, and not by a password";
         }
-        if (!passwords_.store) return "it is encrypted, and no password is given";
+        if (!passwords_.store) {
+            return "it is encrypted, and no password is given";
+        }
         const PKCS7_ENC_CONTENT& content = *container->d.encrypted->enc_data;
-        if (auto fault = too_many_iterations(iterations_of(*content.algorithm))) return fault;
+        if (auto fault = too_many_iterations(iterations_of(*content.algorithm))) {
+            return fault;
+        }
         const Password password(passwords_.store);
         const bool is_rc2 = OBJ_obj2nid(content.algorithm->algorithm) == NID_pbe_WithSHA1And40BitRC2_CBC;
         const Bags bags = is_rc2 && content.enc_data != nullptr
                               ? decrypt_rc2(*content.algorithm, *content.enc_data, password)
                               : bags_of(PKCS12_unpack_p7encdata(container, password.text, password.bytes));
-        if (bags == nullptr) return "it cannot be decrypted with its password: " + take_openssl_reason();
+        if (bags == nullptr) {
+            return "it cannot be decrypted with its password: " + take_openssl_reason();
+        }
         return read_bags(bags.get());
     }
 
@@ -171,11 +201,15 @@ class Pkcs12Parser {
             PKCS12_SAFEBAG* const bag = sk_PKCS12_SAFEBAG_value(bags, each);
             switch (PKCS12_SAFEBAG_get_nid(bag)) {
                 case NID_certBag:
-                    if (auto fault = read_certificate(bag)) return fault;
+                    if (auto fault = read_certificate(bag)) {
+                        return fault;
+                    }
                     break;
                 case NID_keyBag:
                 case NID_pkcs8ShroudedKeyBag:
-                    if (auto fault = read_key(bag)) return fault;
+                    if (auto fault = read_key(bag)) {
+                        return fault;
+                    }
                     break;
                 default:
                     break;  // Revocation lists and other people's secrets.
@@ -186,7 +220,9 @@ class Pkcs12Parser {
 
     Fault read_certificate(PKCS12_SAFEBAG* bag) {
         Certificate certificate(PKCS12_SAFEBAG_get1_cert(bag));
-        if (certificate == nullptr) return "a certificate in it cannot be read: " + take_openssl_reason();
+        if (certificate == nullptr) {
+            return "a certificate in it cannot be read: " + take_openssl_reason();
+        }
         certificates_.push_back({.certificate = std::move(certificate),
                                  .is_marked_trusted = has_attribute(bag, kTrustedKeyUsage),
                                  .is_of_key = PKCS12_SAFEBAG_get0_attr(bag, NID_localKeyID) != nullptr});
@@ -199,7 +235,9 @@ class Pkcs12Parser {
             KeyInfoPointer decrypted;
             const PKCS8_PRIV_KEY_INFO* info = PKCS12_SAFEBAG_get0_p8inf(bag);
             if (PKCS12_SAFEBAG_get_nid(bag) == NID_pkcs8ShroudedKeyBag) {
-                if (auto fault = too_many_iterations(*PKCS12_SAFEBAG_get0_pkcs8(bag))) return fault;
+                if (auto fault = too_many_iterations(*PKCS12_SAFEBAG_get0_pkcs8(bag))) {
+                    return fault;
+                }
                 const Password password(passwords_.of_keys());
                 decrypted.reset(PKCS12_decrypt_skey(bag, password.text, password.bytes));
                 info = decrypted.get();
@@ -208,7 +246,9 @@ class Pkcs12Parser {
                 return "key \"" + found.alias + "\" cannot be decrypted with its password: " + take_openssl_reason();
             }
             found.key.reset(EVP_PKCS82PKEY(info));
-            if (found.key == nullptr) return "key \"" + found.alias + "\" cannot be read: " + take_openssl_reason();
+            if (found.key == nullptr) {
+                return "key \"" + found.alias + "\" cannot be read: " + take_openssl_reason();
+            }
         }
         keys_.push_back(std::move(found));
         return std::nullopt;
@@ -220,7 +260,9 @@ class Pkcs12Parser {
         const bool is_unmarked = !has_marks && keys_.empty();
         StoreContents contents;
         for (FoundCertificate& each : certificates_) {
-            if (each.is_marked_trusted || each.is_of_key || is_unmarked) contents.trusted.push_back(std::move(each.certificate));
+            if (each.is_marked_trusted || each.is_of_key || is_unmarked) {
+                contents.trusted.push_back(std::move(each.certificate));
+            }
         }
         return contents;
     }
@@ -237,7 +279,9 @@ class Pkcs12Parser {
                 }
             }
             ERR_clear_error();
-            if (next == nullptr) return std::unexpected("key \"" + entry.alias + "\" has no certificate");
+            if (next == nullptr) {
+                return std::unexpected("key \"" + entry.alias + "\" has no certificate");
+            }
             while (next != nullptr) {
                 entry.chain.push_back(same(next));
                 next = issuer_of(next, entry.chain);
@@ -257,7 +301,9 @@ class Pkcs12Parser {
     [[nodiscard]] const X509* issuer_of(const X509* certificate, const std::vector<Certificate>& chain) const {
         for (const FoundCertificate& each : certificates_) {
             X509* const issuer = each.certificate.get();
-            if (X509_check_issued(issuer, const_cast<X509*>(certificate)) != X509_V_OK) continue;
+            if (X509_check_issued(issuer, const_cast<X509*>(certificate)) != X509_V_OK) {
+                continue;
+            }
             const auto is_same = [&](const Certificate& one) { return X509_cmp(one.get(), issuer) == 0; };
             return std::ranges::any_of(chain, is_same) ? nullptr : issuer;
         }

@@ -35,7 +35,9 @@ struct RuleText {
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 std::string_view without_spaces_behind(std::string_view text) {
-    while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+    while (!text.empty() && is_space(text.back())) {
+        text.remove_suffix(1);
+    }
     return text;
 }
 
@@ -96,7 +98,9 @@ std::expected<std::vector<Piece>, std::string> parse_replacement(std::string_vie
     const auto is_digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (text[at] == '\\') {
-            if (++at == text.size()) return std::unexpected("the replacement ends with a backslash");
+            if (++at == text.size()) {
+                return std::unexpected("the replacement ends with a backslash");
+            }
             pieces.back().text += text[at];
         } else if (text[at] != '$') {
             pieces.back().text += text[at];
@@ -104,7 +108,9 @@ std::expected<std::vector<Piece>, std::string> parse_replacement(std::string_vie
             return std::unexpected("in the replacement a $ without the number of a group; \\$ is one");
         } else {
             int group = text[++at] - '0';
-            while (is_digit(at + 1) && group * 10 + (text[at + 1] - '0') <= groups) group = group * 10 + (text[++at] - '0');
+            while (is_digit(at + 1) && group * 10 + (text[at + 1] - '0') <= groups) {
+                group = group * 10 + (text[++at] - '0');
+            }
             if (group > groups) {
                 pieces.back().text += "$" + std::to_string(group);
             } else {
@@ -117,8 +123,12 @@ std::expected<std::vector<Piece>, std::string> parse_replacement(std::string_vie
 }
 
 char changed(char c, Case change) {
-    if (change == Case::lower && c >= 'A' && c <= 'Z') return static_cast<char>(c + 32);
-    if (change == Case::upper && c >= 'a' && c <= 'z') return static_cast<char>(c - 32);
+    if (change == Case::lower && c >= 'A' && c <= 'Z') {
+        return static_cast<char>(c + 32);
+    }
+    if (change == Case::upper && c >= 'a' && c <= 'z') {
+        return static_cast<char>(c - 32);
+    }
     return c;
 }
 
@@ -131,8 +141,12 @@ struct PrincipalRules::Rule {
     Case change = Case::kept;
 
     [[nodiscard]] std::optional<std::string> apply(std::string_view name) const {
-        if (pattern == nullptr) return std::string(name);
-        if (!RE2::FullMatch(piece(name), *pattern)) return std::nullopt;
+        if (pattern == nullptr) {
+            return std::string(name);
+        }
+        if (!RE2::FullMatch(piece(name), *pattern)) {
+            return std::nullopt;
+        }
         std::string result;
         std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern->NumberOfCapturingGroups()) + 1);
         std::size_t copied = 0;
@@ -146,7 +160,9 @@ struct PrincipalRules::Rule {
                 result += each.text;
                 if (each.group >= 0) {
                     const re2::StringPiece& group = groups[static_cast<std::size_t>(each.group)];
-                    if (group.data() != nullptr) result.append(group.data(), group.size());
+                    if (group.data() != nullptr) {
+                        result.append(group.data(), group.size());
+                    }
                 }
             }
             copied = begin + groups[0].size();
@@ -166,13 +182,23 @@ PrincipalRules& PrincipalRules::operator=(PrincipalRules&&) noexcept = default;
 std::expected<PrincipalRules, std::string> PrincipalRules::parse(std::string_view text) {
     std::vector<Rule> rules;
     while (true) {
-        while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-        if (text.empty()) break;
+        while (!text.empty() && is_space(text.front())) {
+            text.remove_prefix(1);
+        }
+        if (text.empty()) {
+            break;
+        }
         const std::string_view before = text;
         auto taken = take_rule(text);
-        if (!taken) return std::unexpected(std::move(taken.error()));
-        if (!*taken) continue;
-        if (rules.size() == kRulesMax) return std::unexpected("there are more than " + std::to_string(kRulesMax) + " rules");
+        if (!taken) {
+            return std::unexpected(std::move(taken.error()));
+        }
+        if (!*taken) {
+            continue;
+        }
+        if (rules.size() == kRulesMax) {
+            return std::unexpected("there are more than " + std::to_string(kRulesMax) + " rules");
+        }
         const RuleText& said = **taken;
         Rule rule{.pattern = nullptr, .replacement = {}, .change = said.change};
         if (!said.is_default) {
@@ -182,9 +208,13 @@ std::expected<PrincipalRules, std::string> PrincipalRules::parse(std::string_vie
                                        "`: " + reason);
             };
             rule.pattern = std::make_unique<RE2>(piece(said.pattern), RE2::Quiet);
-            if (!rule.pattern->ok()) return fail(rule.pattern->error());
+            if (!rule.pattern->ok()) {
+                return fail(rule.pattern->error());
+            }
             auto replacement = parse_replacement(said.replacement, rule.pattern->NumberOfCapturingGroups());
-            if (!replacement) return fail(replacement.error());
+            if (!replacement) {
+                return fail(replacement.error());
+            }
             rule.replacement = std::move(*replacement);
         }
         rules.push_back(std::move(rule));
@@ -194,7 +224,9 @@ std::expected<PrincipalRules, std::string> PrincipalRules::parse(std::string_vie
 
 std::optional<std::string> PrincipalRules::name_of(std::string_view distinguished_name) const {
     for (const Rule& rule : rules_) {
-        if (auto name = rule.apply(distinguished_name)) return name;
+        if (auto name = rule.apply(distinguished_name)) {
+            return name;
+        }
     }
     return std::nullopt;
 }

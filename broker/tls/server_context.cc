@@ -47,26 +47,34 @@ Verdict set_versions(SSL_CTX& context, const std::vector<std::string>& protocols
             return Failure("ssl.enabled.protocols: there is no " + printable(name) + "; TLSv1.2 and TLSv1.3 are served");
         }
     }
-    if (!has_12 && !has_13) return Failure("ssl.enabled.protocols: none of these is served; TLSv1.2 and TLSv1.3 are");
+    if (!has_12 && !has_13) {
+        return Failure("ssl.enabled.protocols: none of these is served; TLSv1.2 and TLSv1.3 are");
+    }
     SSL_CTX_set_min_proto_version(&context, has_12 ? TLS1_2_VERSION : TLS1_3_VERSION);
     SSL_CTX_set_max_proto_version(&context, has_13 ? TLS1_3_VERSION : TLS1_2_VERSION);
     return {};
 }
 
 Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suites) {
-    if (suites.empty()) return {};
+    if (suites.empty()) {
+        return {};
+    }
     constexpr std::array<std::string_view, 5> kOfTls13{"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384",
                                                        "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_CCM_SHA256",
                                                        "TLS_AES_128_CCM_8_SHA256"};
     std::string of_13;
     std::string of_12;
     for (const std::string& name : suites) {
-        if (name == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") continue;  // A signal, and no suite.
+        if (name == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") {
+            continue;  // A signal, and no suite.
+        }
         const bool is_13 = std::ranges::find(kOfTls13, name) != kOfTls13.end();
         // The oldest ones have another prefix in Java.
         const std::string standard = name.starts_with("SSL_") ? "TLS_" + name.substr(4) : name;
         const std::string known = is_13 ? name : OPENSSL_cipher_name(standard.c_str());
-        if (known == "(NONE)") return Failure("ssl.cipher.suites: there is no " + printable(name));
+        if (known == "(NONE)") {
+            return Failure("ssl.cipher.suites: there is no " + printable(name));
+        }
         std::string& list = is_13 ? of_13 : of_12;
         list += (list.empty() ? "" : ":") + known;
     }
@@ -77,8 +85,12 @@ Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suit
         return Failure("ssl.cipher.suites: " + of_12 + " cannot be used: " + take_openssl_reason());
     }
     // A version without a cipher is none that could be agreed on.
-    if (of_12.empty()) SSL_CTX_set_min_proto_version(&context, TLS1_3_VERSION);
-    if (of_13.empty()) SSL_CTX_set_max_proto_version(&context, TLS1_2_VERSION);
+    if (of_12.empty()) {
+        SSL_CTX_set_min_proto_version(&context, TLS1_3_VERSION);
+    }
+    if (of_13.empty()) {
+        SSL_CTX_set_max_proto_version(&context, TLS1_2_VERSION);
+    }
     if (SSL_CTX_get_max_proto_version(&context) < SSL_CTX_get_min_proto_version(&context)) {
         return Failure("ssl.cipher.suites has none for the versions of ssl.enabled.protocols");
     }
@@ -93,8 +105,9 @@ Verdict set_trust(SSL_CTX& context, const KeyMaterial& material, ClientAuth clie
     const int mode = SSL_VERIFY_PEER | (client_auth == ClientAuth::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0);
     SSL_CTX_set_verify(&context, mode, nullptr);
     if (!material.trusted) {
-        if (SSL_CTX_set_default_verify_paths(&context) != 1)
+        if (SSL_CTX_set_default_verify_paths(&context) != 1) {
             return Failure("the certificates of the machine: " + take_openssl_reason());
+        }
         return {};
     }
     X509_STORE* const store = SSL_CTX_get_cert_store(&context);
@@ -117,7 +130,9 @@ template <class Use>
 bool use_keys(const std::vector<KeyEntry>& keys, const std::vector<bool>& is_chosen, const Use& use) {
     std::set<int> kinds;
     for (std::size_t index = 0; index < keys.size(); ++index) {
-        if (is_chosen[index] && kinds.insert(EVP_PKEY_get_base_id(keys[index].key.get())).second && !use(index)) return false;
+        if (is_chosen[index] && kinds.insert(EVP_PKEY_get_base_id(keys[index].key.get())).second && !use(index)) {
+            return false;
+        }
     }
     return true;
 }
@@ -127,10 +142,16 @@ bool use_keys(const std::vector<KeyEntry>& keys, const std::vector<bool>& is_cho
 int ServerContext::Parts::choose_certificate(SSL* connection, void* argument) {
     const auto& [material, settings, issuers, context] = *static_cast<const Parts*>(argument);
     const char* const name = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
-    if (name == nullptr) return 1;
+    if (name == nullptr) {
+        return 1;
+    }
     std::vector<bool> fits;
-    for (const KeyEntry& entry : material.keys) fits.push_back(is_for(entry, name));
-    if (std::ranges::find(fits, true) == fits.end()) return 1;
+    for (const KeyEntry& entry : material.keys) {
+        fits.push_back(is_for(entry, name));
+    }
+    if (std::ranges::find(fits, true) == fits.end()) {
+        return 1;
+    }
     SSL_certs_clear(connection);
     return use_keys(material.keys, fits, [&](std::size_t index) {
         const KeyEntry& entry = material.keys[index];
@@ -148,11 +169,15 @@ std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::
             "there is no key store: set ssl.keystore.location and ssl.keystore.password, or, with "
             "ssl.keystore.type=PEM, ssl.keystore.key and ssl.keystore.certificate.chain");
     }
-    if (material.keys.size() > kKeysMax) return Failure("the key store has more than " + std::to_string(kKeysMax) + " keys");
+    if (material.keys.size() > kKeysMax) {
+        return Failure("the key store has more than " + std::to_string(kKeysMax) + " keys");
+    }
     auto parts = std::make_unique<Parts>(
         Parts{.material = std::move(material), .settings = std::move(settings), .issuers = {}, .context = nullptr});
     parts->context.reset(SSL_CTX_new(TLS_server_method()));
-    if (parts->context == nullptr) return Failure("TLS cannot be used: " + take_openssl_reason());
+    if (parts->context == nullptr) {
+        return Failure("TLS cannot be used: " + take_openssl_reason());
+    }
     SSL_CTX& context = *parts->context;
     SSL_CTX_set_options(&context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                       SSL_OP_ENABLE_KTLS | SSL_OP_IGNORE_UNEXPECTED_EOF);
@@ -160,12 +185,20 @@ std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::
     SSL_CTX_sess_set_cache_size(&context, kSessionsMax);
     constexpr std::string_view kSessions = "partita";
     SSL_CTX_set_session_id_context(&context, reinterpret_cast<const unsigned char*>(kSessions.data()), kSessions.size());
-    if (auto set = set_versions(context, parts->settings.protocols); !set) return Failure(std::move(set.error()));
-    if (auto set = set_cipher_suites(context, parts->settings.cipher_suites); !set) return Failure(std::move(set.error()));
-    if (auto set = set_trust(context, parts->material, parts->settings.client_auth); !set) return Failure(std::move(set.error()));
+    if (auto set = set_versions(context, parts->settings.protocols); !set) {
+        return Failure(std::move(set.error()));
+    }
+    if (auto set = set_cipher_suites(context, parts->settings.cipher_suites); !set) {
+        return Failure(std::move(set.error()));
+    }
+    if (auto set = set_trust(context, parts->material, parts->settings.client_auth); !set) {
+        return Failure(std::move(set.error()));
+    }
     for (const KeyEntry& entry : parts->material.keys) {
         auto& issuers = parts->issuers.emplace_back(sk_X509_new_null(), free_stack);
-        for (std::size_t at = 1; at < entry.chain.size(); ++at) sk_X509_push(issuers.get(), entry.chain[at].get());
+        for (std::size_t at = 1; at < entry.chain.size(); ++at) {
+            sk_X509_push(issuers.get(), entry.chain[at].get());
+        }
     }
     std::string alias;
     const std::vector<bool> all(parts->material.keys.size(), true);
@@ -175,8 +208,12 @@ std::expected<std::shared_ptr<const ServerContext>, std::string> ServerContext::
         return SSL_CTX_use_cert_and_key(&context, entry.chain.front().get(), entry.key.get(), parts->issuers[index].get(), 1) ==
                1;
     });
-    if (!is_used) return Failure("the key \"" + alias + "\" of the key store cannot be used: " + take_openssl_reason());
-    if (parts->material.keys.size() > 1) SSL_CTX_set_cert_cb(&context, Parts::choose_certificate, parts.get());
+    if (!is_used) {
+        return Failure("the key \"" + alias + "\" of the key store cannot be used: " + take_openssl_reason());
+    }
+    if (parts->material.keys.size() > 1) {
+        SSL_CTX_set_cert_cb(&context, Parts::choose_certificate, parts.get());
+    }
     return std::shared_ptr<const ServerContext>(new ServerContext(std::move(parts)));
 }
 
@@ -201,11 +238,17 @@ std::expected<void, std::string> ServerContext::check_certificate(const SSL& con
 
 std::expected<std::optional<std::string>, std::string> ServerContext::client_of(const SSL& connection) const {
     const X509* const shown = SSL_get0_peer_certificate(&connection);
-    if (shown == nullptr) return std::nullopt;
-    if (auto checked = check_certificate(connection); !checked) return std::unexpected(std::move(checked.error()));
+    if (shown == nullptr) {
+        return std::nullopt;
+    }
+    if (auto checked = check_certificate(connection); !checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
     const std::string name = distinguished_name(*X509_get_subject_name(shown));
     auto mapped = parts_->settings.rules.name_of(name);
-    if (!mapped) return Failure("no rule of ssl.principal.mapping.rules fits the client's name " + printable(name));
+    if (!mapped) {
+        return Failure("no rule of ssl.principal.mapping.rules fits the client's name " + printable(name));
+    }
     return mapped;
 }
 
@@ -213,7 +256,9 @@ namespace {
 
 /// What somebody may do about it; empty when the reason says enough.
 std::string advice_for(unsigned long error, long verified) {
-    if (ERR_GET_LIB(error) != ERR_LIB_SSL) return {};
+    if (ERR_GET_LIB(error) != ERR_LIB_SSL) {
+        return {};
+    }
     switch (ERR_GET_REASON(error)) {
         case SSL_R_CERTIFICATE_VERIFY_FAILED:
             return std::string(": ") + X509_verify_cert_error_string(verified) +
@@ -245,13 +290,19 @@ namespace {
 void note_record(int is_written, int /*version*/, int what, const void* bytes, std::size_t size, SSL* connection, void*) {
     // Records of TLS 1.3 say within what they are.
     const int type_of_record = SSL_version(connection) == TLS1_3_VERSION ? SSL3_RT_INNER_CONTENT_TYPE : SSL3_RT_HEADER;
-    if (is_written != 0 || what != type_of_record || size == 0) return;
+    if (is_written != 0 || what != type_of_record || size == 0) {
+        return;
+    }
     const bool is_data = *static_cast<const unsigned char*>(bytes) == SSL3_RT_APPLICATION_DATA;
     const auto before = reinterpret_cast<std::uintptr_t>(SSL_get_app_data(connection));
-    if (is_data && before == 0) return;
+    if (is_data && before == 0) {
+        return;
+    }
     const std::uintptr_t now = is_data ? 0 : before + 1;
     SSL_set_app_data(connection, reinterpret_cast<void*>(now));
-    if (now > kRecordsWithoutDataMax) SSL_set_shutdown(connection, SSL_get_shutdown(connection) | SSL_RECEIVED_SHUTDOWN);
+    if (now > kRecordsWithoutDataMax) {
+        SSL_set_shutdown(connection, SSL_get_shutdown(connection) | SSL_RECEIVED_SHUTDOWN);
+    }
 }
 
 }  // namespace
@@ -286,8 +337,9 @@ std::optional<std::string> why_no_handshake(std::string_view first_bytes) {
         return std::nullopt;
     }
     for (const std::string_view method : {"GET ", "POST ", "HEAD ", "PUT ", "OPTIONS ", "DELETE ", "PRI "}) {
-        if (first_bytes.starts_with(method.substr(0, first_bytes.size())))
+        if (first_bytes.starts_with(method.substr(0, first_bytes.size()))) {
             return "an HTTP request without TLS came to the Kafka port";
+        }
     }
     // A Kafka request begins with its size, of which the first bytes are zero for all that a client sends first.
     if (first_bytes.front() == '\0') {

@@ -91,7 +91,9 @@ constexpr std::string_view kClusterName = "kafka-cluster";
 std::string folded_name(std::string_view name) {
     std::string out;
     for (const char letter : name) {
-        if (letter != '_') out += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+        if (letter != '_') {
+            out += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+        }
     }
     return out;
 }
@@ -171,8 +173,12 @@ Outcome<std::set<std::string>> Acls::principals(std::string_view option) const {
 
 std::set<std::string> Acls::hosts(std::string_view option) const {
     std::set<std::string> found;
-    for (const std::string& word : options_.values(option)) found.insert(trimmed(word));
-    if (found.empty()) found.insert("*");
+    for (const std::string& word : options_.values(option)) {
+        found.insert(trimmed(word));
+    }
+    if (found.empty()) {
+        found.insert("*");
+    }
     return found;
 }
 
@@ -200,10 +206,14 @@ Outcome<std::set<AccessRule>> Acls::rules_for(const std::set<AclOperation>& oper
     for (const auto& [who, where, permission] : {std::tuple("allow-principal", "allow-host", AclPermission::allow),
                                                  std::tuple("deny-principal", "deny-host", AclPermission::deny)}) {
         const auto names = principals(who);
-        if (!names) return std::unexpected(names.error());
+        if (!names) {
+            return std::unexpected(names.error());
+        }
         for (const std::string& principal : *names) {
             for (const std::string& host : hosts(where)) {
-                for (const AclOperation operation : operations) rules.insert({principal, host, operation, permission});
+                for (const AclOperation operation : operations) {
+                    rules.insert({principal, host, operation, permission});
+                }
             }
         }
     }
@@ -213,9 +223,13 @@ Outcome<std::set<AccessRule>> Acls::rules_for(const std::set<AclOperation>& oper
 Outcome<void> Acls::add_rules(const Patterns& patterns, AclResource type, const std::set<AclOperation>& operations,
                               Rules& rules) const {
     const auto added = rules_for(operations);
-    if (!added) return std::unexpected(added.error());
+    if (!added) {
+        return std::unexpected(added.error());
+    }
     for (const ResourcePattern& pattern : patterns) {
-        if (pattern.type == type) rules[pattern].insert(added->begin(), added->end());
+        if (pattern.type == type) {
+            rules[pattern].insert(added->begin(), added->end());
+        }
     }
     return {};
 }
@@ -231,13 +245,17 @@ Outcome<Rules> Acls::rules() const {
     Rules rules;
     Outcome<void> done;
     const auto add_for = [&](const Patterns& of, AclResource type, const std::set<AclOperation>& operations) {
-        if (done) done = add_rules(of, type, operations, rules);
+        if (done) {
+            done = add_rules(of, type, operations, rules);
+        }
     };
     if (options_.has("producer")) {
         add_for(named, AclResource::topic, {write, describe, create});
         add_for(named, AclResource::transactional_id, {write, describe});
         const Patterns cluster{{AclResource::cluster, std::string(kClusterName), AclPattern::literal}};
-        if (options_.has("idempotent")) add_for(cluster, AclResource::cluster, {idempotent_write});
+        if (options_.has("idempotent")) {
+            add_for(cluster, AclResource::cluster, {idempotent_write});
+        }
     }
     if (options_.has("consumer")) {
         add_for(named, AclResource::topic, {read, describe});
@@ -245,16 +263,28 @@ Outcome<Rules> Acls::rules() const {
     }
     if (!options_.has("producer") && !options_.has("consumer")) {
         std::set<AclOperation> operations;
-        for (const std::string& name : options_.values("operation")) operations.insert(parse_operation(name));
-        if (operations.empty()) operations.insert(all);
-        for (const ResourcePattern& pattern : named) add_for({pattern}, pattern.type, operations);
+        for (const std::string& name : options_.values("operation")) {
+            operations.insert(parse_operation(name));
+        }
+        if (operations.empty()) {
+            operations.insert(all);
+        }
+        for (const ResourcePattern& pattern : named) {
+            add_for({pattern}, pattern.type, operations);
+        }
     }
-    if (!done) return std::unexpected(done.error());
+    if (!done) {
+        return std::unexpected(done.error());
+    }
     for (const auto& [pattern, entries] : rules) {
         const auto valid = operations_of(pattern.type);
-        if (std::ranges::all_of(entries, [&](const AccessRule& rule) { return valid.contains(rule.operation); })) continue;
+        if (std::ranges::all_of(entries, [&](const AccessRule& rule) { return valid.contains(rule.operation); })) {
+            continue;
+        }
         std::vector<std::string> names;
-        for (const AclOperation operation : valid) names.emplace_back(client::to_string(operation));
+        for (const AclOperation operation : valid) {
+            names.emplace_back(client::to_string(operation));
+        }
         return usage("ResourceType " + std::string(client::to_string(pattern.type)) + " only supports operations [" +
                      joined(names, ", ") + "]");
     }
@@ -267,13 +297,17 @@ Outcome<int> Acls::add() {
                      "' is not valid when adding acls.");
     }
     const auto wanted = rules();
-    if (!wanted) return std::unexpected(wanted.error());
+    if (!wanted) {
+        return std::unexpected(wanted.error());
+    }
     if (std::ranges::any_of(*wanted, [](const auto& one) { return one.second.empty(); })) {
         return usage("You must specify one of: --allow-principal, --deny-principal when trying to add ACLs.");
     }
     for (const auto& [pattern, entries] : *wanted) {
         const auto existing = client::describe_acls(cluster_, pattern);
-        if (!existing) return failed_by(existing.error());
+        if (!existing) {
+            return failed_by(existing.error());
+        }
         std::vector<BoundRule> added;
         std::vector<std::string> lines;
         for (const AccessRule& rule : entries) {
@@ -285,42 +319,62 @@ Outcome<int> Acls::add() {
                 lines.push_back("\t" + client::to_string(rule));
             }
         }
-        if (added.empty()) continue;
+        if (added.empty()) {
+            continue;
+        }
         surroundings_.print("Adding ACLs for resource `" + client::to_string(pattern) + "`: \n " + joined(lines, "\n") + "\n\n");
-        if (const auto done = client::create_acls(cluster_, added); !done) return failed_by(done.error());
+        if (const auto done = client::create_acls(cluster_, added); !done) {
+            return failed_by(done.error());
+        }
     }
     return 0;
 }
 
 Outcome<bool> Acls::is_meant(const std::string& question) const {
-    if (options_.has("force")) return true;
+    if (options_.has("force")) {
+        return true;
+    }
     surroundings_.print(question + "\n");
     std::fflush(surroundings_.out);
-    if (::isatty(::fileno(surroundings_.in)) != 1) return failed("nobody is there to answer: say --force");
+    if (::isatty(::fileno(surroundings_.in)) != 1) {
+        return failed("nobody is there to answer: say --force");
+    }
     std::string answer;
     for (int letter = std::fgetc(surroundings_.in); letter != EOF && letter != '\n'; letter = std::fgetc(surroundings_.in)) {
         constexpr std::size_t kAnswerBytes = 16;
-        if (answer.size() < kAnswerBytes) answer += static_cast<char>(letter);
+        if (answer.size() < kAnswerBytes) {
+            answer += static_cast<char>(letter);
+        }
     }
     return answer == "y" || answer == "Y";
 }
 
 Outcome<int> Acls::remove() {
     const auto wanted = rules();
-    if (!wanted) return std::unexpected(wanted.error());
+    if (!wanted) {
+        return std::unexpected(wanted.error());
+    }
     for (const auto& [pattern, entries] : *wanted) {
         std::string question =
             "Are you sure you want to delete all ACLs for resource filter `" + client::to_string(pattern) + "`? (y/n)";
         if (!entries.empty()) {
             std::vector<std::string> lines;
-            for (const AccessRule& rule : entries) lines.push_back("\t" + client::to_string(rule));
+            for (const AccessRule& rule : entries) {
+                lines.push_back("\t" + client::to_string(rule));
+            }
             question = "Are you sure you want to remove ACLs: \n " + joined(lines, "\n") + "\n from resource filter `" +
                        client::to_string(pattern) + "`? (y/n)";
         }
         const auto meant = is_meant(question);
-        if (!meant) return std::unexpected(meant.error());
-        if (!*meant) continue;
-        if (const auto done = client::delete_acls(cluster_, pattern, entries); !done) return failed_by(done.error());
+        if (!meant) {
+            return std::unexpected(meant.error());
+        }
+        if (!*meant) {
+            continue;
+        }
+        if (const auto done = client::delete_acls(cluster_, pattern, entries); !done) {
+            return failed_by(done.error());
+        }
     }
     return 0;
 }
@@ -328,21 +382,31 @@ Outcome<int> Acls::remove() {
 void Acls::show(const Rules& rules) const {
     for (const auto& [pattern, entries] : rules) {
         std::vector<std::string> lines;
-        for (const AccessRule& rule : entries) lines.push_back("\t" + client::to_string(rule));
+        for (const AccessRule& rule : entries) {
+            lines.push_back("\t" + client::to_string(rule));
+        }
         surroundings_.print("Current ACLs for resource `" + client::to_string(pattern) + "`:\n" + joined(lines, "\n") + "\n\n");
     }
 }
 
 Outcome<int> Acls::list() {
     Patterns filters = patterns();
-    if (filters.empty()) filters.insert(ResourcePattern{});
+    if (filters.empty()) {
+        filters.insert(ResourcePattern{});
+    }
     const auto chosen = principals("principal");
-    if (!chosen) return std::unexpected(chosen.error());
+    if (!chosen) {
+        return std::unexpected(chosen.error());
+    }
     Rules found;
     for (const ResourcePattern& filter : filters) {
         const auto rules = client::describe_acls(cluster_, filter);
-        if (!rules) return failed_by(rules.error());
-        for (const BoundRule& bound : *rules) found[bound.pattern].insert(bound.rule);
+        if (!rules) {
+            return failed_by(rules.error());
+        }
+        for (const BoundRule& bound : *rules) {
+            found[bound.pattern].insert(bound.rule);
+        }
     }
     if (chosen->empty()) {
         show(found);
@@ -353,7 +417,9 @@ Outcome<int> Acls::list() {
         Rules own;
         for (const auto& [pattern, entries] : found) {
             for (const AccessRule& rule : entries) {
-                if (rule.principal == principal) own[pattern].insert(rule);
+                if (rule.principal == principal) {
+                    own[pattern].insert(rule);
+                }
             }
         }
         show(own);
@@ -365,7 +431,9 @@ Outcome<int> run_acls(const Options& options, const Surroundings& surroundings) 
     if (options.has("consumer") && !options.has("producer") && (options.has("cluster") || options.has("transactional-id"))) {
         return usage(std::string(kConsumerNeeds));
     }
-    if (options.has("bootstrap-controller")) return failed("--bootstrap-controller is not served: give a broker's address");
+    if (options.has("bootstrap-controller")) {
+        return failed("--bootstrap-controller is not served: give a broker's address");
+    }
     const std::string type = options.value("resource-pattern-type");
     constexpr AclPattern kPatterns[] = {AclPattern::any, AclPattern::match, AclPattern::literal, AclPattern::prefixed};
     const auto* pattern =
@@ -374,7 +442,9 @@ Outcome<int> run_acls(const Options& options, const Surroundings& surroundings) 
         return failed("Cannot parse argument '" + type + "' of option resource-pattern-type");
     }
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     Acls acls(*cluster, options, surroundings, *pattern);
     return options.has("add") ? acls.add() : options.has("remove") ? acls.remove() : acls.list();
 }

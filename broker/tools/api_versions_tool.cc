@@ -21,7 +21,9 @@ std::string line_of(const ApiVersionsResponse::ApiVersion& theirs) {
     const ApiInfo* api = find_api(theirs.api_key);
     const std::string key = "(" + std::to_string(theirs.api_key) + "): ";
     const std::string range = range_text(theirs.min_version, theirs.max_version);
-    if (api == nullptr) return "UNKNOWN" + key + range;
+    if (api == nullptr) {
+        return "UNKNOWN" + key + range;
+    }
     const std::int16_t latest = api->latest_version(false);
     const std::string usable = latest < theirs.min_version ? "unusable: node too new"
                                : theirs.max_version < api->versions.first
@@ -37,17 +39,25 @@ std::string text_of_versions(const ApiVersionsResponse& response) {
         const auto key = static_cast<std::int16_t>(api.key);
         lines[key] = std::string(api.name) + "(" + std::to_string(key) + "): UNSUPPORTED";
     }
-    for (const auto& theirs : response.api_keys) lines[theirs.api_key] = line_of(theirs);
+    for (const auto& theirs : response.api_keys) {
+        lines[theirs.api_key] = line_of(theirs);
+    }
     std::vector<std::string> parts;
-    for (const auto& [key, line] : lines) parts.push_back(line);
+    for (const auto& [key, line] : lines) {
+        parts.push_back(line);
+    }
     return "(\n\t" + joined(parts, ",\n\t") + "\n)";
 }
 
 Outcome<int> run_api_versions(const Options& options, const Surroundings& surroundings) {
     auto cluster = open_cluster(options, surroundings, "admin-1");
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const auto membership = cluster->membership("listNodes");
-    if (!membership) return failed(membership.error());
+    if (!membership) {
+        return failed(membership.error());
+    }
     for (const client::Node& node : (*membership)->nodes) {
         const Instant deadline = surroundings.network.clock().now().monotonic + cluster->settings().request_timeout_ms;
         const auto connection = cluster->connection_to(client::Route::node(node.id), deadline);

@@ -26,7 +26,9 @@ constexpr std::string_view kActions = "cluster-id, list-endpoints or unregister"
 
 Outcome<int> show_id(client::Cluster& cluster, const Surroundings& surroundings) {
     const auto membership = cluster.membership("describeCluster");
-    if (!membership) return failed(java_text(membership.error()));
+    if (!membership) {
+        return failed(java_text(membership.error()));
+    }
     const std::string& id = (*membership)->cluster_id;
     surroundings.print(id.empty() ? "No cluster ID found. The Kafka version is probably too old.\n" : "Cluster ID: " + id + "\n");
     return 0;
@@ -39,7 +41,9 @@ Outcome<int> unregister(client::Cluster& cluster, std::int32_t id, const Surroun
         surroundings.print("The target cluster does not support the broker unregistration API.\n");
         return 0;
     }
-    if (!reply) return failed(java_text(reply.error()));
+    if (!reply) {
+        return failed(java_text(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return failed(java_text(client::refusal((*reply)->error_code, (*reply)->error_message.value_or(""))));
     }
@@ -50,7 +54,9 @@ Outcome<int> unregister(client::Cluster& cluster, std::int32_t id, const Surroun
 Outcome<int> list_endpoints(client::Cluster& cluster, bool includes_fenced, const Surroundings& surroundings) {
     const DescribeClusterRequest request{.include_fenced_brokers = includes_fenced};
     const auto reply = cluster.ask<DescribeClusterResponse>(client::Route::any(), {.name = "listNodes"}, request);
-    if (!reply) return failed(java_text(reply.error()));
+    if (!reply) {
+        return failed(java_text(reply.error()));
+    }
     if ((*reply)->error_code != ErrorCode::none) {
         return failed(java_text(client::refusal((*reply)->error_code, (*reply)->error_message.value_or(""))));
     }
@@ -60,7 +66,9 @@ Outcome<int> list_endpoints(client::Cluster& cluster, bool includes_fenced, cons
         host_width = std::max(host_width, broker.host.size());
         rack_width = std::max(rack_width, broker.rack ? broker.rack->size() : 0);
     }
-    if (rack_width == 0) rack_width = 10;
+    if (rack_width == 0) {
+        rack_width = 10;
+    }
     const auto show = [&](std::string_view id, std::string_view host, std::string_view port, std::string_view rack,
                           std::string_view state, std::string_view type) {
         surroundings.print(padded(id, 10) + " " + padded(host, host_width) + " " + padded(port, 10) + " " +
@@ -79,25 +87,41 @@ Outcome<int> run_cluster(const Options& options, const Surroundings& surrounding
     if (options.rest().size() != 1 || (action != "cluster-id" && action != "list-endpoints" && action != "unregister")) {
         return usage("say " + std::string(kActions));
     }
-    if (options.has("bootstrap-controller")) return refused("--bootstrap-controller is not served: give a broker's address");
-    if (!options.has("bootstrap-server")) return usage("--bootstrap-server is required");
+    if (options.has("bootstrap-controller")) {
+        return refused("--bootstrap-controller is not served: give a broker's address");
+    }
+    if (!options.has("bootstrap-server")) {
+        return usage("--bootstrap-server is required");
+    }
     if (options.has("config") && options.has("command-config")) {
         return refused("--config and --command-config cannot be specified together.");
     }
     auto properties = options.has("config") ? read_properties(options.value("config")) : client_properties(options);
-    if (!properties) return std::unexpected(std::move(properties.error()));
+    if (!properties) {
+        return std::unexpected(std::move(properties.error()));
+    }
     if (options.has("config")) {
         surroundings.print(
             "Option --config has been deprecated and will be removed in a future version. Use --command-config instead.\n");
     }
     (*properties)["bootstrap.servers"] = options.value("bootstrap-server");
     const auto id = options.integer("id");
-    if (!id) return usage(id.error());
-    if (action == "unregister" && !*id) return usage("argument --id/-i is required");
+    if (!id) {
+        return usage(id.error());
+    }
+    if (action == "unregister" && !*id) {
+        return usage("argument --id/-i is required");
+    }
     auto cluster = open_cluster(std::move(*properties), surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
-    if (action == "cluster-id") return show_id(*cluster, surroundings);
-    if (action == "unregister") return unregister(*cluster, **id, surroundings);
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
+    if (action == "cluster-id") {
+        return show_id(*cluster, surroundings);
+    }
+    if (action == "unregister") {
+        return unregister(*cluster, **id, surroundings);
+    }
     return list_endpoints(*cluster, options.has("include-fenced-brokers"), surroundings);
 }
 

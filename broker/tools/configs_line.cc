@@ -55,16 +55,24 @@ Entities entities_of(const Options& options) {
     const std::vector<std::string> named = options.values("entity-name");
     std::size_t next = 0;
     for (const std::string_view option : options.order()) {
-        if (option == "entity-name") entities.names.push_back(named[next++]);
-        if (option == "entity-default") entities.names.emplace_back();
+        if (option == "entity-name") {
+            entities.names.push_back(named[next++]);
+        }
+        if (option == "entity-default") {
+            entities.names.emplace_back();
+        }
     }
     for (const auto& [option, type] : kEntityFlags) {
-        if (!options.has(option)) continue;
+        if (!options.has(option)) {
+            continue;
+        }
         entities.types.emplace_back(type);
         entities.names.push_back(options.value(option));
     }
     for (const auto& [option, type] : kDefaultFlags) {
-        if (!options.has(option)) continue;
+        if (!options.has(option)) {
+            continue;
+        }
         entities.types.emplace_back(type);
         entities.names.emplace_back();
     }
@@ -75,19 +83,25 @@ Outcome<void> check_types(const Options& options, const Entities& entities) {
     std::set<std::string> distinct(entities.types.begin(), entities.types.end());
     if (distinct.size() != entities.types.size()) {
         std::vector<std::string> twice = entities.types;
-        for (const std::string& type : distinct) twice.erase(std::ranges::find(twice, type));
+        for (const std::string& type : distinct) {
+            twice.erase(std::ranges::find(twice, type));
+        }
         return refused("Duplicate entity type(s) specified: " + joined(twice, ","));
     }
     if (!options.has("bootstrap-server") && !options.has("bootstrap-controller")) {
         return refused("Either --bootstrap-server or --bootstrap-controller must be specified.");
     }
     for (const std::string& type : entities.types) {
-        if (std::ranges::find(kEntityTypes, type) != std::end(kEntityTypes)) continue;
+        if (std::ranges::find(kEntityTypes, type) != std::end(kEntityTypes)) {
+            continue;
+        }
         const std::vector<std::string> all(std::begin(kEntityTypes), std::end(kEntityTypes));
         return refused("Invalid entity type " + type + ", the entity type must be one of " + joined(all, ", ") +
                        " with a --bootstrap-server or --bootstrap-controller argument");
     }
-    if (entities.types.empty()) return refused("At least one entity type must be specified");
+    if (entities.types.empty()) {
+        return refused("At least one entity type must be specified");
+    }
     if (entities.types.size() > 1 && distinct != std::set<std::string>{"users", "clients"}) {
         return refused("Only 'users' and 'clients' entity types may be specified together");
     }
@@ -141,7 +155,9 @@ Outcome<Values> values_to_set(const Options& options) {
     Values values;
     if (options.has("add-config-file")) {
         auto read = read_properties(options.value("add-config-file"));
-        if (!read) return std::unexpected(std::move(read.error()));
+        if (!read) {
+            return std::unexpected(std::move(read.error()));
+        }
         values.insert(read->begin(), read->end());
     }
     if (options.has("add-config")) {
@@ -161,7 +177,9 @@ Outcome<Values> values_to_set(const Options& options) {
         const bool is_plain = std::ranges::all_of(key, [](char letter) {
             return std::isalnum(static_cast<unsigned char>(letter)) != 0 || std::string_view("$._-").contains(letter);
         });
-        if (!is_plain) return refused("Invalid character found for config key: " + key);
+        if (!is_plain) {
+            return refused("Invalid character found for config key: " + key);
+        }
     }
     return values;
 }
@@ -169,7 +187,9 @@ Outcome<Values> values_to_set(const Options& options) {
 std::vector<std::string> keys_to_delete(const Options& options) {
     std::vector<std::string> keys;
     for (const std::string& list : options.values("delete-config")) {
-        for (const std::string& key : split(list, ',')) keys.push_back(trimmed(key));
+        for (const std::string& key : split(list, ',')) {
+            keys.push_back(trimmed(key));
+        }
     }
     return keys;
 }

@@ -65,11 +65,15 @@ std::string java_double(double value) {
     const auto format = is_plain ? std::chars_format::fixed : std::chars_format::scientific;
     const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, format);
     std::string text(digits, end);
-    if (is_plain) return text.contains('.') ? text : text + ".0";
+    if (is_plain) {
+        return text.contains('.') ? text : text + ".0";
+    }
     // "1e+07" is 1.0E7 there.
     const std::size_t exponent = text.find('e');
     std::string mantissa = text.substr(0, exponent);
-    if (!mantissa.contains('.')) mantissa += ".0";
+    if (!mantissa.contains('.')) {
+        mantissa += ".0";
+    }
     return mantissa + "E" + std::to_string(std::atoi(text.c_str() + exponent + 1));
 }
 
@@ -78,7 +82,9 @@ std::unexpected<Ending> failed_line(const Options& options, const std::string& c
     return failed("Error while executing config command with args '" + joined(options.words(), " ") + "'\n" + cause);
 }
 std::unexpected<Ending> failed_call(const Options& options, const client::Failure& failure) {
-    if (failure.kind == client::Failure::Kind::bad_setting) return refused(failure.message);
+    if (failure.kind == client::Failure::Kind::bad_setting) {
+        return refused(failure.message);
+    }
     return failed_line(options, "java.util.concurrent.ExecutionException: " + java_text(failure));
 }
 
@@ -129,38 +135,60 @@ Outcome<std::vector<std::string>> Configs::all_names() {
     std::vector<std::string> names;
     if (type == Type::topic) {
         const auto topics = client::list_topics(cluster_);
-        if (!topics) return failed_call(options_, topics.error());
-        for (const auto& topic : *topics) names.push_back(topic.name);
+        if (!topics) {
+            return failed_call(options_, topics.error());
+        }
+        for (const auto& topic : *topics) {
+            names.push_back(topic.name);
+        }
         return in_java_order(names);
     }
     if (type == Type::broker || type == Type::broker_logger) {
         const auto membership = client::describe_cluster(cluster_);
-        if (!membership) return failed_call(options_, membership.error());
-        for (const client::Node& node : membership->nodes) names.push_back(std::to_string(node.id));
+        if (!membership) {
+            return failed_call(options_, membership.error());
+        }
+        for (const client::Node& node : membership->nodes) {
+            names.push_back(std::to_string(node.id));
+        }
         names.emplace_back();
         return names;
     }
     if (type == Type::group) {
         const auto groups = client::list_all_groups(cluster_);
-        if (!groups) return failed_call(options_, groups.error());
-        for (const auto& group : *groups) names.push_back(group.id);
+        if (!groups) {
+            return failed_call(options_, groups.error());
+        }
+        for (const auto& group : *groups) {
+            names.push_back(group.id);
+        }
     }
     auto resources = client::list_config_resources(cluster_, type);
     const bool is_tolerated = type == Type::group && !resources &&
                               (resources.error().kind == client::Failure::Kind::unsupported ||
                                resources.error().code == ErrorCode::cluster_authorization_failed);
-    if (!resources && !is_tolerated) return failed_call(options_, resources.error());
+    if (!resources && !is_tolerated) {
+        return failed_call(options_, resources.error());
+    }
     for (const std::string& name : resources ? *resources : std::vector<std::string>()) {
-        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+        if (std::ranges::find(names, name) == names.end()) {
+            names.push_back(name);
+        }
     }
     return names;
 }
 
 Outcome<bool> Configs::is_there(const std::string& name) {
-    if (options_.has("all") || name.empty()) return true;
+    if (options_.has("all") || name.empty()) {
+        return true;
+    }
     const auto names = all_names();
-    if (!names) return std::unexpected(names.error());
-    if (std::ranges::find(*names, name) != names->end()) return true;
+    if (!names) {
+        return std::unexpected(names.error());
+    }
+    if (std::ranges::find(*names, name) != names->end()) {
+        return true;
+    }
     surroundings_.print("The " + entities_.kind() + " '" + name + "' doesn't exist and doesn't have dynamic config.\n");
     return false;
 }
@@ -199,7 +227,9 @@ Outcome<void> Configs::show_resource(const std::string& name) {
                                            name + " are:\n");
     const client::ResourceType type = resource_type();
     const auto described = client::describe_configs(cluster_, type, {&name, 1}, true);
-    if (!described) return failed_call(options_, described.error());
+    if (!described) {
+        return failed_call(options_, described.error());
+    }
     const Source own = type == client::ResourceType::topic   ? Source::topic
                        : type == client::ResourceType::group ? Source::group
                        : type == client::ResourceType::broker
@@ -208,7 +238,9 @@ Outcome<void> Configs::show_resource(const std::string& name) {
     std::map<std::string, std::string> lines;
     for (const auto& [resource, entries] : *described) {
         for (const client::ConfigEntry& entry : entries) {
-            if (!shows_all && type != client::ResourceType::broker_logger && entry.source != own) continue;
+            if (!shows_all && type != client::ResourceType::broker_logger && entry.source != own) {
+                continue;
+            }
             std::vector<std::string> synonyms;
             for (const auto& synonym : entry.synonyms) {
                 synonyms.push_back(std::string(source_name(synonym.source)) + ":" + synonym.name + "=" +
@@ -219,14 +251,18 @@ Outcome<void> Configs::show_resource(const std::string& name) {
                                 "}\n";
         }
     }
-    for (const auto& [key, line] : lines) surroundings_.print(line);
+    for (const auto& [key, line] : lines) {
+        surroundings_.print(line);
+    }
     return {};
 }
 
 std::string_view quota_type(const std::string& type) { return type == "users" ? "user" : type == "clients" ? "client-id" : "ip"; }
 
 Outcome<std::vector<client::EntityQuotas>> Configs::quotas() {
-    if (entities_.names.size() > entities_.types.size()) return refused("More entity names specified than entity types");
+    if (entities_.names.size() > entities_.types.size()) {
+        return refused("More entity names specified than entity types");
+    }
     std::vector<client::QuotaMatch> matches;
     for (std::size_t i = 0; i < entities_.types.size(); ++i) {
         client::QuotaMatch match{.type = std::string(quota_type(entities_.types[i]))};
@@ -236,7 +272,9 @@ Outcome<std::vector<client::EntityQuotas>> Configs::quotas() {
         matches.push_back(std::move(match));
     }
     auto found = client::describe_quotas(cluster_, matches);
-    if (!found) return failed_call(options_, found.error());
+    if (!found) {
+        return failed_call(options_, found.error());
+    }
     return std::move(*found);
 }
 
@@ -251,22 +289,30 @@ std::int32_t hash_of_entity(const client::EntityQuotas& quotas) {
 
 Outcome<void> Configs::show_quotas() {
     auto found = quotas();
-    if (!found) return std::unexpected(std::move(found.error()));
+    if (!found) {
+        return std::unexpected(std::move(found.error()));
+    }
     constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
         {"user", "user-principal"}, {"client-id", "client-id"}, {"ip", "ip"}};
     for (const client::EntityQuotas& one : in_java_order(std::move(*found), 16, hash_of_entity)) {
         std::vector<std::string> names;
         for (const auto& [type, shown] : kKinds) {
             for (const auto& [own_type, name] : one.entity) {
-                if (own_type != type) continue;
+                if (own_type != type) {
+                    continue;
+                }
                 names.push_back(name ? std::string(shown) + " '" + *name + "'" : "the default " + std::string(shown));
             }
         }
         std::map<std::string, double> values(one.values.begin(), one.values.end());
         std::vector<std::string> keys;
-        for (const auto& [key, value] : one.values) keys.push_back(key);
+        for (const auto& [key, value] : one.values) {
+            keys.push_back(key);
+        }
         std::vector<std::string> shown;
-        for (const std::string& key : in_java_order(keys)) shown.push_back(key + "=" + java_double(values[key]));
+        for (const std::string& key : in_java_order(keys)) {
+            shown.push_back(key + "=" + java_double(values[key]));
+        }
         surroundings_.print("Quota configs for " + joined(names, ", ") + " are " + joined(shown, ", ") + "\n");
     }
     return {};
@@ -274,9 +320,13 @@ Outcome<void> Configs::show_quotas() {
 
 Outcome<void> Configs::show_credentials() {
     const auto users = client::describe_credentials(cluster_, entities_.names);
-    if (!users) return failed_call(options_, users.error());
+    if (!users) {
+        return failed_call(options_, users.error());
+    }
     for (const client::UserCredentials& user : *users) {
-        if (user.error == ErrorCode::resource_not_found) continue;
+        if (user.error == ErrorCode::resource_not_found) {
+            continue;
+        }
         if (user.error != ErrorCode::none) {
             surroundings_.print("Error retrieving SCRAM credential configs for user-principal '" + user.user +
                                 "': ExecutionException: " + java_text(client::refusal(user.error, user.message)) + "\n");
@@ -293,28 +343,44 @@ Outcome<void> Configs::show_credentials() {
 
 Outcome<int> Configs::describe() {
     if (!has_resources()) {
-        if (auto shown = show_quotas(); !shown) return std::unexpected(std::move(shown.error()));
+        if (auto shown = show_quotas(); !shown) {
+            return std::unexpected(std::move(shown.error()));
+        }
         const bool has_credentials = !entities_.has_type("clients") && !entities_.has_type("ips") && !entities_.has_default();
-        if (!has_credentials) return 0;
-        if (auto shown = show_credentials(); !shown) return std::unexpected(std::move(shown.error()));
+        if (!has_credentials) {
+            return 0;
+        }
+        if (auto shown = show_credentials(); !shown) {
+            return std::unexpected(std::move(shown.error()));
+        }
         return 0;
     }
     std::vector<std::string> names;
     if (entities_.names.empty()) {
         auto all = all_names();
-        if (!all) return std::unexpected(std::move(all.error()));
+        if (!all) {
+            return std::unexpected(std::move(all.error()));
+        }
         names = std::move(*all);
     } else {
         const std::string& name = entities_.names.front();
         const bool is_topic = resource_type() == client::ResourceType::topic;
-        if (const auto problem = is_topic ? topics::topic_name_problem(name) : std::nullopt) return refused(*problem);
+        if (const auto problem = is_topic ? topics::topic_name_problem(name) : std::nullopt) {
+            return refused(*problem);
+        }
         const auto there = is_there(name);
-        if (!there) return std::unexpected(there.error());
-        if (!*there) return 0;
+        if (!there) {
+            return std::unexpected(there.error());
+        }
+        if (!*there) {
+            return 0;
+        }
         names = {entities_.names.front()};
     }
     for (const std::string& name : names) {
-        if (auto shown = show_resource(name); !shown) return std::unexpected(std::move(shown.error()));
+        if (auto shown = show_resource(name); !shown) {
+            return std::unexpected(std::move(shown.error()));
+        }
     }
     return 0;
 }
@@ -326,25 +392,41 @@ Outcome<void> Configs::alter_resource(const Values& values, const std::vector<st
     const client::ResourceType type = resource_type();
     if (type == client::ResourceType::broker_logger) {
         const auto known = client::describe_configs(cluster_, type, {&name, 1});
-        if (!known) return failed_call(options_, known.error());
+        if (!known) {
+            return failed_call(options_, known.error());
+        }
         std::set<std::string> loggers;
         for (const auto& [resource, entries] : *known) {
-            for (const auto& entry : entries) loggers.insert(entry.name);
+            for (const auto& entry : entries) {
+                loggers.insert(entry.name);
+            }
         }
         std::vector<std::string> invalid;
         for (const std::string& key : deleted) {
-            if (!loggers.contains(key)) invalid.push_back(key);
+            if (!loggers.contains(key)) {
+                invalid.push_back(key);
+            }
         }
         for (const auto& [key, value] : values) {
-            if (!loggers.contains(key)) invalid.push_back(key);
+            if (!loggers.contains(key)) {
+                invalid.push_back(key);
+            }
         }
-        if (!invalid.empty()) return refused("Invalid broker logger(s): " + joined(invalid, ","));
+        if (!invalid.empty()) {
+            return refused("Invalid broker logger(s): " + joined(invalid, ","));
+        }
     }
     std::vector<std::pair<std::string, std::optional<std::string>>> changes;
-    for (const std::string& key : deleted) changes.emplace_back(key, std::nullopt);
-    for (const auto& [key, value] : values) changes.emplace_back(key, value);
+    for (const std::string& key : deleted) {
+        changes.emplace_back(key, std::nullopt);
+    }
+    for (const auto& [key, value] : values) {
+        changes.emplace_back(key, value);
+    }
     const auto done = client::alter_configs(cluster_, type, name, changes);
-    if (!done) return failed_call(options_, done.error());
+    if (!done) {
+        return failed_call(options_, done.error());
+    }
     return {};
 }
 
@@ -360,19 +442,28 @@ std::string scala_list(std::string_view what, const std::vector<std::string>& pa
 }
 
 Outcome<void> Configs::alter_quotas(const Values& values, const std::vector<std::string>& deleted) {
-    if (entities_.types.size() != entities_.names.size())
+    if (entities_.types.size() != entities_.names.size()) {
         return refused("Exactly one entity name must be specified for every entity type");
+    }
     const auto present = quotas();
-    if (!present) return std::unexpected(present.error());
+    if (!present) {
+        return std::unexpected(present.error());
+    }
     std::set<std::string> keys;
     if (!present->empty()) {
-        for (const auto& [key, value] : present->front().values) keys.insert(key);
+        for (const auto& [key, value] : present->front().values) {
+            keys.insert(key);
+        }
     }
     std::vector<std::string> invalid;
     for (const std::string& key : deleted) {
-        if (!keys.contains(key)) invalid.push_back(key);
+        if (!keys.contains(key)) {
+            invalid.push_back(key);
+        }
     }
-    if (!invalid.empty()) return refused("Invalid config(s): " + joined(invalid, ","));
+    if (!invalid.empty()) {
+        return refused("Invalid config(s): " + joined(invalid, ","));
+    }
     std::vector<std::pair<std::string, std::optional<double>>> changes;
     for (const auto& [key, text] : values) {
         double value = 0;
@@ -382,14 +473,18 @@ Outcome<void> Configs::alter_quotas(const Values& values, const std::vector<std:
         }
         changes.emplace_back(key, value);
     }
-    for (const std::string& key : deleted) changes.emplace_back(key, std::nullopt);
+    for (const std::string& key : deleted) {
+        changes.emplace_back(key, std::nullopt);
+    }
     client::QuotaEntity entity;
     for (std::size_t i = 0; i < entities_.types.size(); ++i) {
         const std::string& name = entities_.names[i];
         entity.emplace_back(quota_type(entities_.types[i]), name.empty() ? std::nullopt : std::optional(name));
     }
     const auto done = client::alter_quotas(cluster_, entity, changes);
-    if (!done) return failed_call(options_, done.error());
+    if (!done) {
+        return failed_call(options_, done.error());
+    }
     return {};
 }
 
@@ -408,11 +503,17 @@ Outcome<client::NewCredential> parse_credential(const std::string& mechanism, co
     if (rest.starts_with(kIterationsPart)) {
         const std::size_t comma = std::min(rest.find(','), rest.size());
         const auto number = parse_integer(rest.substr(kIterationsPart.size(), comma - kIterationsPart.size()));
-        if (!number || comma == rest.size() || *number > std::numeric_limits<std::int32_t>::max()) return invalid();
-        if (*number != -1) iterations = *number;
+        if (!number || comma == rest.size() || *number > std::numeric_limits<std::int32_t>::max()) {
+            return invalid();
+        }
+        if (*number != -1) {
+            iterations = *number;
+        }
         rest.remove_prefix(comma + 1);
     }
-    if (!rest.starts_with(kPasswordPart)) return invalid();
+    if (!rest.starts_with(kPasswordPart)) {
+        return invalid();
+    }
     if (iterations < kIterations) {
         return refused("Iterations " + std::to_string(iterations) + " is less than the minimum 4096 required for " + mechanism);
     }
@@ -425,12 +526,18 @@ Outcome<void> Configs::alter_credentials(const Values& values, const std::vector
     std::vector<client::ScramMechanism> removed;
     for (const auto& [mechanism, text] : values) {
         auto credential = parse_credential(mechanism, text);
-        if (!credential) return std::unexpected(std::move(credential.error()));
+        if (!credential) {
+            return std::unexpected(std::move(credential.error()));
+        }
         set.push_back(std::move(*credential));
     }
-    for (const std::string& mechanism : deleted) removed.push_back(*client::parse_scram_mechanism(mechanism));
+    for (const std::string& mechanism : deleted) {
+        removed.push_back(*client::parse_scram_mechanism(mechanism));
+    }
     const auto done = client::alter_credentials(cluster_, entities_.names.front(), set, removed);
-    if (!done) return failed_call(options_, done.error());
+    if (!done) {
+        return failed_call(options_, done.error());
+    }
     return {};
 }
 
@@ -443,10 +550,16 @@ Outcome<void> Configs::alter_users(const Values& values, const std::vector<std::
     const auto judge = [&](const std::string& key, std::vector<std::string>& unknown) {
         has_quotas = has_quotas || is_quota(key);
         has_scram = has_scram || (is_scram(key) && !is_of_clients);
-        if (!is_quota(key) && (is_of_clients || !is_scram(key))) unknown.push_back(key);
+        if (!is_quota(key) && (is_of_clients || !is_scram(key))) {
+            unknown.push_back(key);
+        }
     };
-    for (const auto& [key, value] : values) judge(key, unknown_set);
-    for (const std::string& key : deleted) judge(key, unknown_deleted);
+    for (const auto& [key, value] : values) {
+        judge(key, unknown_set);
+    }
+    for (const std::string& key : deleted) {
+        judge(key, unknown_deleted);
+    }
     const std::string allowed = is_of_clients ? "Only quota configs can be " : "Only quota and SCRAM credential configs can be ";
     const std::string whose = is_of_clients ? "clients" : "users";
     if (!unknown_set.empty()) {
@@ -470,10 +583,13 @@ Outcome<void> Configs::alter_users(const Values& values, const std::vector<std::
 }
 
 Outcome<int> Configs::alter() {
-    if (entities_.types.size() != entities_.names.size())
+    if (entities_.types.size() != entities_.names.size()) {
         return refused("An entity name must be specified for every entity type");
+    }
     const auto values = values_to_set(options_);
-    if (!values) return std::unexpected(values.error());
+    if (!values) {
+        return std::unexpected(values.error());
+    }
     const std::vector<std::string> deleted = keys_to_delete(options_);
     Outcome<void> done;
     if (has_resources()) {
@@ -481,10 +597,14 @@ Outcome<int> Configs::alter() {
     } else if (entities_.has_type("ips")) {
         std::vector<std::string> unknown;
         for (const auto& [key, value] : *values) {
-            if (key != "connection_creation_rate") unknown.push_back(key);
+            if (key != "connection_creation_rate") {
+                unknown.push_back(key);
+            }
         }
         for (const std::string& key : deleted) {
-            if (key != "connection_creation_rate") unknown.push_back(key);
+            if (key != "connection_creation_rate") {
+                unknown.push_back(key);
+            }
         }
         if (!unknown.empty()) {
             return refused(
@@ -495,7 +615,9 @@ Outcome<int> Configs::alter() {
     } else {
         done = alter_users(*values, deleted);
     }
-    if (!done) return std::unexpected(std::move(done.error()));
+    if (!done) {
+        return std::unexpected(std::move(done.error()));
+    }
     const std::string& name = entities_.names.front();
     surroundings_.print(name.empty() ? "Completed updating default config for " + entities_.types.front() + " in the cluster.\n"
                                      : "Completed updating config for " + entities_.kind() + " " + name + ".\n");
@@ -504,10 +626,16 @@ Outcome<int> Configs::alter() {
 
 Outcome<int> run_configs(const Options& options, const Surroundings& surroundings) {
     const Entities entities = entities_of(options);
-    if (auto checked = check_types(options, entities); !checked) return std::unexpected(std::move(checked.error()));
-    if (auto checked = check_names(options, entities); !checked) return std::unexpected(std::move(checked.error()));
+    if (auto checked = check_types(options, entities); !checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
+    if (auto checked = check_names(options, entities); !checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     Configs configs(*cluster, options, surroundings);
     return options.has("alter") ? configs.alter() : configs.describe();
 }

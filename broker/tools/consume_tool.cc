@@ -89,13 +89,17 @@ Outcome<Properties> formatter_properties(const Options& options) {
     Properties properties;
     if (const auto path = options.find("formatter-config")) {
         auto read = read_properties(*path);
-        if (!read) return std::unexpected(std::move(read.error()));
+        if (!read) {
+            return std::unexpected(std::move(read.error()));
+        }
         properties = std::move(*read);
     }
     for (const char* name : {"key-deserializer", "value-deserializer"}) {
         std::string property(name);
         std::ranges::replace(property, '-', '.');
-        if (options.has(name)) properties[property] = options.value(name);
+        if (options.has(name)) {
+            properties[property] = options.value(name);
+        }
     }
     for (const std::string& word : options.values("formatter-property")) {
         const std::size_t equals = std::min(word.find('='), word.size());
@@ -105,23 +109,31 @@ Outcome<Properties> formatter_properties(const Options& options) {
 }
 
 Outcome<std::unique_ptr<RecordWriter>> make_writer(const Options& options, const Properties& properties) {
-    if (options.has("json")) return json_writer();
+    if (options.has("json")) {
+        return json_writer();
+    }
     if (const auto format = options.find("format")) {
         auto writer = format_writer(*format, options.has("hex"));
-        if (!writer) return usage(writer.error());
+        if (!writer) {
+            return usage(writer.error());
+        }
         return std::move(*writer);
     }
     if (options.has("formatter") && !options.value("formatter").ends_with("DefaultMessageFormatter")) {
         return refused("--formatter " + options.value("formatter") + " is not served: only DefaultMessageFormatter is");
     }
     auto writer = default_writer(properties);
-    if (!writer) return refused(writer.error());
+    if (!writer) {
+        return refused(writer.error());
+    }
     return std::move(*writer);
 }
 
 Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
     Start start;
-    if (options.has("from-beginning")) start.time = client::kEarliest;
+    if (options.has("from-beginning")) {
+        start.time = client::kEarliest;
+    }
     if (options.has("offset")) {
         std::string text = options.value("offset");
         const std::string said = text;
@@ -146,7 +158,9 @@ Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
         start.time = std::max<std::int64_t>(0, number ? *number : duration_ms ? now_ms - *duration_ms : *date_ms);
     }
     const auto tail = options.integer("tail", 0, std::numeric_limits<std::int32_t>::max());
-    if (!tail) return usage(tail.error());
+    if (!tail) {
+        return usage(tail.error());
+    }
     start.tail = tail->value_or(0);
     return start;
 }
@@ -155,11 +169,15 @@ Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
 Outcome<Properties> consumer_properties(const Options& options) {
     auto properties = options.has("consumer.config") ? read_properties(options.value("consumer.config"))
                                                      : client_properties(options, "console-consumer");
-    if (!properties) return properties;
+    if (!properties) {
+        return properties;
+    }
     std::vector<std::string> groups = options.values("group");
     const auto add_group = [&](const Properties& from) {
         const auto group = from.find("group.id");
-        if (group != from.end() && std::ranges::find(groups, group->second) == groups.end()) groups.push_back(group->second);
+        if (group != from.end() && std::ranges::find(groups, group->second) == groups.end()) {
+            groups.push_back(group->second);
+        }
     };
     groups.resize(std::min<std::size_t>(groups.size(), 1));
     add_group(*properties);
@@ -175,16 +193,24 @@ Outcome<Properties> consumer_properties(const Options& options) {
             "'--consumer.config') do not match. Detected group ids: '" +
             joined(in_java_order(groups), "', '") + "'");
     }
-    if (!groups.empty() && options.has("partition")) return usage("Options group and partition cannot be specified together.");
-    for (const auto& [name, value] : extra) (*properties)[name] = value;
+    if (!groups.empty() && options.has("partition")) {
+        return usage("Options group and partition cannot be specified together.");
+    }
+    for (const auto& [name, value] : extra) {
+        (*properties)[name] = value;
+    }
     (*properties)["bootstrap.servers"] = options.value("bootstrap-server");
-    if (!groups.empty()) (*properties)["group.id"] = groups.front();
+    if (!groups.empty()) {
+        (*properties)["group.id"] = groups.front();
+    }
     const auto reset = properties->find("auto.offset.reset");
     if (options.has("from-beginning") && reset != properties->end() && reset->second != "earliest") {
         return refused("Can't simultaneously specify --from-beginning and 'auto.offset.reset=" + reset->second +
                        "', please remove one option");
     }
-    if (reset == properties->end()) (*properties)["auto.offset.reset"] = options.has("from-beginning") ? "earliest" : "latest";
+    if (reset == properties->end()) {
+        (*properties)["auto.offset.reset"] = options.has("from-beginning") ? "earliest" : "latest";
+    }
     // The option counts when it is there, and its default where the properties say nothing.
     if (options.has("isolation-level") || !properties->contains("isolation.level")) {
         (*properties)["isolation.level"] = options.value("isolation-level");
@@ -231,9 +257,15 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
     std::string text;
     while (!interruption_.is_asked() && (count_max < 0 || count_ < count_max)) {
         const auto is_over = source_.is_over();
-        if (!is_over && interruption_.is_asked()) return {};
-        if (!is_over) return std::unexpected(is_over.error());
-        if (*is_over) return {};
+        if (!is_over && interruption_.is_asked()) {
+            return {};
+        }
+        if (!is_over) {
+            return std::unexpected(is_over.error());
+        }
+        if (*is_over) {
+            return {};
+        }
         text.clear();
         constexpr std::size_t kTextBytes = 1024 * 1024;
         std::optional<Ending> undecodable;
@@ -245,7 +277,9 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
                     return false;
                 }
                 writer_.write(record, *decoded, text);
-                if (text.size() >= kTextBytes) print(std::exchange(text, {}));
+                if (text.size() >= kTextBytes) {
+                    print(std::exchange(text, {}));
+                }
                 return ++count_ != count_max && !interruption_.is_asked();
             },
             std::max<std::int64_t>(0, timeout_ms - (clock.now().monotonic - last)));
@@ -255,11 +289,19 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
             surroundings_.complain("Unable to write to standard out, closing consumer.");
             return {};
         }
-        if (undecodable) return std::unexpected(std::move(*undecodable));
-        if (!taken && taken.error().kind == client::Failure::Kind::interrupted) return {};
-        if (!taken) return failed(taken.error());
+        if (undecodable) {
+            return std::unexpected(std::move(*undecodable));
+        }
+        if (!taken && taken.error().kind == client::Failure::Kind::interrupted) {
+            return {};
+        }
+        if (!taken) {
+            return failed(taken.error());
+        }
         const Instant now = clock.now().monotonic;
-        if (*taken > 0) last = now;
+        if (*taken > 0) {
+            last = now;
+        }
         if (now - last > timeout_ms) {
             surroundings_.log(
                 "ERROR",
@@ -273,29 +315,49 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
 
 Outcome<int> run_consume(const Options& options, const Surroundings& surroundings) {
     auto properties = consumer_properties(options);
-    if (!properties) return std::unexpected(std::move(properties.error()));
+    if (!properties) {
+        return std::unexpected(std::move(properties.error()));
+    }
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     const auto count_max = options.integer("max-messages");
-    if (!count_max) return refused(count_max.error());
+    if (!count_max) {
+        return refused(count_max.error());
+    }
     const auto timeout_ms = options.integer("timeout-ms", std::numeric_limits<std::int64_t>::min(), kMost);
-    if (!timeout_ms) return refused(timeout_ms.error());
+    if (!timeout_ms) {
+        return refused(timeout_ms.error());
+    }
     const auto start = parse_start(options, surroundings.network.clock().now().wall.value);
-    if (!start) return std::unexpected(start.error());
+    if (!start) {
+        return std::unexpected(start.error());
+    }
     const auto shown_by = formatter_properties(options);
-    if (!shown_by) return std::unexpected(shown_by.error());
+    if (!shown_by) {
+        return std::unexpected(shown_by.error());
+    }
     const auto writer = make_writer(options, *shown_by);
-    if (!writer) return std::unexpected(writer.error());
+    if (!writer) {
+        return std::unexpected(writer.error());
+    }
     auto registry = registry_place(options, *shown_by);
-    if (!registry) registry = registry_place(options, *properties);
+    if (!registry) {
+        registry = registry_place(options, *properties);
+    }
     std::optional<SchemaDecoder> decoder;
     if (registry) {
         decoder.emplace(surroundings, *registry, options.has("decode-keys"));
-        if (auto greeted = decoder->greet_registry(); !greeted) return std::unexpected(std::move(greeted.error()));
+        if (auto greeted = decoder->greet_registry(); !greeted) {
+            return std::unexpected(std::move(greeted.error()));
+        }
     }
     auto reading = reading_of(*properties, options, surroundings);
-    if (!reading) return std::unexpected(std::move(reading.error()));
+    if (!reading) {
+        return std::unexpected(std::move(reading.error()));
+    }
     auto cluster = open_cluster(std::move(*properties), surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const Interruption interruption;
     surroundings.network.end_waits_by(interruption.descriptor());
     const auto source = make_source(*cluster, std::move(*reading), *start);
@@ -303,13 +365,21 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     const std::int64_t patience_ms = timeout_ms->value_or(-1);
     auto outcome = consumption.run(count_max->value_or(-1), patience_ms < 0 ? kMost : patience_ms);
     surroundings.network.end_waits_by(-1);
-    if (const auto closed = source->close(); !closed && outcome) outcome = failed(closed.error());
+    if (const auto closed = source->close(); !closed && outcome) {
+        outcome = failed(closed.error());
+    }
     if (surroundings.is_kafkas_name || ::isatty(STDERR_FILENO) == 1) {
         surroundings.complain("Processed a total of " + std::to_string(consumption.count()) + " messages");
     }
-    if (options.has("enable-systest-events")) surroundings.print("shutdown_complete\n");
-    if (!outcome) return std::unexpected(std::move(outcome.error()));
-    if (decoder) decoder->finish();
+    if (options.has("enable-systest-events")) {
+        surroundings.print("shutdown_complete\n");
+    }
+    if (!outcome) {
+        return std::unexpected(std::move(outcome.error()));
+    }
+    if (decoder) {
+        decoder->finish();
+    }
     return decoder && decoder->has_failed() ? 1 : 0;
 }
 

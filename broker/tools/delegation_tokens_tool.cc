@@ -79,7 +79,9 @@ Outcome<std::vector<TokenPrincipal>> token_principals(const Options& options, st
 /// "[User:a, User:b]".
 std::string list_of_principals(const std::vector<TokenPrincipal>& principals) {
     std::vector<std::string> texts;
-    for (const TokenPrincipal& principal : principals) texts.push_back(client::to_string(principal));
+    for (const TokenPrincipal& principal : principals) {
+        texts.push_back(client::to_string(principal));
+    }
     return "[" + joined(texts, ", ") + "]";
 }
 
@@ -95,7 +97,9 @@ std::string minute_of(std::int64_t time_ms) {
 std::string token_row(const std::array<std::string, 8>& cells) {
     constexpr std::array<std::size_t, 8> kWidths{15, 30, 15, 15, 25, 15, 15, 15};
     std::string text = "\n";
-    for (std::size_t at = 0; at < cells.size(); ++at) text += (at == 0 ? "" : " ") + padded(cells[at], kWidths[at]);
+    for (std::size_t at = 0; at < cells.size(); ++at) {
+        text += (at == 0 ? "" : " ") + padded(cells[at], kWidths[at]);
+    }
     return text + "\n";
 }
 
@@ -112,23 +116,35 @@ std::string table_of(const std::vector<DelegationToken>& tokens) {
 Outcome<std::int64_t> period_of(const Options& options, std::string_view option) {
     const auto number =
         options.integer(option, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-    if (!number) return refused(number.error());
-    if (!*number) return refused("Option " + std::string(option) + " requires an argument");
+    if (!number) {
+        return refused(number.error());
+    }
+    if (!*number) {
+        return refused("Option " + std::string(option) + " requires an argument");
+    }
     return **number;
 }
 
 Outcome<int> make_token(client::Cluster& cluster, const Options& options, const Surroundings& surroundings) {
     const auto renewers = token_principals(options, "renewer-principal");
-    if (!renewers) return std::unexpected(renewers.error());
+    if (!renewers) {
+        return std::unexpected(renewers.error());
+    }
     const auto lifetime_ms = period_of(options, "max-life-time-period");
-    if (!lifetime_ms) return std::unexpected(lifetime_ms.error());
+    if (!lifetime_ms) {
+        return std::unexpected(lifetime_ms.error());
+    }
     surroundings.print("Calling create token operation with renewers :" + list_of_principals(*renewers) +
                        " , max-life-time-period :" + std::to_string(*lifetime_ms) + "\n");
     const auto owners = token_principals(options, "owner-principal");
-    if (!owners) return std::unexpected(owners.error());
+    if (!owners) {
+        return std::unexpected(owners.error());
+    }
     const auto owner = owners->empty() ? std::nullopt : std::optional(owners->front());
     const auto token = client::create_delegation_token(cluster, owner, *renewers, *lifetime_ms);
-    if (!token) return refused_by_broker(token.error());
+    if (!token) {
+        return refused_by_broker(token.error());
+    }
     surroundings.print("Created delegation token with tokenId : " + token->id + "\n" + table_of({*token}));
     return 0;
 }
@@ -136,35 +152,49 @@ Outcome<int> make_token(client::Cluster& cluster, const Options& options, const 
 Outcome<int> change_expiry(client::Cluster& cluster, const Options& options, const Surroundings& surroundings, bool renews) {
     const std::string_view name = renews ? "renew" : "expire";
     const auto period_ms = period_of(options, renews ? "renew-time-period" : "expiry-time-period");
-    if (!period_ms) return std::unexpected(period_ms.error());
+    if (!period_ms) {
+        return std::unexpected(period_ms.error());
+    }
     const std::string hmac = options.value("hmac");
     surroundings.print("Calling " + std::string(name) + " token operation with hmac :" + hmac + " , " + std::string(name) +
                        "-time-period :" + std::to_string(*period_ms) + "\n");
     const auto expires_ms = renews ? client::renew_delegation_token(cluster, hmac, *period_ms)
                                    : client::expire_delegation_token(cluster, hmac, *period_ms);
-    if (!expires_ms) return refused_by_broker(expires_ms.error());
+    if (!expires_ms) {
+        return refused_by_broker(expires_ms.error());
+    }
     surroundings.print("Completed " + std::string(name) + " operation. New expiry date : " + minute_of(*expires_ms));
     return 0;
 }
 
 Outcome<int> show_tokens(client::Cluster& cluster, const Options& options, const Surroundings& surroundings) {
     const auto owners = token_principals(options, "owner-principal");
-    if (!owners) return std::unexpected(owners.error());
+    if (!owners) {
+        return std::unexpected(owners.error());
+    }
     surroundings.print(owners->empty() ? "Calling describe token operation for current user.\n"
                                        : "Calling describe token operation for owners: " + list_of_principals(*owners) + "\n");
     // Kafka's tool asks for the tokens of no owner then, and shows none.
     const bool asks_for_all = owners->empty() && !surroundings.is_kafkas_name;
     const auto tokens = client::describe_delegation_tokens(cluster, asks_for_all ? std::nullopt : std::optional(*owners));
-    if (!tokens) return refused_by_broker(tokens.error());
+    if (!tokens) {
+        return refused_by_broker(tokens.error());
+    }
     surroundings.print("Total number of tokens : " + std::to_string(tokens->size()) + table_of(*tokens));
     return 0;
 }
 
 Outcome<int> run_tokens(const Options& options, const Surroundings& surroundings) {
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(cluster.error());
-    if (options.has("create")) return make_token(*cluster, options, surroundings);
-    if (options.has("describe")) return show_tokens(*cluster, options, surroundings);
+    if (!cluster) {
+        return std::unexpected(cluster.error());
+    }
+    if (options.has("create")) {
+        return make_token(*cluster, options, surroundings);
+    }
+    if (options.has("describe")) {
+        return show_tokens(*cluster, options, surroundings);
+    }
     return change_expiry(*cluster, options, surroundings, options.has("renew"));
 }
 

@@ -31,25 +31,37 @@ constexpr Option kElectionOptions[] = {
 Outcome<void> check_election_line(const Options& options) {
     std::vector<std::string> missing;
     for (const char* name : {"bootstrap-server", "election-type"}) {
-        if (!options.has(name)) missing.emplace_back(name);
+        if (!options.has(name)) {
+            missing.emplace_back(name);
+        }
     }
-    if (!missing.empty()) return refused("Missing required option(s): " + joined(missing, ", "));
+    if (!missing.empty()) {
+        return refused("Missing required option(s): " + joined(missing, ", "));
+    }
     if (options.has("admin.config") && options.has("command-config")) {
         return usage("Option \"[admin.config]\" can't be used with option \"[command-config]\"");
     }
     if (options.has("topic") + options.has("all-topic-partitions") + options.has("path-to-json-file") != 1) {
         return refused("One and only one of the following options is required: topic, all-topic-partitions, path-to-json-file");
     }
-    if (options.has("topic") && !options.has("partition")) return refused("Missing required option(s): partition");
-    if (!options.has("topic") && options.has("partition")) return refused("Option partition is only allowed if topic is used");
+    if (options.has("topic") && !options.has("partition")) {
+        return refused("Missing required option(s): partition");
+    }
+    if (!options.has("topic") && options.has("partition")) {
+        return refused("Option partition is only allowed if topic is used");
+    }
     return {};
 }
 
 Outcome<std::set<TopicPartition>> partitions_in(const std::string& path) {
     const auto text = read_file(path);
-    if (!text) return std::unexpected(text.error());
+    if (!text) {
+        return std::unexpected(text.error());
+    }
     const auto json = nlohmann::json::parse(*text, nullptr, false);
-    if (json.is_discarded()) return refused("Replica election data is empty");
+    if (json.is_discarded()) {
+        return refused("Replica election data is empty");
+    }
     if (!json.is_object() || !json.contains("partitions") || !json["partitions"].is_array()) {
         return refused("Replica election data is missing \"partitions\" field");
     }
@@ -57,7 +69,9 @@ Outcome<std::set<TopicPartition>> partitions_in(const std::string& path) {
     for (const auto& one : json["partitions"]) {
         const bool is_whole = one.is_object() && one.contains("topic") && one["topic"].is_string() && one.contains("partition") &&
                               one["partition"].is_number_integer();
-        if (!is_whole) return refused(path + ": a partition is {\"topic\": \"t\", \"partition\": 1}, and not " + one.dump());
+        if (!is_whole) {
+            return refused(path + ": a partition is {\"topic\": \"t\", \"partition\": 1}, and not " + one.dump());
+        }
         const TopicPartition partition{one["topic"].get<std::string>(), one["partition"].get<std::int32_t>()};
         if (!partitions.insert(partition).second) {
             return refused("Replica election data contains duplicate partitions: [" + client::to_string(partition) + "]");
@@ -67,24 +81,34 @@ Outcome<std::set<TopicPartition>> partitions_in(const std::string& path) {
 }
 
 Outcome<int> run_election(const Options& options, const Surroundings& surroundings) {
-    if (auto checked = check_election_line(options); !checked) return std::unexpected(std::move(checked.error()));
+    if (auto checked = check_election_line(options); !checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
     std::string type = options.value("election-type");
-    for (char& letter : type) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32) : letter;
+    for (char& letter : type) {
+        letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32) : letter;
+    }
     if (type != "PREFERRED" && type != "UNCLEAN") {
         return refused("Cannot parse argument '" + options.value("election-type") + "' of option election-type");
     }
     std::optional<std::set<TopicPartition>> partitions;
     if (const auto path = options.find("path-to-json-file")) {
         auto read = partitions_in(*path);
-        if (!read) return std::unexpected(std::move(read.error()));
+        if (!read) {
+            return std::unexpected(std::move(read.error()));
+        }
         partitions = std::move(*read);
     } else if (options.has("topic")) {
         const auto index = options.integer("partition");
-        if (!index) return refused(index.error());
+        if (!index) {
+            return refused(index.error());
+        }
         partitions = std::set<TopicPartition>{{options.value("topic"), **index}};
     }
     auto properties = options.has("admin.config") ? read_properties(options.value("admin.config")) : client_properties(options);
-    if (!properties) return std::unexpected(std::move(properties.error()));
+    if (!properties) {
+        return std::unexpected(std::move(properties.error()));
+    }
     if (options.has("admin.config")) {
         surroundings.print(
             "Option --admin.config has been deprecated and will be removed in a future version. Use --command-config instead.\n");
@@ -93,14 +117,17 @@ Outcome<int> run_election(const Options& options, const Surroundings& surroundin
     properties->try_emplace("default.api.timeout.ms", "30000");
     properties->try_emplace("request.timeout.ms", "15000");
     auto cluster = open_cluster(std::move(*properties), surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const auto election = type == "PREFERRED" ? client::ElectionType::preferred : client::ElectionType::unclean;
     const auto results = client::elect_leaders(*cluster, election, partitions);
     if (!results) {
         using Kind = client::Failure::Kind;
         const bool is_late = results.error().kind == Kind::timed_out || results.error().kind == Kind::unreachable;
-        if (!is_late && results.error().code != ErrorCode::cluster_authorization_failed)
+        if (!is_late && results.error().code != ErrorCode::cluster_authorization_failed) {
             return failed(java_text(results.error()));
+        }
         const std::string text = is_late ? "Timeout waiting for election results" : "Not authorized to perform leader election";
         surroundings.print(text + "\n");
         return failed(text);
@@ -117,18 +144,24 @@ Outcome<int> run_election(const Options& options, const Surroundings& surroundin
     };
     const auto names = [&](const std::vector<TopicPartition>& some) {
         std::vector<std::string> all;
-        for (const TopicPartition& one : ordered(some)) all.push_back(client::to_string(one));
+        for (const TopicPartition& one : ordered(some)) {
+            all.push_back(client::to_string(one));
+        }
         return joined(all, ", ");
     };
     if (!elected.empty()) {
         surroundings.print("Successfully completed leader election (" + type + ") for partitions " + names(elected) + "\n");
     }
-    if (!unneeded.empty()) surroundings.print("Valid replica already elected for partitions " + names(unneeded) + "\n");
+    if (!unneeded.empty()) {
+        surroundings.print("Valid replica already elected for partitions " + names(unneeded) + "\n");
+    }
     for (const TopicPartition& partition : ordered(wrong)) {
         surroundings.print("Error completing leader election (" + type + ") for partition: " + client::to_string(partition) +
                            ": " + java_text(results->at(partition)) + "\n");
     }
-    if (!wrong.empty()) return failed(std::to_string(wrong.size()) + " replica(s) could not be elected");
+    if (!wrong.empty()) {
+        return failed(std::to_string(wrong.size()) + " replica(s) could not be elected");
+    }
     return 0;
 }
 

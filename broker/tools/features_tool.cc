@@ -51,9 +51,13 @@ constexpr std::array<Beginning, 6> kBeginnings{{{"kraft.version", 1, 21},
                                                 {"streams.version", 1, 29}}};
 
 std::string shown_level(std::string_view feature, std::int16_t level) {
-    if (feature != kMetadata) return std::to_string(level);
+    if (feature != kMetadata) {
+        return std::to_string(level);
+    }
     const auto at = static_cast<std::size_t>(level - kFirstLevel);
-    if (level < kFirstLevel || at >= kMetadataVersions.size()) return "UNKNOWN [" + std::to_string(level) + "]";
+    if (level < kFirstLevel || at >= kMetadataVersions.size()) {
+        return "UNKNOWN [" + std::to_string(level) + "]";
+    }
     return std::string(kMetadataVersions[at]);
 }
 
@@ -61,10 +65,13 @@ std::string shown_level(std::string_view feature, std::int16_t level) {
 Outcome<std::int16_t> metadata_level(const std::string& version) {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < kMetadataVersions.size(); ++i) {
-        if (kMetadataVersions[i] == version || kMetadataVersions[i].substr(0, kMetadataVersions[i].find('-')) == version)
+        if (kMetadataVersions[i] == version || kMetadataVersions[i].substr(0, kMetadataVersions[i].find('-')) == version) {
             found = i;
+        }
     }
-    if (found) return static_cast<std::int16_t>(kFirstLevel + static_cast<std::int16_t>(*found));
+    if (found) {
+        return static_cast<std::int16_t>(kFirstLevel + static_cast<std::int16_t>(*found));
+    }
     const std::vector<std::string> all(kMetadataVersions.begin(), kMetadataVersions.end());
     return refused("Unknown metadata.version '" + version + "'. Supported metadata.version are: " + joined(all, ", "));
 }
@@ -75,7 +82,9 @@ std::int16_t level_in(const Beginning& beginning, std::int16_t metadata) {
 
 Outcome<std::pair<std::string, std::int16_t>> name_and_level(const std::string& text) {
     const std::size_t equals = text.find('=');
-    if (equals == std::string::npos) return refused("Can't parse feature=level string " + text + ": equals sign not found.");
+    if (equals == std::string::npos) {
+        return refused("Can't parse feature=level string " + text + ": equals sign not found.");
+    }
     const std::string level = trimmed(text.substr(equals + 1));
     const auto number = parse_integer(level);
     using Limits = std::numeric_limits<std::int16_t>;
@@ -87,9 +96,13 @@ Outcome<std::pair<std::string, std::int16_t>> name_and_level(const std::string& 
 
 Outcome<int> describe(client::Cluster& cluster, const Options& options, const Surroundings& surroundings) {
     const auto node = options.integer("node-id");
-    if (!node) return usage(node.error());
+    if (!node) {
+        return usage(node.error());
+    }
     const auto features = client::describe_features(cluster, *node);
-    if (!features) return failed(java_text(features.error()));
+    if (!features) {
+        return failed(java_text(features.error()));
+    }
     for (const auto& feature : features->levels) {
         const auto column = [](const std::string& text) { return padded(text, 15) + "  "; };
         surroundings.print("Feature: " + padded(feature.name, 40) +
@@ -104,7 +117,9 @@ Outcome<int> describe(client::Cluster& cluster, const Options& options, const Su
 Outcome<int> show_mapping(const Options& options, const Surroundings& surroundings) {
     const std::string version = options.find("release-version").value_or(std::string(kLatestRelease));
     const auto level = metadata_level(version);
-    if (!level) return std::unexpected(level.error());
+    if (!level) {
+        return std::unexpected(level.error());
+    }
     surroundings.print("metadata.version=" + std::to_string(*level) + " (" + version + ")\n");
     for (const Beginning& beginning : kBeginnings) {
         surroundings.print(std::string(beginning.feature) + "=" + std::to_string(level_in(beginning, *level)) + "\n");
@@ -114,19 +129,27 @@ Outcome<int> show_mapping(const Options& options, const Surroundings& surroundin
 
 Outcome<int> show_dependencies(const Options& options, const Surroundings& surroundings) {
     const auto words = options.values("feature");
-    if (words.empty()) return usage("argument --feature is required");
+    if (words.empty()) {
+        return usage("argument --feature is required");
+    }
     for (const std::string& word : words) {
         const auto wanted = name_and_level(word);
-        if (!wanted) return std::unexpected(wanted.error());
+        if (!wanted) {
+            return std::unexpected(wanted.error());
+        }
         const auto& [name, level] = *wanted;
         std::string shown = name + "=" + std::to_string(level);
         if (name == kMetadata) {
             const std::string version = shown_level(name, level);
-            if (version.starts_with("UNKNOWN")) return refused("No metadata.version with feature level " + std::to_string(level));
+            if (version.starts_with("UNKNOWN")) {
+                return refused("No metadata.version with feature level " + std::to_string(level));
+            }
             shown += " (" + version + ")";
         } else {
             const auto* known = std::ranges::find(kBeginnings, name, &Beginning::feature);
-            if (known == kBeginnings.end()) return refused("Unknown feature: " + name);
+            if (known == kBeginnings.end()) {
+                return refused("Unknown feature: " + name);
+            }
             if (level < 0 || level > known->level) {
                 return refused("No feature:" + name + " with feature level " + std::to_string(level));
             }
@@ -141,7 +164,9 @@ Outcome<std::map<std::string, std::int16_t>> wanted_levels(const std::string& ac
                                                            const Surroundings& surroundings) {
     std::map<std::string, std::int16_t> levels;
     const auto add = [&](const std::string& name, std::int16_t level) -> Outcome<void> {
-        if (!levels.emplace(name, level).second) return refused("Feature " + name + " was specified more than once.");
+        if (!levels.emplace(name, level).second) {
+            return refused("Feature " + name + " was specified more than once.");
+        }
         return {};
     };
     if (const auto version = options.find("release-version")) {
@@ -149,28 +174,40 @@ Outcome<std::map<std::string, std::int16_t>> wanted_levels(const std::string& ac
             return refused("Can not specify `release-version` with other feature flags.");
         }
         const auto level = metadata_level(*version);
-        if (!level) return std::unexpected(level.error());
+        if (!level) {
+            return std::unexpected(level.error());
+        }
         levels.emplace(kMetadata, *level);
         // An upgrade leaves alone what the release does not have yet.
         for (const Beginning& beginning : kBeginnings) {
             const std::int16_t wanted = level_in(beginning, *level);
-            if (wanted > 0 || action != "upgrade") levels.emplace(beginning.feature, wanted);
+            if (wanted > 0 || action != "upgrade") {
+                levels.emplace(beginning.feature, wanted);
+            }
         }
         return levels;
     }
     if (const auto version = options.find("metadata")) {
         surroundings.print(" `metadata` flag is deprecated and may be removed in a future release.\n");
         const auto level = metadata_level(*version);
-        if (!level) return std::unexpected(level.error());
+        if (!level) {
+            return std::unexpected(level.error());
+        }
         levels.emplace(kMetadata, *level);
     }
     for (const std::string& word : options.values("feature")) {
         auto wanted = action == "disable" ? Outcome<std::pair<std::string, std::int16_t>>(std::pair(word, std::int16_t{0}))
                                           : name_and_level(word);
-        if (!wanted) return std::unexpected(std::move(wanted.error()));
-        if (auto added = add(wanted->first, wanted->second); !added) return std::unexpected(std::move(added.error()));
+        if (!wanted) {
+            return std::unexpected(std::move(wanted.error()));
+        }
+        if (auto added = add(wanted->first, wanted->second); !added) {
+            return std::unexpected(std::move(added.error()));
+        }
     }
-    if (levels.empty()) return refused("You must specify at least one feature to " + action);
+    if (levels.empty()) {
+        return refused("You must specify at least one feature to " + action);
+    }
     return levels;
 }
 
@@ -191,7 +228,9 @@ Outcome<int> change(client::Cluster& cluster, const std::string& action, const s
                                "\n");
         }
     }
-    if (done) return 0;
+    if (done) {
+        return 0;
+    }
     const std::string count = std::to_string(levels.size());
     return refused(count + " out of " + count + " operation(s) failed.");
 }
@@ -203,19 +242,33 @@ Outcome<int> run_features(const Options& options, const Surroundings& surroundin
     if (options.rest().size() != 1 || std::ranges::find(kActions, action) == std::end(kActions)) {
         return usage("say one of: describe, upgrade, downgrade, disable, version-mapping, feature-dependencies");
     }
-    if (action == "version-mapping") return show_mapping(options, surroundings);
-    if (action == "feature-dependencies") return show_dependencies(options, surroundings);
-    if (options.has("bootstrap-controller")) return refused("--bootstrap-controller is not served: give a broker's address");
-    if (!options.has("bootstrap-server")) return usage("--bootstrap-server is required");
+    if (action == "version-mapping") {
+        return show_mapping(options, surroundings);
+    }
+    if (action == "feature-dependencies") {
+        return show_dependencies(options, surroundings);
+    }
+    if (options.has("bootstrap-controller")) {
+        return refused("--bootstrap-controller is not served: give a broker's address");
+    }
+    if (!options.has("bootstrap-server")) {
+        return usage("--bootstrap-server is required");
+    }
     std::map<std::string, std::int16_t> levels;
     if (action != "describe") {
         auto wanted = wanted_levels(action, options, surroundings);
-        if (!wanted) return std::unexpected(std::move(wanted.error()));
+        if (!wanted) {
+            return std::unexpected(std::move(wanted.error()));
+        }
         levels = std::move(*wanted);
     }
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
-    if (action == "describe") return describe(*cluster, options, surroundings);
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
+    if (action == "describe") {
+        return describe(*cluster, options, surroundings);
+    }
     return change(*cluster, action, levels, options, surroundings);
 }
 

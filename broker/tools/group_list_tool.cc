@@ -36,19 +36,29 @@ constexpr Rule kGroupListRules[] = {
 /// As it is shown: "Classic".
 std::string shown_type(std::string type) {
     std::ranges::transform(type, type.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    if (!type.empty() && type.front() >= 'a' && type.front() <= 'z') type.front() = static_cast<char>(type.front() - 32);
+    if (!type.empty() && type.front() >= 'a' && type.front() <= 'z') {
+        type.front() = static_cast<char>(type.front() - 32);
+    }
     return type;
 }
 
 bool is_wanted(const client::ListedGroup& group, const Options& options) {
     const std::string type = shown_type(group.type);
-    if (options.has("group-type") && type != shown_type(options.value("group-type"))) return false;
-    if (options.has("protocol") && group.protocol_type != options.value("protocol")) return false;
+    if (options.has("group-type") && type != shown_type(options.value("group-type"))) {
+        return false;
+    }
+    if (options.has("protocol") && group.protocol_type != options.value("protocol")) {
+        return false;
+    }
     if (options.has("consumer")) {
         return group.protocol_type == "consumer" || group.protocol_type.empty() || type == "Consumer";
     }
-    if (options.has("share")) return type == "Share";
-    if (options.has("streams")) return type == "Streams";
+    if (options.has("share")) {
+        return type == "Share";
+    }
+    if (options.has("streams")) {
+        return type == "Streams";
+    }
     return true;
 }
 
@@ -58,20 +68,28 @@ Outcome<int> run_group_list(const Options& options, const Surroundings& surround
         return refused("--group-type must be a valid group type.");
     }
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const auto listed = client::list_all_groups(*cluster);
-    if (!listed) return failed(listed.error());
+    if (!listed) {
+        return failed(listed.error());
+    }
     std::map<std::string, const client::ListedGroup*> by_id;
     std::vector<std::string> ids;
     for (const auto& group : *listed) {
-        if (by_id.emplace(group.id, &group).second) ids.push_back(group.id);
+        if (by_id.emplace(group.id, &group).second) {
+            ids.push_back(group.id);
+        }
     }
     std::vector<const client::ListedGroup*> wanted;
     constexpr std::size_t kWidthMin = 20;
     std::size_t width = kWidthMin;
     for (const std::string& id : in_java_order(ids)) {
         const client::ListedGroup& group = *by_id[id];
-        if (!is_wanted(group, options)) continue;
+        if (!is_wanted(group, options)) {
+            continue;
+        }
         wanted.push_back(&group);
         width = std::max({width, group.id.size(), group.type.size(), group.protocol_type.size()});
     }

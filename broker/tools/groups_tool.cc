@@ -61,14 +61,24 @@ std::string unavailable(std::string_view name) {
 Outcome<void> check_line(const Options& options) {
     const auto has = [&](std::string_view name) { return options.has(name); };
     for (const std::string_view name : {"members", "verbose", "offsets"}) {
-        if (has(name) && !has("describe")) return refused(unavailable(name));
+        if (has(name) && !has("describe")) {
+            return refused(unavailable(name));
+        }
     }
-    if (has("state") && !has("describe") && !has("list")) return refused(unavailable("state"));
-    if (has("type") && !has("list")) return refused(unavailable("type"));
-    if (!has("validate-regex") && !has("bootstrap-server")) return usage("Missing required argument \"[bootstrap-server]\"");
+    if (has("state") && !has("describe") && !has("list")) {
+        return refused(unavailable("state"));
+    }
+    if (has("type") && !has("list")) {
+        return refused(unavailable("type"));
+    }
+    if (!has("validate-regex") && !has("bootstrap-server")) {
+        return usage("Missing required argument \"[bootstrap-server]\"");
+    }
     const bool has_scope = has("group") || has("all-groups");
     for (const std::string_view action : {"describe", "delete", "reset-offsets"}) {
-        if (!has(action)) continue;
+        if (!has(action)) {
+            continue;
+        }
         if (action == "reset-offsets" && has("dry-run") && has("execute")) {
             return usage("Option [reset-offsets] only accepts one of [execute] and [dry-run]");
         }
@@ -80,7 +90,9 @@ Outcome<void> check_line(const Options& options) {
         if (has("members") + has("offsets") + has("state") > 1) {
             return usage("Option [describe] takes at most one of these options: [members], [offsets], [state]");
         }
-        if (has("state") && options.find("state")) return usage("Option [describe] does not take a value for [state]");
+        if (has("state") && options.find("state")) {
+            return usage("Option [describe] does not take a value for [state]");
+        }
     }
     if (has("delete") && has("topic")) {
         return usage("The consumer does not support topic-specific offset deletion from a consumer group.");
@@ -142,7 +154,9 @@ class Groups {
 std::string folded(std::string_view text) {
     std::string out;
     for (const char letter : text) {
-        if (letter != '_') out += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+        if (letter != '_') {
+            out += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+        }
     }
     return out;
 }
@@ -168,16 +182,24 @@ Outcome<int> Groups::list() {
                                                       "Stable", "Assigning", "Reconciling"};
     constexpr std::array<std::string_view, 2> kTypes{"Classic", "Consumer"};
     const auto types = words_of("type", kTypes, "types");
-    if (!types) return std::unexpected(types.error());
+    if (!types) {
+        return std::unexpected(types.error());
+    }
     const auto states = words_of("state", kStates, "states");
-    if (!states) return std::unexpected(states.error());
+    if (!states) {
+        return std::unexpected(states.error());
+    }
     const auto listed = client::list_groups(cluster_, *states, *types);
-    if (!listed) return failed("java.util.concurrent.ExecutionException: " + java_text(listed.error()));
+    if (!listed) {
+        return failed("java.util.concurrent.ExecutionException: " + java_text(listed.error()));
+    }
     std::map<std::string, const client::ListedGroup*> by_id;
     std::vector<std::string> ids;
     std::size_t width = 15;
     for (const auto& group : *listed) {
-        if (!by_id.emplace(group.id, &group).second) continue;
+        if (!by_id.emplace(group.id, &group).second) {
+            continue;
+        }
         ids.push_back(group.id);
         width = std::max(width, group.id.size());
     }
@@ -186,26 +208,40 @@ Outcome<int> Groups::list() {
     const auto show = [&](const std::string& id, const std::string& type, const std::string& state) {
         constexpr std::size_t kColumn = 20;
         std::string line = shows_types || shows_states ? padded(id, width + 10) : id;
-        if (shows_types) line += " " + padded(type.empty() ? "Unknown" : type, kColumn);
-        if (shows_states) line += " " + padded(state.empty() ? "Unknown" : state, kColumn);
+        if (shows_types) {
+            line += " " + padded(type.empty() ? "Unknown" : type, kColumn);
+        }
+        if (shows_states) {
+            line += " " + padded(state.empty() ? "Unknown" : state, kColumn);
+        }
         surroundings_.print(line + "\n");
     };
-    if (shows_types || shows_states) show("GROUP", "TYPE", "STATE");
+    if (shows_types || shows_states) {
+        show("GROUP", "TYPE", "STATE");
+    }
     for (const std::string& id : in_java_order(ids)) {
         const client::ListedGroup& group = *by_id[id];
         std::string type = group.type;
-        if (!type.empty()) type.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(type.front())));
+        if (!type.empty()) {
+            type.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(type.front())));
+        }
         show(id, type, group.state);
     }
     return 0;
 }
 
 Outcome<std::vector<std::string>> Groups::chosen() {
-    if (!options_.has("all-groups")) return options_.values("group");
+    if (!options_.has("all-groups")) {
+        return options_.values("group");
+    }
     const auto listed = client::list_groups(cluster_, {}, {});
-    if (!listed) return failed("java.util.concurrent.ExecutionException: " + java_text(listed.error()));
+    if (!listed) {
+        return failed("java.util.concurrent.ExecutionException: " + java_text(listed.error()));
+    }
     std::vector<std::string> ids;
-    for (const auto& group : *listed) ids.push_back(group.id);
+    for (const auto& group : *listed) {
+        ids.push_back(group.id);
+    }
     return ids;
 }
 
@@ -232,10 +268,14 @@ struct OffsetRow {
 
 Outcome<void> Groups::show_offsets(const client::GroupDescription& group) {
     const auto committed = client::committed_offsets(cluster_, group.id);
-    if (!committed) return failed("java.util.concurrent.ExecutionException: " + java_text(committed.error()));
+    if (!committed) {
+        return failed("java.util.concurrent.ExecutionException: " + java_text(committed.error()));
+    }
     std::vector<const client::MemberDescription*> members;
     for (const auto& member : group.members) {
-        if (!member.assignment.empty()) members.push_back(&member);
+        if (!member.assignment.empty()) {
+            members.push_back(&member);
+        }
     }
     std::ranges::stable_sort(members, std::greater(), [](const auto* member) { return member->assignment.size(); });
     std::vector<OffsetRow> rows;
@@ -247,18 +287,32 @@ Outcome<void> Groups::show_offsets(const client::GroupDescription& group) {
         }
     }
     for (const auto& [partition, offset] : *committed) {
-        if (!assigned.contains(partition)) rows.push_back({.partition = partition});
+        if (!assigned.contains(partition)) {
+            rows.push_back({.partition = partition});
+        }
     }
     std::vector<client::TopicPartition> partitions;
-    for (const OffsetRow& row : rows) partitions.push_back(row.partition);
-    if (auto exist = require_topics(cluster_, partitions); !exist) return std::unexpected(std::move(exist.error()));
-    const auto ends = client::list_offsets(cluster_, partitions, client::kLatest);
-    if (!ends) return failed("java.util.concurrent.ExecutionException: " + java_text(ends.error()));
-    for (OffsetRow& row : rows) {
-        if (const auto own = committed->find(row.partition); own != committed->end()) row.committed = own->second;
-        if (const auto end = ends->find(row.partition); end != ends->end() && end->second) row.end = *end->second;
+    for (const OffsetRow& row : rows) {
+        partitions.push_back(row.partition);
     }
-    if (!tell_state(group.id, group.state, rows.size())) return {};
+    if (auto exist = require_topics(cluster_, partitions); !exist) {
+        return std::unexpected(std::move(exist.error()));
+    }
+    const auto ends = client::list_offsets(cluster_, partitions, client::kLatest);
+    if (!ends) {
+        return failed("java.util.concurrent.ExecutionException: " + java_text(ends.error()));
+    }
+    for (OffsetRow& row : rows) {
+        if (const auto own = committed->find(row.partition); own != committed->end()) {
+            row.committed = own->second;
+        }
+        if (const auto end = ends->find(row.partition); end != ends->end() && end->second) {
+            row.end = *end->second;
+        }
+    }
+    if (!tell_state(group.id, group.state, rows.size())) {
+        return {};
+    }
     std::size_t group_width = std::max<std::size_t>(15, group.id.size());
     std::size_t topic_width = 15;
     std::size_t consumer_width = 15;
@@ -274,7 +328,9 @@ Outcome<void> Groups::show_offsets(const client::GroupDescription& group) {
         const std::array<std::size_t, 10> widths{group_width, topic_width, 10, 15, 15, 15, 15, consumer_width, host_width, 0};
         std::string line = "\n";
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (i != kLeaderEpoch || is_verbose) line += (i == 0 ? "" : " ") + padded(cells[i], widths[i]);
+            if (i != kLeaderEpoch || is_verbose) {
+                line += (i == 0 ? "" : " ") + padded(cells[i], widths[i]);
+            }
         }
         surroundings_.print(line);
     };
@@ -297,7 +353,9 @@ std::string assignment_text(const std::vector<client::TopicPartition>& partition
     const std::string* topic = nullptr;
     for (const auto& partition : partitions) {
         const bool is_next = topic == nullptr || *topic != partition.topic;
-        if (is_next) text += (topic == nullptr ? "" : ";") + partition.topic + ":";
+        if (is_next) {
+            text += (topic == nullptr ? "" : ";") + partition.topic + ":";
+        }
         text += (is_next ? "" : ",") + std::to_string(partition.partition);
         topic = &partition.topic;
     }
@@ -337,7 +395,9 @@ void Groups::show_members(const client::GroupDescription& group) {
     const bool shows_rows = tell_state(group.id, group.state, rows.size());
     for (const Cells& cells : rows) {
         for (const Column column : {kGroup, kConsumer, kInstance, kHost, kClient, kCurrent, kTarget}) {
-            if (shows_rows) widths[column] = std::max(widths[column], cells[column].size());
+            if (shows_rows) {
+                widths[column] = std::max(widths[column], cells[column].size());
+            }
         }
     }
     const bool is_verbose = options_.has("verbose");
@@ -345,21 +405,30 @@ void Groups::show_members(const client::GroupDescription& group) {
     const auto show = [&](const Cells& cells) {
         std::string line;
         for (std::size_t i = 0; i <= kCount; ++i) {
-            if (i != kInstance || has_instances) line += padded(cells[i], widths[i]) + " ";
+            if (i != kInstance || has_instances) {
+                line += padded(cells[i], widths[i]) + " ";
+            }
         }
-        for (std::size_t i = kEpoch; is_verbose && i <= kTarget; ++i)
+        for (std::size_t i = kEpoch; is_verbose && i <= kTarget; ++i) {
             line += (i == kEpoch ? "" : " ") + padded(cells[i], widths[i]);
-        if (is_verbose && is_migrating) line += " " + cells[kUpgraded];
+        }
+        if (is_verbose && is_migrating) {
+            line += " " + cells[kUpgraded];
+        }
         surroundings_.print(line + "\n");
     };
     surroundings_.print("\n");
     show({"GROUP", "CONSUMER-ID", "GROUP-INSTANCE-ID", "HOST", "CLIENT-ID", "#PARTITIONS", "CURRENT-EPOCH", "CURRENT-ASSIGNMENT",
           "TARGET-EPOCH", "TARGET-ASSIGNMENT", "UPGRADED"});
-    for (const Cells& cells : rows) show(cells);
+    for (const Cells& cells : rows) {
+        show(cells);
+    }
 }
 
 void Groups::show_state(const client::GroupDescription& group) {
-    if (!tell_state(group.id, group.state, 1)) return;
+    if (!tell_state(group.id, group.state, 1)) {
+        return;
+    }
     const client::Node& node = group.coordinator;
     const std::string coordinator =
         node.endpoint.host + ":" + std::to_string(node.endpoint.port) + "  (" + std::to_string(node.id) + ")";
@@ -369,7 +438,9 @@ void Groups::show_state(const client::GroupDescription& group) {
     const auto show = [&](const std::array<std::string, 7>& cells) {
         std::string line = "\n" + padded(cells[0], group_width) + " " + padded(cells[1], coordinator_width) + " " +
                            padded(cells[2], 20) + " " + padded(cells[3], 20) + " ";
-        if (is_verbose) line += padded(cells[4], 15) + " " + padded(cells[5], 25) + " ";
+        if (is_verbose) {
+            line += padded(cells[4], 15) + " " + padded(cells[5], 25) + " ";
+        }
         surroundings_.print(line + cells[6]);
     };
     show({"GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH", "#MEMBERS"});
@@ -380,11 +451,15 @@ void Groups::show_state(const client::GroupDescription& group) {
 
 Outcome<int> Groups::describe() {
     auto ids = chosen();
-    if (!ids) return std::unexpected(std::move(ids.error()));
+    if (!ids) {
+        return std::unexpected(std::move(ids.error()));
+    }
     std::map<std::string, client::GroupDescription> groups;
     for (const std::string& id : *ids) {
         auto group = client::describe_group(cluster_, id);
-        if (!group) return failed_get(group.error());
+        if (!group) {
+            return failed_get(group.error());
+        }
         groups.insert_or_assign(id, std::move(*group));
     }
     for (const auto& [id, group] : groups) {
@@ -401,7 +476,9 @@ Outcome<int> Groups::describe() {
 
 Outcome<int> Groups::remove() {
     const auto ids = chosen();
-    if (!ids) return std::unexpected(ids.error());
+    if (!ids) {
+        return std::unexpected(ids.error());
+    }
     std::vector<std::string> deleted;
     std::map<std::string, client::Failure> refused_ones;
     std::vector<std::string> refused_ids;
@@ -414,7 +491,9 @@ Outcome<int> Groups::remove() {
         }
     }
     std::vector<std::string> quoted;
-    for (const std::string& id : in_java_order(deleted)) quoted.push_back("'" + id + "'");
+    for (const std::string& id : in_java_order(deleted)) {
+        quoted.push_back("'" + id + "'");
+    }
     if (refused_ones.empty()) {
         surroundings_.print("Deletion of requested consumer groups (" + joined(quoted, ", ") + ") was successful.\n");
         return 0;
@@ -423,19 +502,25 @@ Outcome<int> Groups::remove() {
     for (const std::string& id : in_java_order(refused_ids)) {
         surroundings_.print("* Group '" + id + "' could not be deleted due to: " + java_text(refused_ones.at(id)) + "\n");
     }
-    if (!quoted.empty()) surroundings_.print("\nThese consumer groups were deleted successfully: " + joined(quoted, ", ") + "\n");
+    if (!quoted.empty()) {
+        surroundings_.print("\nThese consumer groups were deleted successfully: " + joined(quoted, ", ") + "\n");
+    }
     return 0;
 }
 
 /// Kafka's tool ends with 0 whatever happened, unless the line makes no sense.
 Outcome<int> tell(const Surroundings& surroundings, Outcome<int> outcome) {
-    if (outcome || outcome.error().kind != Ending::Kind::failed) return outcome;
+    if (outcome || outcome.error().kind != Ending::Kind::failed) {
+        return outcome;
+    }
     surroundings.print("\nError: Executing consumer group command failed due to " + outcome.error().message + "\n");
     return 0;
 }
 
 Outcome<int> run_groups(const Options& options, const Surroundings& surroundings) {
-    if (auto checked = check_line(options); !checked) return std::unexpected(std::move(checked.error()));
+    if (auto checked = check_line(options); !checked) {
+        return std::unexpected(std::move(checked.error()));
+    }
     if (options.has("reset-offsets") && !options.has("dry-run") && !options.has("execute")) {
         surroundings.complain(
             "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "
@@ -445,7 +530,9 @@ Outcome<int> run_groups(const Options& options, const Surroundings& surroundings
     }
     for (const std::span<const Rule> rules :
          {kResetRules, std::span<const Rule>(kScopeRules), std::span<const Rule>(kActionRules)}) {
-        if (const auto broken = options.check(rules)) return usage(broken->message);
+        if (const auto broken = options.check(rules)) {
+            return usage(broken->message);
+        }
     }
     if (const auto regex = options.find("validate-regex")) {
         const auto complaint = groups::regex_complaint(*regex);
@@ -457,21 +544,37 @@ Outcome<int> run_groups(const Options& options, const Surroundings& surroundings
     const auto timeout_ms = options.integer("timeout", 0, std::numeric_limits<std::int32_t>::max());
     for (const auto& number : {timeout_ms, options.integer("to-offset", Limits::min(), Limits::max()),
                                options.integer("shift-by", Limits::min(), Limits::max())}) {
-        if (!number) return tell(surroundings, failed(number.error()));
+        if (!number) {
+            return tell(surroundings, failed(number.error()));
+        }
     }
     auto properties = client_properties(options);
-    if (!properties) return tell(surroundings, failed(properties.error().message));
+    if (!properties) {
+        return tell(surroundings, failed(properties.error().message));
+    }
     // A call takes so long and no longer; what the file says is for other clients.
     (*properties)["default.api.timeout.ms"] = (*properties)["request.timeout.ms"] = std::to_string(**timeout_ms);
     auto cluster = open_cluster(std::move(*properties), surroundings);
-    if (!cluster) return tell(surroundings, failed(cluster.error().message));
+    if (!cluster) {
+        return tell(surroundings, failed(cluster.error().message));
+    }
     Groups groups(*cluster, options, surroundings);
-    if (options.has("list")) return tell(surroundings, groups.list());
-    if (options.has("describe")) return tell(surroundings, groups.describe());
-    if (options.has("delete")) return tell(surroundings, groups.remove());
-    if (options.has("delete-offsets")) return tell(surroundings, delete_group_offsets(*cluster, options, surroundings));
+    if (options.has("list")) {
+        return tell(surroundings, groups.list());
+    }
+    if (options.has("describe")) {
+        return tell(surroundings, groups.describe());
+    }
+    if (options.has("delete")) {
+        return tell(surroundings, groups.remove());
+    }
+    if (options.has("delete-offsets")) {
+        return tell(surroundings, delete_group_offsets(*cluster, options, surroundings));
+    }
     const auto ids = groups.chosen();
-    if (!ids) return tell(surroundings, std::unexpected(ids.error()));
+    if (!ids) {
+        return tell(surroundings, std::unexpected(ids.error()));
+    }
     return tell(surroundings, reset_offsets(*cluster, *ids, options, surroundings));
 }
 

@@ -27,7 +27,9 @@ void handle(void (*handler)(int)) {
     struct sigaction action{};
     action.sa_handler = handler;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
-    for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        ::sigaction(signal, &action, nullptr);
+    }
 }
 
 }  // namespace
@@ -35,7 +37,9 @@ void handle(void (*handler)(int)) {
 Interruption::Interruption() {
     PARTITA_ASSERT(wake_descriptor < 0, "one of these in a process");
     // Without descriptors a wait ends later, and nothing else is different.
-    if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) pipe_[0] = pipe_[1] = -1;
+    if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) {
+        pipe_[0] = pipe_[1] = -1;
+    }
     is_interrupted = 0;
     wake_descriptor = pipe_[1];
     handle(interrupt);
@@ -46,7 +50,9 @@ Interruption::~Interruption() {
     handle(SIG_DFL);
     wake_descriptor = -1;
     for (const int descriptor : pipe_) {
-        if (descriptor >= 0) ::close(descriptor);
+        if (descriptor >= 0) {
+            ::close(descriptor);
+        }
     }
 }
 

@@ -4,7 +4,9 @@ namespace partita::tools {
 
 std::int32_t java_hash(std::string_view text) {
     std::uint32_t hash = 0;
-    for (const char letter : text) hash = 31 * hash + static_cast<unsigned char>(letter);
+    for (const char letter : text) {
+        hash = 31 * hash + static_cast<unsigned char>(letter);
+    }
     return static_cast<std::int32_t>(hash);
 }
 

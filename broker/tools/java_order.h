@@ -27,7 +27,9 @@ template <class T, class Hash>
 [[nodiscard]] std::vector<T> in_java_order(std::vector<T> keys, std::size_t capacity, Hash hash_of) {
     // A map doubles when more than three quarters of it are full.
     std::size_t buckets = std::bit_ceil(std::max<std::size_t>(capacity, 1));
-    while (keys.size() > buckets * 3 / 4) buckets *= 2;
+    while (keys.size() > buckets * 3 / 4) {
+        buckets *= 2;
+    }
     std::ranges::stable_sort(keys, {}, [&](const T& key) {
         const auto hash = static_cast<std::uint32_t>(hash_of(key));
         return (hash ^ (hash >> 16)) & (buckets - 1);

@@ -37,14 +37,18 @@ std::vector<std::string> words_of(const std::string& text) {
 
 std::string list_of(const std::set<std::int32_t>& ids) {
     std::string text;
-    for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+    for (const std::int32_t id : ids) {
+        text += (text.empty() ? "" : ",") + std::to_string(id);
+    }
     return text;
 }
 
 /// An object whose members stand as in a Java map of these names.
 ordered_json object_of(const std::vector<std::pair<std::string, ordered_json>>& members) {
     std::vector<std::string> names;
-    for (const auto& [name, value] : members) names.push_back(name);
+    for (const auto& [name, value] : members) {
+        names.push_back(name);
+    }
     ordered_json object = ordered_json::object();
     for (const std::string& name : in_java_order(names)) {
         object[name] = std::ranges::find(members, name, &std::pair<std::string, ordered_json>::first)->second;
@@ -88,16 +92,26 @@ Outcome<int> run_log_dirs(const Options& options, const Surroundings& surroundin
     std::set<std::int32_t> wanted;
     for (const std::string& word : words_of(options.value("broker-list"))) {
         const auto id = parse_integer(word);
-        if (!id || *id != static_cast<std::int32_t>(*id)) return failed("For input string: \"" + word + "\"");
+        if (!id || *id != static_cast<std::int32_t>(*id)) {
+            return failed("For input string: \"" + word + "\"");
+        }
         wanted.insert(static_cast<std::int32_t>(*id));
     }
     auto cluster = open_cluster(options, surroundings, "log-dirs-tool");
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const auto membership = client::describe_cluster(*cluster);
-    if (!membership) return failed(java_text(membership.error()));
+    if (!membership) {
+        return failed(java_text(membership.error()));
+    }
     std::set<std::int32_t> present;
-    for (const client::Node& node : membership->nodes) present.insert(node.id);
-    if (wanted.empty()) wanted = present;
+    for (const client::Node& node : membership->nodes) {
+        present.insert(node.id);
+    }
+    if (wanted.empty()) {
+        wanted = present;
+    }
     std::set<std::int32_t> missing;
     std::ranges::set_difference(wanted, present, std::inserter(missing, missing.end()));
     if (!missing.empty()) {
@@ -110,10 +124,16 @@ Outcome<int> run_log_dirs(const Options& options, const Surroundings& surroundin
     for (const std::int32_t id : wanted) {
         const DescribeLogDirsRequest request{.topics = nullptr};
         const auto reply = cluster->ask<DescribeLogDirsResponse>(client::Route::node(id), {.name = "describeLogDirs"}, request);
-        if (!reply) return failed(java_text(reply.error()));
-        if ((*reply)->error_code != ErrorCode::none) return failed(java_text(client::refusal((*reply)->error_code)));
+        if (!reply) {
+            return failed(java_text(reply.error()));
+        }
+        if ((*reply)->error_code != ErrorCode::none) {
+            return failed(java_text(client::refusal((*reply)->error_code)));
+        }
         ordered_json directories = ordered_json::array();
-        for (const auto& directory : (*reply)->results) directories.push_back(directory_of(directory, topics));
+        for (const auto& directory : (*reply)->results) {
+            directories.push_back(directory_of(directory, topics));
+        }
         brokers.push_back(object_of({{"broker", id}, {"logDirs", std::move(directories)}}));
     }
     surroundings.print("Received log directory information from brokers " + list_of(wanted) + "\n");

@@ -49,7 +49,9 @@ std::unexpected<Ending> failed_inside(const client::Failure& failure) {
 
 Partitions in_map_order(const GroupOffsets& offsets) {
     Partitions partitions;
-    for (const auto& [partition, offset] : offsets) partitions.push_back(partition);
+    for (const auto& [partition, offset] : offsets) {
+        partitions.push_back(partition);
+    }
     return in_java_order(std::move(partitions), 16, [](const auto& partition) { return java_hash(partition); });
 }
 
@@ -74,14 +76,18 @@ Outcome<Partitions> parse_partitions(const std::string& text) {
 Outcome<GroupOffsets> all_offsets(client::Cluster& cluster, const Partitions& partitions, std::int64_t time,
                                   std::string_view what) {
     const auto answered = client::list_offsets(cluster, partitions, time);
-    if (!answered) return failed_inside(answered.error());
+    if (!answered) {
+        return failed_inside(answered.error());
+    }
     GroupOffsets offsets;
     for (const client::TopicPartition& partition : partitions) {
         const auto found = answered->find(partition);
         if (found == answered->end()) {
             return usage("Error getting " + std::string(what) + " of topic partition: " + client::to_string(partition));
         }
-        if (!found->second) return failed_inside(found->second.error());
+        if (!found->second) {
+            return failed_inside(found->second.error());
+        }
         offsets[partition] = *found->second;
     }
     return offsets;
@@ -114,9 +120,13 @@ class Reset {
 
 Outcome<GroupOffsets> Reset::committed() {
     const auto offsets = client::committed_offsets(cluster_, group_);
-    if (!offsets) return failed_inside(offsets.error());
+    if (!offsets) {
+        return failed_inside(offsets.error());
+    }
     GroupOffsets plain;
-    for (const auto& [partition, offset] : *offsets) plain[partition] = offset.offset;
+    for (const auto& [partition, offset] : *offsets) {
+        plain[partition] = offset.offset;
+    }
     return plain;
 }
 
@@ -124,12 +134,18 @@ Outcome<Partitions> Reset::scope() {
     Partitions partitions;
     if (options_.has("all-topics")) {
         const auto offsets = committed();
-        if (!offsets) return std::unexpected(offsets.error());
-        for (const auto& [partition, offset] : *offsets) partitions.push_back(partition);
+        if (!offsets) {
+            return std::unexpected(offsets.error());
+        }
+        for (const auto& [partition, offset] : *offsets) {
+            partitions.push_back(partition);
+        }
         return partitions;
     }
     if (!options_.has("topic")) {
-        if (!options_.has("from-file")) return usage("One of the reset scopes should be defined: --all-topics, --topic.");
+        if (!options_.has("from-file")) {
+            return usage("One of the reset scopes should be defined: --all-topics, --topic.");
+        }
         return partitions;
     }
     std::vector<std::string> whole;
@@ -139,52 +155,80 @@ Outcome<Partitions> Reset::scope() {
             continue;
         }
         const auto some = parse_partitions(text);
-        if (!some) return std::unexpected(some.error());
+        if (!some) {
+            return std::unexpected(some.error());
+        }
         partitions.insert(partitions.end(), some->begin(), some->end());
     }
     const auto topics = client::describe_topics(cluster_, whole);
-    if (!topics) return failed(topics.error());
+    if (!topics) {
+        return failed(topics.error());
+    }
     for (const auto& topic : *topics) {
-        for (const auto& partition : topic.partitions) partitions.push_back({topic.name, partition.index});
+        for (const auto& partition : topic.partitions) {
+            partitions.push_back({topic.name, partition.index});
+        }
     }
     return partitions;
 }
 
 Outcome<void> Reset::require_partitions(const Partitions& partitions) {
     std::set<std::string> names;
-    for (const auto& partition : partitions) names.insert(partition.topic);
+    for (const auto& partition : partitions) {
+        names.insert(partition.topic);
+    }
     const auto topics = client::describe_topics(cluster_, {names.begin(), names.end()});
-    if (!topics) return failed_inside(topics.error());
+    if (!topics) {
+        return failed_inside(topics.error());
+    }
     std::map<client::TopicPartition, bool> has_leader;
     for (const auto& topic : *topics) {
-        for (const auto& partition : topic.partitions) has_leader[{topic.name, partition.index}] = partition.leader.has_value();
+        for (const auto& partition : topic.partitions) {
+            has_leader[{topic.name, partition.index}] = partition.leader.has_value();
+        }
     }
     std::vector<std::string> missing;
     std::vector<std::string> leaderless;
     for (const auto& partition : partitions) {
         const auto found = has_leader.find(partition);
-        if (found == has_leader.end()) missing.push_back(client::to_string(partition));
-        if (found != has_leader.end() && !found->second) leaderless.push_back(client::to_string(partition));
+        if (found == has_leader.end()) {
+            missing.push_back(client::to_string(partition));
+        }
+        if (found != has_leader.end() && !found->second) {
+            leaderless.push_back(client::to_string(partition));
+        }
     }
-    if (!missing.empty()) return failed("The partitions \"" + joined(missing, ",") + "\" do not exist");
-    if (!leaderless.empty()) return failed("The partitions \"" + joined(leaderless, ",") + "\" have no leader");
+    if (!missing.empty()) {
+        return failed("The partitions \"" + joined(missing, ",") + "\" do not exist");
+    }
+    if (!leaderless.empty()) {
+        return failed("The partitions \"" + joined(leaderless, ",") + "\" have no leader");
+    }
     return {};
 }
 
 Outcome<GroupOffsets> Reset::within_logs(const GroupOffsets& wanted) {
     constexpr std::string_view kLogger = "org.apache.kafka.tools.OffsetsUtils";
     Partitions partitions;
-    for (const auto& [partition, offset] : wanted) partitions.push_back(partition);
+    for (const auto& [partition, offset] : wanted) {
+        partitions.push_back(partition);
+    }
     const auto starts = all_offsets(cluster_, partitions, client::kEarliest, "starting offset");
-    if (!starts) return starts;
+    if (!starts) {
+        return starts;
+    }
     const auto ends = all_offsets(cluster_, partitions, client::kLatest, "ending offset");
-    if (!ends) return ends;
+    if (!ends) {
+        return ends;
+    }
     GroupOffsets bounded;
     for (const auto& partition : in_map_order(wanted)) {
         const std::int64_t offset = wanted.at(partition);
         const std::int64_t within = std::clamp(offset, starts->at(partition), ends->at(partition));
         bounded[partition] = within;
-        if (within == offset) continue;
+        if (within == offset) {
+            continue;
+        }
         surroundings_.warn("New offset (" + std::to_string(offset) + ") is " +
                                (offset > within ? "higher than latest" : "lower than earliest") + " offset for topic partition " +
                                client::to_string(partition) + ". Value will be set to " + std::to_string(within),
@@ -195,23 +239,33 @@ Outcome<GroupOffsets> Reset::within_logs(const GroupOffsets& wanted) {
 
 Outcome<GroupOffsets> Reset::at_time(const Partitions& partitions, std::int64_t time_ms) {
     auto offsets = all_offsets(cluster_, partitions, time_ms, "offset by timestamp");
-    if (!offsets) return offsets;
+    if (!offsets) {
+        return offsets;
+    }
     Partitions empty;
     for (const auto& partition : in_map_order(*offsets)) {
-        if (offsets->at(partition) >= 0) continue;
+        if (offsets->at(partition) >= 0) {
+            continue;
+        }
         surroundings_.print("\nWarn: Partition " + std::to_string(partition.partition) + " from topic " + partition.topic +
                             " is empty. Falling back to latest known offset.\n");
         empty.push_back(partition);
     }
     const auto ends = all_offsets(cluster_, empty, client::kLatest, "offset by timestamp");
-    if (!ends) return ends;
-    for (const auto& [partition, end] : *ends) (*offsets)[partition] = end;
+    if (!ends) {
+        return ends;
+    }
+    for (const auto& [partition, end] : *ends) {
+        (*offsets)[partition] = end;
+    }
     return offsets;
 }
 
 Outcome<GroupOffsets> Reset::shifted(const Partitions& partitions, std::int64_t by) {
     const auto own = committed();
-    if (!own) return own;
+    if (!own) {
+        return own;
+    }
     GroupOffsets wanted;
     for (const auto& partition : partitions) {
         const auto found = own->find(partition);
@@ -226,7 +280,9 @@ Outcome<GroupOffsets> Reset::shifted(const Partitions& partitions, std::int64_t 
 
 Outcome<GroupOffsets> Reset::current(const Partitions& partitions) {
     const auto own = committed();
-    if (!own) return own;
+    if (!own) {
+        return own;
+    }
     GroupOffsets offsets;
     Partitions uncommitted;
     for (const auto& partition : partitions) {
@@ -238,16 +294,22 @@ Outcome<GroupOffsets> Reset::current(const Partitions& partitions) {
         }
     }
     const auto ends = all_offsets(cluster_, uncommitted, client::kLatest, "ending offset");
-    if (!ends) return ends;
+    if (!ends) {
+        return ends;
+    }
     offsets.insert(ends->begin(), ends->end());
     return offsets;
 }
 
 Outcome<GroupOffsets> Reset::from_file() {
     const auto text = read_file(options_.value("from-file"));
-    if (!text) return failed("java.nio.file.NoSuchFileException: " + options_.value("from-file"));
+    if (!text) {
+        return failed("java.nio.file.NoSuchFileException: " + options_.value("from-file"));
+    }
     const auto plan = parse_plan(*text, options_.values("group"));
-    if (!plan) return failed(plan.error());
+    if (!plan) {
+        return failed(plan.error());
+    }
     const auto own = plan->find(group_);
     if (own == plan->end()) {
         surroundings_.print("\nError: No reset plan for group " + group_ + " found\n");
@@ -258,33 +320,57 @@ Outcome<GroupOffsets> Reset::from_file() {
 
 Outcome<GroupOffsets> Reset::prepare() {
     const auto partitions = scope();
-    if (!partitions) return std::unexpected(partitions.error());
-    if (auto exist = require_partitions(*partitions); !exist) return std::unexpected(std::move(exist.error()));
+    if (!partitions) {
+        return std::unexpected(partitions.error());
+    }
+    if (auto exist = require_partitions(*partitions); !exist) {
+        return std::unexpected(std::move(exist.error()));
+    }
     constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     for (const std::string_view option : {"to-offset", "shift-by"}) {
-        if (!options_.has(option)) continue;
+        if (!options_.has(option)) {
+            continue;
+        }
         const auto number = options_.integer(option, kLeast, kMost);
-        if (!number || !*number) return usage(number ? "" : number.error());
-        if (option == "shift-by") return shifted(*partitions, **number);
+        if (!number || !*number) {
+            return usage(number ? "" : number.error());
+        }
+        if (option == "shift-by") {
+            return shifted(*partitions, **number);
+        }
         GroupOffsets wanted;
-        for (const auto& partition : *partitions) wanted[partition] = **number;
+        for (const auto& partition : *partitions) {
+            wanted[partition] = **number;
+        }
         return within_logs(wanted);
     }
-    if (options_.has("to-earliest")) return all_offsets(cluster_, *partitions, client::kEarliest, "starting offset");
-    if (options_.has("to-latest")) return all_offsets(cluster_, *partitions, client::kLatest, "ending offset");
+    if (options_.has("to-earliest")) {
+        return all_offsets(cluster_, *partitions, client::kEarliest, "starting offset");
+    }
+    if (options_.has("to-latest")) {
+        return all_offsets(cluster_, *partitions, client::kLatest, "ending offset");
+    }
     if (const auto text = options_.find("to-datetime")) {
         const auto time_ms = parse_datetime(*text);
-        if (!time_ms) return failed(time_ms.error());
+        if (!time_ms) {
+            return failed(time_ms.error());
+        }
         return at_time(*partitions, *time_ms);
     }
     if (const auto text = options_.find("by-duration")) {
         const auto duration_ms = parse_duration(*text);
-        if (!duration_ms) return failed("Text cannot be parsed to a Duration");
+        if (!duration_ms) {
+            return failed("Text cannot be parsed to a Duration");
+        }
         return at_time(*partitions, surroundings_.network.clock().now().wall.value - *duration_ms);
     }
-    if (options_.has("from-file")) return from_file();
-    if (options_.has("to-current")) return current(*partitions);
+    if (options_.has("from-file")) {
+        return from_file();
+    }
+    if (options_.has("to-current")) {
+        return current(*partitions);
+    }
     return usage(
         "Option '[reset-offsets]' requires one of the following scenarios: [[to-offset], [shift-by], [to-datetime], "
         "[by-duration], "
@@ -298,14 +384,18 @@ void print_plan(const Plan& plan, const Surroundings& surroundings) {
     std::size_t topic_width = 15;
     for (const auto& [group, offsets] : plan) {
         group_width = std::max(group_width, group.size());
-        for (const auto& [partition, offset] : offsets) topic_width = std::max(topic_width, partition.topic.size());
+        for (const auto& [partition, offset] : offsets) {
+            topic_width = std::max(topic_width, partition.topic.size());
+        }
     }
     const auto show = [&](const std::string& group, const std::string& topic, const std::string& partition,
                           const std::string& offset) {
         surroundings.print("\n" + padded(group, group_width) + " " + padded(topic, topic_width) + " " + padded(partition, 10) +
                            " " + offset);
     };
-    if (!plan.empty()) show("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET");
+    if (!plan.empty()) {
+        show("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET");
+    }
     for (const auto& [group, offsets] : plan) {
         for (const auto& partition : in_map_order(offsets)) {
             show(group, partition.topic, std::to_string(partition.partition), std::to_string(offsets.at(partition)));
@@ -320,9 +410,13 @@ const std::span<const Rule> kResetRules = kWaysOfAReset;
 
 Outcome<void> require_topics(client::Cluster& cluster, const std::vector<client::TopicPartition>& partitions) {
     std::set<std::string> names;
-    for (const auto& partition : partitions) names.insert(partition.topic);
+    for (const auto& partition : partitions) {
+        names.insert(partition.topic);
+    }
     const auto topics = client::describe_topics(cluster, {names.begin(), names.end()});
-    if (!topics) return failed_inside(topics.error());
+    if (!topics) {
+        return failed_inside(topics.error());
+    }
     return {};
 }
 
@@ -341,9 +435,13 @@ Outcome<int> reset_offsets(client::Cluster& cluster, const std::vector<std::stri
             continue;
         }
         auto offsets = Reset(cluster, group, options, surroundings).prepare();
-        if (!offsets) return std::unexpected(std::move(offsets.error()));
+        if (!offsets) {
+            return std::unexpected(std::move(offsets.error()));
+        }
         if (options.has("execute") && !options.has("dry-run") && !offsets->empty()) {
-            if (const auto done = client::commit_offsets(cluster, group, *offsets); !done) return failed(done.error());
+            if (const auto done = client::commit_offsets(cluster, group, *offsets); !done) {
+                return failed(done.error());
+            }
         }
         plan.emplace_back(group, std::move(*offsets));
     }
@@ -369,7 +467,9 @@ Outcome<int> delete_group_offsets(client::Cluster& cluster, const Options& optio
     for (const std::string& text : options.values("topic")) {
         if (text.contains(':')) {
             const auto some = parse_partitions(text);
-            if (!some) return std::unexpected(some.error());
+            if (!some) {
+                return std::unexpected(some.error());
+            }
             partitions.insert(some->begin(), some->end());
             continue;
         }
@@ -378,14 +478,20 @@ Outcome<int> delete_group_offsets(client::Cluster& cluster, const Options& optio
             results[{text, -1}] = "Error: " + java_text(topics.error());
             continue;
         }
-        for (const auto& partition : topics->front().partitions) partitions.insert({text, partition.index});
+        for (const auto& partition : topics->front().partitions) {
+            partitions.insert({text, partition.index});
+        }
     }
     const auto deleted = client::delete_offsets(cluster, group, {partitions.begin(), partitions.end()});
     ErrorCode worst = deleted ? ErrorCode::none : deleted.error().code;
     for (const client::TopicPartition& partition : partitions) {
         ErrorCode code = worst;
-        if (deleted && deleted->contains(partition)) code = deleted->at(partition);
-        if (deleted && code != ErrorCode::none) worst = code;
+        if (deleted && deleted->contains(partition)) {
+            code = deleted->at(partition);
+        }
+        if (deleted && code != ErrorCode::none) {
+            worst = code;
+        }
         results[partition] = code == ErrorCode::none ? "Successful" : "Error: " + java_text(client::refusal(code));
     }
     if (worst == ErrorCode::none && deleted) {

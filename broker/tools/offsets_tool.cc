@@ -43,9 +43,13 @@ Outcome<std::int64_t> parse_time(const std::string& text) {
                                                                     {"latest-tiered", client::kLatestTiered},
                                                                     {"earliest-pending-upload", client::kEarliestPendingUpload}};
     for (const auto& [word, time] : kWords) {
-        if (text == word) return time;
+        if (text == word) {
+            return time;
+        }
     }
-    if (const auto number = parse_integer(text)) return *number;
+    if (const auto number = parse_integer(text)) {
+        return *number;
+    }
     return failed("Malformed time argument " + text + ". Please use " + std::string(kTimes) +
                   ", or a specified long format timestamp");
 }
@@ -65,7 +69,9 @@ struct PartitionFilter {
 
 Outcome<TopicFilter> topic_filter(std::string_view text) {
     auto filter = TopicFilter::parse(text.empty() ? ".*" : text);
-    if (!filter) return failed(filter.error());
+    if (!filter) {
+        return failed(filter.error());
+    }
     return std::move(*filter);
 }
 
@@ -74,13 +80,21 @@ Outcome<PartitionFilter> parse_part(const std::string& part) {
     const auto invalid = [&] { return failed("org.apache.kafka.tools.TerseException: Invalid rule specification: " + part); };
     const std::size_t colon = std::min(part.find(':'), part.size());
     auto topics = topic_filter(std::string_view(part).substr(0, colon));
-    if (!topics) return std::unexpected(std::move(topics.error()));
+    if (!topics) {
+        return std::unexpected(std::move(topics.error()));
+    }
     PartitionFilter filter{.topics = std::move(*topics)};
-    if (colon == part.size()) return filter;
+    if (colon == part.size()) {
+        return filter;
+    }
     const std::string range = part.substr(colon + 1);
-    if (range.find_first_not_of("0123456789-") != std::string::npos || std::ranges::count(range, '-') > 1) return invalid();
+    if (range.find_first_not_of("0123456789-") != std::string::npos || std::ranges::count(range, '-') > 1) {
+        return invalid();
+    }
     const auto number = [](const std::string& text, std::int32_t otherwise) -> std::optional<std::int32_t> {
-        if (text.empty()) return otherwise;
+        if (text.empty()) {
+            return otherwise;
+        }
         const auto value = parse_integer(text);
         return value && *value <= std::numeric_limits<std::int32_t>::max() ? std::optional(static_cast<std::int32_t>(*value))
                                                                            : std::nullopt;
@@ -88,10 +102,14 @@ Outcome<PartitionFilter> parse_part(const std::string& part) {
     const std::size_t dash = range.find('-');
     const auto first = number(range.substr(0, dash), filter.first);
     const auto end = dash == std::string::npos ? filter.end : number(range.substr(dash + 1), filter.end);
-    if (!first || !end) return invalid();
+    if (!first || !end) {
+        return invalid();
+    }
     filter.first = *first;
     filter.end = *end;
-    if (dash == std::string::npos && !range.empty()) filter.partitions = {*first};
+    if (dash == std::string::npos && !range.empty()) {
+        filter.partitions = {*first};
+    }
     return filter;
 }
 
@@ -100,13 +118,17 @@ Outcome<std::vector<PartitionFilter>> parse_filters(const Options& options) {
     if (const auto parts = options.find("topic-partitions")) {
         for (const std::string& part : split(*parts, ',')) {
             auto filter = parse_part(part);
-            if (!filter) return std::unexpected(std::move(filter.error()));
+            if (!filter) {
+                return std::unexpected(std::move(filter.error()));
+            }
             filters.push_back(std::move(*filter));
         }
         return filters;
     }
     auto topics = topic_filter(options.value("topic"));
-    if (!topics) return std::unexpected(std::move(topics.error()));
+    if (!topics) {
+        return std::unexpected(std::move(topics.error()));
+    }
     PartitionFilter filter{.topics = std::move(*topics)};
     const std::string list = options.value("partitions");
     for (const std::string& text : list.empty() ? std::vector<std::string>() : split(list, ',')) {
@@ -124,20 +146,28 @@ Outcome<std::vector<client::TopicPartition>> chosen_partitions(client::Cluster& 
                                                                const std::vector<PartitionFilter>& filters,
                                                                bool excludes_internal) {
     const auto listed = client::list_topics(cluster);
-    if (!listed) return failed(listed.error());
+    if (!listed) {
+        return failed(listed.error());
+    }
     std::vector<std::string> names;
     for (const auto& topic : *listed) {
         const bool is_wanted = std::ranges::any_of(filters, [&](const auto& f) { return f.topics.allows(topic.name, false); });
-        if (is_wanted && !(excludes_internal && topic.is_internal)) names.push_back(topic.name);
+        if (is_wanted && !(excludes_internal && topic.is_internal)) {
+            names.push_back(topic.name);
+        }
     }
     const auto topics = client::describe_topics(cluster, names);
-    if (!topics) return failed(topics.error());
+    if (!topics) {
+        return failed(topics.error());
+    }
     std::vector<client::TopicPartition> chosen;
     for (const auto& topic : *topics) {
         for (const auto& partition : topic.partitions) {
             const bool is_wanted = std::ranges::any_of(
                 filters, [&](const auto& f) { return f.topics.allows(topic.name, false) && f.allows(partition.index); });
-            if (is_wanted) chosen.push_back({topic.name, partition.index});
+            if (is_wanted) {
+                chosen.push_back({topic.name, partition.index});
+            }
         }
     }
     return chosen;
@@ -151,16 +181,28 @@ Outcome<int> run_offsets(const Options& options, const Surroundings& surrounding
         return failed("--topic-partitions cannot be used with --topic or --partitions");
     }
     const auto time = parse_time(options.value("time"));
-    if (!time) return std::unexpected(time.error());
+    if (!time) {
+        return std::unexpected(time.error());
+    }
     auto filters = parse_filters(options);
-    if (!filters) return std::unexpected(std::move(filters.error()));
+    if (!filters) {
+        return std::unexpected(std::move(filters.error()));
+    }
     auto cluster = open_cluster(options, surroundings, "GetOffsetShell");
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const auto partitions = chosen_partitions(*cluster, *filters, options.has("exclude-internal-topics"));
-    if (!partitions) return std::unexpected(partitions.error());
-    if (partitions->empty()) return failed("Could not match any topic-partitions with the specified filters");
+    if (!partitions) {
+        return std::unexpected(partitions.error());
+    }
+    if (partitions->empty()) {
+        return failed("Could not match any topic-partitions with the specified filters");
+    }
     auto offsets = client::list_offsets(*cluster, *partitions, *time);
-    if (!offsets) return failed(std::move(offsets.error()));
+    if (!offsets) {
+        return failed(std::move(offsets.error()));
+    }
     // Kafka's tool sorts "topic-10" before "topic-2".
     std::map<std::string, std::string> lines;
     for (const auto& [partition, offset] : *offsets) {
@@ -172,7 +214,9 @@ Outcome<int> run_offsets(const Options& options, const Surroundings& surrounding
             lines[name] = partition.topic + ":" + std::to_string(partition.partition) + ":" + std::to_string(*offset) + "\n";
         }
     }
-    for (const auto& [name, line] : lines) surroundings.print(line);
+    for (const auto& [name, line] : lines) {
+        surroundings.print(line);
+    }
     return 0;
 }
 

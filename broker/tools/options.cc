@@ -28,7 +28,9 @@ constexpr std::size_t kSuggestedBytesMax = 64;
 
 Options::Unread unknown(std::span<const Option> table, std::string_view name) {
     std::vector<std::string_view> names;
-    for (const Option& option : table) names.push_back(option.name);
+    for (const Option& option : table) {
+        names.push_back(option.name);
+    }
     const auto near = name.size() > kSuggestedBytesMax ? std::nullopt : nearest(name, names);
     return {.message = std::string(name) + " is not a recognized option",
             .suggestion = near ? "did you mean --" + std::string(*near) + "?" : ""};
@@ -41,7 +43,9 @@ void append_wrapped(std::string_view text, std::string& out) {
     const std::size_t width = kHelpWidth - kHelpColumn;
     while (text.size() > width) {
         std::size_t end = text.rfind(' ', width);
-        if (end == std::string_view::npos) end = std::min(text.find(' '), text.size());
+        if (end == std::string_view::npos) {
+            end = std::min(text.find(' '), text.size());
+        }
         out += std::string(text.substr(0, end)) + "\n" + std::string(kHelpColumn, ' ');
         text.remove_prefix(std::min(end + 1, text.size()));
     }
@@ -51,10 +55,14 @@ void append_wrapped(std::string_view text, std::string& out) {
 }  // namespace
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-    if (text.starts_with('+')) text.remove_prefix(1);
+    if (text.starts_with('+')) {
+        text.remove_prefix(1);
+    }
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
     return number;
 }
 
@@ -74,10 +82,14 @@ std::expected<Options, Options::Unread> Options::parse(std::span<const Option> t
         const std::string_view body = word.substr(word.starts_with("--") ? 2 : 1);
         const std::size_t equals = std::min(body.find('='), body.size());
         const Option* option = find_option(table, body.substr(0, equals));
-        if (option == nullptr) return std::unexpected(unknown(table, body.substr(0, equals)));
+        if (option == nullptr) {
+            return std::unexpected(unknown(table, body.substr(0, equals)));
+        }
         options.order_.push_back(option->name);
         std::vector<std::string>& arguments = options.given_[option->name];
-        if (option->argument.empty()) continue;
+        if (option->argument.empty()) {
+            continue;
+        }
         if (equals < body.size()) {
             arguments.emplace_back(body.substr(equals + 1));
         } else if (option->argument_may_lack && (at + 1 == words.size() || is_no_argument(*option, words[at + 1]))) {
@@ -93,17 +105,23 @@ std::expected<Options, Options::Unread> Options::parse(std::span<const Option> t
 
 std::optional<std::string> Options::find(std::string_view name) const {
     const auto found = given_.find(name);
-    if (found == given_.end() || found->second.empty()) return std::nullopt;
+    if (found == given_.end() || found->second.empty()) {
+        return std::nullopt;
+    }
     return found->second.front();
 }
 
 void Options::give(std::string_view name, std::string value) {
     const Option* const option = find_option(table_, name);
-    if (option != nullptr && !has(name)) given_[option->name].push_back(std::move(value));
+    if (option != nullptr && !has(name)) {
+        given_[option->name].push_back(std::move(value));
+    }
 }
 
 std::string Options::value(std::string_view name) const {
-    if (auto given = find(name)) return *given;
+    if (auto given = find(name)) {
+        return *given;
+    }
     const Option* option = find_option(table_, name);
     return option == nullptr ? std::string() : std::string(option->default_value);
 }
@@ -116,7 +134,9 @@ std::vector<std::string> Options::values(std::string_view name) const {
 std::expected<std::optional<std::int64_t>, std::string> Options::integer(std::string_view name, std::int64_t least,
                                                                          std::int64_t most) const {
     const std::string text = value(name);
-    if (text.empty() && !has(name)) return std::nullopt;
+    if (text.empty() && !has(name)) {
+        return std::nullopt;
+    }
     const auto number = parse_integer(text);
     if (!number || *number < least || *number > most) {
         return std::unexpected("Cannot parse argument '" + text + "' of option " + std::string(name));
@@ -127,17 +147,23 @@ std::expected<std::optional<std::int64_t>, std::string> Options::integer(std::st
 std::expected<std::optional<std::int32_t>, std::string> Options::integer(std::string_view name) const {
     using Limits = std::numeric_limits<std::int32_t>;
     const auto number = integer(name, Limits::min(), Limits::max());
-    if (!number) return std::unexpected(number.error());
+    if (!number) {
+        return std::unexpected(number.error());
+    }
     return *number ? std::optional(static_cast<std::int32_t>(**number)) : std::nullopt;
 }
 
 std::optional<Options::Broken> Options::check(std::span<const Rule> rules) const {
     for (const Rule& rule : rules) {
-        if ((!rule.when.empty() && !has(rule.when)) || (!rule.beside.empty() && !has(rule.beside))) continue;
+        if ((!rule.when.empty() && !has(rule.when)) || (!rule.beside.empty() && !has(rule.beside))) {
+            continue;
+        }
         std::size_t count = 0;
         std::string message;
         for (const std::string_view other : rule.others) {
-            if (other.empty()) continue;
+            if (other.empty()) {
+                continue;
+            }
             count += has(other) ? 1 : 0;
             if (rule.what == Requires::all_of && !has(other) && message.empty()) {
                 message = "Missing required argument \"" + in_brackets(other) + "\"";
@@ -152,27 +178,36 @@ std::optional<Options::Broken> Options::check(std::span<const Rule> rules) const
                 message += (i == 0 ? "" : ", ") + in_brackets(rule.others[i]);
             }
         }
-        if (!message.empty()) return Broken{rule.text.empty() ? message : std::string(rule.text), rule.is_refusal};
+        if (!message.empty()) {
+            return Broken{rule.text.empty() ? message : std::string(rule.text), rule.is_refusal};
+        }
     }
     return std::nullopt;
 }
 
 std::string help_of(std::span<const Option> table) {
     std::vector<const Option*> sorted;
-    for (const Option& option : table) sorted.push_back(&option);
+    for (const Option& option : table) {
+        sorted.push_back(&option);
+    }
     std::ranges::sort(sorted, {}, &Option::name);
     std::string text;
     for (const Option* option : sorted) {
         std::string left = "  --" + std::string(option->name);
-        if (!option->alias.empty()) left += (option->alias.size() == 1 ? ", -" : ", --") + std::string(option->alias);
-        if (!option->argument.empty())
+        if (!option->alias.empty()) {
+            left += (option->alias.size() == 1 ? ", -" : ", --") + std::string(option->alias);
+        }
+        if (!option->argument.empty()) {
             left += (option->argument_may_lack ? " [" : " <") + std::string(option->argument) +
                     (option->argument_may_lack ? "]" : ">");
+        }
         text += left;
         text +=
             left.size() + 2 > kHelpColumn ? "\n" + std::string(kHelpColumn, ' ') : std::string(kHelpColumn - left.size(), ' ');
         std::string help(option->help);
-        if (!option->default_value.empty()) help += " (default: " + std::string(option->default_value) + ")";
+        if (!option->default_value.empty()) {
+            help += " (default: " + std::string(option->default_value) + ")";
+        }
         append_wrapped(help, text);
     }
     return text;

@@ -72,21 +72,33 @@ void add_properties(const std::vector<std::string>& words, Properties& propertie
 }
 
 Outcome<Codec> parse_codec(const Options& options) {
-    if (!options.has("compression-codec")) return Codec::none;
+    if (!options.has("compression-codec")) {
+        return Codec::none;
+    }
     const std::string name = options.value("compression-codec");
-    if (name.empty()) return Codec::gzip;
+    if (name.empty()) {
+        return Codec::gzip;
+    }
     constexpr std::pair<std::string_view, Codec> kCodecs[] = {
         {"none", Codec::none}, {"gzip", Codec::gzip}, {"snappy", Codec::snappy}, {"lz4", Codec::lz4}, {"zstd", Codec::zstd}};
     for (const auto& [known, codec] : kCodecs) {
-        if (name == known) return codec;
+        if (name == known) {
+            return codec;
+        }
     }
     return refused("Invalid value " + name + " for configuration compression.type: Unknown compression name: " + name);
 }
 
 Outcome<std::int16_t> parse_acks(const std::string& text) {
-    if (text == "all" || text == "-1") return std::int16_t{-1};
-    if (text == "0") return std::int16_t{0};
-    if (text == "1") return std::int16_t{1};
+    if (text == "all" || text == "-1") {
+        return std::int16_t{-1};
+    }
+    if (text == "0") {
+        return std::int16_t{0};
+    }
+    if (text == "1") {
+        return std::int16_t{1};
+    }
     return refused("Invalid value " + text + " for configuration acks: String must be one of: all, -1, 0, 1");
 }
 
@@ -105,20 +117,32 @@ class LineSource {
             if (end != std::string::npos || (is_over_ && at_ < buffer_.size())) {
                 const std::size_t stop = std::min(end, buffer_.size());
                 line = buffer_.substr(at_, stop - at_);
-                if (line.ends_with('\r')) line.pop_back();
+                if (line.ends_with('\r')) {
+                    line.pop_back();
+                }
                 at_ = looked_at_ = std::min(stop + 1, buffer_.size());
                 return Got::line;
             }
-            if (is_over_) return Got::end;
+            if (is_over_) {
+                return Got::end;
+            }
             looked_at_ = buffer_.size();
-            if (looked_at_ - at_ > kLineBytesMax) return failed("a line is longer than 256 MiB");
+            if (looked_at_ - at_ > kLineBytesMax) {
+                return failed("a line is longer than 256 MiB");
+            }
             pollfd waited{descriptor_, POLLIN, 0};
             const int ready =
                 ::poll(&waited, 1, static_cast<int>(std::min<std::int64_t>(wait_ms, std::numeric_limits<int>::max())));
-            if (ready == 0) return Got::nothing;
-            if (ready < 0 && errno != EINTR) return failed(std::generic_category().message(errno));
+            if (ready == 0) {
+                return Got::nothing;
+            }
+            if (ready < 0 && errno != EINTR) {
+                return failed(std::generic_category().message(errno));
+            }
             if (ready > 0) {
-                if (auto read = fill(); !read) return std::unexpected(std::move(read.error()));
+                if (auto read = fill(); !read) {
+                    return std::unexpected(std::move(read.error()));
+                }
             }
         }
     }
@@ -133,7 +157,9 @@ class LineSource {
         buffer_.resize(had + kPieceBytes);
         const ssize_t got = ::read(descriptor_, buffer_.data() + had, kPieceBytes);
         buffer_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-        if (got < 0 && errno != EINTR) return failed(std::generic_category().message(errno));
+        if (got < 0 && errno != EINTR) {
+            return failed(std::generic_category().message(errno));
+        }
         is_over_ = got == 0;
         return {};
     }
@@ -152,8 +178,12 @@ struct Common {
     std::vector<std::pair<std::string, std::optional<std::string>>> headers;
 
     void apply(client::OwnedRecord& record) const {
-        if (key && !record.key) record.key = key;
-        if (partition && !record.partition) record.partition = partition;
+        if (key && !record.key) {
+            record.key = key;
+        }
+        if (partition && !record.partition) {
+            record.partition = partition;
+        }
         record.headers.insert(record.headers.end(), headers.begin(), headers.end());
     }
 };
@@ -161,7 +191,9 @@ struct Common {
 Outcome<Common> parse_common(const Options& options) {
     Common common{.key = options.find("key")};
     const auto partition = options.integer("partition");
-    if (!partition) return usage(partition.error());
+    if (!partition) {
+        return usage(partition.error());
+    }
     common.partition = *partition;
     for (const std::string& header : options.values("header")) {
         const std::size_t equals = std::min(header.find('='), header.size());
@@ -175,7 +207,9 @@ Outcome<Properties> reader_properties(const Options& options) {
     Properties properties;
     if (const auto path = options.find("reader-config")) {
         auto read = read_properties(*path);
-        if (!read) return std::unexpected(std::move(read.error()));
+        if (!read) {
+            return std::unexpected(std::move(read.error()));
+        }
         properties = std::move(*read);
     }
     add_properties(options.values("reader-property"), properties);
@@ -184,9 +218,13 @@ Outcome<Properties> reader_properties(const Options& options) {
 
 Outcome<std::unique_ptr<RecordParser>> make_reader(const Options& options, const Properties& properties,
                                                    const JsonMembers& members) {
-    if (options.has("json")) return json_reader(members);
+    if (options.has("json")) {
+        return json_reader(members);
+    }
     auto reader = line_reader(properties);
-    if (!reader) return refused("org.apache.kafka.common.KafkaException: " + reader.error());
+    if (!reader) {
+        return refused("org.apache.kafka.common.KafkaException: " + reader.error());
+    }
     return std::move(*reader);
 }
 
@@ -194,17 +232,23 @@ Outcome<std::unique_ptr<RecordParser>> make_reader(const Options& options, const
 Outcome<std::optional<SchemaEncoder>> make_encoder(const Options& options, const Properties& reader, const Properties& client,
                                                    const Surroundings& surroundings) {
     auto place = registry_place(options, reader);
-    if (!place) place = registry_place(options, client);
+    if (!place) {
+        place = registry_place(options, client);
+    }
     if (!place) {
         for (const char* name : {"value-schema", "key-schema", "value-message", "key-message"}) {
-            if (options.has(name)) return usage("--" + std::string(name) + " needs --schema-registry");
+            if (options.has(name)) {
+                return usage("--" + std::string(name) + " needs --schema-registry");
+            }
         }
         return std::nullopt;
     }
     auto encoder = SchemaEncoder::open(surroundings, *place, options.value("topic"),
                                        {.which = options.value("key-schema"), .message = options.value("key-message")},
                                        {.which = options.value("value-schema"), .message = options.value("value-message")});
-    if (!encoder) return std::unexpected(std::move(encoder.error()));
+    if (!encoder) {
+        return std::unexpected(std::move(encoder.error()));
+    }
     return std::move(*encoder);
 }
 
@@ -219,16 +263,22 @@ struct ProducePlan {
 Outcome<ProducePlan> make_plan(const Options& options) {
     ProducePlan plan{.is_sync = options.has("sync")};
     const auto codec = parse_codec(options);
-    if (!codec) return std::unexpected(codec.error());
+    if (!codec) {
+        return std::unexpected(codec.error());
+    }
     plan.producer.codec = *codec;
     auto properties = options.has("producer.config") ? read_properties(options.value("producer.config"))
                                                      : client_properties(options, "console-producer");
-    if (!properties) return std::unexpected(std::move(properties.error()));
+    if (!properties) {
+        return std::unexpected(std::move(properties.error()));
+    }
     add_properties(options.values("command-property"), *properties);
     (*properties)["bootstrap.servers"] = options.value("bootstrap-server");
     const bool says_acks = options.has("request-required-acks") || !properties->contains("acks");
     const auto acks = parse_acks(says_acks ? options.value("request-required-acks") : (*properties)["acks"]);
-    if (!acks) return std::unexpected(acks.error());
+    if (!acks) {
+        return std::unexpected(acks.error());
+    }
     plan.producer.acks = *acks;
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     const auto linger = options.integer("timeout", 0, kMost);
@@ -237,7 +287,9 @@ Outcome<ProducePlan> make_plan(const Options& options) {
     const auto backoff = options.integer("retry-backoff-ms", 0, kMost);
     const auto request = options.integer("request-timeout-ms", 1, kMost);
     for (const auto* number : {&linger, &batch, &block, &backoff, &request}) {
-        if (!*number) return refused(number->error());
+        if (!*number) {
+            return refused(number->error());
+        }
     }
     plan.linger_ms = **linger;
     plan.producer.batch_bytes = static_cast<std::size_t>(**batch);
@@ -265,17 +317,29 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
         return refused("--line-reader " + options.value("line-reader") + " is not served: only LineMessageReader is");
     }
     auto plan = make_plan(options);
-    if (!plan) return std::unexpected(std::move(plan.error()));
+    if (!plan) {
+        return std::unexpected(std::move(plan.error()));
+    }
     const auto read_by = reader_properties(options);
-    if (!read_by) return std::unexpected(read_by.error());
+    if (!read_by) {
+        return std::unexpected(read_by.error());
+    }
     const auto encoder = make_encoder(options, *read_by, plan->client, surroundings);
-    if (!encoder) return std::unexpected(encoder.error());
+    if (!encoder) {
+        return std::unexpected(encoder.error());
+    }
     auto reader = make_reader(options, *read_by, *encoder ? (*encoder)->members() : JsonMembers{});
-    if (!reader) return std::unexpected(std::move(reader.error()));
+    if (!reader) {
+        return std::unexpected(std::move(reader.error()));
+    }
     const auto common = parse_common(options);
-    if (!common) return std::unexpected(common.error());
+    if (!common) {
+        return std::unexpected(common.error());
+    }
     auto cluster = open_cluster(std::move(plan->client), surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const std::string topic = options.value("topic");
     client::Producer producer(*cluster, topic, plan->producer);
     bool is_open = false;
@@ -285,14 +349,18 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
     Progress progress(surroundings, surroundings.in);
     std::uint64_t bytes = 0;
     const auto note = [&](const client::Result<void>& sent) {
-        if (sent) return;
+        if (sent) {
+            return;
+        }
         has_lost = true;
         progress.clear();
         tell_lost(surroundings, topic, sent.error());
     };
     std::string line;
     for (std::int64_t number = 1;; ++number) {
-        if (is_prompting) surroundings.print(">");
+        if (is_prompting) {
+            surroundings.print(">");
+        }
         std::fflush(surroundings.out);
         auto got = lines.next(line, producer.is_empty() ? -1 : plan->linger_ms);
         if (got && *got == LineSource::Got::nothing) {
@@ -301,13 +369,16 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
         }
         if (!got || *got == LineSource::Got::end) {
             note(producer.flush());
-            if (!got) return std::unexpected(std::move(got.error()));
+            if (!got) {
+                return std::unexpected(std::move(got.error()));
+            }
             break;
         }
         auto record = (*reader)->read(line, number);
         if (record && *encoder) {
-            if (auto encoded = (*encoder)->encode(*record, number); !encoded)
+            if (auto encoded = (*encoder)->encode(*record, number); !encoded) {
                 record = std::unexpected(std::move(encoded.error()));
+            }
         }
         if (!record) {
             note(producer.flush());
@@ -318,15 +389,21 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
         progress.show(number, bytes);
         if (!is_open) {
             if (auto opened = producer.open(); !opened) {
-                if (plan->is_sync) return failed(java_text(opened.error()));
+                if (plan->is_sync) {
+                    return failed(java_text(opened.error()));
+                }
                 note(opened);
                 break;
             }
             is_open = true;
         }
         note(producer.append(std::move(*record)));
-        if (plan->is_sync) note(producer.flush());
-        if (plan->is_sync && has_lost) return 1;
+        if (plan->is_sync) {
+            note(producer.flush());
+        }
+        if (plan->is_sync && has_lost) {
+            return 1;
+        }
     }
     // Kafka's tool ends with 0 whatever became of its records; who calls ours by its own name gets to know.
     return has_lost && !surroundings.is_kafkas_name ? 1 : 0;

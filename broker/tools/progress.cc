@@ -23,9 +23,13 @@ Progress::Progress(const Surroundings& surroundings, std::FILE* records)
 
 void Progress::show(std::int64_t records, std::uint64_t bytes) {
     constexpr std::int64_t kEveryMs = 100;
-    if (!is_shown_) return;
+    if (!is_shown_) {
+        return;
+    }
     const Instant now = surroundings_.network.clock().now().monotonic;
-    if (now - last_ < kEveryMs) return;
+    if (now - last_ < kEveryMs) {
+        return;
+    }
     last_ = now;
     is_drawn_ = true;
     std::fprintf(surroundings_.errors, "\r%s\033[K", progress_text(records, bytes, now - began_).c_str());
@@ -33,7 +37,9 @@ void Progress::show(std::int64_t records, std::uint64_t bytes) {
 }
 
 void Progress::clear() {
-    if (is_drawn_) std::fprintf(surroundings_.errors, "\r\033[K");
+    if (is_drawn_) {
+        std::fprintf(surroundings_.errors, "\r\033[K");
+    }
     is_drawn_ = false;
 }
 

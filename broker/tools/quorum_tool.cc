@@ -25,7 +25,9 @@ std::string members(const client::Quorum& quorum, const std::vector<client::Quor
     std::vector<std::string> all;
     for (const auto& replica : replicas) {
         std::string text = "{\"id\": " + std::to_string(replica.id);
-        if (!replica.directory.is_zero()) text += ", \"directoryId\": \"" + replica.directory.to_string() + "\"";
+        if (!replica.directory.is_zero()) {
+            text += ", \"directoryId\": \"" + replica.directory.to_string() + "\"";
+        }
         if (const auto found = quorum.endpoints.find(replica.id); found != quorum.endpoints.end()) {
             text += ", \"endpoints\": [\"" + joined(found->second, "\", \"") + "\"]";
         }
@@ -36,10 +38,14 @@ std::string members(const client::Quorum& quorum, const std::vector<client::Quor
 
 Outcome<int> show_status(client::Cluster& cluster, const Surroundings& surroundings) {
     const auto membership = cluster.membership("describeCluster");
-    if (!membership) return failed(java_text(membership.error()));
+    if (!membership) {
+        return failed(java_text(membership.error()));
+    }
     const std::string id = (*membership)->cluster_id;
     const auto quorum = client::describe_quorum(cluster);
-    if (!quorum) return failed(java_text(quorum.error()));
+    if (!quorum) {
+        return failed(java_text(quorum.error()));
+    }
     const auto leader = std::ranges::find(quorum->voters, quorum->leader, &client::QuorumReplica::id);
     const auto last = std::ranges::min_element(quorum->voters, {}, &client::QuorumReplica::log_end_offset);
     std::int64_t lag_ms = -1;
@@ -60,7 +66,9 @@ Outcome<int> show_status(client::Cluster& cluster, const Surroundings& surroundi
 
 Outcome<int> show_replication(client::Cluster& cluster, bool is_for_people, const Surroundings& surroundings) {
     const auto quorum = client::describe_quorum(cluster);
-    if (!quorum) return failed(java_text(quorum.error()));
+    if (!quorum) {
+        return failed(java_text(quorum.error()));
+    }
     const std::int64_t now_ms = surroundings.network.clock().now().wall.value;
     const auto leader = std::ranges::find(quorum->voters, quorum->leader, &client::QuorumReplica::id);
     std::vector<std::vector<std::string>> rows;
@@ -75,9 +83,13 @@ Outcome<int> show_replication(client::Cluster& cluster, bool is_for_people, cons
     };
     add(*leader, "Leader");
     for (const auto& voter : quorum->voters) {
-        if (voter.id != quorum->leader) add(voter, "Follower");
+        if (voter.id != quorum->leader) {
+            add(voter, "Follower");
+        }
     }
-    for (const auto& observer : quorum->observers) add(observer, "Observer");
+    for (const auto& observer : quorum->observers) {
+        add(observer, "Observer");
+    }
     surroundings.print(
         table({"NodeId", "DirectoryId", "LogEndOffset", "Lag", "LastFetchTimestamp", "LastCaughtUpTimestamp", "Status"}, rows));
     return 0;
@@ -88,9 +100,15 @@ Outcome<int> run_quorum(const Options& options, const Surroundings& surroundings
     if (action == "add-controller" || action == "remove-controller") {
         return refused(action + " is not served: it is asked of a controller");
     }
-    if (options.rest().size() != 1 || action != "describe") return usage("say describe");
-    if (options.has("bootstrap-controller")) return refused("--bootstrap-controller is not served: give a broker's address");
-    if (!options.has("bootstrap-server")) return usage("--bootstrap-server is required");
+    if (options.rest().size() != 1 || action != "describe") {
+        return usage("say describe");
+    }
+    if (options.has("bootstrap-controller")) {
+        return refused("--bootstrap-controller is not served: give a broker's address");
+    }
+    if (!options.has("bootstrap-server")) {
+        return usage("--bootstrap-server is required");
+    }
     const bool shows_status = options.has("status");
     const bool shows_replication = options.has("replication");
     if (shows_status && shows_replication) {
@@ -103,7 +121,9 @@ Outcome<int> run_quorum(const Options& options, const Surroundings& surroundings
         return refused("One of --status or --replication must be specified with describe sub-command");
     }
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     return shows_status ? show_status(*cluster, surroundings)
                         : show_replication(*cluster, options.has("human-readable"), surroundings);
 }

@@ -31,11 +31,21 @@ std::string_view example_of(Unit unit) {
 
 /// The factor of a unit behind a number; null when the quota has no such unit.
 std::optional<double> factor_of(Unit unit, std::string_view text) {
-    if (unit != Unit::percent && text.ends_with("/s")) text.remove_suffix(2);
-    if (unit == Unit::percent) return text.empty() || text == "%" ? std::optional(1.0) : std::nullopt;
-    if (unit == Unit::a_second) return text.empty() ? std::optional(1.0) : std::nullopt;
-    if (text.ends_with('B')) text.remove_suffix(1);
-    if (text == "K") text = "k";
+    if (unit != Unit::percent && text.ends_with("/s")) {
+        text.remove_suffix(2);
+    }
+    if (unit == Unit::percent) {
+        return text.empty() || text == "%" ? std::optional(1.0) : std::nullopt;
+    }
+    if (unit == Unit::a_second) {
+        return text.empty() ? std::optional(1.0) : std::nullopt;
+    }
+    if (text.ends_with('B')) {
+        text.remove_suffix(1);
+    }
+    if (text == "K") {
+        text = "k";
+    }
     const auto* found = std::ranges::find(kMultiples, text, [](const auto& one) { return one.first; });
     return found == std::end(kMultiples) ? std::nullopt : std::optional(found->second);
 }
@@ -53,11 +63,19 @@ std::optional<int> distance(const client::QuotaEntity& entity, const Asker& who)
     int of_client = 2;
     for (const auto& [type, name] : entity) {
         const std::optional<std::string>& own = type == "user" ? who.user : type == "client-id" ? who.client : who.ip;
-        if (!own || (name && *name != *own)) return std::nullopt;
+        if (!own || (name && *name != *own)) {
+            return std::nullopt;
+        }
         const bool is_any = !name;
-        if (type == "user") of_user = is_any ? 3 : 0;
-        if (type == "client-id") of_client = is_any ? 1 : 0;
-        if (type == "ip") return is_any ? 1 : 0;
+        if (type == "user") {
+            of_user = is_any ? 3 : 0;
+        }
+        if (type == "client-id") {
+            of_client = is_any ? 1 : 0;
+        }
+        if (type == "ip") {
+            return is_any ? 1 : 0;
+        }
     }
     return of_user + of_client;
 }
@@ -105,7 +123,9 @@ std::string entity_text(const client::QuotaEntity& entity) {
     std::vector<std::string> parts;
     for (const std::string_view type : {"user", "client-id", "ip"}) {
         for (const auto& [own, name] : entity) {
-            if (own != type) continue;
+            if (own != type) {
+                continue;
+            }
             const std::string word = type == "client-id" ? "client" : std::string(type);
             parts.push_back(name ? word + " " + printable(*name) : "any other " + word);
         }
@@ -121,12 +141,16 @@ std::vector<QuotaInForce> quotas_in_force(const std::vector<client::EntityQuotas
         for (const client::EntityQuotas& one : all) {
             const auto value = std::ranges::find(one.values, kind.name, [](const auto& pair) { return pair.first; });
             const auto far = distance(one.entity, who);
-            if (value == one.values.end() || !far || (least && *least <= *far)) continue;
+            if (value == one.values.end() || !far || (least && *least <= *far)) {
+                continue;
+            }
             least = far;
             nearest.value = value->second;
             nearest.from = one.entity;
         }
-        if (least) in_force.push_back(std::move(nearest));
+        if (least) {
+            in_force.push_back(std::move(nearest));
+        }
     }
     return in_force;
 }

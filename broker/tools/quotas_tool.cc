@@ -52,22 +52,32 @@ constexpr Rule kQuotasRules[] = {
 client::QuotaEntity entity_of(const Options& options) {
     client::QuotaEntity entity;
     for (const auto& [option, type] : {std::pair{"user", "user"}, {"client", "client-id"}, {"ip", "ip"}}) {
-        if (options.has(option)) entity.emplace_back(type, options.value(option));
-        if (options.has(std::string(option) + "-defaults")) entity.emplace_back(type, std::nullopt);
+        if (options.has(option)) {
+            entity.emplace_back(type, options.value(option));
+        }
+        if (options.has(std::string(option) + "-defaults")) {
+            entity.emplace_back(type, std::nullopt);
+        }
     }
     return entity;
 }
 
 std::string kinds_text() {
     std::vector<std::string> names;
-    for (const QuotaKind& kind : quota_kinds()) names.emplace_back(kind.name);
+    for (const QuotaKind& kind : quota_kinds()) {
+        names.emplace_back(kind.name);
+    }
     return joined(names, ", ");
 }
 
 Outcome<const QuotaKind*> kind_of(const std::string& name) {
-    if (const QuotaKind* kind = find_quota_kind(name)) return kind;
+    if (const QuotaKind* kind = find_quota_kind(name)) {
+        return kind;
+    }
     std::vector<std::string_view> names;
-    for (const QuotaKind& kind : quota_kinds()) names.push_back(kind.name);
+    for (const QuotaKind& kind : quota_kinds()) {
+        names.push_back(kind.name);
+    }
     const auto near = nearest(name, names);
     return refused("no quota is called '" + name + "'; " +
                    (near ? "did you mean " + std::string(*near) + "?" : "there are " + kinds_text()));
@@ -99,7 +109,9 @@ class Quotas {
 
 ordered_json json_of(const client::QuotaEntity& entity) {
     ordered_json json = ordered_json::object();
-    for (const auto& [type, name] : entity) json[type] = name ? ordered_json(*name) : ordered_json();
+    for (const auto& [type, name] : entity) {
+        json[type] = name ? ordered_json(*name) : ordered_json();
+    }
     return json;
 }
 
@@ -115,11 +127,15 @@ std::string columns(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {
         widths.resize(std::max(widths.size(), row.size()));
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], row[i].size());
+        }
     }
     std::string text;
     for (const auto& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) text += i + 1 == row.size() ? row[i] : padded(row[i], widths[i] + 2);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            text += i + 1 == row.size() ? row[i] : padded(row[i], widths[i] + 2);
+        }
         text += "\n";
     }
     return text;
@@ -127,17 +143,25 @@ std::string columns(const std::vector<std::vector<std::string>>& rows) {
 
 Outcome<std::vector<client::EntityQuotas>> Quotas::found(const client::QuotaEntity& named) const {
     std::vector<client::QuotaMatch> matches;
-    for (const auto& [type, name] : named) matches.push_back({.type = type, .name = name});
+    for (const auto& [type, name] : named) {
+        matches.push_back({.type = type, .name = name});
+    }
     auto all = client::describe_quotas(cluster_, matches, client::QuotaEntities::with_others);
-    if (!all) return failed(std::move(all.error()));
+    if (!all) {
+        return failed(std::move(all.error()));
+    }
     std::ranges::sort(*all, {}, [](const client::EntityQuotas& one) { return entity_text(one.entity); });
-    for (client::EntityQuotas& one : *all) std::ranges::sort(one.values);
+    for (client::EntityQuotas& one : *all) {
+        std::ranges::sort(one.values);
+    }
     return std::move(*all);
 }
 
 Outcome<int> Quotas::list() const {
     const auto all = found(entity_);
-    if (!all) return std::unexpected(all.error());
+    if (!all) {
+        return std::unexpected(all.error());
+    }
     std::vector<std::vector<std::string>> rows{{"FOR", "QUOTA", "VALUE"}};
     for (const client::EntityQuotas& one : *all) {
         ordered_json quotas = ordered_json::object();
@@ -145,9 +169,13 @@ Outcome<int> Quotas::list() const {
             rows.push_back({entity_text(one.entity), printable(key), value_text(key, value)});
             quotas[key] = value;
         }
-        if (options_.has("json")) surroundings_.print(line_of({{"entity", json_of(one.entity)}, {"quotas", quotas}}));
+        if (options_.has("json")) {
+            surroundings_.print(line_of({{"entity", json_of(one.entity)}, {"quotas", quotas}}));
+        }
     }
-    if (options_.has("json")) return 0;
+    if (options_.has("json")) {
+        return 0;
+    }
     if (rows.size() == 1) {
         surroundings_.complain(entity_.empty() ? "nobody has a quota" : "there is no quota with " + entity_text(entity_));
     } else {
@@ -157,15 +185,23 @@ Outcome<int> Quotas::list() const {
 }
 
 Outcome<int> Quotas::describe() const {
-    if (entity_.empty()) return refused("whose quotas? Say --user, --client, both, or --ip");
+    if (entity_.empty()) {
+        return refused("whose quotas? Say --user, --client, both, or --ip");
+    }
     Asker who;
-    for (const auto& [type, name] : entity_) (type == "user" ? who.user : type == "ip" ? who.ip : who.client) = name;
+    for (const auto& [type, name] : entity_) {
+        (type == "user" ? who.user : type == "ip" ? who.ip : who.client) = name;
+    }
     const auto all = found({});
-    if (!all) return std::unexpected(all.error());
+    if (!all) {
+        return std::unexpected(all.error());
+    }
     const std::vector<QuotaInForce> in_force = quotas_in_force(*all, who);
     std::vector<std::vector<std::string>> rows{{"QUOTA", "VALUE", "SET FOR"}};
     for (const QuotaKind& kind : quota_kinds()) {
-        if (kind.is_of_addresses != who.ip.has_value()) continue;
+        if (kind.is_of_addresses != who.ip.has_value()) {
+            continue;
+        }
         const auto one = std::ranges::find(in_force, kind.name, &QuotaInForce::key);
         const bool has = one != in_force.end();
         rows.push_back(has ? std::vector{std::string(kind.name), quota_text(kind, one->value), entity_text(one->from)}
@@ -176,7 +212,9 @@ Outcome<int> Quotas::describe() const {
                                          {"set_for", has ? json_of(one->from) : ordered_json()}}));
         }
     }
-    if (!options_.has("json")) surroundings_.print(columns(rows));
+    if (!options_.has("json")) {
+        surroundings_.print(columns(rows));
+    }
     return 0;
 }
 
@@ -185,14 +223,18 @@ Outcome<void> Quotas::check_named(const QuotaKind& kind) const {
         return refused("for whom? Say --user, --client or both, or --ip; or --user-defaults, --client-defaults, --ip-defaults");
     }
     const bool is_address = entity_.front().first == "ip";
-    if (kind.is_of_addresses == is_address) return {};
+    if (kind.is_of_addresses == is_address) {
+        return {};
+    }
     return refused(std::string(kind.name) + (is_address ? " is of users and clients, and not of addresses"
                                                         : " is of addresses: say --ip or --ip-defaults"));
 }
 
 Outcome<int> Quotas::change(const Changes& changes) const {
     const auto done = client::alter_quotas(cluster_, entity_, changes);
-    if (!done) return failed(done.error());
+    if (!done) {
+        return failed(done.error());
+    }
     for (const auto& [key, value] : changes) {
         surroundings_.print(entity_text(entity_) + ": " + key + (value ? " is " + value_text(key, *value) : " is removed") +
                             "\n");
@@ -201,17 +243,26 @@ Outcome<int> Quotas::change(const Changes& changes) const {
 }
 
 Outcome<int> Quotas::set() const {
-    if (options_.rest().empty())
+    if (options_.rest().empty()) {
         return refused("set what? Say KIND=VALUE, as producer_byte_rate=10MB; there are " + kinds_text());
+    }
     Changes changes;
     for (const std::string& word : options_.rest()) {
         const std::size_t equals = word.find('=');
-        if (equals == std::string::npos) return refused("'" + word + "' has no value: say " + word + "=VALUE");
+        if (equals == std::string::npos) {
+            return refused("'" + word + "' has no value: say " + word + "=VALUE");
+        }
         const auto kind = kind_of(word.substr(0, equals));
-        if (!kind) return std::unexpected(kind.error());
-        if (auto checked = check_named(**kind); !checked) return std::unexpected(std::move(checked.error()));
+        if (!kind) {
+            return std::unexpected(kind.error());
+        }
+        if (auto checked = check_named(**kind); !checked) {
+            return std::unexpected(std::move(checked.error()));
+        }
         const auto value = parse_quota(**kind, std::string_view(word).substr(equals + 1));
-        if (!value) return refused(value.error());
+        if (!value) {
+            return refused(value.error());
+        }
         changes.emplace_back((*kind)->name, *value);
     }
     return change(changes);
@@ -221,8 +272,12 @@ Outcome<int> Quotas::remove() const {
     Changes changes;
     for (const std::string& word : options_.rest()) {
         const auto kind = kind_of(word);
-        if (!kind) return std::unexpected(kind.error());
-        if (auto checked = check_named(**kind); !checked) return std::unexpected(std::move(checked.error()));
+        if (!kind) {
+            return std::unexpected(kind.error());
+        }
+        if (auto checked = check_named(**kind); !checked) {
+            return std::unexpected(std::move(checked.error()));
+        }
         changes.emplace_back((*kind)->name, std::nullopt);
     }
     // An entity that is not named has no quota to take away, and says so by the same words.
@@ -230,19 +285,31 @@ Outcome<int> Quotas::remove() const {
         return std::unexpected(std::move(checked.error()));
     }
     const auto present = found(entity_);
-    if (!present) return std::unexpected(present.error());
+    if (!present) {
+        return std::unexpected(present.error());
+    }
     std::set<std::string> keys;
     for (const client::EntityQuotas& one : *present) {
-        if (one.entity.size() != entity_.size()) continue;
-        for (const auto& [key, value] : one.values) keys.insert(key);
+        if (one.entity.size() != entity_.size()) {
+            continue;
+        }
+        for (const auto& [key, value] : one.values) {
+            keys.insert(key);
+        }
     }
     for (const auto& [key, value] : changes) {
-        if (!keys.contains(key)) return failed(entity_text(entity_) + " has no " + key);
+        if (!keys.contains(key)) {
+            return failed(entity_text(entity_) + " has no " + key);
+        }
     }
     if (changes.empty()) {
-        for (const std::string& key : keys) changes.emplace_back(key, std::nullopt);
+        for (const std::string& key : keys) {
+            changes.emplace_back(key, std::nullopt);
+        }
     }
-    if (changes.empty()) return failed(entity_text(entity_) + " has no quota");
+    if (changes.empty()) {
+        return failed(entity_text(entity_) + " has no quota");
+    }
     return change(changes);
 }
 
@@ -252,10 +319,16 @@ Outcome<int> run_quotas(const Options& options, const Surroundings& surroundings
         return refused("'" + options.rest().front() + "' is no option; --set and --remove take such words");
     }
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const Quotas quotas(*cluster, options, surroundings);
-    if (options.has("set")) return quotas.set();
-    if (options.has("remove")) return quotas.remove();
+    if (options.has("set")) {
+        return quotas.set();
+    }
+    if (options.has("remove")) {
+        return quotas.remove();
+    }
     return options.has("describe") ? quotas.describe() : quotas.list();
 }
 

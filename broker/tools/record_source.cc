@@ -34,33 +34,51 @@ constexpr std::array<Milliseconds, 3> kDurations{{
 
 Outcome<std::optional<std::int64_t>> integer_of(const Properties& properties, const std::string& name, std::int64_t least) {
     const auto found = properties.find(name);
-    if (found == properties.end()) return std::nullopt;
+    if (found == properties.end()) {
+        return std::nullopt;
+    }
     const auto number = parse_integer(trimmed(found->second));
     if (!number || *number > std::numeric_limits<std::int32_t>::max()) {
         return invalid(name, found->second, "Not a number of type INT");
     }
-    if (*number < least) return invalid(name, found->second, "Value must be at least " + std::to_string(least));
+    if (*number < least) {
+        return invalid(name, found->second, "Value must be at least " + std::to_string(least));
+    }
     return *number;
 }
 
 Outcome<std::optional<bool>> boolean_of(const Properties& properties, const std::string& name) {
     const auto found = properties.find(name);
-    if (found == properties.end()) return std::nullopt;
+    if (found == properties.end()) {
+        return std::nullopt;
+    }
     const std::string text = trimmed(found->second);
-    if (text == "true") return true;
-    if (text == "false") return false;
+    if (text == "true") {
+        return true;
+    }
+    if (text == "false") {
+        return false;
+    }
     return invalid(name, found->second, "Expected value to be either true or false");
 }
 
 Outcome<OffsetReset> reset_of(const Properties& properties) {
     const auto found = properties.find("auto.offset.reset");
-    if (found == properties.end() || found->second == "latest") return OffsetReset{};
-    if (found->second == "earliest") return OffsetReset{OffsetReset::Kind::earliest};
-    if (found->second == "none") return OffsetReset{OffsetReset::Kind::none};
+    if (found == properties.end() || found->second == "latest") {
+        return OffsetReset{};
+    }
+    if (found->second == "earliest") {
+        return OffsetReset{OffsetReset::Kind::earliest};
+    }
+    if (found->second == "none") {
+        return OffsetReset{OffsetReset::Kind::none};
+    }
     constexpr std::string_view kByDuration = "by_duration:";
     if (found->second.starts_with(kByDuration)) {
         const auto duration_ms = parse_duration(found->second.substr(kByDuration.size()));
-        if (duration_ms && *duration_ms >= 0) return OffsetReset{OffsetReset::Kind::by_duration, *duration_ms};
+        if (duration_ms && *duration_ms >= 0) {
+            return OffsetReset{OffsetReset::Kind::by_duration, *duration_ms};
+        }
     }
     return invalid("auto.offset.reset", found->second,
                    "Invalid value `" + found->second +
@@ -102,8 +120,12 @@ Outcome<client::MemberSettings> member_of(const Properties& properties) {
     }
     for (const Milliseconds& duration : kDurations) {
         const auto number = integer_of(properties, duration.name, duration.name == kDurations[2].name ? 1 : 0);
-        if (!number) return std::unexpected(number.error());
-        if (*number) member.*duration.member = **number;
+        if (!number) {
+            return std::unexpected(number.error());
+        }
+        if (*number) {
+            member.*duration.member = **number;
+        }
     }
     if (const auto strategies = text_of("partition.assignment.strategy")) {
         member.assignors.clear();
@@ -122,10 +144,14 @@ Outcome<client::MemberSettings> member_of(const Properties& properties) {
 /// Where partitions are for a time; all of them, or a failure.
 Outcome<Offsets> offsets_at(client::Cluster& cluster, const std::vector<TopicPartition>& partitions, std::int64_t time) {
     const auto answered = client::list_offsets(cluster, partitions, time);
-    if (!answered) return failed(answered.error());
+    if (!answered) {
+        return failed(answered.error());
+    }
     Offsets found;
     for (const auto& [partition, offset] : *answered) {
-        if (!offset) return failed(client::to_string(partition) + ": " + offset.error().message);
+        if (!offset) {
+            return failed(client::to_string(partition) + ": " + offset.error().message);
+        }
         found[partition] = *offset;
     }
     return found;
@@ -143,11 +169,15 @@ class PartitionSource final : public RecordSource {
     Outcome<bool> is_over() override {
         if (!has_begun_) {
             has_begun_ = true;
-            if (auto begun = begin(); !begun) return std::unexpected(std::move(begun.error()));
+            if (auto begun = begin(); !begun) {
+                return std::unexpected(std::move(begun.error()));
+            }
         }
         std::erase_if(ends_, [&](const auto& end) {
             const bool is_read = fetcher_.position(end.first) >= end.second;
-            if (is_read) fetcher_.leave(end.first);
+            if (is_read) {
+                fetcher_.leave(end.first);
+            }
             return is_read;
         });
         return !fetcher_.has_partitions();
@@ -157,41 +187,63 @@ class PartitionSource final : public RecordSource {
   private:
     [[nodiscard]] Outcome<std::vector<TopicPartition>> partitions() {
         std::vector<std::string> names = reading_.settings.topics;
-        if (reading_.partition) return std::vector<TopicPartition>{{names.front(), *reading_.partition}};
+        if (reading_.partition) {
+            return std::vector<TopicPartition>{{names.front(), *reading_.partition}};
+        }
         if (reading_.settings.matches) {
             const auto topics = client::list_topics(cluster_);
-            if (!topics) return failed(topics.error());
+            if (!topics) {
+                return failed(topics.error());
+            }
             for (const auto& listed : *topics) {
-                if (reading_.settings.matches(listed.name)) names.push_back(listed.name);
+                if (reading_.settings.matches(listed.name)) {
+                    names.push_back(listed.name);
+                }
             }
         }
         const auto topics = client::describe_topics(cluster_, names);
         if (!topics && topics.error().code == ErrorCode::unknown_topic_or_partition && !reading_.settings.matches) {
             return failed("there is no topic " + names.front());
         }
-        if (!topics) return failed(topics.error());
+        if (!topics) {
+            return failed(topics.error());
+        }
         std::vector<TopicPartition> all;
         for (const auto& topic : *topics) {
-            for (const auto& partition : topic.partitions) all.push_back({topic.name, partition.index});
+            for (const auto& partition : topic.partitions) {
+                all.push_back({topic.name, partition.index});
+            }
         }
         return all;
     }
 
     [[nodiscard]] Outcome<void> begin() {
         const auto all = partitions();
-        if (!all) return std::unexpected(all.error());
+        if (!all) {
+            return std::unexpected(all.error());
+        }
         const auto ends = offsets_at(cluster_, *all, client::kLatest);
-        if (!ends) return std::unexpected(ends.error());
+        if (!ends) {
+            return std::unexpected(ends.error());
+        }
         const auto firsts = offsets_at(cluster_, *all, start_.tail > 0 ? client::kEarliest : start_.time);
-        if (!firsts) return std::unexpected(firsts.error());
+        if (!firsts) {
+            return std::unexpected(firsts.error());
+        }
         for (const auto& partition : *all) {
             const std::int64_t end = ends->at(partition);
             std::int64_t first = firsts->at(partition);
-            if (start_.tail > 0) first = std::max(first, end - start_.tail);
-            if (first < 0) first = end;
+            if (start_.tail > 0) {
+                first = std::max(first, end - start_.tail);
+            }
+            if (first < 0) {
+                first = end;
+            }
             fetcher_.seek(partition, start_.offset.value_or(first));
         }
-        if (reading_.ends) ends_ = *ends;
+        if (reading_.ends) {
+            ends_ = *ends;
+        }
         return {};
     }
 
@@ -213,14 +265,20 @@ class GroupSource final : public RecordSource {
     }
     /// With --exit: what the group gave to this member is read up to where it ended when it was seen first.
     Outcome<bool> is_over() override {
-        if (!ends_when_read_) return false;
+        if (!ends_when_read_) {
+            return false;
+        }
         std::vector<TopicPartition> unknown;
         for (const TopicPartition& partition : consumer_.assigned()) {
-            if (!ends_.contains(partition)) unknown.push_back(partition);
+            if (!ends_.contains(partition)) {
+                unknown.push_back(partition);
+            }
         }
         if (!unknown.empty()) {
             const auto ends = offsets_at(cluster_, unknown, client::kLatest);
-            if (!ends) return std::unexpected(ends.error());
+            if (!ends) {
+                return std::unexpected(ends.error());
+            }
             ends_.insert(ends->begin(), ends->end());
         }
         return !consumer_.assigned().empty() && std::ranges::all_of(consumer_.assigned(), [&](const TopicPartition& partition) {
@@ -247,31 +305,47 @@ Outcome<Reading> reading_of(const Properties& properties, const Options& options
     }
     settings.fetch.is_read_committed = isolation == "read_committed";
     auto reset = reset_of(properties);
-    if (!reset) return std::unexpected(std::move(reset.error()));
+    if (!reset) {
+        return std::unexpected(std::move(reset.error()));
+    }
     settings.fetch.reset = *reset;
     auto member = member_of(properties);
-    if (!member) return std::unexpected(std::move(member.error()));
+    if (!member) {
+        return std::unexpected(std::move(member.error()));
+    }
     settings.member = std::move(*member);
     const auto commits = boolean_of(properties, "enable.auto.commit");
-    if (!commits) return std::unexpected(commits.error());
+    if (!commits) {
+        return std::unexpected(commits.error());
+    }
     settings.commits = commits->value_or(true);
     const auto creates = boolean_of(properties, "allow.auto.create.topics");
-    if (!creates) return std::unexpected(creates.error());
+    if (!creates) {
+        return std::unexpected(creates.error());
+    }
     settings.may_create_topics = creates->value_or(true);
     for (const auto& [name, place] : {std::pair("auto.commit.interval.ms", &settings.commit_interval_ms),
                                       std::pair("metadata.max.age.ms", &settings.metadata_max_age_ms)}) {
         const auto number = integer_of(properties, name, 0);
-        if (!number) return std::unexpected(number.error());
-        if (*number) *place = **number;
+        if (!number) {
+            return std::unexpected(number.error());
+        }
+        if (*number) {
+            *place = **number;
+        }
     }
     const auto partition = options.integer("partition");
-    if (!partition) return usage(partition.error());
+    if (!partition) {
+        return usage(partition.error());
+    }
     reading.partition = *partition;
     if (const auto topic = options.find("topic")) {
         settings.topics = {*topic};
     } else {
         auto filter = groups::WholeMatch::compile(options.value("include"));
-        if (!filter) return refused(options.value("include") + " is no regular expression");
+        if (!filter) {
+            return refused(options.value("include") + " is no regular expression");
+        }
         const auto shared = std::make_shared<groups::WholeMatch>(std::move(*filter));
         const bool shows_internal =
             properties.contains("exclude.internal.topics") && properties.at("exclude.internal.topics") == "false";
@@ -286,7 +360,9 @@ Outcome<Reading> reading_of(const Properties& properties, const Options& options
 }
 
 std::unique_ptr<RecordSource> make_source(client::Cluster& cluster, Reading reading, const Start& start) {
-    if (reading.settings.member.group.empty()) return std::make_unique<PartitionSource>(cluster, std::move(reading), start);
+    if (reading.settings.member.group.empty()) {
+        return std::make_unique<PartitionSource>(cluster, std::move(reading), start);
+    }
     return std::make_unique<GroupSource>(cluster, std::move(reading));
 }
 

@@ -28,13 +28,17 @@ std::string hex_of(Bytes bytes) {
 
 std::expected<std::string, std::string> bytes_of_hex(const std::string& text) {
     std::string bytes;
-    if (!decode_hexadecimal(text, bytes)) return std::unexpected("no hexadecimal: " + text);
+    if (!decode_hexadecimal(text, bytes)) {
+        return std::unexpected("no hexadecimal: " + text);
+    }
     return bytes;
 }
 
 bool is_true(const Properties& properties, const std::string& name, bool otherwise) {
     const auto found = properties.find(name);
-    if (found == properties.end()) return otherwise;
+    if (found == properties.end()) {
+        return otherwise;
+    }
     std::string text = trimmed(found->second);
     std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     return text == "true";
@@ -49,14 +53,26 @@ enum class Deserializer { bytes, short_number, integer, long_number };
 
 std::expected<Deserializer, std::string> deserializer_of(const Properties& properties, const std::string& name) {
     const auto found = properties.find(name);
-    if (found == properties.end() || found->second.empty()) return Deserializer::bytes;
+    if (found == properties.end() || found->second.empty()) {
+        return Deserializer::bytes;
+    }
     constexpr std::string_view kPackage = "org.apache.kafka.common.serialization.";
     std::string_view type = found->second;
-    if (type.starts_with(kPackage)) type.remove_prefix(kPackage.size());
-    if (type == "StringDeserializer") return Deserializer::bytes;
-    if (type == "ShortDeserializer") return Deserializer::short_number;
-    if (type == "IntegerDeserializer") return Deserializer::integer;
-    if (type == "LongDeserializer") return Deserializer::long_number;
+    if (type.starts_with(kPackage)) {
+        type.remove_prefix(kPackage.size());
+    }
+    if (type == "StringDeserializer") {
+        return Deserializer::bytes;
+    }
+    if (type == "ShortDeserializer") {
+        return Deserializer::short_number;
+    }
+    if (type == "IntegerDeserializer") {
+        return Deserializer::integer;
+    }
+    if (type == "LongDeserializer") {
+        return Deserializer::long_number;
+    }
     return std::unexpected(name + "=" + found->second + " is not served: String, Short, Integer and LongDeserializer are");
 }
 
@@ -104,26 +120,46 @@ class DefaultWriter final : public RecordWriter {
             const bool is_append = record.timestamp_type == TimestampType::log_append_time;
             columns.push_back((is_append ? "LogAppendTime:" : "CreateTime:") + std::to_string(record.timestamp_ms));
         }
-        if (prints_partition_) columns.push_back("Partition:" + std::to_string(record.partition));
-        if (prints_offset_) columns.push_back("Offset:" + std::to_string(record.offset));
-        if (prints_delivery_) columns.emplace_back("Delivery:NOT_PRESENT");
+        if (prints_partition_) {
+            columns.push_back("Partition:" + std::to_string(record.partition));
+        }
+        if (prints_offset_) {
+            columns.push_back("Offset:" + std::to_string(record.offset));
+        }
+        if (prints_delivery_) {
+            columns.emplace_back("Delivery:NOT_PRESENT");
+        }
         // Kafka's tool does not hand the epoch on.
-        if (prints_epoch_) columns.emplace_back("Epoch:NOT_PRESENT");
-        if (prints_headers_) columns.push_back(headers_of(record));
-        if (prints_key_) columns.push_back(shown(record.key, decoded.key, key_));
-        if (prints_value_) columns.push_back(shown(record.value, decoded.value, value_));
-        if (!columns.empty()) out += joined(columns, key_separator_) + line_separator_;
+        if (prints_epoch_) {
+            columns.emplace_back("Epoch:NOT_PRESENT");
+        }
+        if (prints_headers_) {
+            columns.push_back(headers_of(record));
+        }
+        if (prints_key_) {
+            columns.push_back(shown(record.key, decoded.key, key_));
+        }
+        if (prints_value_) {
+            columns.push_back(shown(record.value, decoded.value, value_));
+        }
+        if (!columns.empty()) {
+            out += joined(columns, key_separator_) + line_separator_;
+        }
     }
 
   private:
     [[nodiscard]] std::string shown(const std::optional<Bytes>& bytes, const std::optional<ordered_json>& decoded,
                                     Deserializer deserializer) const {
-        if (decoded) return text_of(*decoded);
+        if (decoded) {
+            return text_of(*decoded);
+        }
         return bytes ? text_of(*bytes, deserializer) : null_;
     }
     [[nodiscard]] std::string headers_of(const FetchedRecord& record) const {
         RecordHeaderRange headers = record.headers;
-        if (headers.count() == 0) return "NO_HEADERS";
+        if (headers.count() == 0) {
+            return "NO_HEADERS";
+        }
         std::vector<std::string> parts;
         RecordHeader header;
         while (headers.next(header)) {
@@ -172,7 +208,9 @@ class FormatWriter final : public RecordWriter {
 
   private:
     [[nodiscard]] std::string shown(const std::optional<Bytes>& bytes) const {
-        if (!bytes) return "";
+        if (!bytes) {
+            return "";
+        }
         return is_hex_ ? hex_of(*bytes) : std::string(as_text(*bytes));
     }
     static std::string size_of(const std::optional<Bytes>& bytes) { return bytes ? std::to_string(bytes->size()) : "-1"; }
@@ -201,8 +239,9 @@ class FormatWriter final : public RecordWriter {
         std::vector<std::string> headers;
         RecordHeaderRange range = record.headers;
         RecordHeader header;
-        while (range.next(header))
+        while (range.next(header)) {
             headers.push_back(std::string(header.key) + "=" + (header.value ? shown(header.value) : "NULL"));
+        }
         return joined(headers, ",");
     }
 
@@ -268,7 +307,9 @@ class LineReader final : public RecordParser {
           headers_delimiter_(text_or(properties, "headers.delimiter", "\t")),
           headers_separator_(text_or(properties, "headers.separator", ",")),
           headers_key_separator_(text_or(properties, "headers.key.separator", ":")) {
-        if (const auto found = properties.find("null.marker"); found != properties.end()) null_marker_ = found->second;
+        if (const auto found = properties.find("null.marker"); found != properties.end()) {
+            null_marker_ = found->second;
+        }
     }
 
     /// Texts that would be mistaken for each other.
@@ -283,10 +324,16 @@ class LineReader final : public RecordParser {
                 }
             }
         }
-        if (!null_marker_) return std::nullopt;
-        if (key_separator_ == *null_marker_) return "null.marker and key.separator may not be equal";
+        if (!null_marker_) {
+            return std::nullopt;
+        }
+        if (key_separator_ == *null_marker_) {
+            return "null.marker and key.separator may not be equal";
+        }
         for (const auto& [name, text] : {named[1], named[0], named[2]}) {
-            if (*text == *null_marker_) return "null.marker and " + std::string(name) + " may not be equal";
+            if (*text == *null_marker_) {
+                return "null.marker and " + std::string(name) + " may not be equal";
+            }
         }
         return std::nullopt;
     }
@@ -295,13 +342,19 @@ class LineReader final : public RecordParser {
         client::OwnedRecord record;
         std::string_view rest = line;
         const auto headers = take(parses_headers_, rest, headers_delimiter_, "headers delimiter", line, number);
-        if (!headers) return std::unexpected(headers.error());
+        if (!headers) {
+            return std::unexpected(headers.error());
+        }
         const auto key = take(parses_key_, rest, key_separator_, "key separator", line, number);
-        if (!key) return std::unexpected(key.error());
+        if (!key) {
+            return std::unexpected(key.error());
+        }
         record.key = *key ? unless_null(**key) : std::nullopt;
         record.value = unless_null(rest);
         if (*headers && **headers != null_marker_) {
-            if (auto added = add_headers(**headers, number, record); !added) return std::unexpected(added.error());
+            if (auto added = add_headers(**headers, number, record); !added) {
+                return std::unexpected(added.error());
+            }
         }
         return record;
     }
@@ -316,10 +369,14 @@ class LineReader final : public RecordParser {
                                                                                    const std::string& separator,
                                                                                    std::string_view name, std::string_view line,
                                                                                    std::int64_t number) const {
-        if (!is_wanted) return std::nullopt;
+        if (!is_wanted) {
+            return std::nullopt;
+        }
         const std::size_t end = rest.find(separator);
         if (end == std::string_view::npos) {
-            if (ignores_errors_) return std::nullopt;
+            if (ignores_errors_) {
+                return std::nullopt;
+            }
             return std::unexpected("No " + std::string(name) + " found on line number " + std::to_string(number) + ": '" +
                                    std::string(line) + "'");
         }
@@ -347,7 +404,9 @@ class LineReader final : public RecordParser {
                 record.headers.emplace_back(pair.substr(0, middle),
                                             unless_null(pair.substr(middle + headers_key_separator_.size())));
             }
-            if (end == text.size()) return {};
+            if (end == text.size()) {
+                return {};
+            }
             text.remove_prefix(end + headers_separator_.size());
         }
     }
@@ -366,13 +425,19 @@ class LineReader final : public RecordParser {
 std::expected<std::optional<std::string>, std::string> bytes_member(const ordered_json& object, const std::string& name,
                                                                     bool is_json = false) {
     if (const auto hex = object.find(name + "_hex"); hex != object.end()) {
-        if (!hex->is_string()) return std::unexpected(name + "_hex is no string");
+        if (!hex->is_string()) {
+            return std::unexpected(name + "_hex is no string");
+        }
         auto bytes = bytes_of_hex(hex->get<std::string>());
-        if (!bytes) return std::unexpected(bytes.error());
+        if (!bytes) {
+            return std::unexpected(bytes.error());
+        }
         return std::optional(std::move(*bytes));
     }
     const auto found = object.find(name);
-    if (found == object.end() || found->is_null()) return std::nullopt;
+    if (found == object.end() || found->is_null()) {
+        return std::nullopt;
+    }
     return found->is_string() && !is_json ? found->get<std::string>() : text_of(*found);
 }
 
@@ -385,27 +450,40 @@ class JsonReader final : public RecordParser {
             return std::unexpected("line " + std::to_string(number) + ": " + what);
         };
         const ordered_json object = ordered_json::parse(line, nullptr, false);
-        if (!object.is_object()) return wrong("no JSON object");
+        if (!object.is_object()) {
+            return wrong("no JSON object");
+        }
         client::OwnedRecord record;
         auto key = bytes_member(object, "key", members_.key_is_json);
-        if (!key) return wrong(key.error());
+        if (!key) {
+            return wrong(key.error());
+        }
         record.key = std::move(*key);
         auto value = bytes_member(object, "value", members_.value_is_json);
-        if (!value) return wrong(value.error());
+        if (!value) {
+            return wrong(value.error());
+        }
         record.value = std::move(*value);
         if (const auto partition = object.find("partition"); partition != object.end() && !partition->is_null()) {
-            if (!partition->is_number_integer()) return wrong("partition is no number");
+            if (!partition->is_number_integer()) {
+                return wrong("partition is no number");
+            }
             record.partition = partition->get<std::int32_t>();
         }
         if (const auto time = object.find("timestamp"); time != object.end() && !time->is_null()) {
-            if (!time->is_number_integer()) return wrong("timestamp is no number");
+            if (!time->is_number_integer()) {
+                return wrong("timestamp is no number");
+            }
             record.timestamp_ms = time->get<std::int64_t>();
         }
         for (const auto& header : object.value("headers", ordered_json::array())) {
-            if (!header.is_object() || !header.contains("key") || !header["key"].is_string())
+            if (!header.is_object() || !header.contains("key") || !header["key"].is_string()) {
                 return wrong("a header without a key");
+            }
             auto content = bytes_member(header, "value");
-            if (!content) return wrong(content.error());
+            if (!content) {
+                return wrong(content.error());
+            }
             record.headers.emplace_back(header["key"].get<std::string>(), std::move(*content));
         }
         return record;
@@ -422,7 +500,9 @@ std::expected<std::unique_ptr<RecordWriter>, std::string> default_writer(const P
     const auto value = deserializer_of(properties, "value.deserializer");
     const auto header = deserializer_of(properties, "headers.deserializer");
     for (const auto* one : {&key, &value, &header}) {
-        if (!*one) return std::unexpected(one->error());
+        if (!*one) {
+            return std::unexpected(one->error());
+        }
     }
     return std::make_unique<DefaultWriter>(properties, *key, *value, *header);
 }
@@ -436,20 +516,26 @@ std::expected<std::unique_ptr<RecordWriter>, std::string> format_writer(std::str
             text += format[i];
             continue;
         }
-        if (is_last) return std::unexpected("the format ends with " + std::string(1, format[i]));
+        if (is_last) {
+            return std::unexpected("the format ends with " + std::string(1, format[i]));
+        }
         const char letter = format[++i];
         if (format[i - 1] == '\\') {
             constexpr std::string_view kEscapes = "ntr0\\%";
             constexpr std::string_view kStandFor{"\n\t\r\0\\%", 6};
             if (letter == 'x') {
                 const auto byte = bytes_of_hex(std::string(format.substr(i + 1, 2)));
-                if (!byte || byte->empty()) return std::unexpected("the format has \\x without two hexadecimal digits");
+                if (!byte || byte->empty()) {
+                    return std::unexpected("the format has \\x without two hexadecimal digits");
+                }
                 text += *byte;
                 i += 2;
                 continue;
             }
             const std::size_t at = kEscapes.find(letter);
-            if (at == std::string_view::npos) return std::unexpected("the format has \\" + std::string(1, letter));
+            if (at == std::string_view::npos) {
+                return std::unexpected("the format has \\" + std::string(1, letter));
+            }
             text += kStandFor[at];
         } else if (letter == '%') {
             text += '%';
@@ -469,7 +555,9 @@ std::unique_ptr<RecordParser> json_reader(const JsonMembers& members) { return s
 
 std::expected<std::unique_ptr<RecordParser>, std::string> line_reader(const Properties& properties) {
     auto reader = std::make_unique<LineReader>(properties);
-    if (const auto complaint = reader->complaint()) return std::unexpected(*complaint);
+    if (const auto complaint = reader->complaint()) {
+        return std::unexpected(*complaint);
+    }
     return reader;
 }
 

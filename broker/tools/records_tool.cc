@@ -27,44 +27,75 @@ using nlohmann::json;
 /// Anything that is not what the file should have.
 Outcome<std::map<client::TopicPartition, std::int64_t>> parse_offsets(const std::string& text) {
     const json root = json::parse(text, nullptr, false);
-    if (root.is_discarded()) return failed("The input string is not a valid JSON");
-    if (!root.is_object()) return failed("Expected JSON object, received " + root.dump());
+    if (root.is_discarded()) {
+        return failed("The input string is not a valid JSON");
+    }
+    if (!root.is_object()) {
+        return failed("Expected JSON object, received " + root.dump());
+    }
     if (const auto version = root.find("version"); version != root.end() && *version != 1) {
         return failed("Not supported version field value " + version->dump());
     }
     const auto partitions = root.find("partitions");
-    if (partitions == root.end()) return failed("Missing partitions field");
-    if (!partitions->is_array()) return failed("Expected JSON array, received " + partitions->dump());
+    if (partitions == root.end()) {
+        return failed("Missing partitions field");
+    }
+    if (!partitions->is_array()) {
+        return failed("Expected JSON array, received " + partitions->dump());
+    }
     std::map<client::TopicPartition, std::int64_t> before;
     std::set<std::string> duplicates;
     for (const json& item : *partitions) {
-        if (!item.is_object()) return failed("Expected JSON object, received " + item.dump());
-        for (const char* field : {"topic", "partition", "offset"}) {
-            if (!item.contains(field)) return failed("No such field exists: `" + std::string(field) + "`");
+        if (!item.is_object()) {
+            return failed("Expected JSON object, received " + item.dump());
         }
-        if (!item["topic"].is_string()) return failed("Expected `String` value, received " + item["topic"].dump());
-        if (!item["partition"].is_number_integer())
+        for (const char* field : {"topic", "partition", "offset"}) {
+            if (!item.contains(field)) {
+                return failed("No such field exists: `" + std::string(field) + "`");
+            }
+        }
+        if (!item["topic"].is_string()) {
+            return failed("Expected `String` value, received " + item["topic"].dump());
+        }
+        if (!item["partition"].is_number_integer()) {
             return failed("Expected `Integer` value, received " + item["partition"].dump());
-        if (!item["offset"].is_number_integer()) return failed("Expected `Long` value, received " + item["offset"].dump());
+        }
+        if (!item["offset"].is_number_integer()) {
+            return failed("Expected `Long` value, received " + item["offset"].dump());
+        }
         const client::TopicPartition partition{item["topic"], item["partition"]};
-        if (!before.emplace(partition, item["offset"]).second) duplicates.insert(client::to_string(partition));
+        if (!before.emplace(partition, item["offset"]).second) {
+            duplicates.insert(client::to_string(partition));
+        }
     }
-    if (duplicates.empty()) return before;
+    if (duplicates.empty()) {
+        return before;
+    }
     std::string list;
-    for (const std::string& name : duplicates) list += (list.empty() ? "" : ",") + name;
+    for (const std::string& name : duplicates) {
+        list += (list.empty() ? "" : ",") + name;
+    }
     return failed("Offset json file contains duplicate topic partitions: " + list);
 }
 
 Outcome<int> run_records(const Options& options, const Surroundings& surroundings) {
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     const auto text = read_file(options.value("offset-json-file"));
-    if (!text) return std::unexpected(text.error());
+    if (!text) {
+        return std::unexpected(text.error());
+    }
     const auto before = parse_offsets(*text);
-    if (!before) return std::unexpected(before.error());
+    if (!before) {
+        return std::unexpected(before.error());
+    }
     surroundings.print("Executing records delete operation\n");
     const auto results = client::delete_records(*cluster, *before);
-    if (!results) return failed(results.error());
+    if (!results) {
+        return failed(results.error());
+    }
     surroundings.print("Records delete operation completed:\n");
     for (const auto& [partition, start] : *results) {
         surroundings.print("partition: " + client::to_string(partition) +

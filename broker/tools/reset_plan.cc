@@ -15,9 +15,13 @@ constexpr std::size_t kUnquotedMax = 24;
 
 std::string csv_field(std::string_view text) {
     const bool is_plain = text.size() <= kUnquotedMax && std::ranges::none_of(text, [](char letter) { return letter <= ','; });
-    if (is_plain) return std::string(text);
+    if (is_plain) {
+        return std::string(text);
+    }
     std::string out = "\"";
-    for (const char letter : text) out += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+    for (const char letter : text) {
+        out += letter == '"' ? std::string("\"\"") : std::string(1, letter);
+    }
     return out + "\"";
 }
 
@@ -54,17 +58,27 @@ std::expected<std::map<std::string, GroupOffsets>, std::string> parse_plan(std::
     for (const std::string& raw : split(text, '\n')) {
         ++number;
         const std::string line = trimmed(raw);
-        if (line.empty()) continue;
+        if (line.empty()) {
+            continue;
+        }
         auto fields = fields_of(line);
         const auto unreadable = [&] {
             return std::unexpected("line " + std::to_string(number) + " of the plan cannot be read: " + line);
         };
-        if (!fields) return unreadable();
-        if (fields->size() == kWithoutGroup && groups.size() == 1) fields->insert(fields->begin(), groups.front());
-        if (fields->size() != kWithoutGroup + 1) return unreadable();
+        if (!fields) {
+            return unreadable();
+        }
+        if (fields->size() == kWithoutGroup && groups.size() == 1) {
+            fields->insert(fields->begin(), groups.front());
+        }
+        if (fields->size() != kWithoutGroup + 1) {
+            return unreadable();
+        }
         const auto partition = parse_integer((*fields)[2]);
         const auto offset = parse_integer((*fields)[3]);
-        if (!partition || !offset || *partition < 0 || *partition > std::numeric_limits<std::int32_t>::max()) return unreadable();
+        if (!partition || !offset || *partition < 0 || *partition > std::numeric_limits<std::int32_t>::max()) {
+            return unreadable();
+        }
         plan[(*fields)[0]][{(*fields)[1], static_cast<std::int32_t>(*partition)}] = *offset;
     }
     return plan;

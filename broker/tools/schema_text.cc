@@ -18,14 +18,18 @@ std::unique_ptr<schemas::Registry> registry_at(const Surroundings& surroundings,
 /// What a schema of each kind begins with; everything else that is said is the name of a file.
 bool is_schema(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string_view::npos) return false;
+    if (begin == std::string_view::npos) {
+        return false;
+    }
     text.remove_prefix(begin);
     return text.front() == '{' || text.front() == '[' || text.front() == '"' || text.starts_with("syntax") ||
            text.starts_with("message ");
 }
 
 schemas::SchemaKind kind_of(std::string_view text) {
-    if (schemas::JsonSchema::is_meant(text)) return schemas::SchemaKind::json;
+    if (schemas::JsonSchema::is_meant(text)) {
+        return schemas::SchemaKind::json;
+    }
     const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
     const bool is_avro = begin < text.size() && std::string_view("{[\"").contains(text[begin]);
     return is_avro ? schemas::SchemaKind::avro : schemas::SchemaKind::protobuf;
@@ -33,18 +37,30 @@ schemas::SchemaKind kind_of(std::string_view text) {
 
 Outcome<const schemas::Schema*> choose(schemas::Registry& registry, const std::string& subject, const std::string& which) {
     const auto found = [&]() -> Outcome<schemas::Result<const schemas::Schema*>> {
-        if (which == "latest") return registry.latest(subject);
+        if (which == "latest") {
+            return registry.latest(subject);
+        }
         if (const auto id = parse_integer(which)) {
-            if (!std::in_range<std::int32_t>(*id)) return usage("a schema's id is " + which);
+            if (!std::in_range<std::int32_t>(*id)) {
+                return usage("a schema's id is " + which);
+            }
             return registry.by_id(static_cast<std::int32_t>(*id));
         }
-        if (is_schema(which)) return registry.add(subject, kind_of(which), which);
+        if (is_schema(which)) {
+            return registry.add(subject, kind_of(which), which);
+        }
         const auto text = read_file(which);
-        if (!text) return std::unexpected(text.error());
+        if (!text) {
+            return std::unexpected(text.error());
+        }
         return registry.add(subject, kind_of(*text), *text);
     }();
-    if (!found) return std::unexpected(found.error());
-    if (!*found) return failed("the schema of " + subject + " cannot be had: " + found->error().message);
+    if (!found) {
+        return std::unexpected(found.error());
+    }
+    if (!*found) {
+        return failed("the schema of " + subject + " cannot be had: " + found->error().message);
+    }
     return **found;
 }
 
@@ -66,7 +82,9 @@ SchemaDecoder::SchemaDecoder(const Surroundings& surroundings, const schemas::Re
 SchemaDecoder::~SchemaDecoder() = default;
 
 Outcome<void> SchemaDecoder::greet_registry() const {
-    if (auto greeted = registry_->greet(); !greeted) return failed(std::move(greeted.error().message));
+    if (auto greeted = registry_->greet(); !greeted) {
+        return failed(std::move(greeted.error().message));
+    }
     return {};
 }
 
@@ -74,21 +92,31 @@ Outcome<Decoded> SchemaDecoder::decode(const client::FetchedRecord& record) {
     Decoded decoded;
     if (decodes_keys_) {
         auto key = decode(record, "key", record.key);
-        if (!key) return std::unexpected(std::move(key.error()));
+        if (!key) {
+            return std::unexpected(std::move(key.error()));
+        }
         decoded.key = std::move(*key);
     }
     auto value = decode(record, "value", record.value);
-    if (!value) return std::unexpected(std::move(value.error()));
+    if (!value) {
+        return std::unexpected(std::move(value.error()));
+    }
     decoded.value = std::move(*value);
     return decoded;
 }
 
 Outcome<std::optional<ordered_json>> SchemaDecoder::decode(const client::FetchedRecord& record, const char* what,
                                                            const std::optional<Bytes>& bytes) {
-    if (!bytes) return std::nullopt;
+    if (!bytes) {
+        return std::nullopt;
+    }
     auto decoded = schemas::decode(*registry_, *bytes);
-    if (decoded) return std::move(*decoded);
-    if (decoded.error().is_unreachable) return failed(std::move(decoded.error().message));
+    if (decoded) {
+        return std::move(*decoded);
+    }
+    if (decoded.error().is_unreachable) {
+        return failed(std::move(decoded.error().message));
+    }
     if (++failed_ <= kToldMax) {
         surroundings_.complain("The " + std::string(what) + " of " + std::string(record.topic) + "-" +
                                std::to_string(record.partition) + " at offset " + std::to_string(record.offset) +
@@ -98,7 +126,9 @@ Outcome<std::optional<ordered_json>> SchemaDecoder::decode(const client::Fetched
 }
 
 void SchemaDecoder::finish() const {
-    if (failed_ > kToldMax) surroundings_.complain("... and " + std::to_string(failed_ - kToldMax) + " more");
+    if (failed_ > kToldMax) {
+        surroundings_.complain("... and " + std::to_string(failed_ - kToldMax) + " more");
+    }
 }
 
 struct SchemaEncoder::Parts {
@@ -122,9 +152,13 @@ Outcome<SchemaEncoder> SchemaEncoder::open(const Surroundings& surroundings, con
     auto parts = std::make_unique<Parts>();
     parts->registry = registry_at(surroundings, place);
     for (const auto& [side, choice] : {std::pair(&parts->key, &key), std::pair(&parts->value, &value)}) {
-        if (choice->which.empty()) continue;
+        if (choice->which.empty()) {
+            continue;
+        }
         const auto schema = choose(*parts->registry, topic + "-" + side->name, choice->which);
-        if (!schema) return std::unexpected(schema.error());
+        if (!schema) {
+            return std::unexpected(schema.error());
+        }
         side->schema = *schema;
         side->message = choice->message;
     }
@@ -133,12 +167,16 @@ Outcome<SchemaEncoder> SchemaEncoder::open(const Surroundings& surroundings, con
 
 std::expected<void, std::string> SchemaEncoder::encode(client::OwnedRecord& record, std::int64_t line) const {
     for (const auto& [side, text] : {std::pair(&parts_->key, &record.key), std::pair(&parts_->value, &record.value)}) {
-        if (side->schema == nullptr || !*text) continue;
+        if (side->schema == nullptr || !*text) {
+            continue;
+        }
         const auto wrong = [&](const std::string& what) {
             return std::unexpected("the " + std::string(side->name) + " on line number " + std::to_string(line) + ": " + what);
         };
         auto bytes = schemas::encode(*side->schema, **text, side->message);
-        if (!bytes) return wrong(bytes.error());
+        if (!bytes) {
+            return wrong(bytes.error());
+        }
         *text = std::move(*bytes);
     }
     return {};

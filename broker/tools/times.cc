@@ -11,10 +11,14 @@ namespace {
 /// Digits at the front of a text; null when there is none, or more than fit.
 std::optional<std::int64_t> take_number(std::string_view& text) {
     std::size_t size = 0;
-    while (size < text.size() && text[size] >= '0' && text[size] <= '9') ++size;
+    while (size < text.size() && text[size] >= '0' && text[size] <= '9') {
+        ++size;
+    }
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + size, number);
-    if (error != std::errc() || size == 0) return std::nullopt;
+    if (error != std::errc() || size == 0) {
+        return std::nullopt;
+    }
     text.remove_prefix(size);
     return number;
 }
@@ -26,18 +30,26 @@ std::optional<std::int64_t> take_zone(std::string_view& text) {
         return 0;
     }
     const bool is_west = text.starts_with('-');
-    if (!is_west && !text.starts_with('+')) return std::nullopt;
+    if (!is_west && !text.starts_with('+')) {
+        return std::nullopt;
+    }
     text.remove_prefix(1);
-    if (text.size() != 2 && text.size() != 5) return std::nullopt;
+    if (text.size() != 2 && text.size() != 5) {
+        return std::nullopt;
+    }
     const auto hours = take_number(text);
     std::int64_t minutes = 0;
     if (text.starts_with(':')) {
         text.remove_prefix(1);
         const auto said = take_number(text);
-        if (!said) return std::nullopt;
+        if (!said) {
+            return std::nullopt;
+        }
         minutes = *said;
     }
-    if (!hours || *hours > 23 || minutes > 59 || !text.empty()) return std::nullopt;
+    if (!hours || *hours > 23 || minutes > 59 || !text.empty()) {
+        return std::nullopt;
+    }
     return (is_west ? -1 : 1) * (*hours * 60 + minutes) * 60'000;
 }
 
@@ -57,10 +69,16 @@ std::expected<std::int64_t, std::string> parse_datetime(const std::string& text)
     constexpr std::string_view kBehind = "--T::.";
     for (std::size_t i = 0; i < fields.size(); ++i) {
         const auto number = take_number(rest);
-        if (!number) return unparseable();
+        if (!number) {
+            return unparseable();
+        }
         fields[i] = *number;
-        if (i == kBehind.size()) break;
-        if (!rest.starts_with(kBehind[i])) return unparseable();
+        if (i == kBehind.size()) {
+            break;
+        }
+        if (!rest.starts_with(kBehind[i])) {
+            return unparseable();
+        }
         rest.remove_prefix(1);
     }
     const auto zone_ms = take_zone(rest);
@@ -68,7 +86,9 @@ std::expected<std::int64_t, std::string> parse_datetime(const std::string& text)
     constexpr std::int64_t kYearMax = 9999;
     const bool is_in_bounds = year <= kYearMax && month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour <= 23 &&
                               minute <= 59 && second <= 59 && millisecond <= 999;
-    if (!zone_ms || !is_in_bounds) return unparseable();
+    if (!zone_ms || !is_in_bounds) {
+        return unparseable();
+    }
     std::tm parts{};
     parts.tm_year = static_cast<int>(year) - 1900;
     parts.tm_mon = static_cast<int>(month) - 1;
@@ -78,7 +98,9 @@ std::expected<std::int64_t, std::string> parse_datetime(const std::string& text)
     parts.tm_sec = static_cast<int>(second);
     const std::time_t seconds = ::timegm(&parts);
     // The 31st of a month with 30 days became another day.
-    if (parts.tm_mday != static_cast<int>(day)) return unparseable();
+    if (parts.tm_mday != static_cast<int>(day)) {
+        return unparseable();
+    }
     return static_cast<std::int64_t>(seconds) * 1000 + millisecond - *zone_ms;
 }
 
@@ -86,16 +108,22 @@ std::optional<std::int64_t> parse_duration(const std::string& text) {
     std::string_view rest = text;
     const auto take_sign = [&rest] {
         const bool is_minus = rest.starts_with('-');
-        if (is_minus || rest.starts_with('+')) rest.remove_prefix(1);
+        if (is_minus || rest.starts_with('+')) {
+            rest.remove_prefix(1);
+        }
         return is_minus ? -1 : 1;
     };
     const auto starts_with = [&rest](char letter) {
         const bool does = !rest.empty() && (rest.front() == letter || rest.front() == letter + 32);
-        if (does) rest.remove_prefix(1);
+        if (does) {
+            rest.remove_prefix(1);
+        }
         return does;
     };
     const std::int64_t sign = take_sign();
-    if (!starts_with('P')) return std::nullopt;
+    if (!starts_with('P')) {
+        return std::nullopt;
+    }
     constexpr std::array<std::pair<char, std::int64_t>, 4> kUnits{
         {{'D', 86'400'000}, {'H', 3'600'000}, {'M', 60'000}, {'S', 1'000}}};
     std::size_t next_unit = 0;
@@ -123,8 +151,12 @@ std::optional<std::int64_t> parse_duration(const std::string& text) {
         }
         std::size_t unit = next_unit;
         const std::size_t units_end = has_time ? kUnits.size() : 1;
-        while (unit < units_end && !starts_with(kUnits[unit].first)) ++unit;
-        if (!number || unit >= units_end || (has_fraction && kUnits[unit].first != 'S')) return std::nullopt;
+        while (unit < units_end && !starts_with(kUnits[unit].first)) {
+            ++unit;
+        }
+        if (!number || unit >= units_end || (has_fraction && kUnits[unit].first != 'S')) {
+            return std::nullopt;
+        }
         std::int64_t part_ms = 0;
         if (__builtin_mul_overflow(*number, kUnits[unit].second, &part_ms) ||
             __builtin_add_overflow(total_ms, own_sign * (part_ms + fraction_ms), &total_ms)) {

@@ -23,7 +23,9 @@ int show_usage(const Tool& tool, const std::string& message, const Surroundings&
 
 /// Kafka's tools are sorry for being asked, and tell it where nobody pages through it.
 int show_help(const Tool& tool, const Surroundings& surroundings) {
-    if (surroundings.is_kafkas_name) return show_usage(tool, std::string(tool.purpose), surroundings);
+    if (surroundings.is_kafkas_name) {
+        return show_usage(tool, std::string(tool.purpose), surroundings);
+    }
     surroundings.print(std::string(tool.purpose) + "\n" + help_of(tool.options));
     return 0;
 }
@@ -31,7 +33,9 @@ int show_help(const Tool& tool, const Surroundings& surroundings) {
 int end(const Tool& tool, const Ending& ending, const Surroundings& surroundings) {
     switch (ending.kind) {
         case Ending::Kind::usage:
-            if (surroundings.is_kafkas_name) return show_usage(tool, ending.message, surroundings);
+            if (surroundings.is_kafkas_name) {
+                return show_usage(tool, ending.message, surroundings);
+            }
             // Behind sixty lines of options nobody would see what was wrong.
             surroundings.complain(ending.message + "\n`partita " + std::string(tool.name) + " --help` lists the options.");
             return kExitFailed;
@@ -82,7 +86,9 @@ const Tool* tool_of_command(std::string_view name) {
 
 const Tool* tool_of_program(std::string_view path) {
     std::string_view name = path.substr(path.rfind('/') + 1);
-    if (name.ends_with(".sh")) name.remove_suffix(3);
+    if (name.ends_with(".sh")) {
+        name.remove_suffix(3);
+    }
     const auto tools = all_tools();
     const auto found = std::ranges::find(tools, name, [](const Tool* tool) { return tool->kafka_name; });
     return name.empty() || found == tools.end() ? nullptr : *found;
@@ -95,10 +101,14 @@ int run_tool(const Tool& tool, std::span<const std::string> words, const Surroun
     auto options = Options::parse(tool.options, words);
     if (!options) {
         const int code = end(tool, {Ending::Kind::refused, options.error().message}, surroundings);
-        if (!options.error().suggestion.empty()) surroundings.complain(options.error().suggestion);
+        if (!options.error().suggestion.empty()) {
+            surroundings.complain(options.error().suggestion);
+        }
         return code;
     }
-    if (options->has("help")) return show_help(tool, surroundings);
+    if (options->has("help")) {
+        return show_help(tool, surroundings);
+    }
     if (options->has("version")) {
         surroundings.print(std::string(kKafkaVersion) + "\n");
         return 0;
@@ -120,28 +130,40 @@ int run_tool(const Tool& tool, std::span<const std::string> words, const Surroun
 
 Outcome<std::string> read_file(const std::string& path) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-    if (!file) return refused(path + " (" + std::generic_category().message(errno) + ")");
+    if (!file) {
+        return refused(path + " (" + std::generic_category().message(errno) + ")");
+    }
     std::string text;
     char piece[16 * 1024];
     while (const std::size_t got = std::fread(piece, 1, sizeof piece, file.get())) {
         text.append(piece, got);
-        if (text.size() > kFileBytesMax) return refused(path + " (larger than 64 MiB)");
+        if (text.size() > kFileBytesMax) {
+            return refused(path + " (larger than 64 MiB)");
+        }
     }
-    if (std::ferror(file.get()) != 0) return refused(path + " (" + std::generic_category().message(errno) + ")");
+    if (std::ferror(file.get()) != 0) {
+        return refused(path + " (" + std::generic_category().message(errno) + ")");
+    }
     return text;
 }
 
 Outcome<std::map<std::string, std::string>> read_properties(const std::string& path) {
     auto text = read_file(path);
-    if (!text) return std::unexpected(std::move(text.error()));
+    if (!text) {
+        return std::unexpected(std::move(text.error()));
+    }
     auto properties = config::parse_properties(*text);
-    if (!properties) return refused(path + ": " + properties.error().message);
+    if (!properties) {
+        return refused(path + ": " + properties.error().message);
+    }
     return std::map<std::string, std::string>(properties->begin(), properties->end());
 }
 
 Outcome<client::Cluster> open_cluster(std::map<std::string, std::string> properties, const Surroundings& surroundings) {
     auto settings = client::settings_of(properties);
-    if (!settings) return refused(std::move(settings.error().message));
+    if (!settings) {
+        return refused(std::move(settings.error().message));
+    }
     std::FILE* errors = surroundings.errors;
     settings->tell = [errors](const std::string& line) { std::fprintf(errors, "partita: %s; trying again\n", line.c_str()); };
     return client::Cluster(surroundings.network, std::move(*settings));
@@ -151,7 +173,9 @@ Outcome<std::map<std::string, std::string>> client_properties(const Options& opt
     std::map<std::string, std::string> properties;
     if (const auto path = options.find("command-config")) {
         auto read = read_properties(*path);
-        if (!read) return std::unexpected(std::move(read.error()));
+        if (!read) {
+            return std::unexpected(std::move(read.error()));
+        }
         properties = std::move(*read);
     }
     properties["bootstrap.servers"] = options.value("bootstrap-server");
@@ -161,7 +185,9 @@ Outcome<std::map<std::string, std::string>> client_properties(const Options& opt
 
 Outcome<client::Cluster> open_cluster(const Options& options, const Surroundings& surroundings, std::string_view client_id) {
     auto properties = client_properties(options, client_id);
-    if (!properties) return std::unexpected(std::move(properties.error()));
+    if (!properties) {
+        return std::unexpected(std::move(properties.error()));
+    }
     return open_cluster(std::move(*properties), surroundings);
 }
 

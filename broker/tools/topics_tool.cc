@@ -103,10 +103,14 @@ Outcome<Assignment> parse_assignment(const std::string& text) {
             }
             brokers.push_back(broker);
         }
-        if (!duplicates.empty()) return failed("Partition replica lists may not contain duplicate entries: " + duplicates);
+        if (!duplicates.empty()) {
+            return failed("Partition replica lists may not contain duplicate entries: " + duplicates);
+        }
         if (!assignment.empty() && brokers.size() != assignment.front().size()) {
             std::string list;
-            for (const std::int32_t broker : brokers) list += (list.empty() ? "" : ", ") + std::to_string(broker);
+            for (const std::int32_t broker : brokers) {
+                list += (list.empty() ? "" : ", ") + std::to_string(broker);
+            }
             return failed("Partition " + std::to_string(assignment.size()) + " has different replication factor: [" + list + "]");
         }
         assignment.push_back(std::move(brokers));
@@ -126,14 +130,20 @@ struct Wish {
 Outcome<Wish> read_wish(const Options& options) {
     Wish wish{.topic = options.value("topic")};
     const auto partitions = options.integer("partitions");
-    if (!partitions) return failed(partitions.error());
+    if (!partitions) {
+        return failed(partitions.error());
+    }
     wish.partitions = *partitions;
     const auto factor = options.integer("replication-factor");
-    if (!factor) return failed(factor.error());
+    if (!factor) {
+        return failed(factor.error());
+    }
     wish.replication_factor = *factor;
     if (const auto text = options.find("replica-assignment"); text && !text->empty()) {
         auto assignment = parse_assignment(*text);
-        if (!assignment) return std::unexpected(std::move(assignment.error()));
+        if (!assignment) {
+            return std::unexpected(std::move(assignment.error()));
+        }
         wish.assignment = std::move(*assignment);
     }
     for (const std::string& config : options.values("config")) {
@@ -176,34 +186,48 @@ Outcome<std::vector<std::string>> Topics::chosen_names(bool must_exist) {
     const auto text = options_.find("topic");
     std::optional<TopicFilter> filter;
     const auto topics = client::list_topics(cluster_);
-    if (!topics) return failed(topics.error());
+    if (!topics) {
+        return failed(topics.error());
+    }
     if (text) {
         auto parsed = TopicFilter::parse(*text);
-        if (!parsed) return failed(parsed.error());
+        if (!parsed) {
+            return failed(parsed.error());
+        }
         filter = std::move(*parsed);
     }
     std::vector<std::string> names;
     for (const client::ListedTopic& topic : *topics) {
         const bool is_hidden = excludes_internal && (topic.is_internal || topics::is_internal_topic(topic.name));
-        if (!is_hidden && (!filter || filter->allows(topic.name, excludes_internal))) names.push_back(topic.name);
+        if (!is_hidden && (!filter || filter->allows(topic.name, excludes_internal))) {
+            names.push_back(topic.name);
+        }
     }
     std::ranges::sort(names);
-    if (must_exist && text && !text->empty() && names.empty()) return failed("Topic '" + *text + "' does not exist as expected");
+    if (must_exist && text && !text->empty() && names.empty()) {
+        return failed("Topic '" + *text + "' does not exist as expected");
+    }
     return names;
 }
 
 Outcome<int> Topics::list() {
     auto names = chosen_names(false);
-    if (!names) return std::unexpected(std::move(names.error()));
+    if (!names) {
+        return std::unexpected(std::move(names.error()));
+    }
     std::string text;
-    for (const std::string& name : *names) text += (text.empty() ? "" : "\n") + name;
+    for (const std::string& name : *names) {
+        text += (text.empty() ? "" : "\n") + name;
+    }
     surroundings_.print(text + "\n");
     return 0;
 }
 
 Outcome<int> Topics::create() {
     auto wish = read_wish(options_);
-    if (!wish) return std::unexpected(std::move(wish.error()));
+    if (!wish) {
+        return std::unexpected(std::move(wish.error()));
+    }
     if (wish->topic.find_first_of("._") != std::string::npos) {
         surroundings_.print(
             "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore ('_') could collide. To avoid "
@@ -214,14 +238,20 @@ Outcome<int> Topics::create() {
     if (wish->replication_factor && (factor < 1 || factor > kFactorMax)) {
         return failed("The replication factor must be between 1 and 32767 inclusive");
     }
-    if (wish->partitions && *wish->partitions < 1) return failed("The partitions must be greater than 0");
-    if (wish->topic.empty()) return failed("The given topic name '' cannot be represented in a request.");
+    if (wish->partitions && *wish->partitions < 1) {
+        return failed("The partitions must be greater than 0");
+    }
+    if (wish->topic.empty()) {
+        return failed("The given topic name '' cannot be represented in a request.");
+    }
     std::vector<CreateTopicsRequest::CreatableReplicaAssignment> assignments;
     for (std::size_t i = 0; i < wish->assignment.size(); ++i) {
         assignments.push_back({.partition_index = static_cast<std::int32_t>(i), .broker_ids = wish->assignment[i]});
     }
     std::vector<CreateTopicsRequest::CreatableTopicConfig> configs;
-    for (const auto& [name, value] : wish->configs) configs.push_back({.name = name, .value = value});
+    for (const auto& [name, value] : wish->configs) {
+        configs.push_back({.name = name, .value = value});
+    }
     CreateTopicsRequest::CreatableTopic topic{.name = wish->topic,
                                               .num_partitions = assignments.empty() ? wish->partitions.value_or(-1) : -1,
                                               .replication_factor = static_cast<std::int16_t>(assignments.empty() ? factor : -1),
@@ -231,9 +261,13 @@ Outcome<int> Topics::create() {
     const auto reply = cluster_.ask<CreateTopicsResponse>(
         client::Route::controller(), {.name = "createTopics"}, [&](std::int16_t) { return request; },
         [](const CreateTopicsResponse& r) { return r.topics.empty() ? ErrorCode::none : r.topics[0].error_code; });
-    if (!reply) return failed(reply.error());
+    if (!reply) {
+        return failed(reply.error());
+    }
     for (const auto& result : (*reply)->topics) {
-        if (result.error_code == ErrorCode::topic_already_exists && options_.has("if-not-exists")) return 0;
+        if (result.error_code == ErrorCode::topic_already_exists && options_.has("if-not-exists")) {
+            return 0;
+        }
         if (result.error_code != ErrorCode::none) {
             return failed(client::refusal(result.error_code, result.error_message.value_or("")));
         }
@@ -244,15 +278,25 @@ Outcome<int> Topics::create() {
 
 Outcome<int> Topics::alter() {
     auto wish = read_wish(options_);
-    if (!wish) return std::unexpected(std::move(wish.error()));
+    if (!wish) {
+        return std::unexpected(std::move(wish.error()));
+    }
     auto names = chosen_names(!options_.has("if-exists"));
-    if (!names) return std::unexpected(std::move(names.error()));
-    if (names->empty()) return 0;
+    if (!names) {
+        return std::unexpected(std::move(names.error()));
+    }
+    if (names->empty()) {
+        return 0;
+    }
     std::map<std::string, std::size_t> present;
     if (!wish->assignment.empty()) {
         const auto described = client::describe_topics(cluster_, *names);
-        if (!described) return failed(described.error());
-        for (const auto& topic : *described) present[topic.name] = topic.partitions.size();
+        if (!described) {
+            return failed(described.error());
+        }
+        for (const auto& topic : *described) {
+            present[topic.name] = topic.partitions.size();
+        }
     }
     std::vector<std::vector<CreatePartitionsRequest::CreatePartitionsAssignment>> assignments(names->size());
     std::vector<CreatePartitionsRequest::CreatePartitionsTopic> topics;
@@ -271,7 +315,9 @@ Outcome<int> Topics::alter() {
     const auto reply = cluster_.ask<CreatePartitionsResponse>(
         client::Route::controller(), {.name = "createPartitions"}, [&](std::int16_t) { return request; },
         [](const CreatePartitionsResponse& r) { return r.results.empty() ? ErrorCode::none : r.results[0].error_code; });
-    if (!reply) return failed(reply.error());
+    if (!reply) {
+        return failed(reply.error());
+    }
     for (const auto& result : (*reply)->results) {
         if (result.error_code != ErrorCode::none) {
             return failed(client::refusal(result.error_code, result.error_message.value_or("")));
@@ -282,11 +328,17 @@ Outcome<int> Topics::alter() {
 
 Outcome<int> Topics::remove() {
     auto names = chosen_names(!options_.has("if-exists"));
-    if (!names) return std::unexpected(std::move(names.error()));
-    if (names->empty()) return 0;
+    if (!names) {
+        return std::unexpected(std::move(names.error()));
+    }
+    if (names->empty()) {
+        return 0;
+    }
     std::vector<DeleteTopicsRequest::DeleteTopicState> states;
     std::vector<std::string_view> old_names(names->begin(), names->end());
-    for (const std::string& name : *names) states.push_back({.name = name});
+    for (const std::string& name : *names) {
+        states.push_back({.name = name});
+    }
     const auto make = [&](std::int16_t version) {
         constexpr std::int16_t kHasStates = 6;
         DeleteTopicsRequest request{.timeout_ms = broker_timeout_ms(cluster_)};
@@ -300,7 +352,9 @@ Outcome<int> Topics::remove() {
     const auto reply = cluster_.ask<DeleteTopicsResponse>(
         client::Route::controller(), {.name = "deleteTopics"}, make,
         [](const DeleteTopicsResponse& r) { return r.responses.empty() ? ErrorCode::none : r.responses[0].error_code; });
-    if (!reply) return failed(reply.error());
+    if (!reply) {
+        return failed(reply.error());
+    }
     for (const auto& result : (*reply)->responses) {
         if (result.error_code != ErrorCode::none) {
             return failed(client::refusal(result.error_code, result.error_message.value_or("")));
@@ -330,19 +384,31 @@ Outcome<MovingPartitions> list_moving(client::Cluster& cluster, const std::vecto
     std::vector<ListPartitionReassignmentsRequest::ListPartitionReassignmentsTopics> wanted;
     for (const auto& topic : topics) {
         auto& list = indexes.emplace_back();
-        for (const auto& partition : topic.partitions) list.push_back(partition.index);
+        for (const auto& partition : topic.partitions) {
+            list.push_back(partition.index);
+        }
     }
-    for (std::size_t i = 0; i < topics.size(); ++i) wanted.push_back({.name = topics[i].name, .partition_indexes = indexes[i]});
+    for (std::size_t i = 0; i < topics.size(); ++i) {
+        wanted.push_back({.name = topics[i].name, .partition_indexes = indexes[i]});
+    }
     const ListPartitionReassignmentsRequest request{.timeout_ms = broker_timeout_ms(cluster), .topics = wanted};
     const auto reply = cluster.ask<ListPartitionReassignmentsResponse>(
         client::Route::controller(), {.name = "listPartitionReassignments"}, [&](std::int16_t) { return request; },
         [](const ListPartitionReassignmentsResponse& r) { return r.error_code; });
     MovingPartitions moving;
-    if (!reply && reply.error().kind == client::Failure::Kind::unsupported) return moving;
-    if (!reply) return failed(reply.error());
+    if (!reply && reply.error().kind == client::Failure::Kind::unsupported) {
+        return moving;
+    }
+    if (!reply) {
+        return failed(reply.error());
+    }
     const ErrorCode code = (*reply)->error_code;
-    if (code == ErrorCode::cluster_authorization_failed) return moving;
-    if (code != ErrorCode::none) return failed(client::refusal(code, (*reply)->error_message.value_or("")));
+    if (code == ErrorCode::cluster_authorization_failed) {
+        return moving;
+    }
+    if (code != ErrorCode::none) {
+        return failed(client::refusal(code, (*reply)->error_message.value_or("")));
+    }
     for (const auto& topic : (*reply)->topics) {
         for (const auto& partition : topic.partitions) {
             moving[{std::string(topic.name), partition.partition_index}] = {
@@ -354,12 +420,16 @@ Outcome<MovingPartitions> list_moving(client::Cluster& cluster, const std::vecto
 
 std::string joined_ids(const std::vector<std::int32_t>& ids) {
     std::string text;
-    for (const std::int32_t id : ids) text += (text.empty() ? "" : ",") + std::to_string(id);
+    for (const std::int32_t id : ids) {
+        text += (text.empty() ? "" : ",") + std::to_string(id);
+    }
     return text;
 }
 
 std::size_t replication_factor(const client::PartitionDescription& partition, const Moving* moving) {
-    if (moving == nullptr) return partition.replicas.size();
+    if (moving == nullptr) {
+        return partition.replicas.size();
+    }
     const bool is_under_way = std::ranges::any_of(partition.replicas, [&](std::int32_t replica) {
         return std::ranges::find(moving->adding, replica) != moving->adding.end() ||
                std::ranges::find(moving->removing, replica) != moving->removing.end();
@@ -390,12 +460,16 @@ class Selection {
           overridden_(options.has("topics-with-overrides")) {}
 
     [[nodiscard]] bool shows_topic(const std::vector<client::ConfigEntry>& configs) const {
-        if (reports()) return false;
+        if (reports()) {
+            return false;
+        }
         return !overridden_ || std::ranges::any_of(configs, [](const auto& entry) { return !entry.is_default(); });
     }
     [[nodiscard]] bool shows_partition(const client::PartitionDescription& partition, const Moving* moving,
                                        std::size_t min_in_sync) const {
-        if (overridden_) return false;
+        if (overridden_) {
+            return false;
+        }
         const std::size_t in_sync = partition.in_sync.size();
         return !reports() || (under_replicated_ && replication_factor(partition, moving) > in_sync) ||
                (unavailable_ && !partition.leader) || (under_min_ && (!partition.leader || in_sync < min_in_sync)) ||
@@ -423,7 +497,9 @@ std::string text_of(const std::vector<client::ConfigEntry>& configs) {
     std::string text;
     for (const std::string& name : in_java_order(names)) {
         const client::ConfigEntry& entry = *by_name[name];
-        if (!entry.is_default()) text += (text.empty() ? "" : ",") + name + "=" + entry.value.value_or("null");
+        if (!entry.is_default()) {
+            text += (text.empty() ? "" : ",") + name + "=" + entry.value.value_or("null");
+        }
     }
     return text;
 }
@@ -437,29 +513,44 @@ std::size_t min_in_sync_of(const std::vector<client::ConfigEntry>& configs) {
 Outcome<std::vector<client::TopicDescription>> Topics::chosen_topics() {
     TopicId id;
     if (const auto text = options_.find("topic-id")) {
-        if (!TopicId::parse(*text, id)) return failed("Illegal topic id " + *text);
+        if (!TopicId::parse(*text, id)) {
+            return failed("Illegal topic id " + *text);
+        }
     }
     if (id.is_zero()) {
         const auto limit = options_.integer("partition-size-limit-per-response");
-        if (!limit) return failed(limit.error());
+        if (!limit) {
+            return failed(limit.error());
+        }
         auto names = chosen_names(!options_.has("if-exists"));
-        if (!names) return std::unexpected(std::move(names.error()));
+        if (!names) {
+            return std::unexpected(std::move(names.error()));
+        }
         auto topics = client::describe_topics(cluster_, *names, limit->value_or(client::kPartitionsPerAnswer));
-        if (!topics) return failed(topics.error());
+        if (!topics) {
+            return failed(topics.error());
+        }
         return std::move(*topics);
     }
     const auto listed = client::list_topics(cluster_);
-    if (!listed) return failed(listed.error());
+    if (!listed) {
+        return failed(listed.error());
+    }
     const bool excludes_internal = options_.has("exclude-internal");
     std::vector<client::TopicDescription> topics;
     for (const auto& topic : *listed) {
-        if (topic.id != id || (excludes_internal && topic.is_internal)) continue;
+        if (topic.id != id || (excludes_internal && topic.is_internal)) {
+            continue;
+        }
         auto described = client::describe_topic(cluster_, id);
-        if (!described) return failed(described.error());
+        if (!described) {
+            return failed(described.error());
+        }
         topics.push_back(std::move(*described));
     }
-    if (topics.empty() && !options_.has("if-exists"))
+    if (topics.empty() && !options_.has("if-exists")) {
         return failed("TopicId '" + id.to_string() + "' does not exist as expected");
+    }
     return topics;
 }
 
@@ -474,7 +565,9 @@ Outcome<int> Topics::describe() {
         }
     }
     const auto topics = chosen_topics();
-    if (!topics) return std::unexpected(topics.error());
+    if (!topics) {
+        return std::unexpected(topics.error());
+    }
     std::vector<std::string> names;
     std::map<std::string, const client::TopicDescription*> by_name;
     for (const auto& topic : *topics) {
@@ -482,10 +575,16 @@ Outcome<int> Topics::describe() {
         by_name[topic.name] = &topic;
     }
     const auto configs = client::describe_configs(cluster_, client::ResourceType::topic, names);
-    if (!configs) return failed(configs.error());
-    if (names.empty()) return 0;
+    if (!configs) {
+        return failed(configs.error());
+    }
+    if (names.empty()) {
+        return 0;
+    }
     const auto moving = list_moving(cluster_, *topics);
-    if (!moving) return std::unexpected(moving.error());
+    if (!moving) {
+        return std::unexpected(moving.error());
+    }
     const Selection selection(options_);
     for (const std::string& name : in_java_order(names, names.size())) {
         const client::TopicDescription& topic = *by_name[name];
@@ -498,7 +597,9 @@ Outcome<int> Topics::describe() {
         if (selection.shows_topic(own) && !topic.partitions.empty()) {
             const auto& first = topic.partitions.front();
             std::string line = "Topic: " + name;
-            if (!topic.id.is_zero()) line += "\tTopicId: " + topic.id.to_string();
+            if (!topic.id.is_zero()) {
+                line += "\tTopicId: " + topic.id.to_string();
+            }
             surroundings_.print(line + "\tPartitionCount: " + std::to_string(topic.partitions.size()) +
                                 "\tReplicationFactor: " + std::to_string(replication_factor(first, moving_of(first.index))) +
                                 "\tConfigs: " + text_of(own) + "\n");
@@ -520,11 +621,19 @@ Outcome<int> run(const Options& options, const Surroundings& surroundings) {
             "future releases.");
     }
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     Topics topics(std::move(*cluster), options, surroundings);
-    if (options.has("create")) return topics.create();
-    if (options.has("alter")) return topics.alter();
-    if (options.has("list")) return topics.list();
+    if (options.has("create")) {
+        return topics.create();
+    }
+    if (options.has("alter")) {
+        return topics.alter();
+    }
+    if (options.has("list")) {
+        return topics.list();
+    }
     return options.has("describe") ? topics.describe() : topics.remove();
 }
 

@@ -74,16 +74,26 @@ class Transactions {
 
 Outcome<std::int64_t> Transactions::number(const std::string& option, std::int64_t most) const {
     const auto found = options_.integer(option, std::numeric_limits<std::int64_t>::min(), most);
-    if (!found) return usage(found.error());
-    if (!*found) return failed("Missing required argument --" + option);
+    if (!found) {
+        return usage(found.error());
+    }
+    if (!*found) {
+        return failed("Missing required argument --" + option);
+    }
     return **found;
 }
 
 Outcome<TopicPartition> Transactions::partition() const {
     const auto index = options_.integer("partition");
-    if (!index) return usage(index.error());
-    if (!options_.has("topic")) return usage("argument --topic is required");
-    if (!*index) return usage("argument --partition is required");
+    if (!index) {
+        return usage(index.error());
+    }
+    if (!options_.has("topic")) {
+        return usage("argument --topic is required");
+    }
+    if (!*index) {
+        return usage("argument --partition is required");
+    }
     return TopicPartition{options_.value("topic"), **index};
 }
 
@@ -91,11 +101,15 @@ Outcome<int> Transactions::list() {
     client::TransactionFilter filter;
     const auto duration =
         options_.integer("duration-filter", std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-    if (!duration) return usage(duration.error());
+    if (!duration) {
+        return usage(duration.error());
+    }
     filter.duration_ms = duration->value_or(-1);
     filter.id_pattern = options_.find("transactional-id-pattern");
     const auto listed = client::list_transactions(cluster_, filter);
-    if (!listed) return failed_to("list transactions", listed.error());
+    if (!listed) {
+        return failed_to("list transactions", listed.error());
+    }
     std::vector<std::vector<std::string>> rows;
     for (const auto& one : *listed) {
         rows.push_back({one.transactional_id, std::to_string(one.coordinator), std::to_string(one.producer_id), one.state});
@@ -106,14 +120,20 @@ Outcome<int> Transactions::list() {
 
 Outcome<int> Transactions::describe() {
     const auto id = options_.find("transactional-id");
-    if (!id) return usage("argument --transactional-id is required");
+    if (!id) {
+        return usage("argument --transactional-id is required");
+    }
     const auto found = client::describe_transaction(cluster_, *id);
-    if (!found) return failed_to("describe transaction state of transactional-id `" + *id + "`", found.error());
+    if (!found) {
+        return failed_to("describe transaction state of transactional-id `" + *id + "`", found.error());
+    }
     const std::int64_t now_ms = surroundings_.network.clock().now().wall.value;
     std::vector<std::string> names;
     const auto ordered =
         in_java_order(found->partitions, found->partitions.size(), [](const TopicPartition& one) { return java_hash(one); });
-    for (const TopicPartition& partition : ordered) names.push_back(client::to_string(partition));
+    for (const TopicPartition& partition : ordered) {
+        names.push_back(client::to_string(partition));
+    }
     const auto started = found->started_at_ms;
     surroundings_.print(table(
         {"CoordinatorId", "TransactionalId", "ProducerId", "ProducerEpoch", "TransactionState", "TransactionTimeoutMs",
@@ -126,16 +146,26 @@ Outcome<int> Transactions::describe() {
 
 Outcome<int> Transactions::describe_producers() {
     const auto place = partition();
-    if (!place) return std::unexpected(place.error());
+    if (!place) {
+        return std::unexpected(place.error());
+    }
     const auto broker = options_.integer("broker-id");
-    if (!broker) return usage(broker.error());
+    if (!broker) {
+        return usage(broker.error());
+    }
     const auto found = client::describe_producers(cluster_, {*place}, *broker);
     const std::string what = "describe producers for partition " + client::to_string(*place) + " on " +
                              (*broker ? "broker " + std::to_string(**broker) : std::string("leader"));
-    if (!found) return failed_to(what, found.error());
+    if (!found) {
+        return failed_to(what, found.error());
+    }
     const auto producers = found->find(*place);
-    if (producers == found->end()) return failed_to(what, client::refusal(ErrorCode::unknown_server_error));
-    if (!producers->second) return failed_to(what, producers->second.error());
+    if (producers == found->end()) {
+        return failed_to(what, client::refusal(ErrorCode::unknown_server_error));
+    }
+    if (!producers->second) {
+        return failed_to(what, producers->second.error());
+    }
     std::vector<std::vector<std::string>> rows;
     for (const ActiveProducer& producer : *producers->second) {
         const auto start = producer.transaction_start_offset;
@@ -151,7 +181,9 @@ Outcome<int> Transactions::describe_producers() {
 
 Outcome<int> Transactions::abort() {
     const auto place = partition();
-    if (!place) return std::unexpected(place.error());
+    if (!place) {
+        return std::unexpected(place.error());
+    }
     if (!options_.has("start-offset") && !options_.has("producer-id")) {
         return failed(
             "The transaction to abort must be identified either with --start-offset (for brokers on 3.0 or above) or with "
@@ -160,13 +192,21 @@ Outcome<int> Transactions::abort() {
     client::HangingTransaction hanging{.partition = *place};
     if (options_.has("start-offset")) {
         const auto offset = number("start-offset", std::numeric_limits<std::int64_t>::max());
-        if (!offset) return std::unexpected(offset.error());
+        if (!offset) {
+            return std::unexpected(offset.error());
+        }
         const auto found = client::describe_producers(cluster_, {*place}, std::nullopt);
         const std::string what = "validate producer state for partition " + client::to_string(*place);
-        if (!found) return failed_to(what, found.error());
+        if (!found) {
+            return failed_to(what, found.error());
+        }
         const auto producers = found->find(*place);
-        if (producers == found->end()) return failed_to(what, client::refusal(ErrorCode::unknown_server_error));
-        if (!producers->second) return failed_to(what, producers->second.error());
+        if (producers == found->end()) {
+            return failed_to(what, client::refusal(ErrorCode::unknown_server_error));
+        }
+        if (!producers->second) {
+            return failed_to(what, producers->second.error());
+        }
         const auto producer =
             std::ranges::find(*producers->second, std::optional(*offset), &ActiveProducer::transaction_start_offset);
         if (producer == producers->second->end()) {
@@ -179,11 +219,17 @@ Outcome<int> Transactions::abort() {
         hanging.coordinator_epoch = std::max(producer->coordinator_epoch, 0);
     } else {
         const auto id = number("producer-id", std::numeric_limits<std::int64_t>::max());
-        if (!id) return std::unexpected(id.error());
+        if (!id) {
+            return std::unexpected(id.error());
+        }
         const auto epoch = number("producer-epoch", std::numeric_limits<std::int16_t>::max());
-        if (!epoch) return std::unexpected(epoch.error());
+        if (!epoch) {
+            return std::unexpected(epoch.error());
+        }
         const auto coordinator_epoch = number("coordinator-epoch", std::numeric_limits<std::int32_t>::max());
-        if (!coordinator_epoch) return std::unexpected(coordinator_epoch.error());
+        if (!coordinator_epoch) {
+            return std::unexpected(coordinator_epoch.error());
+        }
         hanging.producer_id = *id;
         hanging.producer_epoch = static_cast<std::int16_t>(*epoch);
         hanging.coordinator_epoch = static_cast<std::int32_t>(std::max<std::int64_t>(*coordinator_epoch, 0));
@@ -199,7 +245,9 @@ Outcome<int> Transactions::abort() {
 
 Outcome<int> Transactions::terminate() {
     const auto id = options_.find("transactionalId");
-    if (!id) return usage("argument --transactionalId is required");
+    if (!id) {
+        return usage("argument --transactionalId is required");
+    }
     if (const auto done = client::terminate_transaction(cluster_, *id); !done) {
         return failed_to("force terminate transactionalId `" + *id + "`", done.error());
     }
@@ -209,7 +257,9 @@ Outcome<int> Transactions::terminate() {
 Outcome<std::set<TopicPartition>> Transactions::places_to_search(std::optional<std::int32_t> broker) const {
     if (options_.has("partition")) {
         const auto place = partition();
-        if (!place) return std::unexpected(place.error());
+        if (!place) {
+            return std::unexpected(place.error());
+        }
         return std::set<TopicPartition>{*place};
     }
     std::vector<std::string> names;
@@ -217,18 +267,26 @@ Outcome<std::set<TopicPartition>> Transactions::places_to_search(std::optional<s
         names.push_back(*topic);
     } else {
         const auto listed = client::list_topics(cluster_);
-        if (!listed) return failed_to("list topics", listed.error());
+        if (!listed) {
+            return failed_to("list topics", listed.error());
+        }
         for (const auto& one : *listed) {
-            if (!one.is_internal) names.push_back(one.name);
+            if (!one.is_internal) {
+                names.push_back(one.name);
+            }
         }
     }
     const auto topics = client::describe_topics(cluster_, names);
-    if (!topics) return failed_to("describe " + std::to_string(names.size()) + " topics", topics.error());
+    if (!topics) {
+        return failed_to("describe " + std::to_string(names.size()) + " topics", topics.error());
+    }
     std::set<TopicPartition> places;
     for (const auto& topic : *topics) {
         for (const auto& one : topic.partitions) {
             const bool is_there = !broker || std::ranges::find(one.replicas, *broker) != one.replicas.end();
-            if (is_there) places.insert({topic.name, one.index});
+            if (is_there) {
+                places.insert({topic.name, one.index});
+            }
         }
     }
     return places;
@@ -237,20 +295,28 @@ Outcome<std::set<TopicPartition>> Transactions::places_to_search(std::optional<s
 Outcome<std::vector<Transactions::Open>> Transactions::open_for_long(std::optional<std::int32_t> broker,
                                                                      std::int64_t longer_than_ms) const {
     const auto places = places_to_search(broker);
-    if (!places) return std::unexpected(places.error());
+    if (!places) {
+        return std::unexpected(places.error());
+    }
     // One request is for so many partitions at most.
     constexpr std::size_t kPartitionsMax = 500;
     std::vector<Open> candidates;
     const std::int64_t now_ms = surroundings_.network.clock().now().wall.value;
     for (auto at = places->begin(); at != places->end();) {
         std::set<TopicPartition> some;
-        while (at != places->end() && some.size() < kPartitionsMax) some.insert(*at++);
+        while (at != places->end() && some.size() < kPartitionsMax) {
+            some.insert(*at++);
+        }
         const std::string what = "describe producers for " + std::to_string(some.size()) + " partitions on broker " +
                                  (broker ? "Optional[" + std::to_string(*broker) + "]" : std::string("Optional.empty"));
         const auto found = client::describe_producers(cluster_, some, broker);
-        if (!found) return failed_to(what, found.error());
+        if (!found) {
+            return failed_to(what, found.error());
+        }
         for (const auto& [partition, producers] : *found) {
-            if (!producers) return failed_to(what, producers.error());
+            if (!producers) {
+                return failed_to(what, producers.error());
+            }
             for (const ActiveProducer& producer : *producers) {
                 if (producer.transaction_start_offset && now_ms - producer.last_timestamp_ms > longer_than_ms) {
                     candidates.push_back({partition, producer});
@@ -263,9 +329,13 @@ Outcome<std::vector<Transactions::Open>> Transactions::open_for_long(std::option
 
 Outcome<std::vector<Transactions::Open>> Transactions::without_coordinator(const std::vector<Open>& candidates) const {
     std::set<std::int64_t> producers;
-    for (const Open& open : candidates) producers.insert(open.producer.id);
+    for (const Open& open : candidates) {
+        producers.insert(open.producer.id);
+    }
     const auto listed = client::list_transactions(cluster_, {.producer_ids = {producers.begin(), producers.end()}});
-    if (!listed) return failed_to("list transactions for " + std::to_string(producers.size()) + " producers", listed.error());
+    if (!listed) {
+        return failed_to("list transactions for " + std::to_string(producers.size()) + " producers", listed.error());
+    }
     // The partitions in which each producer's coordinator still has a marker to write.
     std::map<std::int64_t, std::vector<TopicPartition>> expected;
     for (const auto& one : *listed) {
@@ -288,7 +358,9 @@ Outcome<std::vector<Transactions::Open>> Transactions::without_coordinator(const
 
 Outcome<int> Transactions::find_hanging() {
     const auto broker = options_.integer("broker-id");
-    if (!broker) return usage(broker.error());
+    if (!broker) {
+        return usage(broker.error());
+    }
     if (!options_.has("topic") && !*broker) {
         return failed("The `find-hanging` command requires either --topic or --broker-id to limit the scope of the search");
     }
@@ -296,12 +368,18 @@ Outcome<int> Transactions::find_hanging() {
         return failed("The --partition argument requires --topic to be provided");
     }
     const auto minutes = options_.integer("max-transaction-timeout");
-    if (!minutes) return usage(minutes.error());
+    if (!minutes) {
+        return usage(minutes.error());
+    }
     constexpr std::int64_t kMinuteMs = 60'000;
     auto open = open_for_long(*broker, minutes->value_or(0) * kMinuteMs);
-    if (!open) return std::unexpected(open.error());
+    if (!open) {
+        return std::unexpected(open.error());
+    }
     const auto hanging = open->empty() ? std::move(open) : without_coordinator(*open);
-    if (!hanging) return std::unexpected(hanging.error());
+    if (!hanging) {
+        return std::unexpected(hanging.error());
+    }
     const std::int64_t now_ms = surroundings_.network.clock().now().wall.value;
     std::vector<std::vector<std::string>> rows;
     for (const auto& [place, producer] : *hanging) {
@@ -327,13 +405,21 @@ constexpr std::pair<std::string_view, Outcome<int> (Transactions::*)()> kActions
 
 Outcome<int> run_transactions(const Options& options, const Surroundings& surroundings) {
     std::vector<std::string> names;
-    for (const auto& [name, run] : kActions) names.emplace_back(name);
+    for (const auto& [name, run] : kActions) {
+        names.emplace_back(name);
+    }
     const std::string action = options.rest().empty() ? "" : options.rest().front();
     const auto* found = std::ranges::find(kActions, action, [](const auto& one) { return one.first; });
-    if (options.rest().size() != 1 || found == std::end(kActions)) return usage("say one of: " + joined(names, ", "));
-    if (!options.has("bootstrap-server")) return usage("argument --bootstrap-server is required");
+    if (options.rest().size() != 1 || found == std::end(kActions)) {
+        return usage("say one of: " + joined(names, ", "));
+    }
+    if (!options.has("bootstrap-server")) {
+        return usage("argument --bootstrap-server is required");
+    }
     auto cluster = open_cluster(options, surroundings);
-    if (!cluster) return std::unexpected(std::move(cluster.error()));
+    if (!cluster) {
+        return std::unexpected(std::move(cluster.error()));
+    }
     Transactions transactions(*cluster, options, surroundings);
     return (transactions.*found->second)();
 }

@@ -47,11 +47,21 @@ CatalogError problem_of(const AclToCreate& acl) {
     if (acl.resource == static_cast<std::int8_t>(access::ResourceType::cluster) && acl.name != access::kClusterName) {
         return invalid("The only valid name for the CLUSTER resource is " + std::string(access::kClusterName));
     }
-    if (acl.name.empty()) return invalid("Invalid empty resource name");
-    if (!access::is_resource_code(acl.resource)) return invalid("Invalid resourceType UNKNOWN");
-    if (!access::is_pattern_code(acl.pattern)) return invalid("Invalid patternType UNKNOWN");
-    if (!access::is_operation_code(acl.operation)) return invalid("Invalid operation UNKNOWN");
-    if (!access::is_effect_code(acl.effect)) return invalid("Invalid permissionType UNKNOWN");
+    if (acl.name.empty()) {
+        return invalid("Invalid empty resource name");
+    }
+    if (!access::is_resource_code(acl.resource)) {
+        return invalid("Invalid resourceType UNKNOWN");
+    }
+    if (!access::is_pattern_code(acl.pattern)) {
+        return invalid("Invalid patternType UNKNOWN");
+    }
+    if (!access::is_operation_code(acl.operation)) {
+        return invalid("Invalid operation UNKNOWN");
+    }
+    if (!access::is_effect_code(acl.effect)) {
+        return invalid("Invalid permissionType UNKNOWN");
+    }
     if (!acl.principal.contains(':')) {
         return invalid("Could not parse principal from `" + std::string(acl.principal) +
                        "` (no colon is present separating the principal type from the principal name)");
@@ -80,8 +90,12 @@ Decision<CreateAclsReply> create_acls(const CatalogPointer& catalog, const Creat
     Acls added;
     for (const AclToCreate& acl : command.acls) {
         reply.results.push_back(problem_of(acl));
-        if (reply.results.back().failed()) continue;
-        if (AclPointer made = made_of(acl); !catalog->acls().contains(*made)) added.insert(std::move(made));
+        if (reply.results.back().failed()) {
+            continue;
+        }
+        if (AclPointer made = made_of(acl); !catalog->acls().contains(*made)) {
+            added.insert(std::move(made));
+        }
     }
     CatalogError refused;
     if (added.size() > kMaxAclsPerRequest) {
@@ -91,12 +105,16 @@ Decision<CreateAclsReply> create_acls(const CatalogPointer& catalog, const Creat
     }
     if (refused.failed()) {
         for (CatalogError& result : reply.results) {
-            if (!result.failed()) result = refused;
+            if (!result.failed()) {
+                result = refused;
+            }
         }
         return {std::move(reply), {}};
     }
     ChangeBuilder change(catalog);
-    if (!added.empty()) change.change_acls(std::vector(added.begin(), added.end()), {});
+    if (!added.empty()) {
+        change.change_acls(std::vector(added.begin(), added.end()), {});
+    }
     return {std::move(reply), change.finish()};
 }
 
@@ -106,7 +124,9 @@ Decision<DeleteAclsReply> delete_acls(const CatalogPointer& catalog, const Delet
     for (const access::AclFilter& filter : command.filters) {
         DeletedAcls& result = reply.results.emplace_back();
         result.error = problem_of(filter);
-        if (result.error.failed()) continue;
+        if (result.error.failed()) {
+            continue;
+        }
         std::ranges::copy_if(catalog->acls().acls(), std::back_inserter(result.acls),
                              [&](const AclPointer& acl) { return filter.matches(*acl); });
         removed.insert(result.acls.begin(), result.acls.end());
@@ -114,11 +134,15 @@ Decision<DeleteAclsReply> delete_acls(const CatalogPointer& catalog, const Delet
     if (removed.size() > kMaxAclsPerRequest) {
         const CatalogError refused =
             invalid("Cannot remove more than " + std::to_string(kMaxAclsPerRequest) + " acls in a single delete operation.");
-        for (DeletedAcls& result : reply.results) result = {.error = refused, .acls = {}};
+        for (DeletedAcls& result : reply.results) {
+            result = {.error = refused, .acls = {}};
+        }
         return {std::move(reply), {}};
     }
     ChangeBuilder change(catalog);
-    if (!removed.empty()) change.change_acls({}, std::vector(removed.begin(), removed.end()));
+    if (!removed.empty()) {
+        change.change_acls({}, std::vector(removed.begin(), removed.end()));
+    }
     return {std::move(reply), change.finish()};
 }
 

@@ -37,7 +37,9 @@ CatalogError adoption_problem(const AdoptTopicsCommand::Topic& topic, const Cata
 /// The configs that mean something here; the names of the others go to `left_out`.
 ConfigMap valid_configs(const AdoptTopicsCommand::Topic& topic, const ConfigRules& rules, std::vector<std::string>& left_out) {
     const ConfigResource resource{ConfigResourceType::topic, topic.name};
-    if (!config_value_problem(topic.configs) && !rules.validate(resource, topic.configs, {}).failed()) return topic.configs;
+    if (!config_value_problem(topic.configs) && !rules.validate(resource, topic.configs, {}).failed()) {
+        return topic.configs;
+    }
     ConfigMap valid;
     for (const auto& [name, value] : topic.configs) {
         ConfigMap with_it = valid;
@@ -56,21 +58,27 @@ std::size_t adopt_acls(std::span<const access::Acl> acls, ChangeBuilder& change)
     std::vector<access::AclPointer> added;
     std::size_t left_out = 0;
     for (const access::Acl& acl : acls) {
-        if (change.draft().acls().contains(acl)) continue;
+        if (change.draft().acls().contains(acl)) {
+            continue;
+        }
         if (change.draft().acls().size() + added.size() < access::AclIndex::kAclsMax) {
             added.push_back(std::make_shared<const access::Acl>(acl));
         } else {
             ++left_out;
         }
     }
-    if (!added.empty()) change.change_acls(added, {});
+    if (!added.empty()) {
+        change.change_acls(added, {});
+    }
     return left_out;
 }
 
 std::size_t adopt_tokens(std::span<const access::DelegationToken> tokens, ChangeBuilder& change) {
     std::size_t left_out = 0;
     for (const access::DelegationToken& token : tokens) {
-        if (change.draft().find_delegation_token(token.id) != nullptr) continue;
+        if (change.draft().find_delegation_token(token.id) != nullptr) {
+            continue;
+        }
         if (change.draft().delegation_tokens().size() < kDelegationTokensMax) {
             change.put_delegation_token(std::make_shared<const access::DelegationToken>(token));
         } else {
@@ -90,7 +98,9 @@ Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const Ado
         AdoptTopicsReply::Topic& result = reply.topics.emplace_back();
         result.name = topic.name;
         result.error = adoption_problem(topic, change.draft());
-        if (result.error.failed()) continue;
+        if (result.error.failed()) {
+            continue;
+        }
         Topic adopted;
         adopted.name = topic.name;
         adopted.id = topic.id.is_zero() ? fresh_topic_id(context, change.draft()) : topic.id;
@@ -102,12 +112,16 @@ Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const Ado
         change.create_topic(std::move(adopted));
     }
     for (const auto& [user, credentials] : command.scram_credentials) {
-        if (user.empty() || catalog->all_scram_credentials().contains(user)) continue;
+        if (user.empty() || catalog->all_scram_credentials().contains(user)) {
+            continue;
+        }
         change.set_configs(ConfigResourceType::scram_credential, user, credentials);
     }
     reply.left_out_acls = adopt_acls(command.acls, change);
     reply.left_out_tokens = adopt_tokens(command.delegation_tokens, change);
-    if (command.next_producer_id > catalog->next_producer_id()) change.set_next_producer_id(command.next_producer_id);
+    if (command.next_producer_id > catalog->next_producer_id()) {
+        change.set_next_producer_id(command.next_producer_id);
+    }
     return {std::move(reply), change.finish()};
 }
 

@@ -36,7 +36,9 @@ CatalogError judge_resource(const ConfigResource& resource, const CatalogSetting
     if (!can_be_altered(resource.type)) {
         return refused(ErrorCode::invalid_request, "Unknown resource type " + std::to_string(static_cast<int>(resource.type)));
     }
-    if (resource.type != ConfigResourceType::broker || resource.name.empty()) return {};
+    if (resource.type != ConfigResourceType::broker || resource.name.empty()) {
+        return {};
+    }
     std::int32_t id = 0;
     const auto [end, failure] = std::from_chars(resource.name.data(), resource.name.data() + resource.name.size(), id);
     if (failure != std::errc() || end != resource.name.data() + resource.name.size()) {
@@ -60,8 +62,12 @@ template <class Items, class IsNull>
 std::string names_of_nulls(const Items& items, std::string_view separator, IsNull is_null) {
     std::string names;
     for (const auto& item : items) {
-        if (!is_null(item)) continue;
-        if (!names.empty()) names += separator;
+        if (!is_null(item)) {
+            continue;
+        }
+        if (!names.empty()) {
+            names += separator;
+        }
         names += item.name;
     }
     return names;
@@ -72,8 +78,12 @@ std::vector<std::string> split_list(std::string_view text, bool keep_empty) {
     while (true) {
         const std::size_t comma = text.find(',');
         const std::string_view item = text.substr(0, comma);
-        if (keep_empty || !item.empty()) items.emplace_back(item);
-        if (comma == text.npos) return items;
+        if (keep_empty || !item.empty()) {
+            items.emplace_back(item);
+        }
+        if (comma == text.npos) {
+            return items;
+        }
         text.remove_prefix(comma + 1);
     }
 }
@@ -81,7 +91,9 @@ std::vector<std::string> split_list(std::string_view text, bool keep_empty) {
 std::string join_list(const std::vector<std::string>& items) {
     std::string text;
     for (const std::string& item : items) {
-        if (&item != &items.front()) text += ',';
+        if (&item != &items.front()) {
+            text += ',';
+        }
         text += item;
     }
     return text;
@@ -147,8 +159,12 @@ std::expected<ConfigMap, CatalogError> altered_configs(const ResourceToAlter& wi
                 std::vector<std::string> items = split_list(base, false);
                 for (const std::string& item : split_list(*change.value, true)) {
                     const auto position = std::ranges::find(items, item);
-                    if (is_append && position == items.end()) items.push_back(item);
-                    if (!is_append && position != items.end()) items.erase(position);
+                    if (is_append && position == items.end()) {
+                        items.push_back(item);
+                    }
+                    if (!is_append && position != items.end()) {
+                        items.erase(position);
+                    }
                 }
                 configs.insert_or_assign(name, join_list(items));
                 break;
@@ -166,7 +182,9 @@ namespace {
 /// The controller's rules for the complete new set.
 CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& configs, const ConfigMap& current,
                            const CatalogSnapshot& catalog, const ConfigRules& rules, const CatalogSettings& settings) {
-    if (auto problem = config_value_problem(configs)) return std::move(*problem);
+    if (auto problem = config_value_problem(configs)) {
+        return std::move(*problem);
+    }
     if (resource.name.empty() && resource.type == ConfigResourceType::topic) {
         return refused(ErrorCode::invalid_request, "Default topic resources are not allowed.");
     }
@@ -178,7 +196,9 @@ CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& conf
             return refused(ErrorCode::invalid_topic_exception, std::move(*problem));
         }
     }
-    if (CatalogError judged = rules.validate(resource, configs, current); judged.failed()) return judged;
+    if (CatalogError judged = rules.validate(resource, configs, current); judged.failed()) {
+        return judged;
+    }
     if (resource.type == ConfigResourceType::topic && catalog.find_topic(resource.name) == nullptr) {
         return refused(ErrorCode::unknown_topic_or_partition, "The topic '" + std::string(resource.name) + "' does not exist.");
     }
@@ -197,7 +217,9 @@ void store(const ConfigResource& resource, ConfigMap configs, const ConfigMap& c
            ChangeBuilder& change) {
     // A broker reloads its configs even when the value stays the same: that is how a password file is
     // read again (KAFKA-14136). Elsewhere no change leaves no record.
-    if (configs == current && resource.type != ConfigResourceType::broker) return;
+    if (configs == current && resource.type != ConfigResourceType::broker) {
+        return;
+    }
     if (resource.type == ConfigResourceType::topic) {
         change.reconfigure_topic(catalog.share_topic(resource.name), std::move(configs));
     } else {
@@ -210,9 +232,13 @@ std::int64_t changed_entries(const ConfigMap& before, const ConfigMap& after) {
     std::int64_t count = 0;
     for (const auto& [name, value] : after) {
         const auto found = before.find(name);
-        if (found == before.end() || found->second != value) ++count;
+        if (found == before.end() || found->second != value) {
+            ++count;
+        }
     }
-    for (const auto& [name, value] : before) count += after.contains(name) ? 0 : 1;
+    for (const auto& [name, value] : before) {
+        count += after.contains(name) ? 0 : 1;
+    }
     return count;
 }
 
@@ -221,7 +247,9 @@ template <class Command, class FormOf, class ResultOf>
 Decision<AlterConfigsReply> alter(const Command& command, const CatalogPointer& catalog, const ConfigRules& rules,
                                   const CatalogSettings& settings, FormOf form_of, ResultOf result_of) {
     std::map<std::pair<ConfigResourceType, std::string_view>, int> occurrences;
-    for (const auto& wish : command.resources) ++occurrences[{wish.resource.type, wish.resource.name}];
+    for (const auto& wish : command.resources) {
+        ++occurrences[{wish.resource.type, wish.resource.name}];
+    }
 
     ChangeBuilder change(catalog);
     AlterConfigsReply reply;
@@ -231,13 +259,19 @@ Decision<AlterConfigsReply> alter(const Command& command, const CatalogPointer& 
         if (occurrences[{wish.resource.type, wish.resource.name}] > 1) {
             judged = refused(ErrorCode::invalid_request, "Each resource must appear at most once.");
         }
-        if (!judged.failed()) judged = form_of(wish);
-        if (!judged.failed()) judged = judge_resource(wish.resource, settings);
+        if (!judged.failed()) {
+            judged = form_of(wish);
+        }
+        if (!judged.failed()) {
+            judged = judge_resource(wish.resource, settings);
+        }
         if (!judged.failed()) {
             const ConfigMap& current = current_configs(*catalog, wish.resource);
             std::expected<ConfigMap, CatalogError> configs = result_of(wish, current);
             judged = configs ? judge_configs(wish.resource, *configs, current, *catalog, rules, settings) : configs.error();
-            if (!judged.failed()) records += changed_entries(current, *configs);
+            if (!judged.failed()) {
+                records += changed_entries(current, *configs);
+            }
             if (!judged.failed() && !command.validate_only) {
                 store(wish.resource, std::move(*configs), current, *catalog, change);
             }
@@ -254,8 +288,12 @@ Decision<AlterConfigsReply> alter(const Command& command, const CatalogPointer& 
 }
 
 CatalogError judge_form(bool has_duplicates, const std::string& nulls) {
-    if (has_duplicates) return refused(ErrorCode::invalid_request, "Error due to duplicate config keys");
-    if (!nulls.empty()) return refused(ErrorCode::invalid_request, "Null value not supported for : " + nulls);
+    if (has_duplicates) {
+        return refused(ErrorCode::invalid_request, "Error due to duplicate config keys");
+    }
+    if (!nulls.empty()) {
+        return refused(ErrorCode::invalid_request, "Null value not supported for : " + nulls);
+    }
     return {};
 }
 

@@ -47,7 +47,9 @@ const Topic* CatalogSnapshot::find_colliding_topic(std::string_view name) const 
 
 void SnapshotEditor::add_topics(std::vector<TopicPointer> topics) {
     PARTITA_ASSERT(draft_->topics_.empty(), "only an empty catalog is filled at once");
-    for (const TopicPointer& topic : topics) draft_->partition_count_ += topic->partition_count;
+    for (const TopicPointer& topic : topics) {
+        draft_->partition_count_ += topic->partition_count;
+    }
     draft_->topics_ = TopicIndex(std::move(topics));
 }
 
@@ -92,7 +94,9 @@ void SnapshotEditor::set_configs(ConfigResourceType type, std::string_view name,
     auto& slot = configs_slot(type);
     CatalogSnapshot::ConfigsByName changed = *slot;
     if (configs.empty()) {
-        if (const auto found = changed.find(name); found != changed.end()) changed.erase(found);
+        if (const auto found = changed.find(name); found != changed.end()) {
+            changed.erase(found);
+        }
     } else {
         changed.insert_or_assign(std::string(name), std::move(configs));
     }

@@ -21,7 +21,9 @@ std::expected<void, CatalogReplayError> CatalogCore::replay(Bytes key, std::opti
 std::expected<void, CatalogReplayError> CatalogCore::finish_replay() {
     PARTITA_ASSERT(replayed_ != nullptr, "a replay is finished once");
     auto snapshot = replayed_->finish();
-    if (!snapshot) return std::unexpected(snapshot.error());
+    if (!snapshot) {
+        return std::unexpected(snapshot.error());
+    }
     snapshot_ = std::move(*snapshot);
     replayed_.reset();
     return {};
@@ -32,7 +34,9 @@ Decision<InitialiseReply> CatalogCore::initialise(std::string_view cluster_id, c
     ChangeBuilder change(snapshot_);
     const bool is_new = snapshot_->cluster_id().empty();
     const std::string id = is_new ? std::string(cluster_id) : snapshot_->cluster_id();
-    if (is_new || snapshot_->finalized_features() != features) change.set_identity(id, features);
+    if (is_new || snapshot_->finalized_features() != features) {
+        change.set_identity(id, features);
+    }
     return {{id}, change.finish()};
 }
 
@@ -50,7 +54,9 @@ Decision<ProducerIdBlockReply> CatalogCore::allocate_producer_ids(const CatalogC
 }
 
 void CatalogCore::commit(const Effects& effects) {
-    if (effects.empty()) return;
+    if (effects.empty()) {
+        return;
+    }
     PARTITA_ASSERT(effects.base_sequence == snapshot_->sequence(), "effects belong to the snapshot they were decided on");
     snapshot_ = effects.next;
 }

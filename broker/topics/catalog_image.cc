@@ -17,7 +17,9 @@ std::unexpected<CatalogReplayError> corrupt_image(std::string message) {
 /// Stores a decoded value, or passes the error on.
 template <class Value, class Store>
 std::expected<void, CatalogReplayError> keep(std::expected<Value, CatalogReplayError> decoded, Store store) {
-    if (!decoded) return std::unexpected(std::move(decoded.error()));
+    if (!decoded) {
+        return std::unexpected(std::move(decoded.error()));
+    }
     store(std::move(*decoded));
     return {};
 }
@@ -26,7 +28,9 @@ std::expected<void, CatalogReplayError> keep(std::expected<Value, CatalogReplayE
 
 std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, std::optional<Bytes> value) {
     const auto key = decode_key(key_bytes);
-    if (!key) return std::unexpected(key.error());
+    if (!key) {
+        return std::unexpected(key.error());
+    }
     if (const auto* topic = std::get_if<TopicKey>(&*key)) {
         if (!value) {
             topics_.erase(topic->id);
@@ -39,7 +43,9 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         if (!value) {
             if (const auto found = expansions_.find(expansion->id); found != expansions_.end()) {
                 found->second.erase(expansion->epoch);
-                if (found->second.empty()) expansions_.erase(found);
+                if (found->second.empty()) {
+                    expansions_.erase(found);
+                }
             }
             return {};
         }
@@ -53,7 +59,9 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         }
         CatalogSnapshot::ConfigsByName& resources = configs_[configs->type];
         if (!value) {
-            if (const auto found = resources.find(configs->name); found != resources.end()) resources.erase(found);
+            if (const auto found = resources.find(configs->name); found != resources.end()) {
+                resources.erase(found);
+            }
             return {};
         }
         return keep(decode_configs(*value),
@@ -64,7 +72,9 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         const std::tuple identity{producer->epoch, std::string(producer->client_id), std::string(producer->address)};
         if (!value) {
             switches.erase(identity);
-            if (switches.empty()) producer_switches_.erase(producer->id);
+            if (switches.empty()) {
+                producer_switches_.erase(producer->id);
+            }
             return {};
         }
         return keep(decode_producer_switch(*producer, *value),
@@ -75,7 +85,9 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
             acls_.erase(of_acl->acl);
             return {};
         }
-        if (auto checked = check_acl(*value); !checked) return checked;
+        if (auto checked = check_acl(*value); !checked) {
+            return checked;
+        }
         acls_.insert(of_acl->acl);
         return {};
     }
@@ -90,7 +102,9 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
             delegation_tokens_.insert_or_assign(std::string(token->id), std::move(decoded));
         });
     }
-    if (!value) return corrupt_image("the catalog's state and identity are never removed");
+    if (!value) {
+        return corrupt_image("the catalog's state and identity are never removed");
+    }
     if (std::holds_alternative<StateKey>(*key)) {
         return keep(decode_state(*value), [&](CatalogState decoded) { state_ = decoded; });
     }
@@ -121,7 +135,9 @@ std::expected<void, CatalogReplayError> CatalogImage::check_expansions(const Top
 
 std::expected<void, CatalogReplayError> CatalogImage::place_switches(const Topic& topic, Expansions& expansions) {
     const auto found = producer_switches_.find(topic.id);
-    if (found == producer_switches_.end()) return {};
+    if (found == producer_switches_.end()) {
+        return {};
+    }
     for (auto& [identity, producer] : found->second) {
         const auto expansion = expansions.find(std::get<std::int32_t>(identity));
         if (expansion == expansions.end()) {
@@ -140,8 +156,12 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
     std::unordered_set<std::string_view> names;
     for (auto& [id, topic] : topics_) {
         if (const auto found = expansions_.find(id); found != expansions_.end()) {
-            if (auto checked = check_expansions(topic, found->second); !checked) return std::unexpected(checked.error());
-            if (auto placed = place_switches(topic, found->second); !placed) return std::unexpected(placed.error());
+            if (auto checked = check_expansions(topic, found->second); !checked) {
+                return std::unexpected(checked.error());
+            }
+            if (auto placed = place_switches(topic, found->second); !placed) {
+                return std::unexpected(placed.error());
+            }
             for (auto& [epoch, expansion] : found->second) {
                 topic.expansions.push_back(std::make_shared<const ExpansionEpoch>(std::move(expansion)));
             }
@@ -163,11 +183,15 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
 
     SnapshotEditor editor{CatalogSnapshot()};
     editor.add_topics(std::move(topics));
-    for (auto& [type, configs] : configs_) editor.set_all_configs(type, std::move(configs));
+    for (auto& [type, configs] : configs_) {
+        editor.set_all_configs(type, std::move(configs));
+    }
     if (!acls_.empty()) {
         std::vector<access::AclPointer> acls;
         acls.reserve(acls_.size());
-        for (const access::Acl& acl : acls_) acls.push_back(std::make_shared<const access::Acl>(acl));
+        for (const access::Acl& acl : acls_) {
+            acls.push_back(std::make_shared<const access::Acl>(acl));
+        }
         editor.set_acls(std::move(acls));
     }
     CatalogSnapshot::DelegationTokens tokens;
@@ -175,7 +199,9 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
     for (auto& [id, token] : delegation_tokens_) {
         tokens.push_back(std::make_shared<const access::DelegationToken>(std::move(token)));
     }
-    if (!tokens.empty()) editor.set_delegation_tokens(std::move(tokens));
+    if (!tokens.empty()) {
+        editor.set_delegation_tokens(std::move(tokens));
+    }
     editor.set_identity(std::move(identity_.cluster_id), std::move(identity_.features));
     editor.set_next_producer_id(state_.next_producer_id);
     editor.set_sequence(state_.sequence);

@@ -158,9 +158,13 @@ std::string encode_value(const Message& message) {
 template <class Message>
 std::expected<Message, CatalogReplayError> decode_value(Bytes value, std::string_view what, Arena& arena) {
     const std::string name(what);
-    if (value.size() < kVersionBytes) return std::unexpected(corrupt("a " + name + " record is too short"));
+    if (value.size() < kVersionBytes) {
+        return std::unexpected(corrupt("a " + name + " record is too short"));
+    }
     const auto version = load_big_endian<std::int16_t>(value.data());
-    if (version < 0) return std::unexpected(corrupt("a " + name + " record has a negative version"));
+    if (version < 0) {
+        return std::unexpected(corrupt("a " + name + " record has a negative version"));
+    }
     const std::int16_t newest = Message::schema.versions.last;
     if (version > newest) {
         return std::unexpected(newer("a " + name + " record has version " + std::to_string(version) +
@@ -174,14 +178,18 @@ std::expected<Message, CatalogReplayError> decode_value(Bytes value, std::string
                                        " record cannot be decoded: " + std::string(partita::to_string(consumed.error().failure)) +
                                        " at byte " + std::to_string(consumed.error().position)));
     }
-    if (*consumed != body.size()) return std::unexpected(corrupt("a " + name + " record is longer than its content"));
+    if (*consumed != body.size()) {
+        return std::unexpected(corrupt("a " + name + " record is longer than its content"));
+    }
     return message;
 }
 
 std::vector<CatalogConfigEntry> config_entries(const ConfigMap& configs) {
     std::vector<CatalogConfigEntry> entries;
     entries.reserve(configs.size());
-    for (const auto& [name, value] : configs) entries.push_back({name, as_bytes(value)});
+    for (const auto& [name, value] : configs) {
+        entries.push_back({name, as_bytes(value)});
+    }
     return entries;
 }
 
@@ -196,7 +204,9 @@ ConfigMap config_map(const Array<CatalogConfigEntry>& entries) {
 std::expected<CatalogKey, CatalogReplayError> decode_acl_key(Bytes identity) {
     constexpr std::size_t kCodesBytes = 4;
     constexpr std::size_t kFixedBytes = kCodesBytes + 2 * sizeof(std::int16_t);
-    if (identity.size() < kFixedBytes) return std::unexpected(corrupt("the key of an ACL is too short"));
+    if (identity.size() < kFixedBytes) {
+        return std::unexpected(corrupt("the key of an ACL is too short"));
+    }
     const auto code = [&](std::size_t place) { return static_cast<std::int8_t>(identity[place]); };
     if (!access::is_resource_code(code(0)) || !access::is_pattern_code(code(1)) || !access::is_operation_code(code(2)) ||
         !access::is_effect_code(code(3))) {
@@ -206,7 +216,9 @@ std::expected<CatalogKey, CatalogReplayError> decode_acl_key(Bytes identity) {
     const auto principal = load_big_endian<std::uint16_t>(identity.data() + kCodesBytes);
     const auto host = load_big_endian<std::uint16_t>(identity.data() + kCodesBytes + sizeof(principal));
     const std::size_t before_name = std::size_t{principal} + host;
-    if (before_name > texts.size()) return std::unexpected(corrupt("the key of an ACL has a wrong length"));
+    if (before_name > texts.size()) {
+        return std::unexpected(corrupt("the key of an ACL has a wrong length"));
+    }
     return AclKey{{.resource = static_cast<access::ResourceType>(code(0)),
                    .pattern = static_cast<access::PatternType>(code(1)),
                    .name = std::string(as_text(texts.subspan(before_name))),
@@ -272,7 +284,9 @@ std::string encode_key(const CatalogKey& key) {
 }
 
 std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
-    if (bytes.size() < kTypeBytes) return std::unexpected(corrupt("a catalog key is too short"));
+    if (bytes.size() < kTypeBytes) {
+        return std::unexpected(corrupt("a catalog key is too short"));
+    }
     const auto type = load_big_endian<std::int16_t>(bytes.data());
     const Bytes identity = bytes.subspan(kTypeBytes);
     constexpr std::size_t kIdBytes = sizeof(TopicId::bytes);
@@ -281,13 +295,19 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
     };
     switch (static_cast<RecordType>(type)) {
         case RecordType::topic:
-            if (identity.size() != kIdBytes) return wrong_length();
+            if (identity.size() != kIdBytes) {
+                return wrong_length();
+            }
             return TopicKey{load_id(identity)};
         case RecordType::expansion:
-            if (identity.size() != kIdBytes + sizeof(std::int32_t)) return wrong_length();
+            if (identity.size() != kIdBytes + sizeof(std::int32_t)) {
+                return wrong_length();
+            }
             return ExpansionKey{load_id(identity), load_big_endian<std::int32_t>(identity.data() + kIdBytes)};
         case RecordType::configs: {
-            if (identity.empty()) return wrong_length();
+            if (identity.empty()) {
+                return wrong_length();
+            }
             const auto resource = static_cast<ConfigResourceType>(identity[0]);
             if (!has_configs_record(resource)) {
                 return std::unexpected(
@@ -296,25 +316,35 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
             return ConfigsKey{resource, as_text(identity.subspan(1))};
         }
         case RecordType::state:
-            if (!identity.empty()) return wrong_length();
+            if (!identity.empty()) {
+                return wrong_length();
+            }
             return StateKey{};
         case RecordType::identity:
-            if (!identity.empty()) return wrong_length();
+            if (!identity.empty()) {
+                return wrong_length();
+            }
             return IdentityKey{};
         case RecordType::producer_switch: {
             constexpr std::size_t kFixedBytes = kIdBytes + sizeof(std::int32_t) + sizeof(std::int16_t);
-            if (identity.size() < kFixedBytes) return wrong_length();
+            if (identity.size() < kFixedBytes) {
+                return wrong_length();
+            }
             const auto epoch = load_big_endian<std::int32_t>(identity.data() + kIdBytes);
             const auto length = load_big_endian<std::int16_t>(identity.data() + kIdBytes + sizeof(epoch));
             const Bytes texts = identity.subspan(kFixedBytes);
-            if (length < 0 || static_cast<std::size_t>(length) > texts.size()) return wrong_length();
+            if (length < 0 || static_cast<std::size_t>(length) > texts.size()) {
+                return wrong_length();
+            }
             const auto split = static_cast<std::size_t>(length);
             return ProducerSwitchKey{load_id(identity), epoch, as_text(texts.first(split)), as_text(texts.subspan(split))};
         }
         case RecordType::acl:
             return decode_acl_key(identity);
         case RecordType::delegation_token:
-            if (identity.empty()) return wrong_length();
+            if (identity.empty()) {
+                return wrong_length();
+            }
             return DelegationTokenKey{as_text(identity)};
     }
     return std::unexpected(newer("catalog records of type " + std::to_string(type) + " are not known"));
@@ -333,7 +363,9 @@ CatalogRecord topic_record(const Topic& topic) {
 CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansion) {
     std::vector<std::int64_t> ends;
     ends.reserve(expansion.log_end_offsets.size());
-    for (const Offset offset : expansion.log_end_offsets) ends.push_back(offset.value);
+    for (const Offset offset : expansion.log_end_offsets) {
+        ends.push_back(offset.value);
+    }
     CatalogExpansionRecord record{.old_partition_count = expansion.old_partition_count,
                                   .new_partition_count = expansion.new_partition_count,
                                   .time_ms = expansion.time.value,
@@ -385,7 +417,9 @@ CatalogRecord acl_record(const access::Acl& acl) {
 }
 
 std::expected<void, CatalogReplayError> check_acl(Bytes value) {
-    if (value.size() != kVersionBytes) return std::unexpected(corrupt("an ACL record has a wrong length"));
+    if (value.size() != kVersionBytes) {
+        return std::unexpected(corrupt("an ACL record has a wrong length"));
+    }
     if (load_big_endian<std::int16_t>(value.data()) != kCatalogRecordVersion) {
         return std::unexpected(newer("an ACL record has a version that is not known"));
     }
@@ -397,7 +431,9 @@ CatalogRecord delegation_token_record(const access::DelegationToken& token) {
         return CatalogPrincipalName{.type = principal.type, .name = principal.name};
     };
     std::vector<CatalogPrincipalName> renewers;
-    for (const access::PrincipalName& renewer : token.renewers) renewers.push_back(named(renewer));
+    for (const access::PrincipalName& renewer : token.renewers) {
+        renewers.push_back(named(renewer));
+    }
     return {encode_key(DelegationTokenKey{token.id}), encode_value(CatalogTokenRecord{.owner = named(token.owner),
                                                                                       .requester = named(token.requester),
                                                                                       .renewers = renewers,
@@ -413,14 +449,18 @@ CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id) {
 
 CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& features) {
     std::vector<CatalogFeatureEntry> entries;
-    for (const auto& [name, level] : features) entries.push_back({name, level});
+    for (const auto& [name, level] : features) {
+        entries.push_back({name, level});
+    }
     return {encode_key(IdentityKey{}), encode_value(CatalogIdentityRecord{.cluster_id = cluster_id, .features = entries})};
 }
 
 std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes value) {
     Arena arena;
     const auto record = decode_value<CatalogTopicRecord>(value, "topic", arena);
-    if (!record) return std::unexpected(record.error());
+    if (!record) {
+        return std::unexpected(record.error());
+    }
     if (record->partition_count < 1) {
         return std::unexpected(
             corrupt("topic " + std::string(record->name) + " has " + std::to_string(record->partition_count) + " partitions"));
@@ -439,7 +479,9 @@ std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes
 std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const ExpansionKey& key, Bytes value) {
     Arena arena;
     const auto record = decode_value<CatalogExpansionRecord>(value, "expansion", arena);
-    if (!record) return std::unexpected(record.error());
+    if (!record) {
+        return std::unexpected(record.error());
+    }
     ExpansionEpoch expansion;
     expansion.epoch = key.epoch;
     expansion.old_partition_count = record->old_partition_count;
@@ -447,8 +489,12 @@ std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const Expansi
     expansion.time = TimestampMs{record->time_ms};
     expansion.catalog_sequence = record->catalog_sequence;
     expansion.log_end_offsets.reserve(record->log_end_offsets.count());
-    for (const std::int64_t offset : record->log_end_offsets) expansion.log_end_offsets.push_back(Offset{offset});
-    if (!record->has_circumstances) return expansion;
+    for (const std::int64_t offset : record->log_end_offsets) {
+        expansion.log_end_offsets.push_back(Offset{offset});
+    }
+    if (!record->has_circumstances) {
+        return expansion;
+    }
     ExpansionCircumstances known;
     known.requested_by = {.client_id = std::string(record->client_id),
                           .software_name = std::string(record->software_name),
@@ -472,7 +518,9 @@ std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const Expansi
 std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const ProducerSwitchKey& key, Bytes value) {
     Arena arena;
     const auto record = decode_value<CatalogProducerSwitchRecord>(value, "producer switch", arena);
-    if (!record) return std::unexpected(record.error());
+    if (!record) {
+        return std::unexpected(record.error());
+    }
     return ProducerSwitch{.client_id = std::string(key.client_id),
                           .address = std::string(key.address),
                           .time = TimestampMs{record->time_ms},
@@ -484,14 +532,18 @@ std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const P
 std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value) {
     Arena arena;
     const auto record = decode_value<CatalogConfigsRecord>(value, "configs", arena);
-    if (!record) return std::unexpected(record.error());
+    if (!record) {
+        return std::unexpected(record.error());
+    }
     return config_map(record->configs);
 }
 
 std::expected<access::DelegationToken, CatalogReplayError> decode_delegation_token(const DelegationTokenKey& key, Bytes value) {
     Arena arena;
     const auto record = decode_value<CatalogTokenRecord>(value, "delegation token", arena);
-    if (!record) return std::unexpected(record.error());
+    if (!record) {
+        return std::unexpected(record.error());
+    }
     const auto principal = [](const CatalogPrincipalName& named) {
         return access::PrincipalName{.type = std::string(named.type), .name = std::string(named.name)};
     };
@@ -502,14 +554,18 @@ std::expected<access::DelegationToken, CatalogReplayError> decode_delegation_tok
                                   .issued = {record->issued_ms},
                                   .expires = {record->expires_ms},
                                   .latest = {record->latest_ms}};
-    for (const CatalogPrincipalName& renewer : record->renewers) token.renewers.push_back(principal(renewer));
+    for (const CatalogPrincipalName& renewer : record->renewers) {
+        token.renewers.push_back(principal(renewer));
+    }
     return token;
 }
 
 std::expected<CatalogState, CatalogReplayError> decode_state(Bytes value) {
     Arena arena;
     const auto record = decode_value<CatalogStateRecord>(value, "state", arena);
-    if (!record) return std::unexpected(record.error());
+    if (!record) {
+        return std::unexpected(record.error());
+    }
     if (record->sequence < 0 || record->next_producer_id < 0) {
         return std::unexpected(corrupt("a state record has a negative number"));
     }
@@ -519,7 +575,9 @@ std::expected<CatalogState, CatalogReplayError> decode_state(Bytes value) {
 std::expected<CatalogIdentity, CatalogReplayError> decode_identity(Bytes value) {
     Arena arena;
     const auto record = decode_value<CatalogIdentityRecord>(value, "identity", arena);
-    if (!record) return std::unexpected(record.error());
+    if (!record) {
+        return std::unexpected(record.error());
+    }
     CatalogIdentity identity;
     identity.cluster_id = record->cluster_id;
     for (const CatalogFeatureEntry& feature : record->features) {

@@ -14,7 +14,9 @@
 namespace partita::topics {
 
 SnapshotEditor& ChangeBuilder::editor() {
-    if (!editor_) editor_.emplace(*base_);
+    if (!editor_) {
+        editor_.emplace(*base_);
+    }
     return *editor_;
 }
 
@@ -93,8 +95,12 @@ void ChangeBuilder::change_acls(std::span<const access::AclPointer> added, std::
     std::ranges::copy_if(draft().acls().acls(), std::back_inserter(acls),
                          [&](const access::AclPointer& acl) { return !std::ranges::binary_search(removed, *acl, {}, value); });
     acls.insert(acls.end(), added.begin(), added.end());
-    for (const access::AclPointer& acl : added) effects_.records.push_back(acl_record(*acl));
-    for (const access::AclPointer& acl : removed) effects_.records.push_back(tombstone(AclKey{*acl}));
+    for (const access::AclPointer& acl : added) {
+        effects_.records.push_back(acl_record(*acl));
+    }
+    for (const access::AclPointer& acl : removed) {
+        effects_.records.push_back(tombstone(AclKey{*acl}));
+    }
     editor().set_acls(std::move(acls));
     effects_.changes.push_back({.kind = CatalogChange::Kind::acls_changed});
 }
@@ -116,7 +122,9 @@ void ChangeBuilder::remove_delegation_tokens(std::span<const std::string> ids) {
     CatalogSnapshot::DelegationTokens tokens = draft().delegation_tokens();
     const std::set<std::string_view> removed(ids.begin(), ids.end());
     std::erase_if(tokens, [&](const access::DelegationTokenPointer& token) { return removed.contains(token->id); });
-    for (const std::string& id : ids) effects_.records.push_back(tombstone(DelegationTokenKey{id}));
+    for (const std::string& id : ids) {
+        effects_.records.push_back(tombstone(DelegationTokenKey{id}));
+    }
     editor().set_delegation_tokens(std::move(tokens));
     effects_.changes.push_back({.kind = CatalogChange::Kind::delegation_tokens_changed});
 }
@@ -150,7 +158,9 @@ TopicId fresh_topic_id(const CatalogContext& context, const CatalogSnapshot& cat
         const bool reserved =
             std::ranges::all_of(std::span(id.bytes).first(15), [](auto byte) { return byte == 0; }) && id.bytes[15] <= 1;
         const bool looks_like_an_option = (id.bytes[0] >> 2) == 62;
-        if (!reserved && !looks_like_an_option && catalog.find_topic(id) == nullptr) return id;
+        if (!reserved && !looks_like_an_option && catalog.find_topic(id) == nullptr) {
+            return id;
+        }
     }
     assertion_failed("a fresh topic id", "the generator of topic ids repeats itself");
 }
@@ -158,7 +168,9 @@ TopicId fresh_topic_id(const CatalogContext& context, const CatalogSnapshot& cat
 std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers, std::optional<std::size_t> expected_replicas,
                                               std::span<const BrokerId> registered) {
     const std::string prefix = "The manual partition assignment includes ";
-    if (brokers.empty()) return prefix + "an empty replica list.";
+    if (brokers.empty()) {
+        return prefix + "an empty replica list.";
+    }
     std::vector<BrokerId> sorted(brokers.begin(), brokers.end());
     std::ranges::sort(sorted);
     for (std::size_t index = 0; index < sorted.size(); ++index) {
@@ -166,7 +178,9 @@ std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers,
         if (std::ranges::find(registered, sorted[index]) == registered.end()) {
             return prefix + "broker " + broker + ", but no such broker is registered.";
         }
-        if (index > 0 && sorted[index] == sorted[index - 1]) return prefix + "the broker " + broker + " more than once.";
+        if (index > 0 && sorted[index] == sorted[index - 1]) {
+            return prefix + "the broker " + broker + " more than once.";
+        }
     }
     if (expected_replicas && brokers.size() != *expected_replicas) {
         return prefix + "a partition with " + std::to_string(brokers.size()) +

@@ -68,7 +68,9 @@ class ChangeBuilder {
 
 /// Cuts a client's text to `ExpansionCircumstances::kTextBytesMax`.
 inline void cut_text(std::string& text) {
-    if (text.size() > ExpansionCircumstances::kTextBytesMax) text.resize(ExpansionCircumstances::kTextBytesMax);
+    if (text.size() > ExpansionCircumstances::kTextBytesMax) {
+        text.resize(ExpansionCircumstances::kTextBytesMax);
+    }
 }
 
 /// Kafka's text when nothing can be placed because all log directories are cordoned.

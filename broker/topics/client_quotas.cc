@@ -53,7 +53,9 @@ std::optional<QuotaEntity> parse_entity(std::string_view text) {
     QuotaEntity entity;
     while (!text.empty()) {
         const std::size_t equals = text.find('=');
-        if (equals == text.npos) return std::nullopt;
+        if (equals == text.npos) {
+            return std::nullopt;
+        }
         const std::string type(text.substr(0, equals));
         text.remove_prefix(equals + 1);
         std::optional<std::string> name;
@@ -80,7 +82,9 @@ std::optional<QuotaEntity> parse_entity(std::string_view text) {
 std::string entity_text(const QuotaEntity& entity) {
     std::string text = "ClientQuotaEntity(entries={";
     for (const auto& [type, name] : entity) {
-        if (!text.ends_with('{')) text += ", ";
+        if (!text.ends_with('{')) {
+            text += ", ";
+        }
         text += type + "=" + name.value_or("null");
     }
     return text + "})";
@@ -108,17 +112,27 @@ bool is_address(std::string_view text) {
 }
 
 CatalogError judge_entity(const QuotaEntity& entity) {
-    if (entity.empty()) return invalid("Invalid empty client quota entity");
+    if (entity.empty()) {
+        return invalid("Invalid empty client quota entity");
+    }
     for (const auto& [type, name] : entity) {
-        if (!is_entity_type(type)) return invalid("Unhandled client quota entity type: " + type);
-        if (name && name->empty()) return invalid("Empty " + type + " not supported");
+        if (!is_entity_type(type)) {
+            return invalid("Unhandled client quota entity type: " + type);
+        }
+        if (name && name->empty()) {
+            return invalid("Empty " + type + " not supported");
+        }
     }
     const auto ip = entity.find(kIp);
-    if (ip == entity.end()) return {};
+    if (ip == entity.end()) {
+        return {};
+    }
     if (entity.size() > 1) {
         return invalid("Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId");
     }
-    if (ip->second && !is_address(*ip->second)) return invalid(*ip->second + " is not a valid IP or resolvable host.");
+    if (ip->second && !is_address(*ip->second)) {
+        return invalid(*ip->second + " is not a valid IP or resolvable host.");
+    }
     return {};
 }
 
@@ -126,9 +140,15 @@ CatalogError judge_value(std::string_view key, double value, bool is_for_address
     const auto found = std::ranges::find_if(
         kQuotas, [&](const QuotaDefinition& quota) { return quota.key == key && quota.is_for_addresses == is_for_addresses; });
     const std::string name(key);
-    if (found == std::end(kQuotas)) return invalid("Invalid configuration key " + name);
-    if (value <= 0.0) return invalid("Quota " + name + " must be greater than 0");
-    if (found->type == QuotaType::float64) return {};
+    if (found == std::end(kQuotas)) {
+        return invalid("Invalid configuration key " + name);
+    }
+    if (value <= 0.0) {
+        return invalid("Quota " + name + " must be greater than 0");
+    }
+    if (found->type == QuotaType::float64) {
+        return {};
+    }
     if (found->type == QuotaType::int32 && value > std::numeric_limits<std::int32_t>::max()) {
         return invalid("Proposed value for " + name + " is too large for an INT.");
     }
@@ -156,7 +176,9 @@ CatalogError apply(const QuotaAlteration& alteration, ConfigMap& quotas) {
             quotas.erase(std::string(operation.key));
             continue;
         }
-        if (auto error = judge_value(operation.key, *operation.value, is_for_addresses); error.failed()) return error;
+        if (auto error = judge_value(operation.key, *operation.value, is_for_addresses); error.failed()) {
+            return error;
+        }
         quotas.insert_or_assign(std::string(operation.key), number_text(*operation.value));
     }
     return {};
@@ -165,12 +187,16 @@ CatalogError apply(const QuotaAlteration& alteration, ConfigMap& quotas) {
 CatalogError judge_filter(std::span<const QuotaFilterComponent> filter) {
     std::set<std::string_view> types;
     for (const QuotaFilterComponent& component : filter) {
-        if (component.entity_type.empty()) return invalid("Invalid empty entity type.");
+        if (component.entity_type.empty()) {
+            return invalid("Invalid empty entity type.");
+        }
         const std::string type(component.entity_type);
         if (!types.insert(component.entity_type).second) {
             return invalid("Entity type " + type + " cannot appear more than once in the filter.");
         }
-        if (!is_entity_type(type)) return refused(ErrorCode::unsupported_version, "Unsupported entity type " + type);
+        if (!is_entity_type(type)) {
+            return refused(ErrorCode::unsupported_version, "Unsupported entity type " + type);
+        }
         switch (component.match_type) {
             case 0:
                 if (!component.match) {
@@ -200,11 +226,17 @@ CatalogError judge_filter(std::span<const QuotaFilterComponent> filter) {
 }
 
 bool matches(const QuotaEntity& entity, std::span<const QuotaFilterComponent> filter, bool strict) {
-    if (strict && entity.size() != filter.size()) return false;
+    if (strict && entity.size() != filter.size()) {
+        return false;
+    }
     return std::ranges::all_of(filter, [&](const QuotaFilterComponent& component) {
         const auto found = entity.find(component.entity_type);
-        if (found == entity.end()) return false;
-        if (component.match_type == 2) return true;
+        if (found == entity.end()) {
+            return false;
+        }
+        if (component.match_type == 2) {
+            return true;
+        }
         return component.match ? found->second == *component.match : !found->second.has_value();
     });
 }
@@ -223,7 +255,9 @@ Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catal
         }
         AlteredQuotas& result = reply.entities.emplace_back(alteration.entity);
         result.error = judge_entity(alteration.entity);
-        if (result.error.failed()) continue;
+        if (result.error.failed()) {
+            continue;
+        }
         const std::string name = entity_name(alteration.entity);
         const auto& all = change.draft().all_client_quotas();
         const auto present = all.find(name);
@@ -240,14 +274,20 @@ Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catal
 std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(const CatalogSnapshot& catalog,
                                                                                  std::span<const QuotaFilterComponent> filter,
                                                                                  bool strict) {
-    if (auto error = judge_filter(filter); error.failed()) return std::unexpected(std::move(error));
+    if (auto error = judge_filter(filter); error.failed()) {
+        return std::unexpected(std::move(error));
+    }
     std::vector<DescribedQuotas> found;
     for (const auto& [name, configs] : catalog.all_client_quotas()) {
         auto entity = parse_entity(name);
         PARTITA_ASSERT(entity.has_value(), "the catalog holds only what entity_name made");
-        if (!matches(*entity, filter, strict)) continue;
+        if (!matches(*entity, filter, strict)) {
+            continue;
+        }
         DescribedQuotas& described = found.emplace_back(std::move(*entity));
-        for (const auto& [key, value] : configs) described.values.emplace(key, parse_number(value));
+        for (const auto& [key, value] : configs) {
+            described.values.emplace(key, parse_number(value));
+        }
     }
     return found;
 }
@@ -256,15 +296,21 @@ bool is_quota_entity(std::string_view name) { return parse_entity(name).has_valu
 
 std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity, std::string_view key) {
     const auto quotas = catalog.all_client_quotas().find(entity_name(entity));
-    if (quotas == catalog.all_client_quotas().end()) return std::nullopt;
+    if (quotas == catalog.all_client_quotas().end()) {
+        return std::nullopt;
+    }
     const auto value = quotas->second.find(key);
-    if (value == quotas->second.end()) return std::nullopt;
+    if (value == quotas->second.end()) {
+        return std::nullopt;
+    }
     return parse_number(value->second);
 }
 
 std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std::string_view user, std::string_view client_id,
                                             std::string_view key) {
-    if (catalog.all_client_quotas().empty()) return std::nullopt;
+    if (catalog.all_client_quotas().empty()) {
+        return std::nullopt;
+    }
     enum class Part { named, any, absent };
     struct Level {
         Part user;
@@ -275,19 +321,29 @@ std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std:
         {Part::any, Part::any},     {Part::any, Part::absent}, {Part::absent, Part::named}, {Part::absent, Part::any},
     };
     const auto add = [](QuotaEntity& entity, std::string_view type, Part part, std::string_view name) {
-        if (part == Part::named) entity.emplace(type, std::string(name));
-        if (part == Part::any) entity.emplace(type, std::nullopt);
+        if (part == Part::named) {
+            entity.emplace(type, std::string(name));
+        }
+        if (part == Part::any) {
+            entity.emplace(type, std::nullopt);
+        }
     };
     for (const Level& level : kMostSpecificFirst) {
         QuotaEntity entity;
         add(entity, kUser, level.user, user);
         add(entity, kClientId, level.client, client_id);
         const std::optional<double> rate = client_quota(catalog, entity, key);
-        if (!rate) continue;
+        if (!rate) {
+            continue;
+        }
         // A quota for any user or any client id holds for each of them by itself.
         std::string bucket;
-        if (level.user != Part::absent) bucket += "user=" + std::to_string(user.size()) + ":" + std::string(user) + ";";
-        if (level.client != Part::absent) bucket += "client-id=" + std::string(client_id);
+        if (level.user != Part::absent) {
+            bucket += "user=" + std::to_string(user.size()) + ":" + std::string(user) + ";";
+        }
+        if (level.client != Part::absent) {
+            bucket += "client-id=" + std::string(client_id);
+        }
         return QuotaInForce{*rate, std::move(bucket)};
     }
     return std::nullopt;
@@ -296,8 +352,12 @@ std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std:
 std::optional<QuotaInForce> quota_of_address(const CatalogSnapshot& catalog, std::string_view address, std::string_view key) {
     std::string own(address);
     std::optional<double> rate = client_quota(catalog, {{std::string(kIp), own}}, key);
-    if (!rate) rate = client_quota(catalog, {{std::string(kIp), std::nullopt}}, key);
-    if (!rate) return std::nullopt;
+    if (!rate) {
+        rate = client_quota(catalog, {{std::string(kIp), std::nullopt}}, key);
+    }
+    if (!rate) {
+        return std::nullopt;
+    }
     return QuotaInForce{*rate, std::move(own)};
 }
 

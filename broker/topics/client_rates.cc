@@ -25,13 +25,17 @@ void WindowedRate::record(double value, Instant now) {
 void WindowedRate::forget_old(Instant now) {
     const std::int64_t age_max_ms = windows_.count * windows_.size_ms;
     for (Window& window : used_) {
-        if (now - window.last_used >= age_max_ms) window = {.began = now, .last_used = now};
+        if (now - window.last_used >= age_max_ms) {
+            window = {.began = now, .last_used = now};
+        }
     }
 }
 
 std::int64_t WindowedRate::span_ms(Instant now) {
     forget_old(now);
-    if (used_.empty()) return std::max<std::int64_t>(1, (windows_.count - 1) * windows_.size_ms);
+    if (used_.empty()) {
+        return std::max<std::int64_t>(1, (windows_.count - 1) * windows_.size_ms);
+    }
     std::int64_t span = now - std::ranges::min_element(used_, {}, &Window::began)->began;
     const std::int64_t full_windows = span / windows_.size_ms;
     span += std::max<std::int64_t>(0, windows_.count - 1 - full_windows) * windows_.size_ms;
@@ -41,7 +45,9 @@ std::int64_t WindowedRate::span_ms(Instant now) {
 double WindowedRate::per_second(Instant now) {
     const double seconds = static_cast<double>(span_ms(now)) / 1000.0;
     double sum = 0;
-    for (const Window& window : used_) sum += window.value;
+    for (const Window& window : used_) {
+        sum += window.value;
+    }
     return sum / seconds;
 }
 
@@ -63,7 +69,9 @@ std::int64_t ClientRates::use(const QuotaInForce& quota, double value, Instant n
     WindowedRate& rate = rate_of(quota.bucket);
     rate.record(value, now);
     const double used = rate.per_second(now);
-    if (used <= quota.rate) return 0;
+    if (used <= quota.rate) {
+        return 0;
+    }
     return std::llround((used - quota.rate) / quota.rate * static_cast<double>(rate.span_ms(now)));
 }
 

@@ -17,7 +17,9 @@ CatalogError error(ErrorCode code, std::string message) { return {code, std::mov
 /// Kafka's rules in Kafka's order. `records_before` counts the partitions that the request added so far.
 CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t records_before, const CatalogSettings& settings,
                    LimitedCommand& limited, MutationMeter& meter) {
-    if (topic == nullptr) return {ErrorCode::unknown_topic_or_partition, std::nullopt};
+    if (topic == nullptr) {
+        return {ErrorCode::unknown_topic_or_partition, std::nullopt};
+    }
     const std::string current = std::to_string(topic->partition_count);
     if (wish.count == topic->partition_count) {
         return error(ErrorCode::invalid_partitions, "Topic already has " + current + " partition(s).");
@@ -32,8 +34,12 @@ CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t r
                      "Attempted to add " + std::to_string(added) + " additional partition(s), but only " +
                          std::to_string(wish.assignments->size()) + " assignment(s) were specified.");
     }
-    if (CatalogError beyond = limited.admit_growth(*topic, wish.count); beyond.failed()) return beyond;
-    if (CatalogError throttled = meter.charge(added); throttled.failed()) return throttled;
+    if (CatalogError beyond = limited.admit_growth(*topic, wish.count); beyond.failed()) {
+        return beyond;
+    }
+    if (CatalogError throttled = meter.charge(added); throttled.failed()) {
+        return throttled;
+    }
     if (!wish.assignments && !settings.takes_new_partitions) {
         return error(ErrorCode::invalid_replication_factor, std::string(kNoPlace));
     }
@@ -55,9 +61,13 @@ CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t r
 
 std::vector<Offset> ends_at_the_cut(const Topic& topic, const CatalogContext& context) {
     std::vector<Offset> ends;
-    if (context.log_end_offsets) ends = context.log_end_offsets(topic);
+    if (context.log_end_offsets) {
+        ends = context.log_end_offsets(topic);
+    }
     PARTITA_ASSERT(ends.size() <= static_cast<std::size_t>(topic.partition_count), "one log end per partition at most");
-    while (!ends.empty() && ends.back() == Offset{0}) ends.pop_back();
+    while (!ends.empty() && ends.back() == Offset{0}) {
+        ends.pop_back();
+    }
     return ends;
 }
 
@@ -71,7 +81,9 @@ Topic expanded(const Topic& before, const TopicToExpand& wish, std::int64_t sequ
     expansion.time = context.now.wall;
     expansion.catalog_sequence = sequence;
     expansion.log_end_offsets = ends_at_the_cut(before, context);
-    if (wish.judged != nullptr) expansion.circumstances = wish.judged->circumstances;
+    if (wish.judged != nullptr) {
+        expansion.circumstances = wish.judged->circumstances;
+    }
     after.expansions.push_back(std::make_shared<const ExpansionEpoch>(std::move(expansion)));
     return after;
 }
@@ -84,10 +96,14 @@ std::shared_ptr<const ExpansionCircumstances> bounded_circumstances(ExpansionCir
                               &origin.principal, &known.mode, &known.verdict, &known.override_used}) {
         cut_text(*text);
     }
-    for (GroupAtCut& group : known.groups) cut_text(group.group_id);
+    for (GroupAtCut& group : known.groups) {
+        cut_text(group.group_id);
+    }
     std::ranges::sort(known.groups, {}, &GroupAtCut::group_id);
     known.group_count = std::max(known.group_count, static_cast<std::int32_t>(known.groups.size()));
-    if (known.groups.size() > ExpansionCircumstances::kGroupsMax) known.groups.resize(ExpansionCircumstances::kGroupsMax);
+    if (known.groups.size() > ExpansionCircumstances::kGroupsMax) {
+        known.groups.resize(ExpansionCircumstances::kGroupsMax);
+    }
     std::ranges::for_each(known.seeded_groups, cut_text);
     std::ranges::sort(known.seeded_groups);
     if (known.seeded_groups.size() > ExpansionCircumstances::kGroupsMax) {
@@ -104,12 +120,16 @@ std::shared_ptr<const ExpansionCircumstances> bounded_circumstances(ExpansionCir
 Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreatePartitionsCommand& command,
                                                                const CatalogContext& context) const {
     std::map<std::string_view, int> occurrences;
-    for (const TopicToExpand& wish : command.topics) ++occurrences[wish.name];
+    for (const TopicToExpand& wish : command.topics) {
+        ++occurrences[wish.name];
+    }
 
     CreatePartitionsReply reply;
     for (const TopicToExpand& wish : command.topics) {
         int& count = occurrences[wish.name];
-        if (count < 2) continue;
+        if (count < 2) {
+            continue;
+        }
         reply.topics.push_back({std::string(wish.name), error(ErrorCode::invalid_request, std::string(kDuplicateTopicName))});
         count = 0;
     }
@@ -119,10 +139,14 @@ Decision<CreatePartitionsReply> CatalogCore::create_partitions(const CreateParti
     LimitedCommand limited(*snapshot_, context.settings.limits.value);
     std::int64_t records = 0;
     for (const TopicToExpand& wish : command.topics) {
-        if (occurrences[wish.name] != 1) continue;
+        if (occurrences[wish.name] != 1) {
+            continue;
+        }
         const TopicPointer topic = snapshot_->share_topic(wish.name);
         CatalogError judged = judge(wish, topic.get(), records, context.settings, limited, meter);
-        if (!judged.failed() && wish.judged != nullptr) judged = wish.judged->refusal;
+        if (!judged.failed() && wish.judged != nullptr) {
+            judged = wish.judged->refusal;
+        }
         if (!judged.failed()) {
             records += wish.count - topic->partition_count;
             if (!command.validate_only) {

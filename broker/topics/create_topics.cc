@@ -25,7 +25,9 @@ CreatedTopic refused(std::string_view name, ErrorCode code, std::optional<std::s
 /// Every topic of the request with the same error, as Kafka answers when the request fails as a whole.
 CreateTopicsReply all_refused(const CreateTopicsCommand& command, ErrorCode code, std::string_view message) {
     CreateTopicsReply reply;
-    for (const TopicToCreate& topic : command.topics) reply.topics.push_back(refused(topic.name, code, std::string(message)));
+    for (const TopicToCreate& topic : command.topics) {
+        reply.topics.push_back(refused(topic.name, code, std::string(message)));
+    }
     return reply;
 }
 
@@ -33,8 +35,12 @@ CreateTopicsReply all_refused(const CreateTopicsCommand& command, ErrorCode code
 constexpr std::array kReserved{kClusterMetadataTopicName, kCatalogLogName};
 
 std::int64_t partitions_asked_for(const TopicToCreate& topic, const CatalogSettings& settings) {
-    if (!topic.assignments.empty()) return static_cast<std::int64_t>(topic.assignments.size());
-    if (topic.num_partitions == -1) return settings.num_partitions;
+    if (!topic.assignments.empty()) {
+        return static_cast<std::int64_t>(topic.assignments.size());
+    }
+    if (topic.num_partitions == -1) {
+        return settings.num_partitions;
+    }
     return std::max(topic.num_partitions, 0);
 }
 
@@ -48,7 +54,9 @@ std::optional<CatalogError> name_problem(std::string_view name, const CatalogSna
     if (const Topic* colliding = catalog.find_colliding_topic(name)) {
         return CatalogError{ErrorCode::invalid_topic_exception, quoted + " collides with existing topic: " + colliding->name};
     }
-    if (auto problem = topic_name_problem(name)) return CatalogError{ErrorCode::invalid_topic_exception, std::move(problem)};
+    if (auto problem = topic_name_problem(name)) {
+        return CatalogError{ErrorCode::invalid_topic_exception, std::move(problem)};
+    }
     return std::nullopt;
 }
 
@@ -65,10 +73,16 @@ std::expected<ConfigMap, CatalogError> judge_configs(const TopicToCreate& topic,
     if (!nulls.empty()) {
         return std::unexpected(CatalogError{ErrorCode::invalid_config, "Null value not supported for topic configs: " + nulls});
     }
-    if (configs.empty()) return configs;
-    if (auto problem = config_value_problem(configs)) return std::unexpected(std::move(*problem));
+    if (configs.empty()) {
+        return configs;
+    }
+    if (auto problem = config_value_problem(configs)) {
+        return std::unexpected(std::move(*problem));
+    }
     CatalogError judged = rules.validate({ConfigResourceType::topic, topic.name}, configs, {});
-    if (judged.failed()) return std::unexpected(std::move(judged));
+    if (judged.failed()) {
+        return std::unexpected(std::move(judged));
+    }
     return configs;
 }
 
@@ -107,7 +121,9 @@ std::expected<Shape, CatalogError> judge_assignments(const TopicToCreate& topic,
 }
 
 std::expected<Shape, CatalogError> judge_shape(const TopicToCreate& topic, const CatalogSettings& settings) {
-    if (!topic.assignments.empty()) return judge_assignments(topic, settings);
+    if (!topic.assignments.empty()) {
+        return judge_assignments(topic, settings);
+    }
     if (topic.replication_factor < -1 || topic.replication_factor == 0) {
         return std::unexpected(CatalogError{ErrorCode::invalid_replication_factor,
                                             "Replication factor must be larger than 0, or -1 to use the default value."});
@@ -138,11 +154,17 @@ std::expected<Shape, CatalogError> judge_shape(const TopicToCreate& topic, const
 /// collisions between the topics of one request.
 std::expected<Topic, CatalogError> judge_topic(const TopicToCreate& topic, const CatalogSnapshot& existing,
                                                const ConfigRules& rules, const CatalogContext& context) {
-    if (auto problem = name_problem(topic.name, existing)) return std::unexpected(std::move(*problem));
+    if (auto problem = name_problem(topic.name, existing)) {
+        return std::unexpected(std::move(*problem));
+    }
     auto configs = judge_configs(topic, rules);
-    if (!configs) return std::unexpected(std::move(configs.error()));
+    if (!configs) {
+        return std::unexpected(std::move(configs.error()));
+    }
     const auto shape = judge_shape(topic, context.settings);
-    if (!shape) return std::unexpected(shape.error());
+    if (!shape) {
+        return std::unexpected(shape.error());
+    }
     Topic created;
     created.name = topic.name;
     created.partition_count = shape->partition_count;
@@ -171,7 +193,9 @@ TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& sett
         topic.replication_factor = 1;
         configs = configs_when_made(*internal, settings);
     }
-    for (const auto& [key, value] : configs) topic.configs.push_back({key, value});
+    for (const auto& [key, value] : configs) {
+        topic.configs.push_back({key, value});
+    }
     return topic;
 }
 
@@ -179,13 +203,17 @@ TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& sett
 
 Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand& command, const CatalogContext& context) const {
     std::map<std::string_view, int> occurrences;
-    for (const TopicToCreate& topic : command.topics) ++occurrences[topic.name];
+    for (const TopicToCreate& topic : command.topics) {
+        ++occurrences[topic.name];
+    }
     const auto is_judged = [&](const TopicToCreate& topic) {
         return occurrences[topic.name] == 1 && std::ranges::find(kReserved, topic.name) == kReserved.end();
     };
     std::int64_t partitions = 0;
     for (const TopicToCreate& topic : command.topics) {
-        if (is_judged(topic)) partitions += partitions_asked_for(topic, context.settings);
+        if (is_judged(topic)) {
+            partitions += partitions_asked_for(topic, context.settings);
+        }
     }
     if (partitions > kMaxPartitionsPerRequest) {
         return {all_refused(command, ErrorCode::policy_violation, "Excessively large number of partitions per request."), {}};
@@ -197,7 +225,9 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
     CreateTopicsReply reply;
     std::int64_t records = 0;
     for (const TopicToCreate& topic : command.topics) {
-        if (!is_judged(topic)) continue;
+        if (!is_judged(topic)) {
+            continue;
+        }
         auto created = judge_topic(topic, *snapshot_, rules_, context);
         if (!created) {
             reply.topics.push_back(refused(topic.name, created.error().code, std::move(created.error().message)));
@@ -218,7 +248,9 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
         }
         created->id = fresh_topic_id(context, change.draft());
         reply.topics.push_back(created_result(*created));
-        if (!command.validate_only) change.create_topic(std::move(*created));
+        if (!command.validate_only) {
+            change.create_topic(std::move(*created));
+        }
     }
     for (const TopicToCreate& topic : command.topics) {
         if (int& count = occurrences[topic.name]; count > 1) {
@@ -237,7 +269,9 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
 }
 
 Decision<CreatedTopic> CatalogCore::auto_create_topic(std::string_view name, const CatalogContext& context) const {
-    if (const Topic* existing = snapshot_->find_topic(name)) return {created_result(*existing), {}};
+    if (const Topic* existing = snapshot_->find_topic(name)) {
+        return {created_result(*existing), {}};
+    }
     ConfigMap configs;
     CreateTopicsCommand command;
     command.topics.push_back(automatic_topic(name, context.settings, configs));

@@ -23,7 +23,9 @@ TimestampMs after(TimestampMs now, std::int64_t period_ms) {
 bool is_too_long(const PrincipalName& principal) { return principal.name.size() > kTokenNameBytesMax; }
 
 ErrorCode problem_of(const CreateDelegationTokenCommand& command, const CatalogSnapshot& catalog) {
-    if (!names_only_users(command)) return ErrorCode::invalid_principal_type;
+    if (!names_only_users(command)) {
+        return ErrorCode::invalid_principal_type;
+    }
     if (command.renewers.size() > kTokenRenewersMax || is_too_long(command.owner) ||
         std::ranges::any_of(command.renewers, is_too_long)) {
         return ErrorCode::invalid_request;
@@ -36,7 +38,9 @@ std::string fresh_token_id(const CatalogContext& context, const CatalogSnapshot&
     constexpr int kAttempts = 64;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         std::string id = context.next_topic_id().to_string();
-        if (!id.starts_with('-') && catalog.find_delegation_token(id) == nullptr) return id;
+        if (!id.starts_with('-') && catalog.find_delegation_token(id) == nullptr) {
+            return id;
+        }
     }
     assertion_failed("a fresh token id", "the generator of ids repeats itself");
 }
@@ -63,8 +67,9 @@ bool names_only_users(const CreateDelegationTokenCommand& command) {
 Decision<CreateDelegationTokenReply> create_delegation_token(const CatalogPointer& catalog,
                                                              const CreateDelegationTokenCommand& command,
                                                              const TokenLifetimes& lifetimes, const CatalogContext& context) {
-    if (const ErrorCode error = problem_of(command, *catalog); error != ErrorCode::none)
+    if (const ErrorCode error = problem_of(command, *catalog); error != ErrorCode::none) {
         return {{.error = error, .token = {}}, {}};
+    }
     const TimestampMs now = context.now.wall;
     const std::int64_t lifetime_ms =
         command.lifetime_ms > 0 ? std::min(command.lifetime_ms, lifetimes.latest_ms) : lifetimes.latest_ms;
@@ -84,9 +89,15 @@ Decision<CreateDelegationTokenReply> create_delegation_token(const CatalogPointe
 Decision<MoveExpiryReply> renew_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
                                                  const TokenLifetimes& lifetimes, TimestampMs now) {
     const DelegationToken* const token = catalog->find_delegation_token(command.token_id);
-    if (token == nullptr) return refused(ErrorCode::delegation_token_not_found);
-    if (token->is_expired(now)) return refused(ErrorCode::delegation_token_expired);
-    if (!token->may_be_renewed_by(command.requester)) return refused(ErrorCode::delegation_token_owner_mismatch);
+    if (token == nullptr) {
+        return refused(ErrorCode::delegation_token_not_found);
+    }
+    if (token->is_expired(now)) {
+        return refused(ErrorCode::delegation_token_expired);
+    }
+    if (!token->may_be_renewed_by(command.requester)) {
+        return refused(ErrorCode::delegation_token_owner_mismatch);
+    }
     const std::int64_t period_ms =
         command.period_ms > 0 ? std::min(command.period_ms, lifetimes.until_renewal_ms) : lifetimes.until_renewal_ms;
     return move_expiry(catalog, *token, period_ms, now);
@@ -95,8 +106,12 @@ Decision<MoveExpiryReply> renew_delegation_token(const CatalogPointer& catalog, 
 Decision<MoveExpiryReply> expire_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
                                                   const TokenLifetimes& /*lifetimes*/, TimestampMs now) {
     const DelegationToken* const token = catalog->find_delegation_token(command.token_id);
-    if (token == nullptr) return refused(ErrorCode::delegation_token_not_found);
-    if (!token->may_be_renewed_by(command.requester)) return refused(ErrorCode::delegation_token_owner_mismatch);
+    if (token == nullptr) {
+        return refused(ErrorCode::delegation_token_not_found);
+    }
+    if (!token->may_be_renewed_by(command.requester)) {
+        return refused(ErrorCode::delegation_token_owner_mismatch);
+    }
     if (command.period_ms >= 0) {
         return token->is_expired(now) ? refused(ErrorCode::delegation_token_expired)
                                       : move_expiry(catalog, *token, command.period_ms, now);
@@ -109,10 +124,14 @@ Decision<MoveExpiryReply> expire_delegation_token(const CatalogPointer& catalog,
 Decision<std::vector<std::string>> remove_expired_tokens(const CatalogPointer& catalog, TimestampMs now) {
     std::vector<std::string> expired;
     for (const access::DelegationTokenPointer& token : catalog->delegation_tokens()) {
-        if (token->is_expired(now)) expired.push_back(token->id);
+        if (token->is_expired(now)) {
+            expired.push_back(token->id);
+        }
     }
     ChangeBuilder change(catalog);
-    if (!expired.empty()) change.remove_delegation_tokens(expired);
+    if (!expired.empty()) {
+        change.remove_delegation_tokens(expired);
+    }
     return {std::move(expired), change.finish()};
 }
 

@@ -13,7 +13,9 @@ constexpr std::int16_t kFirstVersionWithDeletionDisabled = 3;
 
 DeletedTopic refused(std::optional<std::string_view> name, const TopicId& id, ErrorCode code, std::string_view message) {
     DeletedTopic result;
-    if (name) result.name = std::string(*name);
+    if (name) {
+        result.name = std::string(*name);
+    }
     result.id = id;
     result.error = {code, std::string(message)};
     return result;
@@ -25,7 +27,9 @@ std::optional<ErrorCode> failure_of_all(const DeleteTopicsCommand& command, cons
         return command.request_version < kFirstVersionWithDeletionDisabled ? ErrorCode::invalid_request
                                                                            : ErrorCode::topic_deletion_disabled;
     }
-    if (command.has_no_time) return ErrorCode::request_timed_out;
+    if (command.has_no_time) {
+        return ErrorCode::request_timed_out;
+    }
     return std::nullopt;
 }
 
@@ -66,21 +70,29 @@ Wishes count_wishes(const DeleteTopicsCommand& command, DeleteTopicsReply& reply
 }  // namespace
 
 Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand& command, const CatalogContext& context) const {
-    if (const auto failure = failure_of_all(command, context.settings)) return {all_refused(command, *failure), {}};
+    if (const auto failure = failure_of_all(command, context.settings)) {
+        return {all_refused(command, *failure), {}};
+    }
 
     DeleteTopicsReply reply;
     Wishes wishes = count_wishes(command, reply);
     for (const auto& [name, count] : wishes.names) {
-        if (count > 1) reply.topics.push_back(refused(name, TopicId{}, ErrorCode::invalid_request, kDuplicateTopicName));
+        if (count > 1) {
+            reply.topics.push_back(refused(name, TopicId{}, ErrorCode::invalid_request, kDuplicateTopicName));
+        }
     }
     for (const auto& [id, count] : wishes.ids) {
-        if (count > 1) reply.topics.push_back(refused(std::nullopt, id, ErrorCode::invalid_request, "Duplicate topic id."));
+        if (count > 1) {
+            reply.topics.push_back(refused(std::nullopt, id, ErrorCode::invalid_request, "Duplicate topic id."));
+        }
     }
 
     // Ids first, then names, as Kafka: a name whose id was supplied as well takes both out.
     std::set<TopicId> doomed;
     for (const auto& [id, count] : wishes.ids) {
-        if (count > 1) continue;
+        if (count > 1) {
+            continue;
+        }
         if (snapshot_->find_topic(id) == nullptr) {
             reply.topics.push_back(
                 refused(std::nullopt, id, ErrorCode::unknown_topic_id, error_message(ErrorCode::unknown_topic_id)));
@@ -89,7 +101,9 @@ Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand
         }
     }
     for (const auto& [name, count] : wishes.names) {
-        if (count > 1) continue;
+        if (count > 1) {
+            continue;
+        }
         const Topic* topic = snapshot_->find_topic(name);
         if (topic == nullptr) {
             reply.topics.push_back(refused(name, TopicId{}, ErrorCode::unknown_topic_or_partition,
@@ -107,9 +121,13 @@ Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand
     MutationMeter meter(*snapshot_, command.client, context);
     for (const TopicReference& wish : command.topics) {
         const TopicPointer topic = wish.name ? snapshot_->share_topic(*wish.name) : snapshot_->share_topic(wish.id);
-        if (!topic || doomed.erase(topic->id) == 0) continue;
+        if (!topic || doomed.erase(topic->id) == 0) {
+            continue;
+        }
         CatalogError throttled = meter.charge(topic->partition_count);
-        if (!throttled.failed()) change.delete_topic(topic);
+        if (!throttled.failed()) {
+            change.delete_topic(topic);
+        }
         reply.topics.push_back({.name = topic->name, .id = topic->id, .error = std::move(throttled)});
     }
     reply.throttle_ms = meter.throttle_ms();

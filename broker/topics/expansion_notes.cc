@@ -22,7 +22,9 @@ Decision<RecordProducerSwitchesReply> CatalogCore::record_producer_switches(cons
     const TopicPointer topic = snapshot_->share_topic(command.topic_id);
     const bool known =
         topic != nullptr && command.epoch >= 1 && static_cast<std::size_t>(command.epoch) <= topic->expansions.size();
-    if (!known) return {reply, change.finish()};
+    if (!known) {
+        return {reply, change.finish()};
+    }
 
     auto& slot = topic->expansions[static_cast<std::size_t>(command.epoch) - 1];
     ExpansionEpoch expansion = *slot;
@@ -32,7 +34,9 @@ Decision<RecordProducerSwitchesReply> CatalogCore::record_producer_switches(cons
         cut_text(producer.client_id);
         cut_text(producer.address);
         const auto place = std::ranges::lower_bound(switches, identity(producer), {}, identity);
-        if (place != switches.end() && identity(*place) == identity(producer)) continue;
+        if (place != switches.end() && identity(*place) == identity(producer)) {
+            continue;
+        }
         if (switches.size() >= ExpansionEpoch::kProducerSwitchesMax) {
             ++reply.beyond_bound;
             continue;
@@ -54,8 +58,9 @@ Decision<std::vector<std::string>> CatalogCore::forget_seeded_groups(const Topic
     ChangeBuilder change(snapshot_);
     std::vector<std::string> seeded;
     const TopicPointer topic = snapshot_->share_topic(id);
-    if (topic == nullptr || epoch < 1 || static_cast<std::size_t>(epoch) > topic->expansions.size())
+    if (topic == nullptr || epoch < 1 || static_cast<std::size_t>(epoch) > topic->expansions.size()) {
         return {seeded, change.finish()};
+    }
     const std::size_t index = static_cast<std::size_t>(epoch) - 1;
     if (const auto& known = topic->expansions[index]->circumstances; known && !known->seeded_groups.empty()) {
         ExpansionCircumstances circumstances = *known;

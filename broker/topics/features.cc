@@ -43,7 +43,9 @@ std::optional<std::string> problem_of(const FeatureUpdate& update, std::int16_t 
     if (update.upgrade_type < kUpgrade || update.upgrade_type > kUnsafeDowngrade) {
         return invalid_version(update, "The controller does not support the given upgrade type.");
     }
-    if (update.level < 0) return invalid_version(update, "A feature version cannot be less than 0.");
+    if (update.level < 0) {
+        return invalid_version(update, "A feature version cannot be less than 0.");
+    }
     const std::string controller = "Local controller " + std::to_string(node.value);
     const Feature* feature = find_feature(update.feature);
     if (feature == nullptr) {
@@ -58,14 +60,18 @@ std::optional<std::string> problem_of(const FeatureUpdate& update, std::int16_t 
     if (update.level > current && update.upgrade_type != kUpgrade) {
         return invalid_version(update, "Can't downgrade to a newer version.");
     }
-    if (update.level >= current) return std::nullopt;
+    if (update.level >= current) {
+        return std::nullopt;
+    }
     if (update.upgrade_type == kUpgrade) {
         return invalid_version(update,
                                "Can't downgrade the version of this feature without setting the upgrade type to either "
                                "safe or unsafe downgrade.");
     }
     // Each level of it added records that a lower one cannot read.
-    if (update.feature == kMetadataVersion) return unsupported_downgrade(current, update);
+    if (update.feature == kMetadataVersion) {
+        return unsupported_downgrade(current, update);
+    }
     if (update.feature == kKraftVersion) {
         return invalid_version(update, "Can't downgrade the version of this feature.");
     }
@@ -92,7 +98,9 @@ std::int16_t feature_level(const CatalogSnapshot& catalog, std::string_view name
 Decision<UpdateFeaturesReply> update_features(const CatalogPointer& catalog, const UpdateFeaturesCommand& command,
                                               BrokerId node) {
     std::map<std::string_view, const FeatureUpdate*> updates;
-    for (const FeatureUpdate& update : command.updates) updates.insert_or_assign(update.feature, &update);
+    for (const FeatureUpdate& update : command.updates) {
+        updates.insert_or_assign(update.feature, &update);
+    }
     UpdateFeaturesReply reply;
     FeatureLevels levels = catalog->finalized_features();
     for (const auto& [name, update] : updates) {

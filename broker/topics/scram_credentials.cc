@@ -17,7 +17,9 @@ bool is_known(std::int8_t mechanism) { return !scram_mechanism_name(static_cast<
 std::int32_t iterations_of(std::string_view text) {
     std::int32_t iterations = 0;
     const std::size_t place = text.rfind(kIterations);
-    if (place == text.npos) return iterations;
+    if (place == text.npos) {
+        return iterations;
+    }
     const std::string_view number = text.substr(place + kIterations.size());
     std::from_chars(number.data(), number.data() + number.size(), iterations);
     return iterations;
@@ -30,8 +32,12 @@ const ConfigMap& credentials_of(const CatalogSnapshot& catalog, std::string_view
 }
 
 CatalogError judge(const ScramDeletion& deletion, const CatalogSnapshot& catalog) {
-    if (deletion.user.empty()) return {ErrorCode::unacceptable_credential, "Username must not be empty"};
-    if (!is_known(deletion.mechanism)) return {ErrorCode::unsupported_sasl_mechanism, "Unknown SCRAM mechanism"};
+    if (deletion.user.empty()) {
+        return {ErrorCode::unacceptable_credential, "Username must not be empty"};
+    }
+    if (!is_known(deletion.mechanism)) {
+        return {ErrorCode::unsupported_sasl_mechanism, "Unknown SCRAM mechanism"};
+    }
     const ConfigMap& present = credentials_of(catalog, deletion.user);
     if (!present.contains(scram_mechanism_name(static_cast<ScramMechanism>(deletion.mechanism)))) {
         return {ErrorCode::resource_not_found, "Attempt to delete a user credential that does not exist"};
@@ -40,11 +46,21 @@ CatalogError judge(const ScramDeletion& deletion, const CatalogSnapshot& catalog
 }
 
 CatalogError judge(const ScramUpsertion& upsertion) {
-    if (upsertion.user.empty()) return {ErrorCode::unacceptable_credential, "Username must not be empty"};
-    if (!is_known(upsertion.mechanism)) return {ErrorCode::unsupported_sasl_mechanism, "Unknown SCRAM mechanism"};
-    if (upsertion.iterations < kScramMinIterations) return {ErrorCode::unacceptable_credential, "Too few iterations"};
-    if (upsertion.iterations > kScramMaxIterations) return {ErrorCode::unacceptable_credential, "Too many iterations"};
-    if (!upsertion.credential) return {ErrorCode::unknown_server_error, std::nullopt};
+    if (upsertion.user.empty()) {
+        return {ErrorCode::unacceptable_credential, "Username must not be empty"};
+    }
+    if (!is_known(upsertion.mechanism)) {
+        return {ErrorCode::unsupported_sasl_mechanism, "Unknown SCRAM mechanism"};
+    }
+    if (upsertion.iterations < kScramMinIterations) {
+        return {ErrorCode::unacceptable_credential, "Too few iterations"};
+    }
+    if (upsertion.iterations > kScramMaxIterations) {
+        return {ErrorCode::unacceptable_credential, "Too many iterations"};
+    }
+    if (!upsertion.credential) {
+        return {ErrorCode::unknown_server_error, std::nullopt};
+    }
     return {};
 }
 
@@ -99,13 +115,17 @@ Decision<AlterScramCredentialsReply> alter_scram_credentials(const CatalogPointe
     }
     ChangeBuilder change(catalog);
     for (const ScramDeletion& deletion : command.deletions) {
-        if (!verdicts.accepts(deletion.user)) continue;
+        if (!verdicts.accepts(deletion.user)) {
+            continue;
+        }
         ConfigMap credentials = credentials_of(*catalog, deletion.user);
         credentials.erase(credentials.find(scram_mechanism_name(static_cast<ScramMechanism>(deletion.mechanism))));
         change.set_configs(ConfigResourceType::scram_credential, deletion.user, std::move(credentials));
     }
     for (const ScramUpsertion& upsertion : command.upsertions) {
-        if (!verdicts.accepts(upsertion.user)) continue;
+        if (!verdicts.accepts(upsertion.user)) {
+            continue;
+        }
         ConfigMap credentials = credentials_of(*catalog, upsertion.user);
         credentials.insert_or_assign(std::string(scram_mechanism_name(static_cast<ScramMechanism>(upsertion.mechanism))),
                                      scram_credential_text(*upsertion.credential));
@@ -119,10 +139,14 @@ std::vector<DescribedScramUser> describe_scram_credentials(const CatalogSnapshot
     std::set<std::string_view> wanted;
     std::set<std::string_view> twice;
     for (const std::string_view user : users) {
-        if (!wanted.insert(user).second) twice.insert(user);
+        if (!wanted.insert(user).second) {
+            twice.insert(user);
+        }
     }
     if (users.empty()) {
-        for (const auto& [user, credentials] : catalog.all_scram_credentials()) wanted.insert(user);
+        for (const auto& [user, credentials] : catalog.all_scram_credentials()) {
+            wanted.insert(user);
+        }
     }
     std::vector<DescribedScramUser> described;
     for (const std::string_view user : wanted) {
@@ -136,7 +160,9 @@ std::vector<DescribedScramUser> describe_scram_credentials(const CatalogSnapshot
             result.error = {ErrorCode::resource_not_found,
                             "Attempt to describe a user credential that does not exist: " + std::string(user)};
         }
-        if (result.error.failed()) continue;
+        if (result.error.failed()) {
+            continue;
+        }
         for (const ScramMechanism mechanism : {ScramMechanism::sha_256, ScramMechanism::sha_512}) {
             if (const auto found = credentials.find(scram_mechanism_name(mechanism)); found != credentials.end()) {
                 result.iterations.emplace(mechanism, iterations_of(found->second));

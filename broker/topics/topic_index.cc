@@ -43,16 +43,22 @@ bool name_is_less(const TopicPointer& topic, std::string_view name) { return top
 const TopicPointer TopicIndex::kNone;
 
 const TopicIndex::Bucket* TopicIndex::Hash::bucket(std::size_t hash) const {
-    if (directory_.empty()) return nullptr;
+    if (directory_.empty()) {
+        return nullptr;
+    }
     return directory_[hash & (directory_.size() - 1)].get();
 }
 
 void TopicIndex::Hash::insert(std::size_t hash, TopicPointer topic) {
-    if (size_ >= directory_.size() * kBucketLoad) grow();
+    if (size_ >= directory_.size() * kBucketLoad) {
+        grow();
+    }
     auto& slot = directory_[hash & (directory_.size() - 1)];
     auto changed = std::make_shared<Bucket>();
     changed->reserve((slot ? slot->size() : 0) + 1);
-    if (slot) *changed = *slot;
+    if (slot) {
+        *changed = *slot;
+    }
     changed->push_back({hash, std::move(topic)});
     slot = std::move(changed);
     ++size_;
@@ -77,10 +83,14 @@ void TopicIndex::Hash::replace(std::size_t hash, const Topic& old_topic, TopicPo
 void TopicIndex::Hash::grow() {
     std::vector<std::shared_ptr<Bucket>> larger(directory_.empty() ? 1 : directory_.size() * 2);
     for (const auto& bucket : directory_) {
-        if (!bucket) continue;
+        if (!bucket) {
+            continue;
+        }
         for (const Entry& entry : *bucket) {
             auto& slot = larger[entry.hash & (larger.size() - 1)];
-            if (!slot) slot = std::make_shared<Bucket>();
+            if (!slot) {
+                slot = std::make_shared<Bucket>();
+            }
             slot->push_back(entry);
         }
     }
@@ -99,7 +109,9 @@ TopicIndex::TopicIndex(std::vector<TopicPointer> topics) {
     for (const TopicPointer& topic : topics) {
         by_name_.insert(hash_of(topic->name), topic);
         by_id_.insert(hash_of(topic->id), topic);
-        if (has_collision_characters(topic->name)) by_unified_name_.insert(unified_hash_of(topic->name), topic);
+        if (has_collision_characters(topic->name)) {
+            by_unified_name_.insert(unified_hash_of(topic->name), topic);
+        }
     }
 }
 
@@ -107,7 +119,9 @@ const TopicPointer& TopicIndex::find(std::string_view name) const {
     const std::size_t hash = hash_of(name);
     if (const Bucket* bucket = by_name_.bucket(hash)) {
         for (const Entry& entry : *bucket) {
-            if (entry.hash == hash && entry.topic->name == name) return entry.topic;
+            if (entry.hash == hash && entry.topic->name == name) {
+                return entry.topic;
+            }
         }
     }
     return kNone;
@@ -117,7 +131,9 @@ const TopicPointer& TopicIndex::find(const TopicId& id) const {
     const std::size_t hash = hash_of(id);
     if (const Bucket* bucket = by_id_.bucket(hash)) {
         for (const Entry& entry : *bucket) {
-            if (entry.hash == hash && entry.topic->id == id) return entry.topic;
+            if (entry.hash == hash && entry.topic->id == id) {
+                return entry.topic;
+            }
         }
     }
     return kNone;
@@ -128,8 +144,12 @@ const TopicPointer& TopicIndex::find_colliding(std::string_view name) const {
     const std::size_t hash = unified_hash_of(name);
     if (const Bucket* bucket = by_unified_name_.bucket(hash)) {
         for (const Entry& entry : *bucket) {
-            if (entry.hash != hash || entry.topic->name == name || !equal_when_unified(entry.topic->name, name)) continue;
-            if (!*first || entry.topic->name < (*first)->name) first = &entry.topic;
+            if (entry.hash != hash || entry.topic->name == name || !equal_when_unified(entry.topic->name, name)) {
+                continue;
+            }
+            if (!*first || entry.topic->name < (*first)->name) {
+                first = &entry.topic;
+            }
         }
     }
     return *first;
@@ -143,10 +163,14 @@ std::size_t TopicIndex::chunk_of(std::string_view name) const {
 }
 
 TopicIndex::Iterator TopicIndex::lower_bound(std::string_view name) const {
-    if (ordered_.empty()) return end();
+    if (ordered_.empty()) {
+        return end();
+    }
     const std::size_t chunk = chunk_of(name);
     const auto found = std::lower_bound(ordered_[chunk]->begin(), ordered_[chunk]->end(), name, name_is_less);
-    if (found == ordered_[chunk]->end()) return {this, chunk + 1, 0};
+    if (found == ordered_[chunk]->end()) {
+        return {this, chunk + 1, 0};
+    }
     return {this, chunk, static_cast<std::size_t>(found - ordered_[chunk]->begin())};
 }
 
@@ -173,7 +197,9 @@ void TopicIndex::insert(TopicPointer topic) {
     PARTITA_ASSERT(!find(topic->name) && !find(topic->id), "names and ids of topics are unique");
     by_name_.insert(hash_of(topic->name), topic);
     by_id_.insert(hash_of(topic->id), topic);
-    if (has_collision_characters(topic->name)) by_unified_name_.insert(unified_hash_of(topic->name), topic);
+    if (has_collision_characters(topic->name)) {
+        by_unified_name_.insert(unified_hash_of(topic->name), topic);
+    }
     insert_ordered(std::move(topic));
     ++size_;
 }
@@ -183,7 +209,9 @@ void TopicIndex::replace(TopicPointer topic) {
     PARTITA_ASSERT(old && old->id == topic->id, "a change keeps name and id");
     by_name_.replace(hash_of(topic->name), *old, topic);
     by_id_.replace(hash_of(topic->id), *old, topic);
-    if (has_collision_characters(topic->name)) by_unified_name_.replace(unified_hash_of(topic->name), *old, topic);
+    if (has_collision_characters(topic->name)) {
+        by_unified_name_.replace(unified_hash_of(topic->name), *old, topic);
+    }
     auto& chunk = ordered_[chunk_of(topic->name)];
     auto changed = std::make_shared<Chunk>(*chunk);
     *std::lower_bound(changed->begin(), changed->end(), std::string_view(topic->name), name_is_less) = std::move(topic);
@@ -196,7 +224,9 @@ void TopicIndex::erase(const Topic& topic) {
     PARTITA_ASSERT(old && old->id == topic.id, "only a topic that is there can be removed");
     by_name_.replace(hash_of(old->name), *old, nullptr);
     by_id_.replace(hash_of(old->id), *old, nullptr);
-    if (has_collision_characters(old->name)) by_unified_name_.replace(unified_hash_of(old->name), *old, nullptr);
+    if (has_collision_characters(old->name)) {
+        by_unified_name_.replace(unified_hash_of(old->name), *old, nullptr);
+    }
     const std::size_t position = chunk_of(old->name);
     auto changed = std::make_shared<Chunk>(*ordered_[position]);
     changed->erase(std::lower_bound(changed->begin(), changed->end(), std::string_view(old->name), name_is_less));

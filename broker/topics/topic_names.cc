@@ -15,9 +15,15 @@ bool is_legal(char character) {
 
 std::optional<std::string> topic_name_problem(std::string_view name) {
     const std::string prefix = "Topic name is invalid: ";
-    if (name.empty()) return prefix + "the empty string is not allowed";
-    if (name == ".") return prefix + "'.' is not allowed";
-    if (name == "..") return prefix + "'..' is not allowed";
+    if (name.empty()) {
+        return prefix + "the empty string is not allowed";
+    }
+    if (name == ".") {
+        return prefix + "'.' is not allowed";
+    }
+    if (name == "..") {
+        return prefix + "'..' is not allowed";
+    }
     if (utf16_length(name) > kMaxTopicNameLength) {
         return prefix + "the length of '" + std::string(name) + "' is longer than the max allowed length " +
                std::to_string(kMaxTopicNameLength);

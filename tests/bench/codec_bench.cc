@@ -19,7 +19,9 @@ void run_encode(benchmark::State& state, const Message& message, std::int16_t ve
     ByteBuffer buffer;
     for (auto _ : state) {
         buffer.clear();
-        if (!encode(message, version, buffer)) state.SkipWithError("cannot be encoded");
+        if (!encode(message, version, buffer)) {
+            state.SkipWithError("cannot be encoded");
+        }
         benchmark::DoNotOptimize(buffer.data());
     }
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(buffer.size()));
@@ -28,12 +30,16 @@ void run_encode(benchmark::State& state, const Message& message, std::int16_t ve
 template <class Message>
 void run_decode(benchmark::State& state, const Message& message, std::int16_t version) {
     ByteBuffer buffer;
-    if (!encode(message, version, buffer)) state.SkipWithError("cannot be encoded");
+    if (!encode(message, version, buffer)) {
+        state.SkipWithError("cannot be encoded");
+    }
     Arena arena;
     for (auto _ : state) {
         arena.reset();
         const auto decoded = decode<Message>(buffer.bytes(), version, arena);
-        if (!decoded) state.SkipWithError("cannot be decoded");
+        if (!decoded) {
+            state.SkipWithError("cannot be decoded");
+        }
         benchmark::DoNotOptimize(&*decoded);
     }
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(buffer.size()));
@@ -42,7 +48,9 @@ void run_decode(benchmark::State& state, const Message& message, std::int16_t ve
 void decode_produce(benchmark::State& state) {
     const std::vector<std::byte> batch(16384);
     std::vector<ProduceRequest::PartitionProduceData> partitions(static_cast<std::size_t>(state.range(0)));
-    for (auto& partition : partitions) partition.records = Records(Bytes(batch));
+    for (auto& partition : partitions) {
+        partition.records = Records(Bytes(batch));
+    }
     ProduceRequest::TopicProduceData topic{.name = "some-topic", .partition_data = partitions};
     const ProduceRequest request{.acks = -1, .timeout_ms = 30'000, .topic_data = {&topic, 1}};
     run_decode(state, request, 9);

@@ -24,7 +24,9 @@ void commit_offsets(benchmark::State& state) {
     groups::Effects effects;
     coordinator.loaded(kNow, effects);
     std::vector<groups::OffsetCommit::Partition> partitions(static_cast<std::size_t>(state.range(0)));
-    for (std::size_t i = 0; i < partitions.size(); ++i) partitions[i].partition = {static_cast<std::int32_t>(i)};
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+        partitions[i].partition = {static_cast<std::int32_t>(i)};
+    }
     const groups::OffsetCommit::Topic topic{"some-topic-with-a-name", {{1}}, partitions};
     BatchBuilder builder;
     ByteBuffer scratch;
@@ -36,7 +38,9 @@ void commit_offsets(benchmark::State& state) {
             groups::OffsetCommit{.group_id = "bench-group-17", .topics = {&topic, 1}, .api_version = 9, .reply_to = {1}}, kNow,
             effects);
         for (const groups::Record& record : effects.records) {
-            if (!groups::append_record(record, kNow.wall, scratch, builder)) state.SkipWithError("a record is refused");
+            if (!groups::append_record(record, kNow.wall, scratch, builder)) {
+                state.SkipWithError("a record is refused");
+            }
         }
         builder.build(batch);
         benchmark::DoNotOptimize(batch.data());
@@ -54,7 +58,9 @@ class ClassicGroup {
             join("", "suffix-" + std::to_string(number));
             ids_.push_back(std::get<groups::JoinResult>(effects_.replies.at(0).result).member_id);
         }
-        for (const std::string& id : ids_) join(id, "");
+        for (const std::string& id : ids_) {
+            join(id, "");
+        }
         coordinator_.tick(kNow, effects_);
     }
 
@@ -69,7 +75,9 @@ class ClassicGroup {
         }
         const std::string assignment(100, 'a');
         std::vector<groups::SyncGroup::Assignment> assignments;
-        for (const std::string& id : ids_) assignments.push_back({id, as_bytes(assignment)});
+        for (const std::string& id : ids_) {
+            assignments.push_back({id, as_bytes(assignment)});
+        }
         for (const std::string& id : ids_) {
             effects_.clear();
             coordinator_.decide(
@@ -105,7 +113,9 @@ class ClassicGroup {
 
 void rebalance_classic_group_of_1000(benchmark::State& state) {
     ClassicGroup group;
-    for (auto _ : state) group.rebalance();
+    for (auto _ : state) {
+        group.rebalance();
+    }
 }
 BENCHMARK(rebalance_classic_group_of_1000)->Unit(benchmark::kMillisecond);
 
@@ -117,7 +127,9 @@ void reassign(benchmark::State& state, assignors::Assignor assign) {
     assignors::GroupAssignment before;
     if (state.range(0) != 0) {
         before = assign({.topics = {&topic, 1}, .members = std::span(members).first(kMembers - 1)});
-        for (std::size_t i = 0; i + 1 < members.size(); ++i) members[i].previous = &before[i];
+        for (std::size_t i = 0; i + 1 < members.size(); ++i) {
+            members[i].previous = &before[i];
+        }
     }
     for (auto _ : state) {
         benchmark::DoNotOptimize(assign({.topics = {&topic, 1}, .members = members}));

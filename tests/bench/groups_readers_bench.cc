@@ -21,7 +21,9 @@ std::string name_of(int number) { return "crowd-topic-" + std::to_string(10'000 
 
 std::string int32_text(std::size_t value) {
     std::string out;
-    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        out += static_cast<char>(value >> shift & 0xff);
+    }
     return out;
 }
 
@@ -29,7 +31,9 @@ std::string int32_text(std::size_t value) {
 std::string told(const std::vector<std::string>& names, const std::string& after) {
     std::string out("\0\0", 2);
     out += int32_text(names.size());
-    for (const std::string& name : names) out += std::string("\0", 1) + static_cast<char>(name.size()) + name + after;
+    for (const std::string& name : names) {
+        out += std::string("\0", 1) + static_cast<char>(name.size()) + name + after;
+    }
     return out + "\xff\xff\xff\xff";
 }
 
@@ -46,13 +50,19 @@ class Shards {
     }
     void set_topics(int count) {
         auto cluster = std::make_shared<test::TestCluster>();
-        for (int number = 0; number < count; ++number) cluster = cluster->with(name_of(number), 2);
-        for (const auto& coordinator : coordinators_) coordinator->cluster_changed(cluster, true);
+        for (int number = 0; number < count; ++number) {
+            cluster = cluster->with(name_of(number), 2);
+        }
+        for (const auto& coordinator : coordinators_) {
+            coordinator->cluster_changed(cluster, true);
+        }
     }
     void commit(int group, const std::vector<std::string>& names) {
         const std::vector<groups::OffsetCommit::Partition> partitions = {{{0}, {0}}, {{1}, {0}}};
         std::vector<groups::OffsetCommit::Topic> topics;
-        for (const std::string& name : names) topics.push_back({name, {}, partitions});
+        for (const std::string& name : names) {
+            topics.push_back({name, {}, partitions});
+        }
         groups::Effects effects;
         of(group).decide(groups::OffsetCommit{.group_id = group_of(group), .topics = topics, .api_version = 9, .reply_to = {1}},
                          kNow, effects);
@@ -98,7 +108,9 @@ class Shards {
 
 std::vector<std::string> names(int first, int count, int of) {
     std::vector<std::string> out;
-    for (int index = 0; index < count; ++index) out.push_back(name_of((first + index) % of));
+    for (int index = 0; index < count; ++index) {
+        out.push_back(name_of((first + index) % of));
+    }
     return out;
 }
 
@@ -116,7 +128,9 @@ void look(benchmark::State& state, Shards& shards, int topics) {
 /// 1,000 groups have commits on each of 500 topics.
 void every_group_committed(benchmark::State& state) {
     Shards shards;
-    for (int group = 0; group < 1000; ++group) shards.commit(group, names(0, 500, 500));
+    for (int group = 0; group < 1000; ++group) {
+        shards.commit(group, names(0, 500, 500));
+    }
     look(state, shards, 500);
 }
 BENCHMARK(every_group_committed)->Unit(benchmark::kMicrosecond);
@@ -124,7 +138,9 @@ BENCHMARK(every_group_committed)->Unit(benchmark::kMicrosecond);
 /// 1,000 groups have commits on 500 topics each, and none on those that are asked for.
 void no_group_committed(benchmark::State& state) {
     Shards shards;
-    for (int group = 0; group < 1000; ++group) shards.commit(group, names(500, 500, 1000));
+    for (int group = 0; group < 1000; ++group) {
+        shards.commit(group, names(500, 500, 1000));
+    }
     look(state, shards, 500);
 }
 BENCHMARK(no_group_committed)->Unit(benchmark::kMicrosecond);
@@ -133,7 +149,9 @@ BENCHMARK(no_group_committed)->Unit(benchmark::kMicrosecond);
 void members_of_some_groups(benchmark::State& state) {
     Shards shards;
     shards.set_topics(2000);
-    for (int group = 0; group < 2000; ++group) shards.join(group, names(group, 300, 2000));
+    for (int group = 0; group < 2000; ++group) {
+        shards.join(group, names(group, 300, 2000));
+    }
     look(state, shards, 2000);
 }
 BENCHMARK(members_of_some_groups)->Unit(benchmark::kMicrosecond);

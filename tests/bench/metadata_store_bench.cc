@@ -22,7 +22,9 @@ constexpr int kLogs = 50;
 
 struct Workload {
     Workload() {
-        for (int log = 0; log < kLogs; ++log) names.push_back("__consumer_offsets-" + std::to_string(log));
+        for (int log = 0; log < kLogs; ++log) {
+            names.push_back("__consumer_offsets-" + std::to_string(log));
+        }
         texts.resize(kLogs);
         for (int group = 0; group < kGroups; ++group) {
             for (int partition = 0; partition < kPartitions; ++partition) {
@@ -32,14 +34,18 @@ struct Workload {
         }
         for (const auto& log : texts) {
             auto& changes = all.emplace_back();
-            for (const auto& key : log) changes.push_back({as_bytes(key), as_bytes(value)});
+            for (const auto& key : log) {
+                changes.push_back({as_bytes(key), as_bytes(value)});
+            }
         }
     }
     /// Folds whose values say `round`.
     std::vector<LogFold> folds(std::int64_t round) {
         value.replace(0, 8, std::to_string(10000000 + round % 10000000));
         std::vector<LogFold> result;
-        for (std::size_t log = 0; log < kLogs; ++log) result.push_back({names[log], all[log], Offset{round}});
+        for (std::size_t log = 0; log < kLogs; ++log) {
+            result.push_back({names[log], all[log], Offset{round}});
+        }
         return result;
     }
     std::vector<std::string> names;
@@ -51,7 +57,9 @@ struct Workload {
 struct Directory {
     Directory() {
         std::string pattern = (std::filesystem::temp_directory_path() / "metadata-bench-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+        if (::mkdtemp(pattern.data()) == nullptr) {
+            std::abort();
+        }
         path = pattern;
     }
     ~Directory() { std::filesystem::remove_all(path); }
@@ -63,9 +71,13 @@ void FoldOffsetsOfAThousandGroups(benchmark::State& state) {
     auto store = MetadataStore::open(directory.path);
     Workload workload;
     std::int64_t round = 0;
-    if (!store || !(*store)->fold(workload.folds(++round))) return state.SkipWithError("no store");
+    if (!store || !(*store)->fold(workload.folds(++round))) {
+        return state.SkipWithError("no store");
+    }
     for (auto _ : state) {
-        if (!(*store)->fold(workload.folds(++round))) return state.SkipWithError("the fold failed");
+        if (!(*store)->fold(workload.folds(++round))) {
+            return state.SkipWithError("the fold failed");
+        }
     }
     state.SetItemsProcessed(state.iterations() * kGroups * kPartitions);
     state.counters["file_MB"] = static_cast<double>((*store)->statistics().used_bytes) / 1e6;
@@ -77,11 +89,15 @@ void FoldOneGroup(benchmark::State& state) {
     auto store = MetadataStore::open(directory.path);
     Workload workload;
     std::int64_t round = 0;
-    if (!store || !(*store)->fold(workload.folds(++round))) return state.SkipWithError("no store");
+    if (!store || !(*store)->fold(workload.folds(++round))) {
+        return state.SkipWithError("no store");
+    }
     for (auto _ : state) {
         LogFold fold = workload.folds(++round)[0];
         fold.changes = fold.changes.first(kPartitions);
-        if (!(*store)->fold(fold)) return state.SkipWithError("the fold failed");
+        if (!(*store)->fold(fold)) {
+            return state.SkipWithError("the fold failed");
+        }
     }
     state.SetItemsProcessed(state.iterations() * kPartitions);
 }
@@ -91,11 +107,15 @@ void LoadOffsetsOfAThousandGroups(benchmark::State& state) {
     Directory directory;
     auto store = MetadataStore::open(directory.path);
     Workload workload;
-    if (!store || !(*store)->fold(workload.folds(1))) return state.SkipWithError("no store");
+    if (!store || !(*store)->fold(workload.folds(1))) {
+        return state.SkipWithError("no store");
+    }
     for (auto _ : state) {
         std::size_t rows = 0;
         for (const std::string& name : workload.names) {
-            if (!(*store)->load(name, [&](Bytes, Bytes) { return ++rows > 0; })) return state.SkipWithError("damaged");
+            if (!(*store)->load(name, [&](Bytes, Bytes) { return ++rows > 0; })) {
+                return state.SkipWithError("damaged");
+            }
         }
         benchmark::DoNotOptimize(rows);
     }
@@ -108,10 +128,14 @@ void OpenWithOffsetsOfAThousandGroups(benchmark::State& state) {
     {
         auto store = MetadataStore::open(directory.path);
         Workload workload;
-        if (!store || !(*store)->fold(workload.folds(1))) return state.SkipWithError("no store");
+        if (!store || !(*store)->fold(workload.folds(1))) {
+            return state.SkipWithError("no store");
+        }
     }
     for (auto _ : state) {
-        if (!MetadataStore::open(directory.path)) return state.SkipWithError("no store");
+        if (!MetadataStore::open(directory.path)) {
+            return state.SkipWithError("no store");
+        }
     }
 }
 BENCHMARK(OpenWithOffsetsOfAThousandGroups)->Unit(benchmark::kMillisecond);
@@ -136,8 +160,9 @@ void ReplaceATopic(benchmark::State& state) {
     for (int number = 0; number < state.range(0); ++number) {
         auto topic = std::make_shared<topics::Topic>();
         topic->name = "topic-" + std::to_string(number);
-        for (int byte = 0; byte < 4; ++byte)
+        for (int byte = 0; byte < 4; ++byte) {
             topic->id.bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>((number + 1) >> (8 * byte));
+        }
         topic->partition_count = 1;
         all.push_back(std::move(topic));
     }

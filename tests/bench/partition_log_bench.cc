@@ -17,7 +17,9 @@ using namespace partita;
 std::vector<std::byte> make_batch(std::size_t size_bytes) {
     BatchBuilder builder;
     const std::string value(1000, 'v');
-    while (builder.uncompressed_size_bytes() < size_bytes) builder.append({1000}, std::nullopt, as_bytes(value));
+    while (builder.uncompressed_size_bytes() < size_bytes) {
+        builder.append({1000}, std::nullopt, as_bytes(value));
+    }
     std::vector<std::byte> bytes;
     builder.build(bytes);
     return bytes;
@@ -44,7 +46,9 @@ struct World {
     }
     /// Forgets what was written, so that a run never fills the disk.
     void fresh_log() {
-        if (log != nullptr) (void)directory->remove(log);
+        if (log != nullptr) {
+            (void)directory->remove(log);
+        }
         (void)directory->purge_removed();
         log = *directory->claim(topic, PartitionIndex{0}, std::make_shared<const LogConfig>(declared_log_config()));
     }
@@ -66,7 +70,9 @@ void append(benchmark::State& state) {
     for (auto unused : state) {
         (void)unused;
         for (auto& bytes : batches) {
-            if (!world.log->stage(bytes, {})) state.SkipWithError("stage");
+            if (!world.log->stage(bytes, {})) {
+                state.SkipWithError("stage");
+            }
         }
         world.log->flush_staged();
         if (world.log->size_bytes() > kLargestLog) {
@@ -89,7 +95,9 @@ BENCHMARK(append)
 void read_lookup(benchmark::State& state) {
     World world;
     auto batch = make_batch(static_cast<std::size_t>(state.range(0)));
-    while (world.log->size_bytes() < 256'000'000) (void)world.log->append(batch, {});
+    while (world.log->size_bytes() < 256'000'000) {
+        (void)world.log->append(batch, {});
+    }
     const Offset end = world.log->log_end_offset();
     const std::int64_t span = state.range(1) == 0 ? end.value : 5;
     std::uint64_t random = 1;
@@ -98,7 +106,9 @@ void read_lookup(benchmark::State& state) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         const Offset from = end - 1 - static_cast<std::int64_t>((random >> 33) % static_cast<std::uint64_t>(span));
         auto slice = world.log->read(from, {.upper_bound = end});
-        if (!slice) state.SkipWithError("read");
+        if (!slice) {
+            state.SkipWithError("read");
+        }
         benchmark::DoNotOptimize(slice);
     }
 }

@@ -41,7 +41,9 @@ class WarmLog {
             }
             std::vector<std::byte> batch;
             builder.build(batch);
-            if (!log_->append(batch, {})) std::abort();
+            if (!log_->append(batch, {})) {
+                std::abort();
+            }
         }
     }
     ~WarmLog() {
@@ -74,7 +76,9 @@ void plan_scan(benchmark::State& state) {
         expansion::PlanOptions options;
         options.partitioner = partitioners::find_partitioner("java");
         const auto outcome = expansion::run_plan(topic, source, options, nullptr);
-        if (!outcome || outcome->plan.scanned->records != records) state.SkipWithError("the log was not read");
+        if (!outcome || outcome->plan.scanned->records != records) {
+            state.SkipWithError("the log was not read");
+        }
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()) * records);
     state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * kLogBytes);

@@ -46,7 +46,9 @@ void validate(benchmark::State& state, RecordCheck check) {
     rules.check = check;
     for (auto _ : state) {
         auto produced = validate_produced_batch(bytes, rules);
-        if (!produced) state.SkipWithError("the batch is refused");
+        if (!produced) {
+            state.SkipWithError("the batch is refused");
+        }
         benchmark::DoNotOptimize(produced);
     }
     report(state, *parse_batch(bytes));
@@ -65,7 +67,9 @@ void read_records(benchmark::State& state) {
         std::size_t key_bytes = 0;
         const auto walked =
             for_each_record(batch, {}, [&](const RecordView& record) { key_bytes += record.key ? record.key->size() : 0; });
-        if (!walked) state.SkipWithError("the batch does not read");
+        if (!walked) {
+            state.SkipWithError("the batch does not read");
+        }
         benchmark::DoNotOptimize(key_bytes);
     }
     report(state, batch);
@@ -79,7 +83,9 @@ void build_records(benchmark::State& state) {
     constexpr int kRecords = 500;
     std::size_t bytes = 0;
     for (auto _ : state) {
-        for (int index = 0; index < kRecords; ++index) builder.append({index}, as_bytes("key-12345"), as_bytes(value));
+        for (int index = 0; index < kRecords; ++index) {
+            builder.append({index}, as_bytes("key-12345"), as_bytes(value));
+        }
         out.clear();
         builder.build(out);
         bytes += out.size();
@@ -90,7 +96,9 @@ void build_records(benchmark::State& state) {
 
 void checksum(benchmark::State& state) {
     const std::vector<std::byte> bytes(static_cast<std::size_t>(state.range(0)), std::byte{7});
-    for (auto _ : state) benchmark::DoNotOptimize(crc32c(bytes));
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(crc32c(bytes));
+    }
     state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * state.range(0));
 }
 

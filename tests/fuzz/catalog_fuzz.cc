@@ -27,18 +27,26 @@ void check_catalog(Pieces pieces) {
         const bool is_tombstone = pieces.next_byte() != 0;
         const Bytes key = pieces.next();
         // A start ends at the first record that cannot be read.
-        if (!core.replay(key, is_tombstone ? std::nullopt : std::optional(pieces.next()))) return;
+        if (!core.replay(key, is_tombstone ? std::nullopt : std::optional(pieces.next()))) {
+            return;
+        }
     }
-    if (!core.finish_replay()) return;
+    if (!core.finish_replay()) {
+        return;
+    }
     const topics::CatalogSnapshot& catalog = *core.snapshot();
-    for (const topics::Topic& topic : catalog.topics()) FUZZ_CHECK(catalog.find_topic(topic.id) == &topic);
+    for (const topics::Topic& topic : catalog.topics()) {
+        FUZZ_CHECK(catalog.find_topic(topic.id) == &topic);
+    }
     (void)topics::describe_client_quotas(catalog, {}, false);
     (void)topics::describe_scram_credentials(catalog, {});
 }
 
 void check_kafka_metadata(Pieces pieces) {
     topics::KafkaMetadata metadata;
-    while (!pieces.empty()) (void)metadata.apply(pieces.next());
+    while (!pieces.empty()) {
+        (void)metadata.apply(pieces.next());
+    }
     for (const auto& topic : metadata.topics()) {
         FUZZ_CHECK(topic.partition_count >= 0 && topic.partition_count <= topics::KafkaMetadata::kPartitionsMax);
     }
@@ -47,7 +55,9 @@ void check_kafka_metadata(Pieces pieces) {
 
 void check_fence(std::string_view bytes) {
     const auto fence = expansion::Fence::decode(bytes, {1000});
-    if (!fence) return;
+    if (!fence) {
+        return;
+    }
     const auto again = expansion::Fence::decode(fence->encode(), {1000});
     FUZZ_CHECK(again && again->encode() == fence->encode());
 }
@@ -61,7 +71,9 @@ void append_record(std::vector<std::byte>& input, std::string_view key, std::str
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
+    if (size == 0) {
+        return 0;
+    }
     const Bytes rest = std::as_bytes(std::span(data, size)).subspan(1);
     switch (static_cast<Input>(data[0] % kInputs)) {
         case Input::catalog:

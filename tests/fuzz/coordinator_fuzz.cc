@@ -30,7 +30,9 @@ const groups::ClusterPointer& cluster() {
 void check_subscription(Bytes metadata) {
     if (const auto topics = groups::subscribed_topics(metadata)) {
         std::size_t bytes = 0;
-        for (const std::string_view topic : *topics) bytes += topic.size();
+        for (const std::string_view topic : *topics) {
+            bytes += topic.size();
+        }
         FUZZ_CHECK(bytes <= metadata.size());
     }
     if (const auto read = groups::read_subscription(metadata, *cluster())) {
@@ -48,7 +50,9 @@ void check_assignment(Bytes bytes) {
         FUZZ_CHECK(holdings.partitions_of(topic).size() <= bytes.size() / sizeof(std::int32_t));
     }
     const auto read = groups::read_assignment(bytes, *cluster());
-    if (!read) return;
+    if (!read) {
+        return;
+    }
     const groups::OwnedBytes written = groups::write_assignment(read->assignment, 0, *cluster());
     const auto again = groups::read_assignment(written, *cluster());
     FUZZ_CHECK(again && again->assignment == read->assignment);
@@ -64,7 +68,9 @@ void check_records(Pieces pieces) {
         const std::optional<Bytes> value = is_tombstone ? std::nullopt : std::optional(pieces.next());
         Arena arena;
         const auto record = groups::decode_record(key, value, arena);
-        if (!record || !*record) continue;
+        if (!record || !*record) {
+            continue;
+        }
         ByteBuffer buffer;
         FUZZ_CHECK(groups::encode_record(**record, buffer).has_value());
         coordinator.replay(**record);
@@ -74,7 +80,9 @@ void check_records(Pieces pieces) {
         groups::Effects effects;
         step(effects);
         ByteBuffer buffer;
-        for (const groups::Record& record : effects.records) (void)groups::encode_record(record, buffer);
+        for (const groups::Record& record : effects.records) {
+            (void)groups::encode_record(record, buffer);
+        }
     };
     act([&](groups::Effects& effects) { coordinator.loaded(now, effects); });
     (void)coordinator.dump();
@@ -109,7 +117,9 @@ std::vector<std::byte> record_input(const std::vector<groups::Record>& records) 
         FUZZ_CHECK(encoded.has_value());
         input.push_back(encoded->value ? std::byte{0} : std::byte{1});
         Pieces::append(input, encoded->key);
-        if (encoded->value) Pieces::append(input, *encoded->value);
+        if (encoded->value) {
+            Pieces::append(input, *encoded->value);
+        }
     }
     return input;
 }
@@ -122,7 +132,9 @@ std::vector<std::byte> bytes_of(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
+    if (size == 0) {
+        return 0;
+    }
     const Bytes rest = std::as_bytes(std::span(data, size)).subspan(1);
     switch (static_cast<Input>(data[0] % kInputs)) {
         case Input::subscription:

@@ -40,9 +40,13 @@ const KeySet& fuzz_keys() {
 class OneUser final : public CredentialStore {
   public:
     std::optional<ScramCredential> of_user(Hash hash, std::string_view user) const override {
-        if (user != "user") return std::nullopt;
+        if (user != "user") {
+            return std::nullopt;
+        }
         ScramCredential& known = hash == Hash::sha_256 ? known_256_ : known_512_;
-        if (known.iterations == 0) known = make_scram_credential(hash, "pencil", "salt", 4096);
+        if (known.iterations == 0) {
+            known = make_scram_credential(hash, "pencil", "salt", 4096);
+        }
         return known;
     }
     std::optional<TokenCredential> of_token(Hash, std::string_view) const override { return std::nullopt; }
@@ -77,10 +81,14 @@ void check_login(Mechanism mechanism, fuzz::Pieces pieces) {
         const auto answer = exchange.token(as_text(pieces.next()), {kNow, "servernonce", credentials});
         FUZZ_CHECK(answer.end.has_value() == (answer.error != ErrorCode::none));
         FUZZ_CHECK(answer.end.has_value() || answer.bytes.size() < 1u << 20);
-        if (answer.end) break;
+        if (answer.end) {
+            break;
+        }
     }
     FUZZ_CHECK(exchange.is_complete() == (exchange.principal() != nullptr));
-    if (exchange.principal() && mechanism != Mechanism::oauth_bearer) FUZZ_CHECK(exchange.principal()->text() == "User:user");
+    if (exchange.principal() && mechanism != Mechanism::oauth_bearer) {
+        FUZZ_CHECK(exchange.principal()->text() == "User:user");
+    }
 }
 
 void check_jaas(std::string_view text) {
@@ -91,7 +99,9 @@ void check_jaas(std::string_view text) {
     }
     std::size_t bytes = 0;
     for (const LoginModule& module : *modules) {
-        for (const auto& [name, value] : module.options) bytes += value.size();
+        for (const auto& [name, value] : module.options) {
+            bytes += value.size();
+        }
     }
     FUZZ_CHECK(!modules->empty() && bytes <= text.size());
 }
@@ -115,13 +125,17 @@ void check_access_keys(std::string_view text) {
 
 std::vector<std::byte> login_seed(Input input, std::initializer_list<std::string_view> pieces) {
     std::vector<std::byte> bytes{static_cast<std::byte>(input), std::byte{1}};
-    for (const std::string_view piece : pieces) fuzz::Pieces::append(bytes, as_bytes(piece));
+    for (const std::string_view piece : pieces) {
+        fuzz::Pieces::append(bytes, as_bytes(piece));
+    }
     return bytes;
 }
 
 std::vector<std::byte> text_seed(Input input, std::string_view text) {
     std::vector<std::byte> bytes{static_cast<std::byte>(input)};
-    for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
+    for (const char c : text) {
+        bytes.push_back(static_cast<std::byte>(c));
+    }
     return bytes;
 }
 
@@ -138,7 +152,9 @@ std::string unsecured_token(std::string_view claims) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
+    if (size == 0) {
+        return 0;
+    }
     const Bytes input = std::as_bytes(std::span(data, size)).subspan(1);
     const std::string_view text = as_text(input);
     switch (static_cast<Input>(data[0] % kInputs)) {
@@ -146,10 +162,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             check_jaas(text);
             break;
         case Input::key_set:
-            if (const auto keys = KeySet::parse(text)) FUZZ_CHECK(keys->keys().size() <= kKeysMax);
+            if (const auto keys = KeySet::parse(text)) {
+                FUZZ_CHECK(keys->keys().size() <= kKeysMax);
+            }
             break;
         case Input::unsecured_token:
-            if (const auto token = check_unsecured_token({}, text, kNow.wall)) FUZZ_CHECK(!token->principal.empty());
+            if (const auto token = check_unsecured_token({}, text, kNow.wall)) {
+                FUZZ_CHECK(!token->principal.empty());
+            }
             break;
         case Input::signed_token:
             // Nobody here can sign.
@@ -175,9 +195,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             break;
         case Input::scram_client: {
             // Iterations cost time, which a real server may ask for and a fuzzer need not spend.
-            if (text.find("i=4096") == text.npos) break;
+            if (text.find("i=4096") == text.npos) {
+                break;
+            }
             ScramClient client(Hash::sha_256, "user", "pencil", "nonce");
-            if (client.answer(text)) FUZZ_CHECK(!client.check(text));
+            if (client.answer(text)) {
+                FUZZ_CHECK(!client.check(text));
+            }
             break;
         }
     }

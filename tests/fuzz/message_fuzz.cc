@@ -26,7 +26,9 @@ struct Object {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size < 2) return 0;
+    if (size < 2) {
+        return 0;
+    }
     const std::size_t choice = (static_cast<std::size_t>(data[0]) << 8 | data[1]) % messages().size();
     const auto& [schema, version] = messages()[choice];
     const Bytes body(reinterpret_cast<const std::byte*>(data) + 2, size - 2);
@@ -35,7 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Object message(*schema);
     const auto consumed = decode(*schema, body, version, arena, message.get());
     FUZZ_CHECK(arena.limited_bytes() <= kMaxDecodeAmplification * body.size());
-    if (!consumed) return 0;
+    if (!consumed) {
+        return 0;
+    }
     ByteBuffer out;
     FUZZ_CHECK(encode(*schema, message.get(), version, out).has_value());
     FUZZ_CHECK(out.size() <= body.size());

@@ -30,7 +30,9 @@ class Pieces {
         return piece;
     }
     [[nodiscard]] std::uint8_t next_byte() {
-        if (rest_.empty()) return 0;
+        if (rest_.empty()) {
+            return 0;
+        }
         const auto value = std::to_integer<std::uint8_t>(rest_.front());
         rest_ = rest_.subspan(1);
         return value;

@@ -24,8 +24,12 @@ std::optional<std::int32_t> walk(const Batch& batch, OffsetDeltas deltas) {
     const auto walked = for_each_record(batch, {deltas, kLimitBytes}, [&](const RecordView& record) {
         ++records;
         bytes += record.size_bytes;
-        if (deltas == OffsetDeltas::dense) FUZZ_CHECK(record.offset_delta == records - 1);
-        if (deltas == OffsetDeltas::ascending) FUZZ_CHECK(record.offset_delta > greatest_delta);
+        if (deltas == OffsetDeltas::dense) {
+            FUZZ_CHECK(record.offset_delta == records - 1);
+        }
+        if (deltas == OffsetDeltas::ascending) {
+            FUZZ_CHECK(record.offset_delta > greatest_delta);
+        }
         greatest_delta = record.offset_delta;
         std::size_t inside = (record.key ? record.key->size() : 0) + (record.value ? record.value->size() : 0);
         RecordHeaderRange headers = record.headers();
@@ -40,7 +44,9 @@ std::optional<std::int32_t> walk(const Batch& batch, OffsetDeltas deltas) {
         (void)parse_end_transaction_marker(record);
     });
     FUZZ_CHECK(bytes <= kLimitBytes || batch.header.attributes.codec() == Codec::none);
-    if (!walked) return std::nullopt;
+    if (!walked) {
+        return std::nullopt;
+    }
     FUZZ_CHECK(records == batch.header.record_count);
     return records;
 }
@@ -50,7 +56,9 @@ void check_batch(const Batch& batch) {
     const bool ascending = walk(batch, OffsetDeltas::ascending).has_value();
     const bool dense = walk(batch, OffsetDeltas::dense).has_value();
     // Dense deltas that end where the header says ascend as well.
-    if (dense && batch.header.last_offset_delta + std::int64_t{1} == batch.header.record_count) FUZZ_CHECK(ascending);
+    if (dense && batch.header.last_offset_delta + std::int64_t{1} == batch.header.record_count) {
+        FUZZ_CHECK(ascending);
+    }
     (void)find_first_at_or_after(batch, {0}, batch.header.base_offset);
     (void)find_max_timestamp(batch);
 }
@@ -59,7 +67,9 @@ void check_batch(const Batch& batch) {
 void check_validation(Bytes input) {
     std::vector<std::byte> bytes(input.begin(), input.end());
     const auto batch = parse_batch(bytes);
-    if (!batch) return;
+    if (!batch) {
+        return;
+    }
     patch_base_offset_and_epoch(bytes, {0}, {0});
     patch_max_timestamp(MutableBytes(bytes).first(batch->bytes.size()), batch->header.attributes.timestamp_type(),
                         batch->header.max_timestamp);

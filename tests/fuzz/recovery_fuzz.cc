@@ -26,7 +26,9 @@ constexpr std::uint8_t kRecoveryPointBit = 2;
 bool is_readable(const PartitionLog& log) {
     const std::string all = test::read_all(log, log.log_start_offset());
     for (const std::string_view failure : {"error", "bad", "short", "empty"}) {
-        if (all.starts_with(failure)) return false;
+        if (all.starts_with(failure)) {
+            return false;
+        }
     }
     return true;
 }
@@ -50,23 +52,32 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_CHECK(world.system.make_directories("/data/t-0").has_value());
     for (const std::string_view name : kNames) {
         const Bytes content = pieces.next();
-        if (!content.empty())
+        if (!content.empty()) {
             world.system.set_content(std::string(kDirectory) + std::string(name), std::string(as_text(content)));
+        }
     }
-    if (flags & kCleanBit) world.system.set_content("/data/.kafka_cleanshutdown", "");
-    if (flags & kRecoveryPointBit) world.system.set_content("/data/recovery-point-offset-checkpoint", "0\n1\nt 0 3\n");
+    if (flags & kCleanBit) {
+        world.system.set_content("/data/.kafka_cleanshutdown", "");
+    }
+    if (flags & kRecoveryPointBit) {
+        world.system.set_content("/data/recovery-point-offset-checkpoint", "0\n1\nt 0 3\n");
+    }
 
     world.open();
     FUZZ_CHECK(world.directory->open_report().failed.empty());
     PartitionLog& log = world.log();
     FUZZ_CHECK(log.log_start_offset() >= Offset{0} && log.log_start_offset() <= log.log_end_offset());
     // What a clean stop or a recovery point vouched for is not checked again.
-    if (flags == 0) FUZZ_CHECK(is_readable(log));
+    if (flags == 0) {
+        FUZZ_CHECK(is_readable(log));
+    }
     (void)log.offset_for_timestamp({1000}, log.log_end_offset());
     (void)log.offset_of_max_timestamp();
     const auto aborted = log.aborted_transactions(log.log_start_offset(), log.log_end_offset());
     FUZZ_CHECK(aborted.has_value());
-    for (const AbortedTransactionSummary& one : *aborted) FUZZ_CHECK(one.first_offset < log.log_end_offset());
+    for (const AbortedTransactionSummary& one : *aborted) {
+        FUZZ_CHECK(one.first_offset < log.log_end_offset());
+    }
     FUZZ_CHECK(log.last_stable_offset() >= log.log_start_offset() && log.last_stable_offset() <= log.log_end_offset());
     append_one(log);
     const Offset end = log.log_end_offset();

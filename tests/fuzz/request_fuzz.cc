@@ -48,7 +48,9 @@ void check_body(const Schema& schema, std::int16_t version, Bytes body) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const Bytes frame(reinterpret_cast<const std::byte*>(data), size);
     const auto header = parse_request_header(frame, /*unstable_enabled=*/true);
-    if (!header) return 0;
+    if (!header) {
+        return 0;
+    }
     FUZZ_CHECK(header->api != nullptr);
     FUZZ_CHECK(header->size <= size);
     if (!header->version_supported) {

@@ -27,22 +27,30 @@ std::vector<std::byte> seed(char kind, std::string_view schema, std::string_view
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view input(reinterpret_cast<const char*>(data), size);
     const std::size_t end = input.find('\0');
-    if (size == 0 || end == std::string_view::npos || end == 0) return 0;
+    if (size == 0 || end == std::string_view::npos || end == 0) {
+        return 0;
+    }
     const std::string_view text = input.substr(1, end - 1);
     const Bytes bytes = as_bytes(input.substr(end + 1));
     // The kinds of the seeds: c, a, and b.
     if (data[0] % 3 == 0) {
         const auto value = schemas::JsonSchema::decode(bytes);
-        if (!value) return 0;
+        if (!value) {
+            return 0;
+        }
         const auto again = schemas::JsonSchema::decode(as_bytes(value->dump()));
         FUZZ_CHECK(again && *again == *value);
         return 0;
     }
     if (data[0] % 3 == 1) {
         const auto schema = schemas::AvroSchema::parse(text);
-        if (!schema) return 0;
+        if (!schema) {
+            return 0;
+        }
         const auto value = schema->decode(bytes);
-        if (!value) return 0;
+        if (!value) {
+            return 0;
+        }
         const auto encoded = schema->encode(*value);
         FUZZ_CHECK(encoded);
         const auto again = schema->decode(as_bytes(*encoded));
@@ -50,12 +58,18 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         return 0;
     }
     const auto schema = schemas::ProtobufSchema::parse(text);
-    if (!schema || bytes.empty() || bytes.front() != std::byte{0}) return 0;
+    if (!schema || bytes.empty() || bytes.front() != std::byte{0}) {
+        return 0;
+    }
     const auto value = schema->decode(bytes);
-    if (!value) return 0;
+    if (!value) {
+        return 0;
+    }
     // What is no message of its own (a time in the year 10,000) is shown, and cannot be written.
     const auto encoded = schema->encode(*value);
-    if (!encoded) return 0;
+    if (!encoded) {
+        return 0;
+    }
     const auto again = schema->decode(as_bytes(*encoded));
     FUZZ_CHECK(again && *again == *value);
     return 0;

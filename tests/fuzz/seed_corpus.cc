@@ -12,9 +12,13 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
     namespace fs = std::filesystem;
     for (int index = 1; index < *count; ++index) {
         const std::string argument = (*arguments)[index];
-        if (argument.starts_with('-')) continue;
+        if (argument.starts_with('-')) {
+            continue;
+        }
         std::error_code error;
-        if (!fs::is_directory(argument, error) || !fs::is_empty(argument, error)) return 0;
+        if (!fs::is_directory(argument, error) || !fs::is_empty(argument, error)) {
+            return 0;
+        }
         int number = 0;
         for (const std::vector<std::byte>& seed : fuzz_seeds()) {
             std::ofstream file(fs::path(argument) / ("seed-" + std::to_string(number++)), std::ios::binary);

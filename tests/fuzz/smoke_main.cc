@@ -41,7 +41,9 @@ Input damaged(Input input, std::mt19937_64& random) {
                 break;
             case 5: {
                 const Input tail(input.begin() + place, input.end());
-                if (input.size() < 1u << 16) input.insert(input.end(), tail.begin(), tail.end());
+                if (input.size() < 1u << 16) {
+                    input.insert(input.end(), tail.begin(), tail.end());
+                }
                 break;
             }
         }
@@ -68,7 +70,9 @@ TEST(FuzzSmoke, ThePropertyHoldsForSeedsTheirPrefixesAndDamagedCopies) {
             run(Input(input.begin(), input.begin() + static_cast<std::ptrdiff_t>(size)));
         }
     }
-    for (std::uint64_t round = 0; round < rounds; ++round) run(damaged(seeds[random() % seeds.size()], random));
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        run(damaged(seeds[random() % seeds.size()], random));
+    }
 }
 
 }  // namespace

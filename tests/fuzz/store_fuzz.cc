@@ -37,19 +37,25 @@ void check(const std::expected<StoreContents, std::string>& contents, StoreUse u
     // A certificate is larger than that.
     FUZZ_CHECK(contents->trusted.size() <= bytes && contents->keys.size() <= bytes);
     FUZZ_CHECK(use == StoreUse::keys || contents->keys.empty());
-    for (const KeyEntry& entry : contents->keys) FUZZ_CHECK(entry.key != nullptr && !entry.chain.empty());
+    for (const KeyEntry& entry : contents->keys) {
+        FUZZ_CHECK(entry.key != nullptr && !entry.chain.empty());
+    }
 }
 
 std::vector<std::byte> seed(Input input, std::string_view content) {
     std::vector<std::byte> bytes{static_cast<std::byte>(input)};
-    for (const char c : content) bytes.push_back(static_cast<std::byte>(c));
+    for (const char c : content) {
+        bytes.push_back(static_cast<std::byte>(c));
+    }
     return bytes;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
+    if (size == 0) {
+        return 0;
+    }
     const Bytes input = std::as_bytes(std::span(data, size)).subspan(1);
     switch (static_cast<Input>(data[0] % kInputs)) {
         case Input::jks:
@@ -64,10 +70,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             check(parse_pkcs12(input, {}, StoreUse::trust), StoreUse::trust, input);
             break;
         case Input::pem_key:
-            if (const auto key = parse_pem_key(as_text(input), std::nullopt)) FUZZ_CHECK(*key != nullptr);
+            if (const auto key = parse_pem_key(as_text(input), std::nullopt)) {
+                FUZZ_CHECK(*key != nullptr);
+            }
             break;
         case Input::pem_certificates:
-            if (const auto found = parse_pem_certificates(as_text(input))) FUZZ_CHECK(!found->empty());
+            if (const auto found = parse_pem_certificates(as_text(input))) {
+                FUZZ_CHECK(!found->empty());
+            }
             break;
     }
     return 0;

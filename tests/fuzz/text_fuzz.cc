@@ -31,23 +31,33 @@ void check_target(std::string_view text) {
     const std::size_t line = std::min(text.find('\n'), text.size());
     (void)http::is_of_foreign_page(text.substr(line), text.substr(0, line));
     const auto request = http::parse_target(text);
-    if (!request) return;
+    if (!request) {
+        return;
+    }
     std::size_t bytes = 0;
-    for (const std::string& part : request->path) bytes += part.size();
-    for (const auto& [name, value] : request->query) bytes += name.size() + value.size();
+    for (const std::string& part : request->path) {
+        bytes += part.size();
+    }
+    for (const auto& [name, value] : request->query) {
+        bytes += name.size() + value.size();
+    }
     FUZZ_CHECK(bytes <= text.size());
 }
 
 std::vector<std::byte> seed(Input input, std::string_view text) {
     std::vector<std::byte> bytes{static_cast<std::byte>(input)};
-    for (const char c : text) bytes.push_back(static_cast<std::byte>(c));
+    for (const char c : text) {
+        bytes.push_back(static_cast<std::byte>(c));
+    }
     return bytes;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    if (size == 0) return 0;
+    if (size == 0) {
+        return 0;
+    }
     const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
     switch (static_cast<Input>(data[0] % kInputs)) {
         case Input::properties:

@@ -33,7 +33,9 @@ std::vector<std::byte> from_hex(std::string_view text) {
     int high = -1;
     for (const char digit : text) {
         const int value = digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-        if (value < 0) continue;  // Line breaks.
+        if (value < 0) {
+            continue;  // Line breaks.
+        }
         if (high < 0) {
             high = value;
         } else {
@@ -110,7 +112,9 @@ std::string snake_case(std::string_view name) {
     std::string text;
     for (const char character : name) {
         if (character >= 'A' && character <= 'Z') {
-            if (!text.empty()) text += '_';
+            if (!text.empty()) {
+                text += '_';
+            }
             text += static_cast<char>(character - 'A' + 'a');
         } else {
             text += character;
@@ -121,7 +125,9 @@ std::string snake_case(std::string_view name) {
 
 const ApiInfo* find_api_by_file_name(std::string_view name) {
     for (const ApiInfo& api : all_apis()) {
-        if (snake_case(api.name) == name) return &api;
+        if (snake_case(api.name) == name) {
+            return &api;
+        }
     }
     return nullptr;
 }
@@ -129,7 +135,9 @@ const ApiInfo* find_api_by_file_name(std::string_view name) {
 std::vector<Frame> all_frames() {
     std::vector<Frame> frames;
     for (const auto& entry : fs::directory_iterator(golden_folder() / "frames")) {
-        if (entry.path().extension() == ".hex") frames.push_back(parse_name(entry.path()));
+        if (entry.path().extension() == ".hex") {
+            frames.push_back(parse_name(entry.path()));
+        }
     }
     std::sort(frames.begin(), frames.end(), [](const Frame& a, const Frame& b) { return a.path < b.path; });
     return frames;
@@ -169,7 +177,9 @@ TEST_P(GoldenFrame, DecodesToItsTextAndBackToItsBytes) {
 
     fs::path text_path = frame.path;
     text_path.replace_extension(".txt");
-    if (std::getenv("PARTITA_REWRITE_GOLDEN") != nullptr) std::ofstream(text_path) << text;
+    if (std::getenv("PARTITA_REWRITE_GOLDEN") != nullptr) {
+        std::ofstream(text_path) << text;
+    }
     EXPECT_EQ(text, read_file(text_path));
 }
 
@@ -181,7 +191,9 @@ INSTANTIATE_TEST_SUITE_P(Frames, GoldenFrame, ::testing::ValuesIn(all_frames()),
 
 TEST(GoldenBytes, OfKafkasOwnClassesForEveryMessageAndVersion) {
     std::map<std::string, const Schema*, std::less<>> schemas;
-    for (const Schema* schema : testing::all_messages()) schemas.emplace(schema->name, schema);
+    for (const Schema* schema : testing::all_messages()) {
+        schemas.emplace(schema->name, schema);
+    }
     std::map<std::string, int> seen;
 
     std::ifstream file(golden_folder() / "kafka_generated.txt");
@@ -189,7 +201,9 @@ TEST(GoldenBytes, OfKafkasOwnClassesForEveryMessageAndVersion) {
     std::int16_t version = 0;
     std::string line;
     while (std::getline(file, line)) {
-        if (line.starts_with('#')) continue;
+        if (line.starts_with('#')) {
+            continue;
+        }
         std::istringstream words(line);
         std::string digits;
         words >> name >> version >> digits;  // No digits: the message has no fields.

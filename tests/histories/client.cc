@@ -21,7 +21,9 @@ std::atomic<int> clients = 0;
 }  // namespace
 
 void expect_none(ErrorCode error, const std::string& what) {
-    if (error != ErrorCode::none) throw Failure{what + ": error " + std::to_string(static_cast<int>(error))};
+    if (error != ErrorCode::none) {
+        throw Failure{what + ": error " + std::to_string(static_cast<int>(error))};
+    }
 }
 
 Client::Client(std::uint16_t port, const Caller& caller, std::string topic)
@@ -31,7 +33,9 @@ Client::Client(std::uint16_t port, const Caller& caller, std::string topic)
 }
 
 void Client::introduce(WireClient& wire) {
-    if (!wire.is_connected()) throw Failure{"the broker cannot be reached"};
+    if (!wire.is_connected()) {
+        throw Failure{"the broker cannot be reached"};
+    }
     const ApiVersionsRequest request{.client_software_name = "history", .client_software_version = "1.0"};
     expect_none(call<ApiVersionsResponse>(wire, 3, request).error_code, "ApiVersions");
 }
@@ -40,7 +44,9 @@ int Client::partition_count() {
     std::array topics{MetadataRequest::Topic{.name = topic_}};
     const auto& response =
         call<MetadataResponse>(data_, 12, MetadataRequest{.topics = topics, .allow_auto_topic_creation = false});
-    if (response.topics.count() != 1) throw Failure{"Metadata does not tell of the topic"};
+    if (response.topics.count() != 1) {
+        throw Failure{"Metadata does not tell of the topic"};
+    }
     expect_none(response.topics[0].error_code, "Metadata");
     return static_cast<int>(response.topics[0].partitions.count());
 }
@@ -48,7 +54,9 @@ int Client::partition_count() {
 std::int64_t Client::produce(int partition, const std::vector<std::byte>& batch) {
     std::int64_t offset = -1;
     const auto error = test::produce(data_, topic_, partition, batch, &offset);
-    if (!error) throw Failure{"Produce found no answer: " + data_.failure()};
+    if (!error) {
+        throw Failure{"Produce found no answer: " + data_.failure()};
+    }
     expect_none(*error, "Produce");
     return offset;
 }
@@ -88,10 +96,13 @@ Client::Fetched Client::fetch(const Offsets& positions, int partition_max_bytes)
         BatchCursor cursor(data.records.bytes());
         while (cursor.next()) {
             const auto walked = for_each_record(cursor.batch(), {}, [&](const RecordView& record) {
-                if (record.offset.value >= positions.at(data.partition_index))
+                if (record.offset.value >= positions.at(data.partition_index)) {
                     fetched.offsets[data.partition_index].push_back(record.offset.value);
+                }
             });
-            if (!walked) throw Failure{"a batch that was fetched is damaged"};
+            if (!walked) {
+                throw Failure{"a batch that was fetched is damaged"};
+            }
         }
     }
     return fetched;
@@ -104,7 +115,9 @@ Offsets Client::committed(const std::string& group, const Partitions& partitions
     const auto& response = call<OffsetFetchResponse>(coordinator_, 9, OffsetFetchRequest{.groups = groups});
     expect_none(response.groups[0].error_code, "OffsetFetch");
     Offsets offsets;
-    if (response.groups[0].topics.count() == 0) return offsets;
+    if (response.groups[0].topics.count() == 0) {
+        return offsets;
+    }
     for (const auto& partition : response.groups[0].topics[0].partitions) {
         expect_none(partition.error_code, "OffsetFetch of a partition");
         offsets[partition.partition_index] = partition.committed_offset;

@@ -54,7 +54,9 @@ class Client {
     template <class Response, class Request>
     [[nodiscard]] static const Response& call(WireClient& wire, std::int16_t version, const Request& request) {
         const auto* response = wire.call<Response>(version, request);
-        if (response == nullptr) throw Failure{"a request found no answer: " + wire.failure()};
+        if (response == nullptr) {
+            throw Failure{"a request found no answer: " + wire.failure()};
+        }
         return *response;
     }
 

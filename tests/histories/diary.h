@@ -92,7 +92,9 @@ struct Owners {
     int returns = 0;
 
     void give_to(const std::string& member) {
-        if (member == owner) return;
+        if (member == owner) {
+            return;
+        }
         returns += !previous.empty() && member == previous ? 1 : 0;
         previous = std::exchange(owner, member);
     }
@@ -122,13 +124,17 @@ struct GroupDiary {
 
     [[nodiscard]] bool holds(int partition) const {
         for (const MemberDiary& member : members) {
-            if (member.is_open && member.assigned.contains(partition)) return true;
+            if (member.is_open && member.assigned.contains(partition)) {
+                return true;
+            }
         }
         return false;
     }
     [[nodiscard]] int open_members() const {
         int count = 0;
-        for (const MemberDiary& member : members) count += member.is_open ? 1 : 0;
+        for (const MemberDiary& member : members) {
+            count += member.is_open ? 1 : 0;
+        }
         return count;
     }
 };
@@ -159,7 +165,9 @@ struct OutsiderDiary {
     /// -1 when it read nothing.
     [[nodiscard]] int highest() const {
         int highest = -1;
-        for (const auto& [where, from] : began_at) highest = std::max(highest, where.second);
+        for (const auto& [where, from] : began_at) {
+            highest = std::max(highest, where.second);
+        }
         return highest;
     }
 };
@@ -196,7 +204,9 @@ struct Diary {
     /// When the partition came into being; the beginning of time for those of the first day.
     [[nodiscard]] Clock::time_point born(int partition) const {
         for (const Growth& growth : growths) {
-            if (partition >= growth.from && partition < growth.to) return growth.time;
+            if (partition >= growth.from && partition < growth.to) {
+                return growth.time;
+            }
         }
         return {};
     }

@@ -23,7 +23,9 @@ constexpr std::int32_t kSessionTimeoutMs = 1'800'000;
 constexpr int kAttempts = 40;
 
 void put(std::string& out, std::int32_t value, int bytes) {
-    for (int byte = bytes - 1; byte >= 0; --byte) out += static_cast<char>(value >> (8 * byte));
+    for (int byte = bytes - 1; byte >= 0; --byte) {
+        out += static_cast<char>(value >> (8 * byte));
+    }
 }
 
 /// The consumer's Subscription, version 0. The note makes it another one than before, so that the group meets.
@@ -47,7 +49,9 @@ std::string assignment(const std::string& topic, const Partitions& partitions) {
         put(out, static_cast<std::int32_t>(topic.size()), 2);
         out += topic;
         put(out, static_cast<std::int32_t>(partitions.size()), 4);
-        for (const int partition : partitions) put(out, partition, 4);
+        for (const int partition : partitions) {
+            put(out, partition, 4);
+        }
     }
     put(out, -1, 4);
     return out;
@@ -59,14 +63,18 @@ Partitions range_of(int member, int members, int partitions) {
     const int larger = partitions % members;
     const int begin = member * least + std::min(member, larger);
     Partitions range;
-    for (int partition = begin; partition < begin + least + (member < larger ? 1 : 0); ++partition) range.insert(partition);
+    for (int partition = begin; partition < begin + least + (member < larger ? 1 : 0); ++partition) {
+        range.insert(partition);
+    }
     return range;
 }
 
 }  // namespace
 
 void GroupDriver::rebalance(const std::vector<Member>& members, int partition_count) {
-    if (members.empty()) return;
+    if (members.empty()) {
+        return;
+    }
     if (is_consumer_protocol_) {
         settle_consumer(members, partition_count);
     } else {
@@ -87,10 +95,13 @@ void GroupDriver::join_classic(const std::vector<Member>& members) {
                                 .protocols = protocols};
     };
     for (const Member& member : members) {
-        if (!member.membership->member_id.empty()) continue;
+        if (!member.membership->member_id.empty()) {
+            continue;
+        }
         const auto& response = Client::call<JoinGroupResponse>(member.client->coordinator(), 9, request_of(member));
-        if (response.error_code != ErrorCode::member_id_required)
+        if (response.error_code != ErrorCode::member_id_required) {
             expect_none(response.error_code, "JoinGroup without a member id");
+        }
         member.membership->member_id = response.member_id;
     }
     // Somebody may be through with a generation before the others have come; then it comes again.
@@ -100,7 +111,9 @@ void GroupDriver::join_classic(const std::vector<Member>& members) {
         const std::int32_t newest = *std::ranges::max_element(generations);
         const bool is_complete = std::ranges::count(waiting, -1) == std::ssize(waiting) &&
                                  std::ranges::count(generations, newest) == std::ssize(generations);
-        if (newest >= 0 && is_complete) return;
+        if (newest >= 0 && is_complete) {
+            return;
+        }
         for (std::size_t index = 0; index < members.size(); ++index) {
             const bool is_behind =
                 generations[index] < newest || std::ranges::any_of(waiting, [](std::int32_t id) { return id >= 0; });
@@ -109,10 +122,14 @@ void GroupDriver::join_classic(const std::vector<Member>& members) {
             }
         }
         for (std::size_t index = 0; index < members.size(); ++index) {
-            if (waiting[index] < 0) continue;
+            if (waiting[index] < 0) {
+                continue;
+            }
             const auto* response =
                 members[index].client->coordinator().read_reply<JoinGroupResponse, JoinGroupRequest>(9, waiting[index], 250ms);
-            if (response == nullptr) continue;
+            if (response == nullptr) {
+                continue;
+            }
             expect_none(response->error_code, "JoinGroup");
             waiting[index] = -1;
             generations[index] = response->generation_id;
@@ -141,13 +158,17 @@ void GroupDriver::sync_classic(const std::vector<Member>& members, int partition
                                  .member_id = member.membership->member_id,
                                  .protocol_type = "consumer",
                                  .protocol_name = "range"};
-        if (member.membership->member_id == leader_) request.assignments = assignments;
+        if (member.membership->member_id == leader_) {
+            request.assignments = assignments;
+        }
         waiting.push_back(member.client->coordinator().send_request(5, request));
     }
     for (std::size_t index = 0; index < members.size(); ++index) {
         const auto* response =
             members[index].client->coordinator().read_reply<SyncGroupResponse, SyncGroupRequest>(5, waiting[index]);
-        if (response == nullptr) throw Failure{"SyncGroup found no answer"};
+        if (response == nullptr) {
+            throw Failure{"SyncGroup found no answer"};
+        }
         expect_none(response->error_code, "SyncGroup");
         members[index].membership->assigned = shares[index];
     }
@@ -157,7 +178,9 @@ void GroupDriver::beat(const Member& member, bool joins) {
     Membership& own = *member.membership;
     std::vector<std::int32_t> partitions(own.assigned.begin(), own.assigned.end());
     std::vector<ConsumerGroupHeartbeatRequest::TopicPartitions> owned;
-    if (!partitions.empty()) owned.push_back({.topic_id = topic_id_, .partitions = partitions});
+    if (!partitions.empty()) {
+        owned.push_back({.topic_id = topic_id_, .partitions = partitions});
+    }
     std::array<std::string_view, 1> names{topic_};
     ConsumerGroupHeartbeatRequest request{
         .group_id = group_, .member_id = own.member_id, .member_epoch = joins ? 0 : own.generation};
@@ -165,27 +188,36 @@ void GroupDriver::beat(const Member& member, bool joins) {
         request.rebalance_timeout_ms = kSessionTimeoutMs;
         request.subscribed_topic_names = names;
     }
-    if (joins || own.owes_answer) request.topic_partitions = owned;
+    if (joins || own.owes_answer) {
+        request.topic_partitions = owned;
+    }
     own.owes_answer = false;
     const auto& response = Client::call<ConsumerGroupHeartbeatResponse>(member.client->coordinator(), 1, request);
     expect_none(response.error_code, "ConsumerGroupHeartbeat " + std::string(response.error_message.value_or("")));
     own.generation = response.member_epoch;
-    if (response.assignment == nullptr) return;
+    if (response.assignment == nullptr) {
+        return;
+    }
     own.owes_answer = true;
     own.assigned.clear();
-    for (const auto& topic : response.assignment->topic_partitions)
+    for (const auto& topic : response.assignment->topic_partitions) {
         own.assigned.insert(topic.partitions.begin(), topic.partitions.end());
+    }
 }
 
 void GroupDriver::settle_consumer(const std::vector<Member>& members, int partition_count) {
     for (const Member& member : members) {
-        if (!member.membership->member_id.empty()) continue;
+        if (!member.membership->member_id.empty()) {
+            continue;
+        }
         member.membership->member_id = group_ + "-member-" + std::to_string(++meetings_);
         member.membership->assigned.clear();
         beat(member, true);
     }
     const bool settled = eventually([&] {
-        for (const Member& member : members) beat(member, false);
+        for (const Member& member : members) {
+            beat(member, false);
+        }
         std::size_t assigned = 0;
         bool is_quiet = true;
         for (const Member& member : members) {
@@ -195,7 +227,9 @@ void GroupDriver::settle_consumer(const std::vector<Member>& members, int partit
         }
         return is_quiet && assigned == static_cast<std::size_t>(partition_count);
     });
-    if (!settled) throw Failure{"the members of " + group_ + " do not get their partitions"};
+    if (!settled) {
+        throw Failure{"the members of " + group_ + " do not get their partitions"};
+    }
 }
 
 void GroupDriver::leave(const Member& member) {
@@ -219,8 +253,9 @@ void GroupDriver::remove(WireClient& administrator, const Member& member) {
 
 std::map<int, ErrorCode> GroupDriver::commit_as_of(std::int32_t generation, const Member& member, const Offsets& offsets) {
     std::vector<OffsetCommitRequest::Partition> partitions;
-    for (const auto& [partition, offset] : offsets)
+    for (const auto& [partition, offset] : offsets) {
         partitions.push_back({.partition_index = partition, .committed_offset = offset});
+    }
     std::array topics{OffsetCommitRequest::Topic{.name = topic_, .partitions = partitions}};
     const OffsetCommitRequest request{.group_id = group_,
                                       .generation_id_or_member_epoch = generation,
@@ -228,21 +263,28 @@ std::map<int, ErrorCode> GroupDriver::commit_as_of(std::int32_t generation, cons
                                       .topics = topics};
     const auto& response = Client::call<OffsetCommitResponse>(member.client->coordinator(), 9, request);
     std::map<int, ErrorCode> errors;
-    for (const auto& partition : response.topics[0].partitions) errors[partition.partition_index] = partition.error_code;
+    for (const auto& partition : response.topics[0].partitions) {
+        errors[partition.partition_index] = partition.error_code;
+    }
     return errors;
 }
 
 void GroupDriver::commit(const Member& member, const Offsets& offsets) {
-    for (const auto& [partition, error] : commit_as_of(member.membership->generation, member, offsets))
+    for (const auto& [partition, error] : commit_as_of(member.membership->generation, member, offsets)) {
         expect_none(error, "OffsetCommit");
+    }
 }
 
 Offsets GroupDriver::commit_late(const Member& member, const Offsets& offsets) {
     Offsets accepted = offsets;
     for (const auto& [partition, error] : commit_as_of(member.membership->generation - 1, member, offsets)) {
-        if (error == ErrorCode::none && is_consumer_protocol_) continue;
+        if (error == ErrorCode::none && is_consumer_protocol_) {
+            continue;
+        }
         const ErrorCode expected = is_consumer_protocol_ ? ErrorCode::stale_member_epoch : ErrorCode::illegal_generation;
-        if (error != expected) throw Failure{"a late commit is answered with error " + std::to_string(static_cast<int>(error))};
+        if (error != expected) {
+            throw Failure{"a late commit is answered with error " + std::to_string(static_cast<int>(error))};
+        }
         accepted.erase(partition);
     }
     return accepted;

@@ -41,9 +41,13 @@ std::atomic<int> plays = 0;
 
 Outcome play(Stage* shared, const Script& script) {
     const std::string unique = "-" + std::to_string(script.seed) + "-" + std::to_string(++plays);
-    if (!script.restarts) return Player(*shared, script, unique).play();
+    if (!script.restarts) {
+        return Player(*shared, script, unique).play();
+    }
     const std::unique_ptr<Stage> own = Stage::open();
-    if (!own) return {.problems = {"the broker does not start"}, .transcript = {}, .confirmed = {}};
+    if (!own) {
+        return {.problems = {"the broker does not start"}, .transcript = {}, .confirmed = {}};
+    }
     return Player(*own, script, unique).play();
 }
 
@@ -53,11 +57,14 @@ std::vector<Outcome> play_all(Stage* shared, const std::vector<Script>& scripts)
     std::vector<std::thread> threads;
     for (std::size_t number = 0; number < std::min<std::size_t>(kThreads, scripts.size()); ++number) {
         threads.emplace_back([&] {
-            for (std::size_t index = next++; index < scripts.size(); index = next++)
+            for (std::size_t index = next++; index < scripts.size(); index = next++) {
                 outcomes[index] = play(shared, scripts[index]);
+            }
         });
     }
-    for (std::thread& thread : threads) thread.join();
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
     return outcomes;
 }
 
@@ -78,18 +85,26 @@ Script shrink(Stage* shared, Script script, const std::string& problem) {
             const std::vector<Outcome> outcomes = play_all(shared, candidates);
             for (std::size_t index = 0; index < candidates.size() && !shrank; ++index) {
                 shrank = !outcomes[index].problems.empty() && outcomes[index].problems.front().starts_with(kind);
-                if (shrank) script = candidates[index];
+                if (shrank) {
+                    script = candidates[index];
+                }
             }
         }
-        if (size == 1) break;
+        if (size == 1) {
+            break;
+        }
     }
     return script;
 }
 
 std::string report(const Script& script, const Outcome& outcome) {
     std::string text = to_string(script) + "what happened:\n";
-    for (const std::string& line : outcome.transcript) text += "  " + line + "\n";
-    for (const std::string& problem : outcome.problems) text += "  ** " + problem + "\n";
+    for (const std::string& line : outcome.transcript) {
+        text += "  " + line + "\n";
+    }
+    for (const std::string& problem : outcome.problems) {
+        text += "  ** " + problem + "\n";
+    }
     return text + "again: histories_test --seed " + std::to_string(script.seed) + "\n";
 }
 
@@ -152,8 +167,9 @@ TEST(Histories, EveryFindingIsTrueAndNoneIsMissing) {
     (void)raise_open_files_limit();
     const int count = wanted.count > 0 ? wanted.count : long_tests() && patience() == 1 ? kLongCount : kCount;
     std::vector<Script> scripts;
-    for (int number = 0; number < count; ++number)
+    for (int number = 0; number < count; ++number) {
         scripts.push_back(write_script(wanted.from + static_cast<std::uint64_t>(number)));
+    }
     const std::unique_ptr<Stage> stage = Stage::open();
     ASSERT_NE(stage, nullptr);
     const auto begin = Clock::now();
@@ -164,28 +180,42 @@ TEST(Histories, EveryFindingIsTrueAndNoneIsMissing) {
     int failed = 0;
     for (std::size_t index = 0; index < outcomes.size(); ++index) {
         seen += outcomes[index].is_everything_seen ? 1 : 0;
-        for (const auto& [id, times] : outcomes[index].confirmed) confirmed[id] += times;
-        if (outcomes[index].problems.empty()) continue;
+        for (const auto& [id, times] : outcomes[index].confirmed) {
+            confirmed[id] += times;
+        }
+        if (outcomes[index].problems.empty()) {
+            continue;
+        }
         ++failed;
         ADD_FAILURE() << report(scripts[index], outcomes[index]);
-        if (!wanted.shrinks) continue;
+        if (!wanted.shrinks) {
+            continue;
+        }
         const Script shortest = shrink(stage.get(), scripts[index], outcomes[index].problems.front());
         std::printf("the shortest that fails likewise:\n%s", report(shortest, play(stage.get(), shortest)).c_str());
     }
     std::string figures;
-    for (const auto& [id, times] : confirmed) figures += (figures.empty() ? "" : ", ") + id + " " + std::to_string(times);
+    for (const auto& [id, times] : confirmed) {
+        figures += (figures.empty() ? "" : ", ") + id + " " + std::to_string(times);
+    }
     std::printf("%d histories in %.1f s, %d failed; of %d every record was seen; due and told: %s\n", count, seconds, failed,
                 seen, figures.c_str());
-    if (wanted.count > 0) return;
+    if (wanted.count > 0) {
+        return;
+    }
     EXPECT_GE(seen, count * 9 / 10) << "too little was seen for numbers to be exact";
     // What is never due is not tested.
-    for (const char* id : {"H03", "H04", "H07", "H20", "H22", "H24", "H29", "H30"})
+    for (const char* id : {"H03", "H04", "H07", "H20", "H22", "H24", "H29", "H30"}) {
         EXPECT_GT(confirmed[id], 0) << id << " was never due";
-    if (count < kLongCount) return;
+    }
+    if (count < kLongCount) {
+        return;
+    }
     // Not H21, which is told ten seconds after somebody left for the second time: no history waits for that, so that only what
     // would be told of it wrongly is seen here. test_findings_of_readers.py shows the rest.
-    for (const char* id : {"H06", "H08", "H09", "H23", "H40", "H41", "H48", "H52", "refused", "confirmed", "drained"})
+    for (const char* id : {"H06", "H08", "H09", "H23", "H40", "H41", "H48", "H52", "refused", "confirmed", "drained"}) {
         EXPECT_GT(confirmed[id], 0) << id << " was never due";
+    }
 }
 
 }  // namespace

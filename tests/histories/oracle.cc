@@ -18,23 +18,29 @@ std::vector<std::string> compare(const std::vector<Claim>& claims, const std::ve
         const bool is_bound = finding.text.starts_with("at least ") || finding.text.find("up to ") != std::string::npos;
         const bool is_honest = !finding.is_exact || *finding.is_exact != is_bound;
         for (const Claim& claim : claims) {
-            if (claim.id != finding.id || claim.about != finding.about) continue;
+            if (claim.id != finding.id || claim.about != finding.about) {
+                continue;
+            }
             const bool has_number = claim.exact < 0 || !finding.is_exact.value_or(false) || finding.count == claim.exact;
             holds |= has_number && finding.count >= claim.least && finding.count <= claim.most;
             nearest = "it is " + std::to_string(claim.least) + " to " + std::to_string(claim.most) +
                       (claim.exact < 0 ? "" : ", exactly " + std::to_string(claim.exact)) + " (" + claim.why + ")";
         }
-        if (!holds || !is_honest)
+        if (!holds || !is_honest) {
             problems.push_back("false: " + finding.id + " about '" + finding.about + "' counts " + std::to_string(finding.count) +
                                ", and " + nearest + "\n      " + finding.text);
+        }
     }
     for (const Claim& claim : claims) {
-        if (!claim.is_due) continue;
+        if (!claim.is_due) {
+            continue;
+        }
         const bool is_told = std::ranges::any_of(
             told, [&](const Told& finding) { return finding.id == claim.id && finding.about == claim.about; });
-        if (!is_told)
+        if (!is_told) {
             problems.push_back("missing: " + claim.id + " about '" + claim.about + "', " + std::to_string(claim.least) + " to " +
                                std::to_string(claim.most) + ": " + claim.why);
+        }
     }
     return problems;
 }

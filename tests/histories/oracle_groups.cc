@@ -10,7 +10,9 @@ namespace partita::test::histories {
 
 void Oracle::about_group(std::size_t index) {
     const GroupDiary& group = diary_.groups[index];
-    if (group.is_deleted) return;
+    if (group.is_deleted) {
+        return;
+    }
     const std::string name = script_.groups[index].name + unique_;
     backlog(name, group);
     skipped(name, index);
@@ -43,7 +45,9 @@ void Oracle::backlog(const std::string& name, const GroupDiary& group) {
         }
         for (int partition = 0; reads_new && partition < growth.from; ++partition) {
             const auto committed = group.committed.find(partition);
-            if (committed == group.committed.end()) continue;
+            if (committed == group.committed.end()) {
+                continue;
+            }
             const std::int64_t position =
                 std::max(committed->second, diary_.partitions[static_cast<std::size_t>(partition)].start);
             const std::int64_t unread = growth.cut[static_cast<std::size_t>(partition)] - position;
@@ -51,7 +55,9 @@ void Oracle::backlog(const std::string& name, const GroupDiary& group) {
         }
     }
     std::int64_t records = 0;
-    for (const auto& [partition, unread] : left) records += unread;
+    for (const auto& [partition, unread] : left) {
+        records += unread;
+    }
     add("H03", name, records, records, true, "committed less than the cut of old partitions, and reads new ones");
 }
 
@@ -62,7 +68,9 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
     for (const auto& [key, inversion] : group.inversions) {
         const auto start_of = [&](int partition) { return diary_.partitions[static_cast<std::size_t>(partition)].start; };
         const auto is_there = [&](const auto& older) { return older.second >= start_of(older.first); };
-        if (std::ranges::none_of(inversion.from, is_there)) continue;
+        if (std::ranges::none_of(inversion.from, is_there)) {
+            continue;
+        }
         ++all;
         const bool is_untouched =
             std::ranges::all_of(inversion.from, [&](const auto& older) { return start_of(older.first) == 0; }) &&
@@ -78,7 +86,9 @@ void Oracle::inverted(const std::string& name, const GroupDiary& group) {
 std::size_t Oracle::partitions_of(int key) const {
     std::set<int> partitions;
     for_each_record([&](int partition, std::int64_t, const Written& record) {
-        if (record.key == key && is_remembered(record)) partitions.insert(partition);
+        if (record.key == key && is_remembered(record)) {
+            partitions.insert(partition);
+        }
     });
     return partitions.size();
 }
@@ -87,7 +97,9 @@ std::size_t Oracle::partitions_of(int key) const {
 int Oracle::steps_of(int key) const {
     std::map<std::int64_t, std::pair<int, int>> places;
     for_each_record([&](int partition, std::int64_t, const Written& record) {
-        if (record.key == key && is_remembered(record)) places[record.order] = {partition, record.epoch};
+        if (record.key == key && is_remembered(record)) {
+            places[record.order] = {partition, record.epoch};
+        }
     });
     int steps = 0;
     int before = -1;
@@ -117,7 +129,9 @@ void Oracle::skipped(const std::string& name, std::size_t index) {
     for (const auto& [partition, beginning] : group.beginnings) {
         // A group that came after the growth begins where it likes.
         const auto [was_there_surely, was_there_perhaps] = was_there(group, partition);
-        if (!beginning.skips || !was_there_perhaps) continue;
+        if (!beginning.skips || !was_there_perhaps) {
+            continue;
+        }
         const auto given = group.given.find(partition);
         std::int64_t records = 0;
         for (std::int64_t offset = diary_.partitions[static_cast<std::size_t>(partition)].start; offset < beginning.lowest;
@@ -129,7 +143,9 @@ void Oracle::skipped(const std::string& name, std::size_t index) {
     }
     add("H20", name, std::max<std::int64_t>(due, 1), all, due > 0,
         "records of new partitions before the place where the group began, given to none of it");
-    if (is_shared) skipped_by_one_of_several(name, cast);
+    if (is_shared) {
+        skipped_by_one_of_several(name, cast);
+    }
 }
 
 // Of several behind one name nobody is accused: it is told that one of them skipped the records, or a reader in no group.
@@ -138,7 +154,9 @@ void Oracle::skipped_by_one_of_several(const std::string& name, const GroupCast&
         std::int64_t records = 0;
         for (const auto& [who, from] : diary_.first_fetches) {
             const std::int64_t start = diary_.partitions[static_cast<std::size_t>(who.second)].start;
-            if (who.first == member) records += std::max<std::int64_t>(0, from - start);
+            if (who.first == member) {
+                records += std::max<std::int64_t>(0, from - start);
+            }
         }
         add(kOneOfSeveral, name, 1, records, false, "records before the places where clients of that name began");
         add(kOneOfSeveral, to_string(member), 1, records, false, "records before the places where clients of that name began");
@@ -152,9 +170,13 @@ void Oracle::stopped(const std::string& name, const GroupDiary& group) {
     for (const auto& [who, asked] : group.without_offset) {
         const auto waited = diary_.now - asked.asked;
         const auto [was_there_surely, was_there_perhaps] = was_there(group, who.second);
-        if (group.has_policy || !was_there_perhaps || !asked.is_gone || asked.times_gone < 2 || waited < kPatience) continue;
+        if (group.has_policy || !was_there_perhaps || !asked.is_gone || asked.times_gone < 2 || waited < kPatience) {
+            continue;
+        }
         perhaps.insert(who.first);
-        if (was_there_surely && waited > kLatest) surely.insert(who.first);
+        if (was_there_surely && waited > kLatest) {
+            surely.insert(who.first);
+        }
     }
     add("H21", name, static_cast<std::int64_t>(surely.size()), static_cast<std::int64_t>(perhaps.size()), true,
         "clients that found no offset and left, twice or more often, and nobody of the group asked where to begin");
@@ -164,16 +186,22 @@ void Oracle::stopped(const std::string& name, const GroupDiary& group) {
 void Oracle::blind(const std::string& name, const GroupDiary& group) {
     const bool is_assigned =
         std::ranges::any_of(group.members, [](const MemberDiary& member) { return member.is_open && !member.assigned.empty(); });
-    if (!is_assigned) return;
+    if (!is_assigned) {
+        return;
+    }
     std::int64_t due = 0;
     std::int64_t all = 0;
     for (int partition = diary_.first_count(); partition < diary_.count(); ++partition) {
-        if (group.holds(partition)) continue;
+        if (group.holds(partition)) {
+            continue;
+        }
         const PartitionDiary& log = diary_.partitions[static_cast<std::size_t>(partition)];
         const auto committed = group.committed.find(partition);
         const std::int64_t waiting = log.end() - std::max(committed == group.committed.end() ? 0 : committed->second, log.start);
         const auto age = diary_.now - diary_.born(partition);
-        if (waiting <= 0 || age < kPatience) continue;
+        if (waiting <= 0 || age < kPatience) {
+            continue;
+        }
         all += waiting;
         due += age > kLatest ? waiting : 0;
     }
@@ -184,9 +212,13 @@ void Oracle::blind(const std::string& name, const GroupDiary& group) {
 void Oracle::due_rebalance(const std::string& name, const GroupDiary& group) {
     const Growth& last = diary_.growths.back();
     bool holds_new = false;
-    for (int partition = last.from; partition < last.to; ++partition) holds_new |= group.holds(partition);
+    for (int partition = last.from; partition < last.to; ++partition) {
+        holds_new |= group.holds(partition);
+    }
     const int members = group.open_members();
-    if (!holds_new) add("H24", name, members, members, true, "members, none of which has a partition of the last growth");
+    if (!holds_new) {
+        add("H24", name, members, members, true, "members, none of which has a partition of the last growth");
+    }
 }
 
 }  // namespace partita::test::histories

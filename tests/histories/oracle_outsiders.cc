@@ -15,18 +15,23 @@ void Oracle::about_outsider(std::size_t index) {
     const Caller& caller = script_.outsiders[index].caller;
     // Those of one name, host and process are one reader.
     if (std::ranges::find(script_.outsiders, caller, &OutsiderCast::caller) - script_.outsiders.begin() !=
-        static_cast<std::ptrdiff_t>(index))
+        static_cast<std::ptrdiff_t>(index)) {
         return;
+    }
     OutsiderDiary all;
     for (std::size_t other = index; other < script_.outsiders.size(); ++other) {
-        if (!(script_.outsiders[other].caller == caller)) continue;
+        if (!(script_.outsiders[other].caller == caller)) {
+            continue;
+        }
         for (const auto& [where, from] : diary_.outsiders[other].began_at) {
             const auto began = all.began_at.try_emplace(where, from).first;
             began->second = std::min(began->second, from);
         }
         all.last = std::max(all.last, diary_.outsiders[other].last);
     }
-    if (all.began_at.empty()) return;
+    if (all.began_at.empty()) {
+        return;
+    }
     // Of a connection that could be a member's nothing is said; but one that goes on with what no member of the name holds is
     // told.
     const bool is_told = !is_name_of_a_member(caller);
@@ -34,15 +39,21 @@ void Oracle::about_outsider(std::size_t index) {
     const std::int64_t old_records = replayed(all);
     add("H07", about, is_told ? old_records : 1, old_records, is_told, "records from before a growth that it asked for after it");
     std::set<int> partitions;
-    for (const auto& [where, from] : all.began_at) partitions.insert(where.second);
+    for (const auto& [where, from] : all.began_at) {
+        partitions.insert(where.second);
+    }
     const auto missed = std::ranges::find_if(diary_.growths, [&](const Growth& growth) { return growth.from > all.highest(); });
     if (missed != diary_.growths.end() && all.last >= missed->time && diary_.now - missed->time >= kPatience) {
         const auto count = static_cast<std::int64_t>(partitions.size());
         add("H23", about, is_told ? count : 1, count, is_told && diary_.now - missed->time > kLatest,
             "old partitions that it reads, and no later one");
     }
-    if (all.highest() >= diary_.first_count()) add("H29", about, 1, 1, is_told, "reads new partitions in no group");
-    if (caller.client_id.ends_with("|replication-consumer")) add("H48", about, 1, 1, is_told, "is called as mirrors are");
+    if (all.highest() >= diary_.first_count()) {
+        add("H29", about, 1, 1, is_told, "reads new partitions in no group");
+    }
+    if (caller.client_id.ends_with("|replication-consumer")) {
+        add("H48", about, 1, 1, is_told, "is called as mirrors are");
+    }
 }
 
 // Each record once, however often the topic grew over it.
@@ -58,7 +69,9 @@ std::int64_t Oracle::replayed(const OutsiderDiary& outsider) const {
         }
     }
     std::int64_t count = 0;
-    for (const auto& [partition, offsets] : records) count += static_cast<std::int64_t>(offsets.size());
+    for (const auto& [partition, offsets] : records) {
+        count += static_cast<std::int64_t>(offsets.size());
+    }
     return count;
 }
 
@@ -69,12 +82,16 @@ bool Oracle::is_surely_one_of_several(const KeptBack& kept) const {
     constexpr auto kToBeJudged = 5s;
     const auto is_judged = [&](const NewReading& reading) { return kept.time - reading.since > kToBeJudged; };
     const auto own = diary_.new_readings.find(kept.client);
-    if (own == diary_.new_readings.end() || !is_judged(own->second) || !kept.is_sure) return false;
+    if (own == diary_.new_readings.end() || !is_judged(own->second) || !kept.is_sure) {
+        return false;
+    }
     for (std::size_t group = 0; group < diary_.groups.size(); ++group) {
         for (std::size_t index = 0; index < diary_.groups[group].members.size(); ++index) {
             const MemberDiary& member = diary_.groups[group].members[index];
             const auto other = diary_.new_readings.find(member.client);
-            if (!member.is_open || member.client == kept.client || other == diary_.new_readings.end()) continue;
+            if (!member.is_open || member.client == kept.client || other == diary_.new_readings.end()) {
+                continue;
+            }
             if (script_.groups[group].members[index] == kept.caller && is_judged(other->second) &&
                 std::ranges::includes(member.assigned, own->second.partitions)) {
                 return true;
@@ -91,13 +108,16 @@ void Oracle::held_readers() {
     constexpr auto kToSettle = 5s;
     std::map<int, std::vector<const KeptBack*>> by_client;
     for (const KeptBack& kept : diary_.kept_back) {
-        if (diary_.now - kept.time < kHeld + kToSettle) by_client[kept.client].push_back(&kept);
+        if (diary_.now - kept.time < kHeld + kToSettle) {
+            by_client[kept.client].push_back(&kept);
+        }
     }
     for (const auto& [client, kept] : by_client) {
         const Caller& caller = kept.front()->caller;
         std::int64_t members = 0;
-        for (const GroupCast& group : script_.groups)
+        for (const GroupCast& group : script_.groups) {
             members += std::ranges::count(group.members, caller.client_id, &Caller::client_id);
+        }
         const std::int64_t outsiders = std::ranges::count_if(
             script_.outsiders, [&](const OutsiderCast& cast) { return cast.caller.client_id == caller.client_id; });
         const auto partitions = static_cast<std::int64_t>(kept.size());
@@ -111,9 +131,10 @@ void Oracle::held_readers() {
         } else if (members == 0) {
             // Nobody in no group is kept from anything without being told, and of this one it is sure that it is in none.
             const auto surely = std::ranges::count_if(kept, [](const KeptBack* one) { return one->is_sure; });
-            if (surely > 0)
+            if (surely > 0) {
                 add("unfenced", about, surely, surely, true,
                     "is surely in no group, and is kept from new partitions all the same");
+            }
         }
     }
 }

@@ -19,18 +19,24 @@ bool Oracle::is_told_before(std::size_t producer, int end_epoch) const {
         std::set<int> keys;
         std::set<int> counts;
         for_each_record([&](int, std::int64_t, const Written& record) {
-            if (static_cast<std::size_t>(record.producer) != producer || record.epoch != epoch || !is_remembered(record)) return;
+            if (static_cast<std::size_t>(record.producer) != producer || record.epoch != epoch || !is_remembered(record)) {
+                return;
+            }
             keys.insert(record.key);
             counts.insert(record.count);
         });
-        if (keys.size() >= kKeysToKnow && counts.size() == 1) return true;
+        if (keys.size() >= kKeysToKnow && counts.size() == 1) {
+            return true;
+        }
     }
     return false;
 }
 
 bool Oracle::proves_switch(const Written& record, int partition, bool surely) const {
     const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
-    if (record.epoch != diary_.epoch() || record.count != diary_.count() || placing == Placing::at_random) return false;
+    if (record.epoch != diary_.epoch() || record.count != diary_.count() || placing == Placing::at_random) {
+        return false;
+    }
     const bool is_explained_before = std::ranges::any_of(diary_.growths, [&](const Growth& growth) {
         return surely ? std::ranges::count(places_of_siblings(placing, key_text(record.key), growth.from), partition) > 0
                       : place(placing, key_text(record.key), growth.from) == partition;
@@ -58,11 +64,17 @@ bool Oracle::has_switched(std::size_t producer, bool surely) const {
 Oracle::StaleWork Oracle::stale_work(std::size_t producer, int epoch) const {
     StaleWork work;
     for_each_record([&](int partition, std::int64_t offset, const Written& record) {
-        if (static_cast<std::size_t>(record.producer) != producer || record.epoch != epoch || !is_remembered(record)) return;
-        if (!is_stale(record, partition, epoch)) return;
+        if (static_cast<std::size_t>(record.producer) != producer || record.epoch != epoch || !is_remembered(record)) {
+            return;
+        }
+        if (!is_stale(record, partition, epoch)) {
+            return;
+        }
         ++work.records;
         work.last[partition] = offset;
-        if (!is_surely_stale(record, partition, epoch)) return;
+        if (!is_surely_stale(record, partition, epoch)) {
+            return;
+        }
         ++work.surely;
         work.last_surely[partition] = offset;
     });
@@ -85,11 +97,15 @@ void Oracle::stale_producers() {
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         const StaleWork work = stale_work(producer, diary_.epoch());
         const bool is_due = is_surely_known(producer, diary_.epoch()) && sees_all_ && work.surely > 0;
-        if (has_switched(producer, false)) continue;
+        if (has_switched(producer, false)) {
+            continue;
+        }
         add("H04", to_string(script_.producers[producer].caller), is_due ? work.surely : 1, work.records, is_due,
             "records since the growth that only an old count explains");
     }
-    for (int epoch = 1; epoch <= diary_.epoch(); ++epoch) stale_leftovers(epoch);
+    for (int epoch = 1; epoch <= diary_.epoch(); ++epoch) {
+        stale_leftovers(epoch);
+    }
 }
 
 // What several of one name left behind is told together.
@@ -101,13 +117,21 @@ void Oracle::stale_leftovers(int epoch) {
         const StaleWork work = stale_work(producer, epoch);
         StaleWork& all = by_name[caller];
         all.records += work.records;
-        for (const auto& [partition, offset] : work.last) all.last[partition] = std::max(all.last[partition], offset);
-        if (!is_surely_known(producer, epoch) || !sees_all_) continue;
+        for (const auto& [partition, offset] : work.last) {
+            all.last[partition] = std::max(all.last[partition], offset);
+        }
+        if (!is_surely_known(producer, epoch) || !sees_all_) {
+            continue;
+        }
         all.surely += work.surely;
-        if (is_a_group_behind(work.last_surely)) due.insert(caller);
+        if (is_a_group_behind(work.last_surely)) {
+            due.insert(caller);
+        }
     }
     for (const auto& [caller, work] : by_name) {
-        if (!is_a_group_behind(work.last)) continue;
+        if (!is_a_group_behind(work.last)) {
+            continue;
+        }
         add("H04", to_string(caller), std::max<std::int64_t>(work.surely, 1), work.records, due.contains(caller),
             "records by an old count, and a group that is not beyond them");
     }
@@ -119,12 +143,20 @@ void Oracle::mixed_partitioners() {
     std::set<Placing> told;
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         const ProducerCast& cast = script_.producers[producer];
-        if (cast.placing == Placing::at_random) continue;
-        if (!has_sent(producer)) continue;
+        if (cast.placing == Placing::at_random) {
+            continue;
+        }
+        if (!has_sent(producer)) {
+            continue;
+        }
         used.insert(cast.placing);
-        if (producers_called(cast.caller).size() == 1 && is_told_at_some_epoch(producer)) told.insert(cast.placing);
+        if (producers_called(cast.caller).size() == 1 && is_told_at_some_epoch(producer)) {
+            told.insert(cast.placing);
+        }
     }
-    if (used.size() < 2) return;
+    if (used.size() < 2) {
+        return;
+    }
     const auto least = static_cast<std::int64_t>(told.size());
     add("H08", "", std::max<std::int64_t>(least, 2), static_cast<std::int64_t>(script_.producers.size()), least >= 2 && sees_all_,
         "partitioners of the topic's producers");
@@ -134,10 +166,13 @@ void Oracle::mixed_partitioners() {
 void Oracle::ignored_keys() {
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         const ProducerCast& cast = script_.producers[producer];
-        if (cast.placing == Placing::at_random) add("H11", to_string(cast.caller), 1, 1, false, "places keys at random");
+        if (cast.placing == Placing::at_random) {
+            add("H11", to_string(cast.caller), 1, 1, false, "places keys at random");
+        }
         // Several behind one name look like one that cannot decide.
-        if (producers_called(cast.caller).size() > 1)
+        if (producers_called(cast.caller).size() > 1) {
             add("H11", to_string(cast.caller), 1, 1, false, "several producers behind one name");
+        }
     }
 }
 
@@ -145,16 +180,26 @@ void Oracle::ignored_keys() {
 bool Oracle::is_move_explained(int key) const {
     std::set<int> partitions;
     for_each_record([&](int partition, std::int64_t, const Written& record) {
-        if (record.key == key && is_remembered(record)) partitions.insert(partition);
+        if (record.key == key && is_remembered(record)) {
+            partitions.insert(partition);
+        }
     });
     std::set<int> counts{diary_.count()};
-    for (const Growth& growth : diary_.growths) counts.insert(growth.from);
+    for (const Growth& growth : diary_.growths) {
+        counts.insert(growth.from);
+    }
     for (const ProducerCast& producer : script_.producers) {
-        if (producer.placing == Placing::at_random) continue;
+        if (producer.placing == Placing::at_random) {
+            continue;
+        }
         for (std::size_t rule = 0; rule < 3; ++rule) {
             std::set<int> explained;
-            for (const int count : counts) explained.insert(places_of_siblings(producer.placing, key_text(key), count)[rule]);
-            if (std::ranges::includes(explained, partitions)) return true;
+            for (const int count : counts) {
+                explained.insert(places_of_siblings(producer.placing, key_text(key), count)[rule]);
+            }
+            if (std::ranges::includes(explained, partitions)) {
+                return true;
+            }
         }
     }
     return false;
@@ -164,20 +209,24 @@ bool Oracle::is_move_explained(int key) const {
 void Oracle::keys_in_two_partitions() {
     std::map<std::pair<int, int>, std::set<int>> partitions_of;
     for_each_record([&](int partition, std::int64_t offset, const Written& record) {
-        if (is_remembered(record) && offset >= diary_.partitions[static_cast<std::size_t>(partition)].start)
+        if (is_remembered(record) && offset >= diary_.partitions[static_cast<std::size_t>(partition)].start) {
             partitions_of[{record.key, record.epoch}].insert(partition);
+        }
     });
     std::set<int> keys;
     std::int64_t surely = 0;
     for (const auto& [where, partitions] : partitions_of) {
-        if (partitions.size() < 2 || !keys.insert(where.first).second) continue;
+        if (partitions.size() < 2 || !keys.insert(where.first).second) {
+            continue;
+        }
         surely += is_move_explained(where.first) ? 0 : 1;
     }
     // Where all producers that the broker has seen ignore keys, that is H11's; a broker that was started again has seen those
     // alone that wrote since.
     bool some_hash = false;
-    for (std::size_t producer = 0; producer < script_.producers.size(); ++producer)
+    for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         some_hash |= script_.producers[producer].placing != Placing::at_random && has_sent(producer);
+    }
     add("H09", "", sees_all_ && some_hash ? surely : 1, of_keys(static_cast<std::int64_t>(keys.size())),
         sees_all_ && some_hash && surely > 0, "keys with records in two partitions within one count",
         static_cast<std::int64_t>(keys.size()));
@@ -186,7 +235,9 @@ void Oracle::keys_in_two_partitions() {
 // H40: keys of a compacted topic with a value where their producers do not write them any more. One that came after the last
 // growth is such a value when the key was written elsewhere since, or when all who write have switched.
 void Oracle::orphans() {
-    if (!script_.is_compacted) return;
+    if (!script_.is_compacted) {
+        return;
+    }
     std::set<Placing> used;
     bool is_known = false;
     bool may_all_have_switched = true;
@@ -194,13 +245,17 @@ void Oracle::orphans() {
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         used.insert(script_.producers[producer].placing);
         is_known |= is_told_at_some_epoch(producer);
-        if (!has_sent(producer)) continue;
+        if (!has_sent(producer)) {
+            continue;
+        }
         may_all_have_switched &= has_switched(producer, false);
         have_all_switched &= has_switched(producer, true);
     }
     std::map<int, std::map<int, std::pair<std::int64_t, Written>>> newest;
     for_each_record([&](int partition, std::int64_t offset, const Written& record) {
-        if (is_remembered(record)) newest[record.key][partition] = {offset, record};
+        if (is_remembered(record)) {
+            newest[record.key][partition] = {offset, record};
+        }
     });
     std::int64_t orphans = 0;
     std::int64_t surely = 0;
@@ -209,11 +264,17 @@ void Oracle::orphans() {
         bool is_orphan = false;
         bool is_surely = false;
         std::int64_t last_order = 0;
-        for (const auto& [partition, last] : partitions) last_order = std::max(last_order, last.second.order);
+        for (const auto& [partition, last] : partitions) {
+            last_order = std::max(last_order, last.second.order);
+        }
         for (const auto& [partition, last] : partitions) {
             const auto& [offset, record] = last;
-            if (record.is_tombstone || offset < diary_.partitions[static_cast<std::size_t>(partition)].start) continue;
-            if (is_one_rule && place(*used.begin(), key_text(key), diary_.count()) == partition) continue;
+            if (record.is_tombstone || offset < diary_.partitions[static_cast<std::size_t>(partition)].start) {
+                continue;
+            }
+            if (is_one_rule && place(*used.begin(), key_text(key), diary_.count()) == partition) {
+                continue;
+            }
             const bool is_left = record.epoch < diary_.epoch() || record.order < last_order;
             is_orphan |= is_left || may_all_have_switched || !is_one_rule;
             // More partitions of a key than that are not kept.
@@ -228,10 +289,14 @@ void Oracle::orphans() {
 
 // H41: keys whose newest record in one partition is a value, and in another a later tombstone.
 void Oracle::missed_tombstones() {
-    if (!script_.is_compacted) return;
+    if (!script_.is_compacted) {
+        return;
+    }
     std::map<int, std::map<int, std::pair<std::int64_t, Written>>> newest;
     for_each_record([&](int partition, std::int64_t offset, const Written& record) {
-        if (is_remembered(record)) newest[record.key][partition] = {offset, record};
+        if (is_remembered(record)) {
+            newest[record.key][partition] = {offset, record};
+        }
     });
     std::int64_t keys = 0;
     bool is_exact = sees_all_;

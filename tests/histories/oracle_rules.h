@@ -34,21 +34,29 @@ class Oracle {
         : script_(script), diary_(diary), unique_(unique), sees_all_(is_everything_seen) {}
 
     std::vector<Claim> claims() {
-        if (diary_.is_deleted) return {};
+        if (diary_.is_deleted) {
+            return {};
+        }
         keys_in_two_partitions();
         missed_tombstones();
         mixed_partitioners();
         ignored_keys();
         for (std::size_t group = 0; group < script_.groups.size(); ++group) {
-            if (diary_.groups[group].is_deleted) continue;
+            if (diary_.groups[group].is_deleted) {
+                continue;
+            }
             flapping(script_.groups[group].name + unique_, diary_.groups[group], script_.groups[group].is_consumer_protocol);
         }
         if (!diary_.growths.empty()) {
             stale_producers();
             held_readers();
             orphans();
-            for (std::size_t group = 0; group < script_.groups.size(); ++group) about_group(group);
-            for (std::size_t outsider = 0; outsider < script_.outsiders.size(); ++outsider) about_outsider(outsider);
+            for (std::size_t group = 0; group < script_.groups.size(); ++group) {
+                about_group(group);
+            }
+            for (std::size_t outsider = 0; outsider < script_.outsiders.size(); ++outsider) {
+                about_outsider(outsider);
+            }
         }
         return claims_;
     }
@@ -60,8 +68,9 @@ class Oracle {
     }
     void add(std::string id, std::string about, std::int64_t least, std::int64_t most, bool is_due, std::string why,
              std::int64_t exact = -1) {
-        if (most > 0)
+        if (most > 0) {
             claims_.push_back({std::move(id), std::move(about), least, most, is_due && least > 0, std::move(why), exact});
+        }
     }
 
     void about_group(std::size_t index);
@@ -89,7 +98,9 @@ class Oracle {
     /// All hosts here are one machine, and all clients one process of the same software.
     [[nodiscard]] std::ptrdiff_t members_called(const std::string& client_id) const {
         std::ptrdiff_t members = 0;
-        for (const GroupCast& group : script_.groups) members += std::ranges::count(group.members, client_id, &Caller::client_id);
+        for (const GroupCast& group : script_.groups) {
+            members += std::ranges::count(group.members, client_id, &Caller::client_id);
+        }
         return members;
     }
     [[nodiscard]] bool is_name_of_a_member(const Caller& caller) const { return members_called(caller.client_id) > 0; }
@@ -103,7 +114,9 @@ class Oracle {
     [[nodiscard]] std::vector<std::size_t> producers_called(const Caller& caller) const {
         std::vector<std::size_t> same;
         for (std::size_t index = 0; index < script_.producers.size(); ++index) {
-            if (script_.producers[index].caller == caller) same.push_back(index);
+            if (script_.producers[index].caller == caller) {
+                same.push_back(index);
+            }
         }
         return same;
     }

@@ -32,8 +32,12 @@ Outcome Player::play() {
     try {
         PlainClient admin(stage_.port());
         std::map<std::string, std::string> configs{{"partita.expansion.mode", std::string(to_string(script_.mode))}};
-        if (script_.mode == Mode::guarded) configs["partita.expansion.guard.quiet.ms"] = std::to_string(kGuardQuiet.count());
-        if (script_.is_compacted) configs["cleanup.policy"] = "compact,delete";
+        if (script_.mode == Mode::guarded) {
+            configs["partita.expansion.guard.quiet.ms"] = std::to_string(kGuardQuiet.count());
+        }
+        if (script_.is_compacted) {
+            configs["cleanup.policy"] = "compact,delete";
+        }
         diary_.watched.first = Clock::now();
         const auto created = admin.create_topic(topic_, script_.first_count, configs);
         diary_.watched.second = Clock::now();
@@ -61,7 +65,9 @@ Outcome Player::play() {
             note(std::to_string(index) + " " + to_string(script_.steps[index]));
             play(script_.steps[index]);
         }
-        if (!diary_.is_deleted) expect_none(PlainClient(stage_.port()).delete_topic(topic_), "DeleteTopics");
+        if (!diary_.is_deleted) {
+            expect_none(PlainClient(stage_.port()).delete_topic(topic_), "DeleteTopics");
+        }
     } catch (const Failure& failure) {
         outcome_.problems.push_back("the history could not be played: " + failure.text);
     }
@@ -76,7 +82,9 @@ void Player::note_time() {
 }
 
 void Player::play(const Step& step) {
-    if (diary_.is_deleted && step.action != Action::check) return;
+    if (diary_.is_deleted && step.action != Action::check) {
+        return;
+    }
     const auto group = static_cast<std::size_t>(step.who);
     const auto member = static_cast<std::size_t>(step.member);
     switch (step.action) {
@@ -90,7 +98,9 @@ void Player::play(const Step& step) {
         case Action::rebalance:
             return rebalance(step);
         case Action::poll:
-            if (open_member(step) != nullptr) poll(group, member, step.amount);
+            if (open_member(step) != nullptr) {
+                poll(group, member, step.amount);
+            }
             return;
         case Action::commit:
             if (Consumer* consumer = open_member(step)) {
@@ -103,16 +113,22 @@ void Player::play(const Step& step) {
             }
             return;
         case Action::commit_late:
-            if (open_member(step) != nullptr) commit_late(group, member);
+            if (open_member(step) != nullptr) {
+                commit_late(group, member);
+            }
             return;
         case Action::remove_member:
-            if (open_member(step) != nullptr) remove_member(group, member);
+            if (open_member(step) != nullptr) {
+                remove_member(group, member);
+            }
             return;
         case Action::seek_back:
             return seek_back(step);
         case Action::close_member:
             if (Consumer* consumer = open_member(step)) {
-                if (step.variant == 1) commit(group, member, consumer->positions);
+                if (step.variant == 1) {
+                    commit(group, member, consumer->positions);
+                }
                 close_member(group, member);
                 meet(group, {});
             }
@@ -151,9 +167,13 @@ void Player::produce(const Step& step) {
     const auto index = static_cast<std::size_t>(step.who);
     Producer& producer = *producers_[index];
     const ProducerCast& cast = script_.producers[index];
-    if (cast.is_idempotent && producer.producer_id < 0) producer.producer_id = producer.client->new_producer_id();
+    if (cast.is_idempotent && producer.producer_id < 0) {
+        producer.producer_id = producer.client->new_producer_id();
+    }
     // A producer that has not sent anything knows the topic as it is when it begins.
-    if (!producer.has_sent) producer.count = producer.client->partition_count();
+    if (!producer.has_sent) {
+        producer.count = producer.client->partition_count();
+    }
     producer.has_sent = true;
     struct Record {
         int key;
@@ -189,8 +209,9 @@ void Player::produce(const Step& step) {
             builder.build(batch);
             PartitionDiary& log = log_of(partition);
             const auto begun = Clock::now();
-            if (producer.client->produce(partition, batch) != log.end())
+            if (producer.client->produce(partition, batch) != log.end()) {
                 throw Failure{"a batch was given another offset than the next one"};
+            }
             diary_.wrote[cast.caller] = {begun, Clock::now()};
             for (std::size_t number = begin; number < begin + size; ++number) {
                 log.records.push_back({.key = records[number].key,
@@ -215,14 +236,20 @@ void Player::grow(int count) {
         return;
     }
     Growth growth{.from = diary_.count(), .to = count, .cut = {}, .time = {}};
-    for (const PartitionDiary& log : diary_.partitions) growth.cut.push_back(log.end());
+    for (const PartitionDiary& log : diary_.partitions) {
+        growth.cut.push_back(log.end());
+    }
     growth.time = Clock::now();
     diary_.partitions.resize(static_cast<std::size_t>(count));
     diary_.growths.push_back(growth);
     for (GroupDiary& group : diary_.groups) {
-        if (group.is_deleted || (group.committed.empty() && group.open_members() == 0)) continue;
+        if (group.is_deleted || (group.committed.empty() && group.open_members() == 0)) {
+            continue;
+        }
         group.grew_with.insert(diary_.epoch() - 1);
-        if (script_.mode == Mode::faithful) continue;
+        if (script_.mode == Mode::faithful) {
+            continue;
+        }
         for (int partition = growth.from; partition < growth.to; ++partition) {
             group.seeded.insert(partition);
             group.committed[partition] = 0;
@@ -235,7 +262,9 @@ void Player::grow(int count) {
 void Player::read_outside(std::size_t index, bool reads_new) {
     Outsider& outsider = *outsiders_[index];
     const OutsiderCast& cast = script_.outsiders[index];
-    if (!outsider.client) outsider.client = std::make_unique<Client>(stage_.port(), cast.caller, topic_);
+    if (!outsider.client) {
+        outsider.client = std::make_unique<Client>(stage_.port(), cast.caller, topic_);
+    }
     const bool is_first = outsider.positions.empty();
     const int known = reads_new  ? outsider.client->partition_count()
                       : is_first ? script_.first_count
@@ -253,16 +282,21 @@ void Player::read_outside(std::size_t index, bool reads_new) {
         for (const auto& [partition, position] : outsider.positions) {
             const auto began = diary.began_at.try_emplace({diary_.epoch(), partition}, position).first;
             began->second = std::min(began->second, position);
-            if (!diary_.is_new(partition)) continue;
+            if (!diary_.is_new(partition)) {
+                continue;
+            }
             note_looking(cast.caller, partition);
             note_first_fetch(cast.caller, partition, position);
         }
     }
     const Client::Fetched fetched = outsider.client->fetch(outsider.positions, kSmallFetchBytes);
     note_kept_back(*outsider.client, outsider.positions, fetched, kSmallFetchBytes);
-    for (const auto& [partition, offsets] : fetched.offsets) outsider.positions[partition] = offsets.back() + 1;
-    for (const int partition : fetched.out_of_range)
+    for (const auto& [partition, offsets] : fetched.offsets) {
+        outsider.positions[partition] = offsets.back() + 1;
+    }
+    for (const int partition : fetched.out_of_range) {
         outsider.positions[partition] = list_offset(*outsider.client, partition, kEarliestOffset);
+    }
 }
 
 // A batch of the history is smaller than what a small fetch asks for.
@@ -282,13 +316,17 @@ void Player::note_kept_back(const Client& client, const Offsets& positions, cons
         std::erase_if(diary_.kept_back, [&](const KeptBack& before) {
             return is_kept_back && before.client == client.number() && before.partition == partition;
         });
-        if (!is_kept_back) continue;
+        if (!is_kept_back) {
+            continue;
+        }
         diary_.kept_back.push_back({.caller = client.caller(),
                                     .client = client.number(),
                                     .partition = partition,
                                     .time = Clock::now(),
                                     .is_sure = is_empty && partition_max_bytes >= kSmallFetchBytes});
-        if (is_empty) note("    " + to_string(client.caller()) + " was given nothing of " + std::to_string(partition));
+        if (is_empty) {
+            note("    " + to_string(client.caller()) + " was given nothing of " + std::to_string(partition));
+        }
     }
 }
 
@@ -301,16 +339,22 @@ void Player::forget_kept_back(const Client& client) {
 void Player::ask_as_monitor(const Step& step) {
     Client monitor(stage_.port(), {.client_id = "lag-monitor", .address = "127.0.0.1"}, topic_);
     Partitions all;
-    for (int partition = 0; partition < diary_.count(); ++partition) all.insert(partition);
+    for (int partition = 0; partition < diary_.count(); ++partition) {
+        all.insert(partition);
+    }
     (void)monitor.committed(groups_[static_cast<std::size_t>(step.who)]->name, all);
-    for (const int partition : step.variant == 1 ? all : Partitions()) (void)monitor.list_offset(partition, kLatestOffset);
+    for (const int partition : step.variant == 1 ? all : Partitions()) {
+        (void)monitor.list_offset(partition, kLatestOffset);
+    }
 }
 
 void Player::delete_records(const Step& step) {
     const int partition = step.amount % diary_.count();
     PartitionDiary& log = log_of(partition);
     const std::int64_t before = log.start + (log.end() - log.start) * step.variant / 100;
-    if (before == log.start) return;
+    if (before == log.start) {
+        return;
+    }
     expect_none(PlainClient(stage_.port()).delete_records(topic_, partition, before), "DeleteRecords");
     log.start = before;
     note("    of " + std::to_string(partition) + " before " + std::to_string(before));
@@ -318,14 +362,18 @@ void Player::delete_records(const Step& step) {
 
 void Player::delete_group(std::size_t group) {
     for (std::size_t member = 0; member < groups_[group]->members.size(); ++member) {
-        if (diary_.groups[group].members[member].is_open) close_member(group, member);
+        if (diary_.groups[group].members[member].is_open) {
+            close_member(group, member);
+        }
     }
     PlainClient admin(stage_.port());
     std::array<std::string_view, 1> names{groups_[group]->name};
     const auto& response = Client::call<DeleteGroupsResponse>(admin.wire(), 2, DeleteGroupsRequest{.groups_names = names});
     const ErrorCode error = response.results[0].error_code;
     // One that never came into being is gone as well.
-    if (error != ErrorCode::group_id_not_found) expect_none(error, "DeleteGroups");
+    if (error != ErrorCode::group_id_not_found) {
+        expect_none(error, "DeleteGroups");
+    }
     const std::size_t members = diary_.groups[group].members.size();
     diary_.groups[group] = {};
     diary_.groups[group].members.resize(members);
@@ -334,13 +382,17 @@ void Player::delete_group(std::size_t group) {
 
 void Player::restart(bool kill) {
     diary_.watched.first = Clock::now();
-    if (!stage_.restart(kill)) throw Failure{"the broker does not come back"};
+    if (!stage_.restart(kill)) {
+        throw Failure{"the broker does not come back"};
+    }
     diary_.watched.second = Clock::now();
     // As with Kafka: what a broker that is killed had not noted of deleted records is there again.
     Client reader(stage_.port(), {.client_id = "administrator", .address = "127.0.0.1"}, topic_);
     for (int partition = 0; kill && partition < diary_.count(); ++partition) {
         const std::int64_t start = reader.list_offset(partition, kEarliestOffset);
-        if (start > log_of(partition).start) throw Failure{"a log lost records that nobody deleted"};
+        if (start > log_of(partition).start) {
+            throw Failure{"a log lost records that nobody deleted"};
+        }
         log_of(partition).start = start;
     }
     diary_.wrote.clear();
@@ -365,11 +417,15 @@ void Player::restart(bool kill) {
         diary.without_offset.clear();
         diary.has_policy = false;
         diary.inversions.clear();
-        for (auto& [partition, owners] : diary.owners) owners = {.owner = owners.owner};
+        for (auto& [partition, owners] : diary.owners) {
+            owners = {.owner = owners.owner};
+        }
         // To a broker that starts, those that are there were there.
         diary.may_have_been_there = true;
         const bool is_there = !diary.is_deleted && (!diary.committed.empty() || diary.open_members() > 0);
-        for (int growth = 0; is_there && growth < diary_.epoch(); ++growth) diary.grew_with.insert(growth);
+        for (int growth = 0; is_there && growth < diary_.epoch(); ++growth) {
+            diary.grew_with.insert(growth);
+        }
     }
     for (std::size_t index = 0; index < outsiders_.size(); ++index) {
         outsiders_[index]->client.reset();
@@ -385,13 +441,17 @@ void Player::check(bool after_all) {
         // Whoever reads goes on reading.
         for (std::size_t index = 0; index < outsiders_.size() && !diary_.is_deleted; ++index) {
             const OutsiderDiary& outsider = diary_.outsiders[index];
-            if (!outsider.began_at.empty()) read_outside(index, false);
+            if (!outsider.began_at.empty()) {
+                read_outside(index, false);
+            }
         }
         wait_for_thought();
         diary_.now = Clock::now();
         Clock::time_point newest = diary_.growths.empty() ? Clock::time_point() : diary_.growths.back().time;
         for (const GroupDiary& group : diary_.groups) {
-            for (const auto& [who, asked] : group.without_offset) newest = std::max(newest, asked.asked);
+            for (const auto& [who, asked] : group.without_offset) {
+                newest = std::max(newest, asked.asked);
+            }
         }
         after_all = after_all && diary_.now - newest < kAfterAll;
     } while (after_all);
@@ -411,27 +471,35 @@ void Player::wait_for_thought() {
     std::int64_t before = keyed_records_seen();
     do {
         seen_before_thought_ = before;
-        if (!stage_.clock().wait()) throw Failure{stage_.clock().problem()};
+        if (!stage_.clock().wait()) {
+            throw Failure{stage_.clock().problem()};
+        }
         before = keyed_records_seen();
     } while (before == keyed_since_restart_ && seen_before_thought_ != before);
 }
 
 std::int64_t Player::keyed_records_seen() const {
     const std::int64_t seen = diary_.is_deleted ? keyed_since_restart_ : stage_.keyed_records_seen(topic_);
-    if (seen < 0) throw Failure{"the broker does not tell what it saw of producers"};
+    if (seen < 0) {
+        throw Failure{"the broker does not tell what it saw of producers"};
+    }
     return seen;
 }
 
 std::vector<std::string> Player::look() {
     const std::int64_t seen = seen_before_thought_;
     const auto told = stage_.findings(topic_);
-    if (!told) throw Failure{"the broker does not tell its findings"};
+    if (!told) {
+        throw Failure{"the broker does not tell its findings"};
+    }
     outcome_.is_everything_seen &= seen == keyed_since_restart_;
     note("    the broker looked at " + std::to_string(seen) + " of " + std::to_string(keyed_since_restart_) + " records");
     const std::vector<Claim> claims = claims_of(script_, diary_, unique_, seen == keyed_since_restart_);
     const std::vector<std::string> problems = compare(claims, *told);
     if (problems.empty()) {
-        for (const Claim& claim : claims) outcome_.confirmed[claim.id] += claim.is_due ? 1 : 0;
+        for (const Claim& claim : claims) {
+            outcome_.confirmed[claim.id] += claim.is_due ? 1 : 0;
+        }
     }
     return problems;
 }

@@ -19,8 +19,9 @@ inline constexpr int kSmallFetchBytes = 300;
 /// "0:12 3:7".
 [[nodiscard]] inline std::string text_of(const Offsets& offsets) {
     std::string text;
-    for (const auto& [partition, offset] : offsets)
+    for (const auto& [partition, offset] : offsets) {
         text += (text.empty() ? "" : " ") + std::to_string(partition) + ":" + std::to_string(offset);
+    }
     return text;
 }
 

@@ -20,13 +20,19 @@ void Player::rebalance(const Step& step) {
     diary.is_deleted = false;
     if ((step.variant & 2) != 0) {
         for (std::size_t member = 0; member < group.members.size(); ++member) {
-            if (diary.members[member].is_open) commit(index, member, group.members[member].positions);
+            if (diary.members[member].is_open) {
+                commit(index, member, group.members[member].positions);
+            }
         }
     }
-    if ((step.variant & 1) != 0 || diary.open_members() == 0) group.known_count = diary_.count();
+    if ((step.variant & 1) != 0 || diary.open_members() == 0) {
+        group.known_count = diary_.count();
+    }
     int joining = step.amount + (diary.open_members() == 0 ? 1 : 0);
     for (std::size_t member = 0; member < group.members.size() && joining > 0; ++member) {
-        if (diary.members[member].is_open) continue;
+        if (diary.members[member].is_open) {
+            continue;
+        }
         diary.members[member].is_open = true;
         --joining;
     }
@@ -41,40 +47,57 @@ void Player::meet(std::size_t index, const std::vector<int>& silent) {
     std::vector<Member> members;
     std::vector<std::size_t> indexes;
     for (std::size_t member = 0; member < group.members.size(); ++member) {
-        if (!diary.members[member].is_open) continue;
+        if (!diary.members[member].is_open) {
+            continue;
+        }
         Consumer& consumer = group.members[member];
-        if (!consumer.client)
+        if (!consumer.client) {
             consumer.client = std::make_unique<Client>(stage_.port(), script_.groups[index].members[member], topic_);
+        }
         diary.members[member].client = consumer.client->number();
         (void)consumer.client->partition_count();
         members.push_back({consumer.client.get(), &consumer.membership});
         indexes.push_back(member);
     }
-    if (members.empty()) return;
-    if (script_.groups[index].is_consumer_protocol) group.known_count = diary_.count();
+    if (members.empty()) {
+        return;
+    }
+    if (script_.groups[index].is_consumer_protocol) {
+        group.known_count = diary_.count();
+    }
     group.driver.rebalance(members, group.known_count);
     for (const std::size_t member : indexes) {
         const Membership& membership = group.members[member].membership;
         diary.members[member].assigned = membership.assigned;
-        for (const int partition : membership.assigned) diary.owners[partition].give_to(membership.member_id);
+        for (const int partition : membership.assigned) {
+            diary.owners[partition].give_to(membership.member_id);
+        }
     }
     for (const std::size_t member : indexes) {
-        if (!diary.members[member].is_open) continue;
+        if (!diary.members[member].is_open) {
+            continue;
+        }
         Consumer& consumer = group.members[member];
         const Partitions assigned = consumer.membership.assigned;
         note("    member " + std::to_string(member) + " of " + group.name + " has " + std::to_string(assigned.size()) + " of " +
              std::to_string(group.known_count) + " partitions");
         consumer.positions.clear();
         consumer.fresh.clear();
-        if (std::ranges::find(silent, static_cast<int>(member)) == silent.end()) begin(index, member, assigned);
+        if (std::ranges::find(silent, static_cast<int>(member)) == silent.end()) {
+            begin(index, member, assigned);
+        }
     }
 }
 
 void Player::begin(std::size_t group, std::size_t member, const Partitions& partitions) {
-    if (partitions.empty()) return;
+    if (partitions.empty()) {
+        return;
+    }
     Consumer& consumer = groups_[group]->members[member];
     const Partitions without = ask_for_offsets(group, member);
-    if (!without.empty() && script_.groups[group].reset == Reset::none) return stop_for_it(group, member);
+    if (!without.empty() && script_.groups[group].reset == Reset::none) {
+        return stop_for_it(group, member);
+    }
     for (const int partition : without) {
         consumer.positions[partition] = look_for_beginning(group, member, partition);
         consumer.fresh.insert(partition);
@@ -96,7 +119,9 @@ Partitions Player::ask_for_offsets(std::size_t group, std::size_t member) {
             continue;
         }
         without.insert(partition);
-        if (!diary_.is_new(partition)) continue;
+        if (!diary_.is_new(partition)) {
+            continue;
+        }
         NoOffset& asked = diary.without_offset[{consumer.client->caller(), partition}];
         asked.asked = Clock::now();
         asked.member = member;
@@ -107,7 +132,9 @@ Partitions Player::ask_for_offsets(std::size_t group, std::size_t member) {
 
 // Whoever looks for a place, or reads, where a client of its name had no offset: that group does not stop for it.
 void Player::note_looking(const Caller& caller, int partition) {
-    for (GroupDiary& group : diary_.groups) group.has_policy |= group.without_offset.contains({caller, partition});
+    for (GroupDiary& group : diary_.groups) {
+        group.has_policy |= group.without_offset.contains({caller, partition});
+    }
 }
 
 std::int64_t Player::list_offset(Client& client, int partition, std::int64_t timestamp) {
@@ -117,10 +144,14 @@ std::int64_t Player::list_offset(Client& client, int partition, std::int64_t tim
 
 std::int64_t Player::look_for_beginning(std::size_t group, std::size_t member, int partition) {
     Client& client = *groups_[group]->members[member].client;
-    if (script_.groups[group].reset == Reset::earliest) return list_offset(client, partition, kEarliestOffset);
+    if (script_.groups[group].reset == Reset::earliest) {
+        return list_offset(client, partition, kEarliestOffset);
+    }
     if (script_.groups[group].reset == Reset::by_duration) {
         const std::int64_t found = list_offset(client, partition, wall_ms() - kDurationMs);
-        if (found >= 0) return found;
+        if (found >= 0) {
+            return found;
+        }
     }
     return list_offset(client, partition, kLatestOffset);
 }
@@ -135,10 +166,14 @@ void Player::stop_for_it(std::size_t group, std::size_t member) {
 void Player::poll(std::size_t group, std::size_t member, int partition_max_bytes) {
     Consumer& consumer = groups_[group]->members[member];
     GroupDiary& diary = diary_.groups[group];
-    if (consumer.positions.empty()) return;
+    if (consumer.positions.empty()) {
+        return;
+    }
     const Client::Fetched fetched = consumer.client->fetch(consumer.positions, partition_max_bytes);
     for (const auto& [partition, position] : consumer.positions) {
-        if (diary_.is_new(partition)) note_fetch(group, member, partition, position);
+        if (diary_.is_new(partition)) {
+            note_fetch(group, member, partition, position);
+        }
     }
     consumer.fresh.clear();
     note_kept_back(*consumer.client, consumer.positions, fetched, partition_max_bytes);
@@ -146,8 +181,9 @@ void Player::poll(std::size_t group, std::size_t member, int partition_max_bytes
         diary.given[partition].insert(offsets.begin(), offsets.end());
         consumer.positions[partition] = offsets.back() + 1;
     }
-    for (const int partition : fetched.out_of_range)
+    for (const int partition : fetched.out_of_range) {
         consumer.positions[partition] = list_offset(*consumer.client, partition, kEarliestOffset);
+    }
     note("    positions of member " + std::to_string(member) + ": " + text_of(consumer.positions));
 }
 
@@ -180,13 +216,17 @@ void Player::note_first_fetch(const Caller& caller, int partition, std::int64_t 
 // Somebody of the group reads, or will read, from there.
 void Player::go_back(std::size_t group, int partition, std::int64_t position) {
     const auto known = diary_.groups[group].beginnings.find(partition);
-    if (known == diary_.groups[group].beginnings.end() || position >= known->second.lowest) return;
+    if (known == diary_.groups[group].beginnings.end() || position >= known->second.lowest) {
+        return;
+    }
     known->second.lowest = position;
     known->second.skips = false;
 }
 
 void Player::commit(std::size_t group, std::size_t member, const Offsets& offsets) {
-    if (offsets.empty()) return;
+    if (offsets.empty()) {
+        return;
+    }
     Consumer& consumer = groups_[group]->members[member];
     groups_[group]->driver.commit({consumer.client.get(), &consumer.membership}, offsets);
     note_commit(group, offsets);
@@ -195,10 +235,14 @@ void Player::commit(std::size_t group, std::size_t member, const Offsets& offset
 // What is refused is no commit, and nothing follows from it.
 void Player::commit_late(std::size_t group, std::size_t member) {
     Consumer& consumer = groups_[group]->members[member];
-    if (consumer.positions.empty() || consumer.membership.generation < 2) return;
+    if (consumer.positions.empty() || consumer.membership.generation < 2) {
+        return;
+    }
     const Offsets accepted =
         groups_[group]->driver.commit_late({consumer.client.get(), &consumer.membership}, consumer.positions);
-    if (!accepted.empty()) note_commit(group, accepted);
+    if (!accepted.empty()) {
+        note_commit(group, accepted);
+    }
 }
 
 void Player::note_commit(std::size_t group, const Offsets& offsets) {
@@ -214,7 +258,9 @@ void Player::note_commit(std::size_t group, const Offsets& offsets) {
 }
 
 void Player::note_inversions(std::size_t group, const Offsets& before, const Offsets& commits) {
-    if (diary_.growths.empty()) return;
+    if (diary_.growths.empty()) {
+        return;
+    }
     for (const auto& [partition, offset] : commits) {
         const auto earlier = before.find(partition);
         for (std::int64_t passed = earlier == before.end() ? 0 : earlier->second;
@@ -228,7 +274,9 @@ void Player::note_inversions(std::size_t group, const Offsets& before, const Off
 // began behind the record it was not given it, and read nothing too early.
 void Player::note_inversion(std::size_t group, int partition, std::int64_t offset, bool is_by_first) {
     GroupDiary& diary = diary_.groups[group];
-    if (!diary.given[partition].contains(offset)) return;
+    if (!diary.given[partition].contains(offset)) {
+        return;
+    }
     // Who read it and committed nothing may not be known from who began behind it later, and commits; nor who goes on from who
     // goes to the end anew.
     const auto beginning = diary.beginnings.find(partition);
@@ -238,11 +286,15 @@ void Player::note_inversion(std::size_t group, int partition, std::int64_t offse
     const int came_from = provable_origin(partition, offset);
     for (int from = 0; from < diary_.count(); ++from) {
         const auto position = diary.committed.find(from);
-        if (from == partition || position == diary.committed.end()) continue;
+        if (from == partition || position == diary.committed.end()) {
+            continue;
+        }
         const PartitionDiary& log = log_of(from);
         for (std::int64_t unread = std::max(position->second, log.start); unread < log.end(); ++unread) {
             const Written& older = log.records[static_cast<std::size_t>(unread)];
-            if (older.key != newer.key || older.order > newer.order) continue;
+            if (older.key != newer.key || older.order > newer.order) {
+                continue;
+            }
             Inversion& inversion = diary.inversions[newer.key];
             inversion.from[from] = unread;
             inversion.to.insert(partition);
@@ -260,9 +312,15 @@ int Player::provable_origin(int partition, std::int64_t offset) const {
     std::map<int, int> first_epochs;
     for (int other = 0; other < diary_.count(); ++other) {
         for (const Written& record : diary_.partitions[static_cast<std::size_t>(other)].records) {
-            if (record.key != newer.key || record.order >= newer.order) continue;
-            if (other == partition) return -1;
-            if (record.order < diary_.restarted_at_order) continue;
+            if (record.key != newer.key || record.order >= newer.order) {
+                continue;
+            }
+            if (other == partition) {
+                return -1;
+            }
+            if (record.order < diary_.restarted_at_order) {
+                continue;
+            }
             first_epochs.try_emplace(other, record.epoch);
             if (record.order > last) {
                 last = record.order;
@@ -275,7 +333,9 @@ int Player::provable_origin(int partition, std::int64_t offset) const {
 
 void Player::seek_back(const Step& step) {
     Consumer* consumer = open_member(step);
-    if (consumer == nullptr || consumer->positions.empty()) return;
+    if (consumer == nullptr || consumer->positions.empty()) {
+        return;
+    }
     const int partition = std::next(consumer->positions.begin(), step.amount % std::ssize(consumer->positions))->first;
     consumer->positions[partition] = log_of(partition).start;
     note("    to the beginning of " + std::to_string(partition));
@@ -290,7 +350,9 @@ void Player::close_member(std::size_t group, std::size_t member) {
 
 void Player::remove_member(std::size_t group, std::size_t member) {
     Consumer& consumer = groups_[group]->members[member];
-    if (script_.groups[group].is_consumer_protocol) return;
+    if (script_.groups[group].is_consumer_protocol) {
+        return;
+    }
     Client administrator(stage_.port(), {.client_id = "administrator", .address = "127.0.0.1"}, topic_);
     groups_[group]->driver.remove(administrator.coordinator(), {consumer.client.get(), &consumer.membership});
     note_gone(group, member);
@@ -299,11 +361,15 @@ void Player::remove_member(std::size_t group, std::size_t member) {
 
 void Player::note_gone(std::size_t group, std::size_t member) {
     for (auto& [who, asked] : diary_.groups[group].without_offset) {
-        if (asked.member != member || asked.is_gone) continue;
+        if (asked.member != member || asked.is_gone) {
+            continue;
+        }
         asked.is_gone = true;
         ++asked.times_gone;
     }
-    if (const auto& client = groups_[group]->members[member].client) forget_kept_back(*client);
+    if (const auto& client = groups_[group]->members[member].client) {
+        forget_kept_back(*client);
+    }
     groups_[group]->members[member] = {};
     diary_.groups[group].members[member] = {};
 }
@@ -313,11 +379,17 @@ void Player::close_early(const Step& step) {
     const auto member = static_cast<std::size_t>(step.member);
     GroupDiary& diary = diary_.groups[group];
     diary.is_deleted = false;
-    if (diary.open_members() == 0) groups_[group]->known_count = diary_.count();
+    if (diary.open_members() == 0) {
+        groups_[group]->known_count = diary_.count();
+    }
     diary.members[member].is_open = true;
     meet(group, {step.member});
-    if (!diary.members[member].is_open) return;
-    if (!groups_[group]->members[member].membership.assigned.empty()) (void)ask_for_offsets(group, member);
+    if (!diary.members[member].is_open) {
+        return;
+    }
+    if (!groups_[group]->members[member].membership.assigned.empty()) {
+        (void)ask_for_offsets(group, member);
+    }
     close_member(group, member);
     meet(group, {});
 }

@@ -53,7 +53,9 @@ bool Player::is_growth_right(const Caller& caller, int count, bool validates_onl
 void Player::drain() {
     for (int group = 0; group < static_cast<int>(script_.groups.size()); ++group) {
         const GroupDiary& diary = diary_.groups[static_cast<std::size_t>(group)];
-        if (diary.is_deleted || (diary.committed.empty() && diary.open_members() == 0)) continue;
+        if (diary.is_deleted || (diary.committed.empty() && diary.open_members() == 0)) {
+            continue;
+        }
         const auto members = static_cast<int>(diary.members.size());
         play({.action = Action::rebalance, .who = group, .amount = members, .variant = 3});
         for (int member = 0; member < members; ++member) {
@@ -62,25 +64,41 @@ void Player::drain() {
         }
     }
     Clock::time_point last = diary_.watched.second;
-    for (const auto& [caller, wrote] : diary_.wrote) last = std::max(last, wrote.second);
+    for (const auto& [caller, wrote] : diary_.wrote) {
+        last = std::max(last, wrote.second);
+    }
     while (Clock::now() - last <= kGuardQuiet) {
-        if (!stage_.clock().wait()) throw Failure{stage_.clock().problem()};
+        if (!stage_.clock().wait()) {
+            throw Failure{stage_.clock().problem()};
+        }
     }
 }
 
 bool Player::grow_guarded(int count) {
     bool has_grown = false;
     // What only asks is no first request.
-    if (!is_growth_right(kAdmin, count, true, false, has_grown)) return false;
-    if (!is_growth_right(kAdmin, count, false, false, has_grown)) return false;
+    if (!is_growth_right(kAdmin, count, true, false, has_grown)) {
+        return false;
+    }
+    if (!is_growth_right(kAdmin, count, false, false, has_grown)) {
+        return false;
+    }
     if (!has_grown && dice_.happens(50)) {
         // Only who was refused can mean to go on in spite of it.
-        if (!is_growth_right(kStranger, count, false, false, has_grown)) return false;
-        if (!has_grown && !is_growth_right(kAdmin, count, false, true, has_grown)) return false;
+        if (!is_growth_right(kStranger, count, false, false, has_grown)) {
+            return false;
+        }
+        if (!has_grown && !is_growth_right(kAdmin, count, false, true, has_grown)) {
+            return false;
+        }
     } else if (!has_grown) {
         drain();
-        if (!is_growth_right(kStranger, count, false, false, has_grown)) return false;
-        if (!has_grown && !is_growth_right(kStranger, count, false, true, has_grown)) return false;
+        if (!is_growth_right(kStranger, count, false, false, has_grown)) {
+            return false;
+        }
+        if (!has_grown && !is_growth_right(kStranger, count, false, true, has_grown)) {
+            return false;
+        }
     }
     return has_grown;
 }

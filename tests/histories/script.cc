@@ -31,13 +31,17 @@ class Writer {
         for (std::size_t next = 1; next < counts.size(); ++next) {
             add({.action = Action::grow, .amount = counts[next]});
             go_on(10 + dice_.roll(16));
-            if (dice_.happens(30)) add({.action = Action::check});
+            if (dice_.happens(30)) {
+                add({.action = Action::check});
+            }
         }
         if (script_.restarts) {
             add({.action = Action::restart, .variant = dice_.roll(2)});
             go_on(4 + dice_.roll(8));
         }
-        if (script_.mode == Mode::fenced && !script_.outsiders.empty() && script_.seed % 2 == 1) share_a_name();
+        if (script_.mode == Mode::fenced && !script_.outsiders.empty() && script_.seed % 2 == 1) {
+            share_a_name();
+        }
         add({.action = Action::check, .variant = 1});
         end();
         return script_;
@@ -107,20 +111,27 @@ class Writer {
             }
         }
         for (int group = 0; group < static_cast<int>(script_.groups.size()); ++group) {
-            if (dice_.happens(15)) continue;
+            if (dice_.happens(15)) {
+                continue;
+            }
             add({.action = Action::rebalance, .who = group, .amount = members_of(group), .variant = 1});
             for (int member = 0; member < members_of(group); ++member) {
-                if (dice_.happens(80)) add({.action = Action::poll, .who = group, .member = member, .amount = some_bytes()});
-                if (dice_.happens(80))
+                if (dice_.happens(80)) {
+                    add({.action = Action::poll, .who = group, .member = member, .amount = some_bytes()});
+                }
+                if (dice_.happens(80)) {
                     add({.action = Action::commit,
                          .who = group,
                          .member = member,
                          .amount = dice_.roll(12),
                          .variant = dice_.roll(4) / 3});
+                }
             }
         }
         for (int outsider = 0; outsider < static_cast<int>(script_.outsiders.size()); ++outsider) {
-            if (dice_.happens(50)) add({.action = Action::outsider_reads, .who = outsider});
+            if (dice_.happens(50)) {
+                add({.action = Action::outsider_reads, .who = outsider});
+            }
         }
         add({.action = Action::produce, .who = some_producer(), .amount = dice_.roll(80)});
     }
@@ -130,7 +141,9 @@ class Writer {
     void go_on(int steps) {
         // So that there is something to lose.
         add({.action = Action::produce, .who = some_producer(), .amount = 20 + dice_.roll(60), .variant = variant_of_records()});
-        for (int step = 0; step < steps; ++step) one_more();
+        for (int step = 0; step < steps; ++step) {
+            one_more();
+        }
     }
 
     void one_more() {
@@ -246,7 +259,9 @@ std::string to_string(const Script& script) {
         const GroupCast& group = script.groups[index];
         text += "  group " + std::to_string(index) + ": " + std::string(to_string(group.reset)) +
                 (group.is_consumer_protocol ? ", consumer protocol:" : ", classic protocol:");
-        for (const Caller& member : group.members) text += " " + to_string(member);
+        for (const Caller& member : group.members) {
+            text += " " + to_string(member);
+        }
         text += "\n";
     }
     for (std::size_t index = 0; index < script.outsiders.size(); ++index) {

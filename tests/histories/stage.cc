@@ -23,7 +23,9 @@ std::vector<Told> parse(const std::string& body) {
     for (const auto& finding : answered.at("findings")) {
         Told told{.id = finding.at("id"), .about = "", .count = finding.at("count"), .text = finding.at("condition")};
         const auto& subject = finding.at("subject");
-        if (told.id == "H20" && told.text.find("it is one of ") != std::string::npos) told.id = kOneOfSeveral;
+        if (told.id == "H20" && told.text.find("it is one of ") != std::string::npos) {
+            told.id = kOneOfSeveral;
+        }
         if (subject.contains("group")) {
             told.about = subject.at("group");
         } else if (subject.contains("client_id")) {
@@ -31,7 +33,9 @@ std::vector<Told> parse(const std::string& body) {
             told.about = subject.at("client_id").get<std::string>() + "@" + address.substr(1);
         }
         const auto& numbers = finding.at("numbers");
-        if (numbers.contains("is_exact")) told.is_exact = numbers.at("is_exact") == 1;
+        if (numbers.contains("is_exact")) {
+            told.is_exact = numbers.at("is_exact") == 1;
+        }
         all.push_back(std::move(told));
     }
     return all;
@@ -85,14 +89,19 @@ void SettleClock::fail(const std::string& problem) {
 // Of two findings of the topic one is about a group that has records of before the growth to read (H03), and the other about keys
 // that were deleted where they are not (H41).
 bool SettleClock::prepare() {
-    if (client_->create_topic(topic_, 1, {{"cleanup.policy", "compact,delete"}}).error != ErrorCode::none) return false;
+    if (client_->create_topic(topic_, 1, {{"cleanup.policy", "compact,delete"}}).error != ErrorCode::none) {
+        return false;
+    }
     for (int number = 0; number < kBatches; ++number) {
         BatchBuilder builder;
-        for (int record = 0; record < kRecordsPerBatch; ++record)
+        for (int record = 0; record < kRecordsPerBatch; ++record) {
             builder.append(TimestampMs{wall_ms()}, as_bytes("clock"), as_bytes("v"));
+        }
         std::vector<std::byte> batch;
         builder.build(batch);
-        if (client_->produce(topic_, 0, batch).error != ErrorCode::none) return false;
+        if (client_->produce(topic_, 0, batch).error != ErrorCode::none) {
+            return false;
+        }
     }
     return client_->expand_topic(topic_, 2) == ErrorCode::none && client_->commit(topic_, topic_, 0, 0) == ErrorCode::none &&
            client_->commit(topic_, topic_, 1, 1) == ErrorCode::none;
@@ -117,34 +126,49 @@ bool SettleClock::tick() {
         [&] {
             {
                 const std::scoped_lock lock(mutex_);
-                if (stopping_) return true;
+                if (stopping_) {
+                    return true;
+                }
             }
             // A batch that the observer had no time for is not looked at later.
-            if (++looks % 200 == 0 && !send_key()) return false;
+            if (++looks % 200 == 0 && !send_key()) {
+                return false;
+            }
             const auto answer = broker_.http_get("/v1/findings?topic=" + topic_);
-            if (!answer || answer->status != 200) return false;
+            if (!answer || answer->status != 200) {
+                return false;
+            }
             for (const Told& told : parse(answer->body)) {
                 readers_told |= told.id == "H03" && told.count == kOldRecords - commits_;
-                if (told.id == "H41") keys_told_ = told.count;
+                if (told.id == "H41") {
+                    keys_told_ = told.count;
+                }
             }
             keys_told = keys_told_ > keys_before;
             return readers_told && keys_told;
         },
         std::chrono::duration<double>(kTickLimit * patience()).count());
-    if (!came)
+    if (!came) {
         fail(!readers_told ? "what a group committed is not in the findings" : "what a producer sent is not in the findings");
+    }
     return came;
 }
 
 void SettleClock::run() {
-    if (!prepare()) return fail("its topic cannot be made");
+    if (!prepare()) {
+        return fail("its topic cannot be made");
+    }
     while (true) {
         {
             const std::scoped_lock lock(mutex_);
-            if (stopping_) return;
+            if (stopping_) {
+                return;
+            }
             ++begun_;
         }
-        if (!tick()) return;
+        if (!tick()) {
+            return;
+        }
         const std::scoped_lock lock(mutex_);
         ++completed_;
         changed_.notify_all();
@@ -167,7 +191,9 @@ bool Stage::start() {
                        // What is not looked at cannot be told.
                        "partita.detection.processor.percent=100"},
          .data_directory = directory_ / "data"});
-    if (!broker_) return false;
+    if (!broker_) {
+        return false;
+    }
     clock_ = std::make_unique<SettleClock>(*broker_, "clock-" + std::to_string(++starts_));
     return true;
 }
@@ -185,16 +211,22 @@ bool Stage::restart(bool kill) {
 
 std::optional<std::vector<Told>> Stage::findings(const std::string& topic) const {
     const auto answer = broker_->http_get("/v1/findings?topic=" + topic);
-    if (!answer || answer->status != 200) return std::nullopt;
+    if (!answer || answer->status != 200) {
+        return std::nullopt;
+    }
     return parse(answer->body);
 }
 
 std::int64_t Stage::keyed_records_seen(const std::string& topic) const {
     const auto answer = broker_->http_get("/v1/topics/" + topic + "/producers");
-    if (!answer || answer->status != 200) return -1;
+    if (!answer || answer->status != 200) {
+        return -1;
+    }
     std::int64_t records = 0;
     const auto answered = nlohmann::json::parse(answer->body);
-    for (const auto& producer : answered.at("producers")) records += producer.at("keyed_records_seen").get<std::int64_t>();
+    for (const auto& producer : answered.at("producers")) {
+        records += producer.at("keyed_records_seen").get<std::int64_t>();
+    }
     return records;
 }
 

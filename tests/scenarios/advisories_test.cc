@@ -32,7 +32,9 @@ using ::testing::HasSubstr;
 constexpr std::string_view kFlexibleHeader("\0\x12\0\x03\0\0\0\x01\xff\xff", 10);
 
 void append_varint(std::string& bytes, std::uint32_t value) {
-    for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>((value & 0x7f) | 0x80));
+    for (; value >= 0x80; value >>= 7) {
+        bytes.push_back(static_cast<char>((value & 0x7f) | 0x80));
+    }
     bytes.push_back(static_cast<char>(value));
 }
 
@@ -128,9 +130,13 @@ TEST(Advisories, Cve2017_12610_NobodyIsSomebodyElseByWhatHeSays) {
     ASSERT_NE(broker, nullptr);
     const auto said = [&](std::string_view mechanism, std::string_view token) -> std::string {
         WireClient client(broker->port());
-        if (shake_hands(client, mechanism) == nullptr) return "no handshake";
+        if (shake_hands(client, mechanism) == nullptr) {
+            return "no handshake";
+        }
         const SaslAuthenticateResponse* const answer = say(client, token);
-        if (answer == nullptr) return "closed";
+        if (answer == nullptr) {
+            return "closed";
+        }
         return answer->error_code == ErrorCode::none ? "" : std::string(answer->error_message.value_or("refused"));
     };
     EXPECT_THAT(said("PLAIN", std::string_view("admin\0alice\0alice-secret", 24)),
@@ -208,7 +214,9 @@ TEST(Advisories, Cve2018_1288_AClientThatCallsItselfAReplicaIsNone) {
         std::array topics{FetchRequest::FetchTopic{.topic = "t", .partitions = partitions}};
         const auto* const reply = client.call<FetchResponse>(
             4, FetchRequest{.replica_id = replica, .max_wait_ms = 0, .max_bytes = 1000, .topics = topics});
-        if (reply == nullptr) return {ErrorCode::network_exception, -1};
+        if (reply == nullptr) {
+            return {ErrorCode::network_exception, -1};
+        }
         const auto& partition = reply->responses[0].partitions[0];
         return {partition.error_code, partition.high_watermark};
     };

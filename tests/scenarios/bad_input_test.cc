@@ -200,7 +200,9 @@ ByteBuffer flexible_request(std::int16_t key, std::int16_t version) {
 }
 
 void append_varint(ByteBuffer& content, std::uint32_t value) {
-    for (; value >= 0x80; value >>= 7) content.append_big_endian(static_cast<std::uint8_t>(value | 0x80));
+    for (; value >= 0x80; value >>= 7) {
+        content.append_big_endian(static_cast<std::uint8_t>(value | 0x80));
+    }
     content.append_big_endian(static_cast<std::uint8_t>(value));
 }
 
@@ -228,7 +230,9 @@ TEST_F(BadInput, NestedArraysTakeMemoryLikeTheirBytes) {
         ByteBuffer groups = flexible_request(9, 8);
         append_varint(groups, kElements + 1);
         const std::vector<std::byte> group = bytes_of(std::string_view("\1\0\0", 3));
-        for (std::uint32_t i = 0; i < kElements; ++i) groups.append(group);
+        for (std::uint32_t i = 0; i < kElements; ++i) {
+            groups.append(group);
+        }
         groups.append(bytes_of(std::string_view("\0\0", 2)));
         WireClient client(broker_->port());
         ASSERT_TRUE(client.send(frame_of(groups.bytes())));
@@ -246,7 +250,9 @@ TEST_F(BadInput, NestedArraysTakeMemoryLikeTheirBytes) {
         fetch.append_big_endian(std::int32_t{-1});
         append_varint(fetch, kElements + 1);
         const std::vector<std::byte> topic = bytes_of(std::string_view("\1\1\0", 3));
-        for (std::uint32_t i = 0; i < kElements; ++i) fetch.append(topic);
+        for (std::uint32_t i = 0; i < kElements; ++i) {
+            fetch.append(topic);
+        }
         fetch.append(bytes_of(std::string_view("\1\1\0", 3)));
         WireClient client(broker_->port());
         ASSERT_TRUE(client.send(frame_of(fetch.bytes())));
@@ -357,7 +363,9 @@ std::vector<std::byte> batch_around(Codec codec, std::span<const std::byte> comp
 std::int64_t peak_resident_kib(pid_t process) {
     std::ifstream status("/proc/" + std::to_string(process) + "/status");
     for (std::string line; std::getline(status, line);) {
-        if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
+        if (line.starts_with("VmHWM:")) {
+            return std::stoll(line.substr(6));
+        }
     }
     return -1;
 }

@@ -58,10 +58,14 @@ std::string key_name(int key) { return "key" + std::to_string(key); }
 std::map<std::string, std::string> latest_values(PlainClient& client, const std::string& topic) {
     std::map<std::string, std::string> latest;
     const auto records = client.read_all(topic, 0);
-    if (!records) return latest;
+    if (!records) {
+        return latest;
+    }
     for (const ReadRecord& record : *records) {
         const std::size_t colon = record.value.find(':');
-        if (colon == std::string::npos) continue;
+        if (colon == std::string::npos) {
+            continue;
+        }
         latest[record.value.substr(0, colon)] = record.value.substr(0, record.value.find(':', colon + 1));
     }
     return latest;
@@ -80,13 +84,17 @@ TEST(CompactedTopic, KeepsTheLastValueOfEveryKeyAndGivesSpaceBack) {
     PlainClient client(broker->port());
     ASSERT_EQ(client.create_topic("compacted", 1, compacted(0)).error, ErrorCode::none);
     constexpr int kRounds = 40;
-    for (int round = 0; round < kRounds; ++round) ASSERT_TRUE(write_round(client, "compacted", round));
+    for (int round = 0; round < kRounds; ++round) {
+        ASSERT_TRUE(write_round(client, "compacted", round));
+    }
     ASSERT_TRUE(broker->wait_for_output("a log was compacted")) << broker->output();
     // Of 9.6 MB there stay one value of each key, what is in the active segment, and what is about to be cleaned.
     EXPECT_TRUE(eventually([&] { return disk_usage(broker->data_directory() + "/compacted-0") < 3'500'000; }));
     const auto latest = latest_values(client, "compacted");
     EXPECT_EQ(latest.size(), static_cast<std::size_t>(kKeys));
-    for (const auto& [key, value] : latest) EXPECT_EQ(value, key + ":" + std::to_string(kRounds - 1));
+    for (const auto& [key, value] : latest) {
+        EXPECT_EQ(value, key + ":" + std::to_string(kRounds - 1));
+    }
     EXPECT_EQ(client.list_offset("compacted", 0, -2), 0);
     EXPECT_EQ(client.list_offset("compacted", 0, -1), kRounds * kKeys);
 }
@@ -99,7 +107,9 @@ TEST(CompactedTopic, TombstonesVanishAfterDeleteRetention) {
     ASSERT_EQ(client.create_topic("short", 1, compacted(1)).error, ErrorCode::none);
     for (const std::string topic : {"long", "short"}) {
         ASSERT_TRUE(write_round(client, topic, 0));
-        for (int key = 0; key < kKeys; ++key) ASSERT_TRUE(delete_key(client, topic, key));
+        for (int key = 0; key < kKeys; ++key) {
+            ASSERT_TRUE(delete_key(client, topic, key));
+        }
         BatchBuilder other;
         other.append({wall_ms()}, as_bytes("other"), as_bytes("other:0:"));
         std::vector<std::byte> batch;
@@ -135,10 +145,14 @@ TEST(CompactedTopic, SurvivesKillsInTheMiddleOfCleanings) {
         if (round > 0) {
             const auto latest = latest_values(client, "compacted");
             ASSERT_EQ(latest.size(), static_cast<std::size_t>(kKeys));
-            for (const auto& [key, value] : latest) ASSERT_EQ(value, key + ":" + std::to_string(round - 1));
+            for (const auto& [key, value] : latest) {
+                ASSERT_EQ(value, key + ":" + std::to_string(round - 1));
+            }
         }
         const int more = 8 + static_cast<int>(random() % 12);
-        for (int i = 0; i < more; ++i) ASSERT_TRUE(write_round(client, "compacted", round++));
+        for (int i = 0; i < more; ++i) {
+            ASSERT_TRUE(write_round(client, "compacted", round++));
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(random() % 120));
         broker->send_signal(SIGKILL);
         EXPECT_EQ(broker->wait().signal_number, SIGKILL);
@@ -160,7 +174,9 @@ TEST(ConsumerOffsets, AreCompactedAndSurviveAKill) {
     // A segment is full after some thousand commits; it is cleaned when LMDB has them.
     ASSERT_TRUE(eventually([&] {
         for (int i = 0; i < 200; ++i) {
-            if (client.commit("often", "data", 0, commits + 1) != ErrorCode::none) return false;
+            if (client.commit("often", "data", 0, commits + 1) != ErrorCode::none) {
+                return false;
+            }
             ++commits;
         }
         return broker->count_in_output("partition=__consumer_offsets-0") > 0;
@@ -169,7 +185,9 @@ TEST(ConsumerOffsets, AreCompactedAndSurviveAKill) {
     EXPECT_EQ(broker->wait().signal_number, SIGKILL);
     // From LMDB and the log, and from the log alone.
     for (const bool has_checkpoint : {true, false}) {
-        if (!has_checkpoint) std::filesystem::remove_all(directory / "partita-metadata");
+        if (!has_checkpoint) {
+            std::filesystem::remove_all(directory / "partita-metadata");
+        }
         broker = BrokerProcess::start(options);
         ASSERT_NE(broker, nullptr);
         PlainClient again(broker->port());

@@ -36,7 +36,9 @@ Token create(WireClient& client, std::int64_t lifetime_ms = -1) {
     const auto* const answer =
         client.call<CreateDelegationTokenResponse>(3, CreateDelegationTokenRequest{.max_lifetime_ms = lifetime_ms});
     EXPECT_NE(answer, nullptr) << client.failure();
-    if (answer == nullptr) return {.error = ErrorCode::unknown_server_error};
+    if (answer == nullptr) {
+        return {.error = ErrorCode::unknown_server_error};
+    }
     return {answer->error_code, std::string(answer->token_id), authentication::to_base64(as_text(answer->hmac))};
 }
 

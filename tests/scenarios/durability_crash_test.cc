@@ -49,7 +49,9 @@ class IdempotentProducer {
         PlainClient client(port);
         if (id_ < 0) {
             id_ = client.new_producer_id();
-            if (id_ < 0) return;
+            if (id_ < 0) {
+                return;
+            }
         }
         while (!stop) {
             const std::string value = "p" + std::to_string(number_) + "-" + std::to_string(sequence_);
@@ -76,7 +78,9 @@ class IdempotentProducer {
 class CrashLoop {
   public:
     explicit CrashLoop(std::uint64_t seed) : random_(seed) {
-        for (int i = 0; i < kProducers; ++i) producers_.emplace_back(i, i % kPartitions);
+        for (int i = 0; i < kProducers; ++i) {
+            producers_.emplace_back(i, i % kPartitions);
+        }
     }
 
     void prepare(std::uint16_t port) {
@@ -100,7 +104,9 @@ class CrashLoop {
         broker.send_signal(SIGKILL);
         (void)broker.wait();
         stop = true;
-        for (std::thread& thread : threads) thread.join();
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
     }
 
     void check(std::uint16_t port) {
@@ -126,7 +132,9 @@ class CrashLoop {
             const std::int64_t offset = ++next_commit_;
             promised_.attempted_commits[group] = offset;
             const ErrorCode error = client.commit(group, "data", 0, offset);
-            if (error == ErrorCode::network_exception) return;
+            if (error == ErrorCode::network_exception) {
+                return;
+            }
             ASSERT_EQ(error, ErrorCode::none);
             promised_.committed[group] = offset;
         }
@@ -148,7 +156,9 @@ class CrashLoop {
                 ASSERT_EQ(created.error, ErrorCode::none);
                 promised_.topics[name] = {created.id, 2, "1000000"};
                 const auto produced = client.produce_value(name, 0, name);
-                if (produced.error == ErrorCode::network_exception) return;
+                if (produced.error == ErrorCode::network_exception) {
+                    return;
+                }
                 continue;
             }
             // Any but "data", which is the first.
@@ -176,7 +186,9 @@ class CrashLoop {
                 topic->second.partitions = wanted;
             } else {
                 const ErrorCode error = client.set_topic_config(name, "retention.ms", std::to_string(1'000'000 + topic_changes_));
-                if (error == ErrorCode::network_exception) return;
+                if (error == ErrorCode::network_exception) {
+                    return;
+                }
                 ASSERT_EQ(error, ErrorCode::none);
             }
         }
@@ -215,11 +227,15 @@ class CrashLoop {
             const auto wanted = promised_.wanted_partitions.find(name);
             const bool grew =
                 wanted != promised_.wanted_partitions.end() && static_cast<int>(at->second.partitions) == wanted->second;
-            if (grew) topic.partitions = wanted->second;
+            if (grew) {
+                topic.partitions = wanted->second;
+            }
             EXPECT_EQ(static_cast<int>(at->second.partitions), topic.partitions) << name;
         }
         promised_.wanted_partitions.clear();
-        for (const std::string& name : promised_.deleted) EXPECT_FALSE(seen->contains(name)) << name << " is back";
+        for (const std::string& name : promised_.deleted) {
+            EXPECT_FALSE(seen->contains(name)) << name << " is back";
+        }
         for (const auto& [name, topic] : *seen) {
             EXPECT_TRUE(promised_.topics.contains(name) || promised_.maybe_created.contains(name) ||
                         promised_.maybe_deleted.contains(name) || name == "__consumer_offsets" || name == "__partita_expansions")

@@ -26,7 +26,9 @@ class SmallDisk {
         error_ = errno;
     }
     ~SmallDisk() {
-        if (mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+        if (mounted_) {
+            ::umount2(path_.c_str(), MNT_DETACH);
+        }
     }
     [[nodiscard]] bool is_mounted() const { return mounted_; }
     [[nodiscard]] std::string why_not() const { return std::strerror(error_); }
@@ -63,7 +65,9 @@ class DurabilityDiskFull : public ::testing::Test {
         const std::string value(2000, 'v');
         for (int i = 0; i < limit; ++i) {
             const Produced produced = client.produce_value("t", 0, value);
-            if (produced.error != ErrorCode::none) return produced.error;
+            if (produced.error != ErrorCode::none) {
+                return produced.error;
+            }
             EXPECT_EQ(produced.base_offset, acknowledged_);
             ++acknowledged_;
         }
@@ -83,7 +87,9 @@ class DurabilityDiskFull : public ::testing::Test {
     ErrorCode commit_until_refused(PlainClient& client, int limit) {
         for (int i = 0; i < limit; ++i) {
             const ErrorCode error = client.commit("g", "t", 0, committed_ + 1);
-            if (error != ErrorCode::none) return error;
+            if (error != ErrorCode::none) {
+                return error;
+            }
             ++committed_;
         }
         return ErrorCode::none;

@@ -83,11 +83,15 @@ TEST_F(DurabilityLifecycle, FlushMessagesSyncsBeforeTheAnswerAndWritersShareSync
         writers.emplace_back([&] {
             PlainClient client(broker_->port());
             for (int i = 0; i < kEach; ++i) {
-                if (client.produce_value("synced", 0, "v").error != ErrorCode::none) ++failed;
+                if (client.produce_value("synced", 0, "v").error != ErrorCode::none) {
+                    ++failed;
+                }
             }
         });
     }
-    for (std::thread& writer : writers) writer.join();
+    for (std::thread& writer : writers) {
+        writer.join();
+    }
     EXPECT_EQ(failed, 0);
     const double shared = broker_->metric("partita_log_syncs_total").value_or(-1) - before - alone;
     EXPECT_GT(shared, 0);
@@ -114,7 +118,9 @@ TEST_F(DurabilityLifecycle, DeletingATopicDoesNotStopABrokerThatSyncsForIt) {
     for (int writer = 0; writer < 4; ++writer) {
         writers.emplace_back([&] {
             PlainClient client(broker_->port());
-            while (!stop) (void)client.produce_value("synced", 0, "v");
+            while (!stop) {
+                (void)client.produce_value("synced", 0, "v");
+            }
         });
     }
     for (int round = 0; round < 30; ++round) {
@@ -123,7 +129,9 @@ TEST_F(DurabilityLifecycle, DeletingATopicDoesNotStopABrokerThatSyncsForIt) {
         ASSERT_EQ(client_->delete_topic("synced"), ErrorCode::none) << "round " << round;
     }
     stop = true;
-    for (std::thread& writer : writers) writer.join();
+    for (std::thread& writer : writers) {
+        writer.join();
+    }
     EXPECT_TRUE(broker_->is_running());
 }
 
@@ -259,10 +267,14 @@ TEST_F(DurabilityLifecycle, SegmentsOfARealKafkaInPlaceOfOursAreServed) {
     (void)broker_->wait();
     broker_.reset();
     for (const auto& entry : fs::directory_iterator(data("fixture-0"))) {
-        if (entry.path().filename() != "partition.metadata") fs::remove(entry.path());
+        if (entry.path().filename() != "partition.metadata") {
+            fs::remove(entry.path());
+        }
     }
     for (const auto& entry : fs::directory_iterator(fixture)) {
-        if (entry.path().filename() != "partition.metadata") fs::copy(entry.path(), data("fixture-0") / entry.path().filename());
+        if (entry.path().filename() != "partition.metadata") {
+            fs::copy(entry.path(), data("fixture-0") / entry.path().filename());
+        }
     }
     start_again();
     const auto records = client_->read_all("fixture", 0);

@@ -24,9 +24,13 @@ std::vector<std::int32_t> listed_partitions(PlainClient& client, const std::stri
     request.topics = {&wanted, 1};
     const auto* answer = client.wire().call<MetadataResponse>(12, request);
     std::vector<std::int32_t> listed;
-    if (answer == nullptr || answer->topics.empty() || answer->topics[0].error_code != ErrorCode::none) return listed;
+    if (answer == nullptr || answer->topics.empty() || answer->topics[0].error_code != ErrorCode::none) {
+        return listed;
+    }
     for (const auto& partition : answer->topics[0].partitions) {
-        if (partition.error_code != ErrorCode::none || partition.leader_id < 0) return {};
+        if (partition.error_code != ErrorCode::none || partition.leader_id < 0) {
+            return {};
+        }
         listed.push_back(partition.partition_index);
     }
     return listed;
@@ -52,12 +56,15 @@ TEST(Growing, MetadataListsEveryPartitionInOrderAtEveryMoment) {
                 const int least = count;
                 const std::vector<std::int32_t> listed = listed_partitions(client, "orders");
                 for (std::size_t index = 0; index < listed.size(); ++index) {
-                    if (listed[index] != static_cast<std::int32_t>(index)) complaint = "out of order";
+                    if (listed[index] != static_cast<std::int32_t>(index)) {
+                        complaint = "out of order";
+                    }
                 }
                 const int length = static_cast<int>(listed.size());
                 // What was acknowledged is shown, and no answer takes it back.
-                if (length < least || length < seen)
+                if (length < least || length < seen) {
                     complaint = std::to_string(length) + " after " + std::to_string(std::max(seen, least));
+                }
                 seen = length;
                 ++answers;
             }
@@ -70,8 +77,12 @@ TEST(Growing, MetadataListsEveryPartitionInOrderAtEveryMoment) {
     const int when_grown = answers;
     EXPECT_TRUE(eventually([&] { return answers > when_grown + 4; }));
     is_over = true;
-    for (std::thread& reader : readers) reader.join();
-    for (const std::string& complaint : wrong) EXPECT_EQ(complaint, "");
+    for (std::thread& reader : readers) {
+        reader.join();
+    }
+    for (const std::string& complaint : wrong) {
+        EXPECT_EQ(complaint, "");
+    }
     EXPECT_EQ(listed_partitions(admin, "orders").size(), static_cast<std::size_t>(kLast));
 }
 

@@ -79,9 +79,13 @@ class ConsumerMember {
     /// False when the broker did not answer as it should; `problem` says how.
     [[nodiscard]] bool beat(const std::vector<std::string_view>& topics) {
         std::map<TopicId, std::vector<std::int32_t>> by_topic;
-        for (const auto& [topic, partition] : owned_) by_topic[topic].push_back(partition);
+        for (const auto& [topic, partition] : owned_) {
+            by_topic[topic].push_back(partition);
+        }
         std::vector<ConsumerGroupHeartbeatRequest::TopicPartitions> owned;
-        for (auto& [topic, partitions] : by_topic) owned.push_back({.topic_id = topic, .partitions = partitions});
+        for (auto& [topic, partitions] : by_topic) {
+            owned.push_back({.topic_id = topic, .partitions = partitions});
+        }
         std::vector<std::string_view> names = topics;
         ConsumerGroupHeartbeatRequest request{.group_id = "large", .member_id = id_, .member_epoch = epoch_};
         const bool first = epoch_ == 0;
@@ -102,7 +106,9 @@ class ConsumerMember {
         if (response->assignment != nullptr) {
             owned_.clear();
             for (const auto& topic : response->assignment->topic_partitions) {
-                for (const std::int32_t partition : topic.partitions) owned_.emplace(topic.topic_id, partition);
+                for (const std::int32_t partition : topic.partitions) {
+                    owned_.emplace(topic.topic_id, partition);
+                }
             }
             changed_ = true;
         }
@@ -125,8 +131,12 @@ class ConsumerMember {
 class ConsumerMembers {
   public:
     explicit ConsumerMembers(std::uint16_t port) {
-        for (int number = 0; number < kMembers; ++number) members_.emplace_back(port, number);
-        for (int number = 0; number < kTopics; ++number) names_.push_back(topic_name(number));
+        for (int number = 0; number < kMembers; ++number) {
+            members_.emplace_back(port, number);
+        }
+        for (int number = 0; number < kTopics; ++number) {
+            names_.push_back(topic_name(number));
+        }
         topics_.assign(names_.begin(), names_.end());
     }
 
@@ -149,14 +159,18 @@ class ConsumerMembers {
     [[nodiscard]] int rounds_until(std::size_t partitions) {
         for (int rounds = 1; rounds <= 50; ++rounds) {
             round();
-            if (::testing::Test::HasFatalFailure()) return -1;
+            if (::testing::Test::HasFatalFailure()) {
+                return -1;
+            }
             std::size_t least = partitions;
             std::size_t most = 0;
             for (const ConsumerMember& member : members_) {
                 least = std::min(least, member.owned().size());
                 most = std::max(most, member.owned().size());
             }
-            if (owned_in_all_ == partitions && most - least <= 1) return rounds;
+            if (owned_in_all_ == partitions && most - least <= 1) {
+                return rounds;
+            }
             std::this_thread::sleep_for(kAssignmentInterval);
         }
         return -1;
@@ -198,7 +212,9 @@ TEST_F(LargeGroups, ThousandConsumersShareTenThousandPartitionsAndWhatIsAddedWit
 TEST_F(LargeGroups, ThousandClassicMembersJoinSyncAndBeat) {
     std::vector<WireClient> clients;
     std::vector<std::int32_t> correlation_ids;
-    for (int number = 0; number < kMembers; ++number) clients.emplace_back(broker_->port());
+    for (int number = 0; number < kMembers; ++number) {
+        clients.emplace_back(broker_->port());
+    }
     const auto begin = Clock::now();
     std::array protocols{JoinGroupRequest::Protocol{.name = "all"}};
     const JoinGroupRequest join{.group_id = "classic",
@@ -223,7 +239,9 @@ TEST_F(LargeGroups, ThousandClassicMembersJoinSyncAndBeat) {
         generation = joined->generation_id;
         if (joined->leader == joined->member_id) {
             leader = number;
-            for (const JoinGroupResponse::Member& member : joined->members) everybody.emplace_back(member.member_id);
+            for (const JoinGroupResponse::Member& member : joined->members) {
+                everybody.emplace_back(member.member_id);
+            }
         }
     }
     const long long joined_ms = ms_since(begin);
@@ -237,7 +255,9 @@ TEST_F(LargeGroups, ThousandClassicMembersJoinSyncAndBeat) {
     }
     for (int number = 0; number < kMembers; ++number) {
         SyncGroupRequest sync{.group_id = "classic", .generation_id = generation, .member_id = ids[number]};
-        if (number == leader) sync.assignments = assignments;
+        if (number == leader) {
+            sync.assignments = assignments;
+        }
         correlation_ids[number] = clients[number].send_request(2, sync);
     }
     for (int number = 0; number < kMembers; ++number) {
@@ -256,14 +276,18 @@ TEST_F(LargeGroups, ThousandClassicMembersJoinSyncAndBeat) {
             1, HeartbeatRequest{.group_id = "classic", .generation_id = generation, .member_id = ids[number]}, kLongWait);
         return beaten == nullptr ? ErrorCode::network_exception : beaten->error_code;
     };
-    for (int number = 0; number < kMembers; ++number) ASSERT_EQ(beat(number), ErrorCode::none);
+    for (int number = 0; number < kMembers; ++number) {
+        ASSERT_EQ(beat(number), ErrorCode::none);
+    }
     std::printf(
         "%d classic members: joined after %lld ms (twice 3000 of them the initial delay), synced in %lld ms, a round of "
         "heartbeats %lld ms, broker %lld MiB\n",
         kMembers, joined_ms, synced_ms, ms_since(beat_begin), static_cast<long long>(broker_->resident_kib() / 1024));
 
     ASSERT_NE(clients[0].call<LeaveGroupResponse>(1, LeaveGroupRequest{.group_id = "classic", .member_id = ids[0]}), nullptr);
-    for (int number = 1; number < kMembers; ++number) ASSERT_EQ(beat(number), ErrorCode::rebalance_in_progress);
+    for (int number = 1; number < kMembers; ++number) {
+        ASSERT_EQ(beat(number), ErrorCode::rebalance_in_progress);
+    }
 }
 
 TEST_F(LargeGroups, TopicOfTenThousandPartitionsIsDescribedWrittenAndFoundAgain) {

@@ -41,7 +41,9 @@ Ran run(const std::string& arguments, bool with_errors = true) {
     FILE* pipe = ::popen(command.c_str(), "r");
     Ran ran;
     std::array<char, 4096> buffer;
-    while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) ran.out.append(buffer.data(), count);
+    while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+        ran.out.append(buffer.data(), count);
+    }
     const int status = ::pclose(pipe);
     ran.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return ran;
@@ -54,13 +56,17 @@ std::vector<int> partitions_of(const std::vector<std::string>& keys, int count) 
     TemporaryDirectory directory;
     {
         std::ofstream file(directory / "keys");
-        for (const std::string& key : keys) file << key << "\n";
+        for (const std::string& key : keys) {
+            file << key << "\n";
+        }
     }
     const Ran ran = run("partitioner java --partitions " + std::to_string(count) + " < " + (directory / "keys"));
     EXPECT_EQ(ran.code, 0) << ran.out;
     std::vector<int> partitions;
     std::istringstream lines(ran.out);
-    for (int partition = 0; lines >> partition;) partitions.push_back(partition);
+    for (int partition = 0; lines >> partition;) {
+        partitions.push_back(partition);
+    }
     EXPECT_EQ(partitions.size(), keys.size());
     return partitions;
 }
@@ -81,7 +87,9 @@ class Plans : public ::testing::Test {
         PlainClient client(broker->port());
         EXPECT_EQ(client.create_topic(topic, from).error, ErrorCode::none);
         std::vector<std::string> keys;
-        for (int index = 0; index < count; ++index) keys.push_back("key-" + std::to_string(index));
+        for (int index = 0; index < count; ++index) {
+            keys.push_back("key-" + std::to_string(index));
+        }
         const std::vector<int> now = partitions_of(keys, from);
         const std::vector<int> then = partitions_of(keys, to);
         std::vector<BatchBuilder> batches(static_cast<std::size_t>(from));
@@ -92,7 +100,9 @@ class Plans : public ::testing::Test {
             moves[keys[index]] = {now[index], then[index]};
         }
         for (int partition = 0; partition < from; ++partition) {
-            if (batches[static_cast<std::size_t>(partition)].record_count() == 0) continue;
+            if (batches[static_cast<std::size_t>(partition)].record_count() == 0) {
+                continue;
+            }
             std::vector<std::byte> batch;
             batches[static_cast<std::size_t>(partition)].build(batch);
             EXPECT_EQ(client.produce(topic, partition, batch).error, ErrorCode::none);
@@ -110,14 +120,18 @@ TEST_F(Plans, ListEveryKeyWithItsOldAndNewPartition) {
     std::map<std::string, std::pair<int, int>> listed;
     std::istringstream lines(ran.out);
     std::string key;
-    for (int from = 0, to = 0; lines >> key >> from >> to;) listed[key] = {from, to};
+    for (int from = 0, to = 0; lines >> key >> from >> to;) {
+        listed[key] = {from, to};
+    }
     EXPECT_EQ(listed, expected);
 }
 
 TEST_F(Plans, SpeakToPeopleAndToPrograms) {
     const auto moves = produce("orders", 6, 8, 500);
     std::int64_t moved = 0;
-    for (const auto& [key, move] : moves) moved += move.first != move.second;
+    for (const auto& [key, move] : moves) {
+        moved += move.first != move.second;
+    }
     const Ran text = run(plan("orders --to 8"));
     EXPECT_EQ(text.code, 3) << text.out;
     EXPECT_TRUE(has(text.out, "orders: 6 to 8 partitions: FINDINGS")) << text.out;
@@ -139,14 +153,18 @@ std::string dry_run(PlainClient& client, const std::string& topic, int count) {
     CreatePartitionsRequest request{.timeout_ms = 10'000, .validate_only = true};
     request.topics = {&wanted, 1};
     const auto* answer = client.wire().call<CreatePartitionsResponse>(3, request);
-    if (answer == nullptr || answer->results.empty()) return "no answer";
+    if (answer == nullptr || answer->results.empty()) {
+        return "no answer";
+    }
     EXPECT_EQ(answer->results[0].error_code, ErrorCode::none);
     return std::string(answer->results[0].error_message.value_or(""));
 }
 
 /// Without what depends on when the plan was asked for: the moment from which a replay is safe (H07).
 Json but_for_the_time(Json plan) {
-    for (Json& finding : plan["findings"]) finding["numbers"].erase("safe_after_ms");
+    for (Json& finding : plan["findings"]) {
+        finding["numbers"].erase("safe_after_ms");
+    }
     return plan;
 }
 
@@ -155,7 +173,9 @@ std::set<std::string> hazards_without_keys(const Json& plan) {
     const std::set<std::string> of_keys = {"H01", "H04", "H07", "H08", "H09", "H10", "H11", "H40"};
     std::set<std::string> ids;
     for (const Json& finding : plan["findings"]) {
-        if (finding["severity"] != "info" && !of_keys.contains(finding["id"])) ids.insert(finding["id"]);
+        if (finding["severity"] != "info" && !of_keys.contains(finding["id"])) {
+            ids.insert(finding["id"]);
+        }
     }
     return ids;
 }
@@ -173,7 +193,9 @@ TEST_F(Plans, AreTheSameOnEveryChannel) {
         const Json before = std::exchange(by_http, Json());
         by_command = Json::parse(run(plan("orders --to 8 --json"), false).out);
         by_http = ask_http();
-        if (but_for_the_time(before) == but_for_the_time(by_http)) break;
+        if (but_for_the_time(before) == but_for_the_time(by_http)) {
+            break;
+        }
     }
     EXPECT_EQ(but_for_the_time(by_command), but_for_the_time(by_http));
     for (const char* member : {"topic", "from", "to", "verdict", "scanned", "partitioner", "moved", "partitions", "groups",
@@ -220,7 +242,9 @@ TEST_F(Plans, AreSafeWithoutKeys) {
     ASSERT_EQ(client.create_topic("plain", 3).error, ErrorCode::none);
     for (int partition = 0; partition < 3; ++partition) {
         BatchBuilder builder;
-        for (int index = 0; index < 100; ++index) builder.append(TimestampMs{wall_ms()}, std::nullopt, as_bytes("v"));
+        for (int index = 0; index < 100; ++index) {
+            builder.append(TimestampMs{wall_ms()}, std::nullopt, as_bytes("v"));
+        }
         std::vector<std::byte> batch;
         builder.build(batch);
         ASSERT_EQ(client.produce("plain", partition, batch).error, ErrorCode::none);

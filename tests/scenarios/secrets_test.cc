@@ -38,7 +38,9 @@ constexpr std::string_view kLateLine =
 std::string said(const HttpAnswer& answer) {
     constexpr std::string_view kExample = "password=alice-secret]";
     std::string text = answer.headers + answer.body;
-    for (std::size_t at = text.find(kExample); at != text.npos; at = text.find(kExample)) text.erase(at, kExample.size());
+    for (std::size_t at = text.find(kExample); at != text.npos; at = text.find(kExample)) {
+        text.erase(at, kExample.size());
+    }
     return text;
 }
 
@@ -86,7 +88,9 @@ class Secrets : public ::testing::Test {
         IncrementalAlterConfigsRequest request;
         request.resources = {&resource, 1};
         const auto* const reply = ask<IncrementalAlterConfigsResponse>(1, request);
-        if (reply == nullptr || reply->responses.size != 1) return ErrorCode::network_exception;
+        if (reply == nullptr || reply->responses.size != 1) {
+            return ErrorCode::network_exception;
+        }
         message = reply->responses[0].error_message.value_or("");
         return reply->responses[0].error_code;
     }
@@ -136,7 +140,9 @@ TEST_F(Secrets, AreInNoAnswerNoLogAndNoFile) {
     std::vector<std::string> sensitive;
     for (const auto& config : described->results[0].configs) {
         EXPECT_THAT(std::string(config.value.value_or("")), Not(HasSubstr(std::string(kMarker)))) << config.name;
-        if (config.is_sensitive) sensitive.emplace_back(config.name);
+        if (config.is_sensitive) {
+            sensitive.emplace_back(config.name);
+        }
         for (const auto& synonym : config.synonyms) {
             EXPECT_THAT(std::string(synonym.value.value_or("")), Not(HasSubstr(std::string(kMarker)))) << synonym.name;
         }
@@ -169,7 +175,9 @@ TEST_F(Secrets, AreInNoAnswerNoLogAndNoFile) {
     EXPECT_THAT(finished.output, Not(HasSubstr(salted)));
     // Of what is on disk the catalog has what kafka-configs was told, as Kafka's metadata log has; nothing else has any.
     for (const auto& entry : std::filesystem::recursive_directory_iterator(broker_->data_directory())) {
-        if (!entry.is_regular_file()) continue;
+        if (!entry.is_regular_file()) {
+            continue;
+        }
         std::ifstream file(entry.path(), std::ios::binary);
         const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
         for (std::size_t at = content.find(kMarker); at != content.npos; at = content.find(kMarker, at + 1)) {

@@ -300,7 +300,9 @@ TEST(Ephemeral, LeavesNothingBehind) {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(broker->process_id()) + "/fd")) {
         std::error_code ignored;
         const std::filesystem::path file = std::filesystem::read_symlink(entry.path(), ignored);
-        if (file.parent_path().filename() == "t-0") own.insert(file.parent_path().parent_path());
+        if (file.parent_path().filename() == "t-0") {
+            own.insert(file.parent_path().parent_path());
+        }
     }
     ASSERT_EQ(own.size(), 1u);
     EXPECT_TRUE(std::filesystem::exists(*own.begin() / "t-0"));

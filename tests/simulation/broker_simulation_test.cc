@@ -32,13 +32,17 @@ runtime::EphemeralDirectory scratch_directory() {
 
 std::string text_of(const std::vector<std::string>& wrong) {
     std::string text;
-    for (const std::string& one : wrong) text += one + "\n";
+    for (const std::string& one : wrong) {
+        text += one + "\n";
+    }
     return text;
 }
 
 TEST(BrokerSimulation, WhatItTellsItsClientsStaysTrueWhereverItDies) {
     const bool is_told = std::getenv("TOLD") != nullptr;
-    if (is_told) log::open(log::Level::debug);
+    if (is_told) {
+        log::open(log::Level::debug);
+    }
     const std::uint64_t first = number_from("FIRST_SEED", 1);
     const std::uint64_t count = number_from("SEEDS", 100);
     BrokerWorld::Counts sum;
@@ -57,7 +61,9 @@ TEST(BrokerSimulation, WhatItTellsItsClientsStaysTrueWhereverItDies) {
         sum.power_failures += counts.power_failures;
         sum.within_steps += counts.within_steps;
         sum.full_disks += counts.full_disks;
-        for (const auto& [what, times] : counts.happened) sum.happened[what] += times;
+        for (const auto& [what, times] : counts.happened) {
+            sum.happened[what] += times;
+        }
     }
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::printf(
@@ -65,7 +71,9 @@ TEST(BrokerSimulation, WhatItTellsItsClientsStaysTrueWhereverItDies) {
         "full disks\n",
         static_cast<int>(count), seconds, failed, static_cast<int>(sum.steps), static_cast<int>(sum.replies), sum.kills,
         sum.power_failures, sum.within_steps, sum.full_disks);
-    for (const auto& [what, times] : sum.happened) std::printf("%d %s\n", static_cast<int>(times), what.c_str());
+    for (const auto& [what, times] : sum.happened) {
+        std::printf("%d %s\n", static_cast<int>(times), what.c_str());
+    }
     if (count >= 20) {
         EXPECT_GT(sum.replies, 100 * count) << "clients are served";
         EXPECT_GT(sum.within_steps, 0);

@@ -24,11 +24,15 @@ BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool
       clients_world_{.ledger = ledger_, .random = random_, .clock = clock_} {
     clients_world_.is_told = is_told;
     clients_world_.endanger = [this] {
-        if (is_playing_) broker_.doom(random_death(), 1 + random_() % 8);
+        if (is_playing_) {
+            broker_.doom(random_death(), 1 + random_() % 8);
+        }
     };
     broker_.on_step = [this](const std::string& worker) {
         clients_world_.tell("step of ", worker);
-        if (worker == "expansions") endanger_growth();
+        if (worker == "expansions") {
+            endanger_growth();
+        }
     };
     broker_.files().volume_vouches = random_() % 2 == 0;
     ledger_.synced_topics = {kSynced};
@@ -86,8 +90,12 @@ void BrokerWorld::choose_scenes() {
             scenes_.push_back(consumer_group(clients_world_, {kSynced, kCached}));
     }
     for (const auto& scene : scenes_) {
-        for (auto& client : scene->clients()) clients_.push_back(std::move(client));
-        for (std::string& config : scene->overrides()) broker_.overrides.push_back(std::move(config));
+        for (auto& client : scene->clients()) {
+            clients_.push_back(std::move(client));
+        }
+        for (std::string& config : scene->overrides()) {
+            broker_.overrides.push_back(std::move(config));
+        }
     }
 }
 
@@ -95,7 +103,9 @@ BrokerWorld::~BrokerWorld() = default;
 
 void BrokerWorld::begin_life(const std::expected<void, std::string>& begun) {
     clients_world_.tell("start");
-    if (!begun) return ledger_.note_wrong(begun.error());
+    if (!begun) {
+        return ledger_.note_wrong(begun.error());
+    }
     clients_world_.network = broker_.network();
 }
 
@@ -105,7 +115,9 @@ void BrokerWorld::crash_soon() { broker_.doom(random_death(), random_() % 40); }
 
 void BrokerWorld::endanger_growth() {
     // Chance would hardly ever strike between two steps of one.
-    if (!is_playing_ || random_() % 3 == 0) return;
+    if (!is_playing_ || random_() % 3 == 0) {
+        return;
+    }
     ++clients_world_.happened["growths in danger"];
     if (random_() % 4 == 0) {
         counts_.full_disks += broker_.files().fault_happened() ? 1 : 0;
@@ -130,7 +142,9 @@ void BrokerWorld::restart() {
     // What had left before reached its clients.
     read_replies();
     clients_world_.network = nullptr;
-    for (const auto& client : clients_) client->lose_connection();
+    for (const auto& client : clients_) {
+        client->lose_connection();
+    }
     const Instant died = clock_.now().monotonic;
     // Sometimes it is noticed late.
     const auto begun =
@@ -151,8 +165,12 @@ void BrokerWorld::restart() {
 
 bool BrokerWorld::read_replies() {
     bool is_any = false;
-    for (const auto& client : clients_) is_any = client->read_replies() || is_any;
-    for (const auto& scene : scenes_) scene->replies_were_read();
+    for (const auto& client : clients_) {
+        is_any = client->read_replies() || is_any;
+    }
+    for (const auto& scene : scenes_) {
+        scene->replies_were_read();
+    }
     return is_any;
 }
 
@@ -166,7 +184,9 @@ void BrokerWorld::act() {
         const bool was_growing = admin_->is_growing();
         clients_[choice]->act();
         // So that more deaths come while a topic grows than chance would bring.
-        if (admin_->is_growing() && !was_growing && random_() % 4 == 0) crash_soon();
+        if (admin_->is_growing() && !was_growing && random_() % 4 == 0) {
+            crash_soon();
+        }
     }
     broker_.wake();
 }
@@ -178,10 +198,16 @@ void BrokerWorld::play(int turns) {
     begin_life(broker_.start());
     is_playing_ = true;
     for (int turn = 0; turn < turns && wrong().empty(); ++turn) {
-        if (random_() % turns_per_death == 0) crash_soon();
-        if (random_() % 500 == 0) fill_disk();
+        if (random_() % turns_per_death == 0) {
+            crash_soon();
+        }
+        if (random_() % 500 == 0) {
+            fill_disk();
+        }
         // The one case that no change of a file brings about.
-        if (broker_.is_about_to_die()) broker_.die(random_death());
+        if (broker_.is_about_to_die()) {
+            broker_.die(random_death());
+        }
         if (broker_.is_dead()) {
             restart();
             continue;
@@ -194,20 +220,30 @@ void BrokerWorld::play(int turns) {
             case 1:
             case 4:
             case 5:
-                if (!broker_.step()) broker_.let_time_pass(1 + static_cast<std::int64_t>(random_() % 3'000));
+                if (!broker_.step()) {
+                    broker_.let_time_pass(1 + static_cast<std::int64_t>(random_() % 3'000));
+                }
                 break;
             default:
-                if (!broker_.step()) act();
+                if (!broker_.step()) {
+                    act();
+                }
         }
     }
     is_playing_ = false;
-    if (!wrong().empty()) return;
-    if (broker_.is_dead()) restart();
+    if (!wrong().empty()) {
+        return;
+    }
+    if (broker_.is_dead()) {
+        restart();
+    }
     broker_.spare();
     broker_.files().heal();
     come_to_rest();
     audit();
-    if (!wrong().empty()) return;
+    if (!wrong().empty()) {
+        return;
+    }
     broker_.die(Death::kill);
     restart();
     audit();
@@ -215,14 +251,18 @@ void BrokerWorld::play(int turns) {
 
 void BrokerWorld::come_to_rest() {
     constexpr std::int64_t kPatienceMs = 2 * kMinuteMs;
-    if (!are_all_answered_within(kPatienceMs)) ledger_.note_wrong("a request is not answered");
+    if (!are_all_answered_within(kPatienceMs)) {
+        ledger_.note_wrong("a request is not answered");
+    }
 }
 
 bool BrokerWorld::are_all_answered_within(std::int64_t patience_ms) {
     const Instant end = clock_.now().monotonic + patience_ms;
     const auto waits = [&] { return std::ranges::any_of(clients_, [](const auto& client) { return client->waits(); }); };
     while (waits() && clock_.now().monotonic < end && wrong().empty()) {
-        if (!broker_.step() && !read_replies()) broker_.let_time_pass(end - clock_.now().monotonic);
+        if (!broker_.step() && !read_replies()) {
+            broker_.let_time_pass(end - clock_.now().monotonic);
+        }
     }
     return !waits();
 }
@@ -230,9 +270,13 @@ bool BrokerWorld::are_all_answered_within(std::int64_t patience_ms) {
 void BrokerWorld::audit() {
     std::vector<Ledger::Place> places;
     for (const std::string& topic : {kSynced, kCached, kTransactional}) {
-        for (std::int32_t partition = 0; partition < ledger_.count_of(topic); ++partition) places.emplace_back(topic, partition);
+        for (std::int32_t partition = 0; partition < ledger_.count_of(topic); ++partition) {
+            places.emplace_back(topic, partition);
+        }
     }
-    for (const auto& scene : scenes_) std::ranges::move(scene->places(), std::back_inserter(places));
+    for (const auto& scene : scenes_) {
+        std::ranges::move(scene->places(), std::back_inserter(places));
+    }
     clients_.push_back(std::make_unique<SimulatedAuditor>(clients_world_, std::move(places)));
     auto& auditor = static_cast<SimulatedAuditor&>(*clients_.back());
     while (!auditor.is_done() && wrong().empty()) {
@@ -253,13 +297,17 @@ void BrokerWorld::look_back() {
     bool is_more = true;
     for (int round = 0; is_more && round < kRoundsMax && wrong().empty(); ++round) {
         is_more = false;
-        for (const auto& client : clients_) is_more = client->waits() || client->look_back(round == 0) || is_more;
+        for (const auto& client : clients_) {
+            is_more = client->waits() || client->look_back(round == 0) || is_more;
+        }
         broker_.wake();
         (void)are_all_answered_within(kRoundMs);
         read_replies();
     }
     come_to_rest();
-    if (is_more && wrong().empty()) ledger_.note_wrong("who looks back does not come to an end");
+    if (is_more && wrong().empty()) {
+        ledger_.note_wrong("who looks back does not come to an end");
+    }
 }
 
 BrokerWorld::Counts BrokerWorld::counts() const {

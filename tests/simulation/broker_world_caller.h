@@ -33,7 +33,9 @@ class CalledBroker {
         caller_.call<Response>(version, request, std::move(on_reply));
         broker_.wake();
         while (caller_.waits() && !broker_.is_dead()) {
-            if (!broker_.step() && !caller_.read_replies()) broker_.let_time_pass(1'000);
+            if (!broker_.step() && !caller_.read_replies()) {
+                broker_.let_time_pass(1'000);
+            }
         }
         EXPECT_TRUE(ledger_.wrong().empty()) << ledger_.wrong().front();
     }
@@ -41,7 +43,9 @@ class CalledBroker {
     void rest(std::int64_t duration_ms) {
         const Instant end = clock_.now().monotonic + duration_ms;
         while (clock_.now().monotonic < end) {
-            if (!broker_.step() && !caller_.read_replies()) broker_.let_time_pass(end - clock_.now().monotonic);
+            if (!broker_.step() && !caller_.read_replies()) {
+                broker_.let_time_pass(end - clock_.now().monotonic);
+            }
         }
     }
     /// The next life of a broker that has died.

@@ -24,7 +24,9 @@ constexpr std::int32_t kMostPartitions = 6;
 
 std::uint64_t mixed(std::uint64_t digest, std::span<const std::byte> bytes) {
     // FNV-1a.
-    for (const std::byte byte : bytes) digest = (digest ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
+    for (const std::byte byte : bytes) {
+        digest = (digest ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3;
+    }
     return digest;
 }
 
@@ -38,21 +40,29 @@ FetchRequest::FetchPartition fetch_from(std::int32_t partition, std::int64_t off
 
 void SimulatedClient::send(const ApiInfo& api, std::int16_t version, const void* request,
                            std::function<void(const void*)> on_reply) {
-    if (!connection_) connection_ = world_.network->connect();
+    if (!connection_) {
+        connection_ = world_.network->connect();
+    }
     const std::int32_t id = next_correlation_id_++;
     asked_.push_back({&api, version, id, std::move(on_reply)});
     ++world_.sent;
-    if (world_.is_told) world_.tell(name_, " asks ", id, ": ", to_text(*api.request, request, version));
+    if (world_.is_told) {
+        world_.tell(name_, " asks ", id, ": ", to_text(*api.request, request, version));
+    }
     connection_->send(request_frame(api, version, request, id, name_));
 }
 
 bool SimulatedClient::read_replies() {
-    if (!connection_) return false;
+    if (!connection_) {
+        return false;
+    }
     bool is_any = false;
     while (connection_ && connection_->received().size() >= kSizePrefixBytes) {
         std::vector<std::byte>& received = connection_->received();
         const std::size_t size = kSizePrefixBytes + static_cast<std::size_t>(load_big_endian<std::int32_t>(received.data()));
-        if (received.size() < size) break;
+        if (received.size() < size) {
+            break;
+        }
         const std::vector<std::byte> frame(received.begin() + kSizePrefixBytes,
                                            received.begin() + static_cast<std::ptrdiff_t>(size));
         received.erase(received.begin(), received.begin() + static_cast<std::ptrdiff_t>(size));
@@ -76,9 +86,10 @@ bool SimulatedClient::read_replies() {
             world_.ledger.note_wrong(name_ + " is given a reply that cannot be read");
             return true;
         }
-        if (world_.is_told)
+        if (world_.is_told) {
             world_.tell(name_, " is answered ", asked.correlation_id, ": ",
                         to_text(*asked.api->response, response, asked.version));
+        }
         asked.on_reply(response);
     }
     if (connection_ && connection_->is_over()) {
@@ -89,14 +100,18 @@ bool SimulatedClient::read_replies() {
 }
 
 void SimulatedClient::lose_connection() {
-    if (!connection_) return;
+    if (!connection_) {
+        return;
+    }
     connection_.reset();
     asked_.clear();
     on_lost();
 }
 
 void SimulatedClient::hang_up() {
-    if (!connection_) return;
+    if (!connection_) {
+        return;
+    }
     world_.tell(name_, " hangs up");
     connection_->hang_up();
     lose_connection();
@@ -113,19 +128,33 @@ SimulatedAdmin::SimulatedAdmin(ClientsWorld& world, std::map<std::string, bool> 
     : SimulatedClient(world, "admin"), topics_(std::move(topics)), groups_(std::move(groups)) {}
 
 void SimulatedAdmin::act() {
-    if (waits()) return;
+    if (waits()) {
+        return;
+    }
     const auto topic = std::next(topics_.begin(), static_cast<std::ptrdiff_t>(world_.below(topics_.size())));
-    if (world_.ledger.count_of(topic->first) == 0) return create(topic->first);
-    if (world_.one_in(8)) return grow(topic->first);
-    if (world_.one_in(2)) return look(topic->first);
+    if (world_.ledger.count_of(topic->first) == 0) {
+        return create(topic->first);
+    }
+    if (world_.one_in(8)) {
+        return grow(topic->first);
+    }
+    if (world_.one_in(2)) {
+        return look(topic->first);
+    }
     look_at_offsets(groups_[world_.below(groups_.size())], topic->first);
 }
 
 bool SimulatedAdmin::look_back(bool is_first) {
-    if (!is_first) return false;
+    if (!is_first) {
+        return false;
+    }
     for (const auto& [topic, is_synced] : topics_) {
-        if (world_.ledger.count_of(topic) == 0) continue;
-        for (const std::string& group : groups_) look_at_offsets(group, topic);
+        if (world_.ledger.count_of(topic) == 0) {
+            continue;
+        }
+        for (const std::string& group : groups_) {
+            look_at_offsets(group, topic);
+        }
     }
     return false;
 }
@@ -134,13 +163,19 @@ void SimulatedAdmin::create(const std::string& topic) {
     std::array configs{CreateTopicsRequest::CreatableTopicConfig{.name = "flush.messages", .value = "1"}};
     CreateTopicsRequest::CreatableTopic wanted{
         .name = topic, .num_partitions = 1 + static_cast<std::int32_t>(world_.below(3)), .replication_factor = 1};
-    if (topics_.at(topic)) wanted.configs = configs;
+    if (topics_.at(topic)) {
+        wanted.configs = configs;
+    }
     std::array topics{wanted};
     ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics},
                               [this, topic, count = wanted.num_partitions](const auto& response) {
                                   const ErrorCode error = response.topics[0].error_code;
-                                  if (error == ErrorCode::none) world_.ledger.note_count(topic, count);
-                                  if (error == ErrorCode::topic_already_exists) look(topic);
+                                  if (error == ErrorCode::none) {
+                                      world_.ledger.note_count(topic, count);
+                                  }
+                                  if (error == ErrorCode::topic_already_exists) {
+                                      look(topic);
+                                  }
                               });
 }
 
@@ -150,8 +185,9 @@ void SimulatedAdmin::look(const std::string& topic) {
                           [this, topic](const auto& response) {
                               const MetadataResponse::Topic& shown = response.topics[0];
                               if (shown.error_code != ErrorCode::none) {
-                                  if (world_.ledger.count_of(topic) > 0)
+                                  if (world_.ledger.count_of(topic) > 0) {
                                       world_.ledger.note_wrong(topic + " was acknowledged and is not there");
+                                  }
                                   return;
                               }
                               for (std::size_t index = 0; index < shown.partitions.count(); ++index) {
@@ -166,7 +202,9 @@ void SimulatedAdmin::look(const std::string& topic) {
 void SimulatedAdmin::grow(const std::string& topic) {
     const std::int32_t before = world_.ledger.count_of(topic);
     const std::int32_t wanted = before + 1 + static_cast<std::int32_t>(world_.below(2));
-    if (wanted > kMostPartitions) return;
+    if (wanted > kMostPartitions) {
+        return;
+    }
     const std::size_t growth = world_.ledger.note_growth_wanted(topic, before, wanted);
     is_growing_ = true;
     std::array topics{CreatePartitionsRequest::CreatePartitionsTopic{.name = topic, .count = wanted, .assignments = nullptr}};
@@ -180,7 +218,9 @@ void SimulatedAdmin::grow(const std::string& topic) {
                                           world_.ledger.note_growth_refused(growth);
                                       }
                                       // A request that was not answered had grown it.
-                                      if (error == ErrorCode::invalid_partitions) look(topic);
+                                      if (error == ErrorCode::invalid_partitions) {
+                                          look(topic);
+                                      }
                                   });
 }
 
@@ -197,9 +237,13 @@ void SimulatedAdmin::look_at_offsets(const std::string& group, const std::string
     std::array topics{OffsetFetchRequest::Topic{.name = topic, .partition_indexes = partitions}};
     ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = group, .topics = topics},
                              [this, group, topic, acknowledged = std::move(acknowledged)](const auto& response) {
-                                 if (response.error_code != ErrorCode::none) return;  // The coordinator loads.
+                                 if (response.error_code != ErrorCode::none) {
+                                     return;  // The coordinator loads.
+                                 }
                                  for (const OffsetFetchResponse::Partition& found : response.topics[0].partitions) {
-                                     if (found.error_code != ErrorCode::none) continue;
+                                     if (found.error_code != ErrorCode::none) {
+                                         continue;
+                                     }
                                      world_.ledger.check_committed(
                                          group, {topic, found.partition_index},
                                          acknowledged.at(static_cast<std::size_t>(found.partition_index)),
@@ -209,7 +253,9 @@ void SimulatedAdmin::look_at_offsets(const std::string& group, const std::string
 }
 
 void SimulatedAdmin::on_lost() {
-    if (is_growing_) world_.ledger.note_growth_lost();
+    if (is_growing_) {
+        world_.ledger.note_growth_lost();
+    }
     is_growing_ = false;
 }
 
@@ -218,19 +264,31 @@ void SimulatedAdmin::on_lost() {
 void SimulatedProducer::act() {
     constexpr std::size_t kInFlightMax = 3;
     if (!producer_id_) {
-        if (!waits()) begin();
+        if (!waits()) {
+            begin();
+        }
         return;
     }
-    if (is_retrying_ && waits()) return;
+    if (is_retrying_ && waits()) {
+        return;
+    }
     is_retrying_ = false;
-    if (asked_count() >= kInFlightMax) return;
-    if (unsent_.empty()) make_batch();
-    if (!unsent_.empty()) send_next();
+    if (asked_count() >= kInFlightMax) {
+        return;
+    }
+    if (unsent_.empty()) {
+        make_batch();
+    }
+    if (!unsent_.empty()) {
+        send_next();
+    }
 }
 
 void SimulatedProducer::begin() {
     ask<InitProducerIdResponse>(4, InitProducerIdRequest{.transactional_id = std::nullopt}, [this](const auto& response) {
-        if (response.error_code != ErrorCode::none) return;
+        if (response.error_code != ErrorCode::none) {
+            return;
+        }
         producer_id_ = response.producer_id;
         epoch_ = response.producer_epoch;
         power_failures_seen_ = world_.ledger.power_failures();
@@ -242,9 +300,13 @@ void SimulatedProducer::begin() {
 void SimulatedProducer::make_batch() {
     const std::string& topic = topics_[world_.below(topics_.size())];
     const std::int32_t count = world_.ledger.count_of(topic);
-    if (count == 0) return;
+    if (count == 0) {
+        return;
+    }
     Batch batch{.place = {topic, static_cast<std::int32_t>(world_.below(static_cast<std::uint64_t>(count)))}};
-    for (std::uint64_t records = 1 + world_.below(3); records > 0; --records) batch.values.push_back(world_.ledger.fresh_value());
+    for (std::uint64_t records = 1 + world_.below(3); records > 0; --records) {
+        batch.values.push_back(world_.ledger.fresh_value());
+    }
     batch.sequence = next_sequence_[batch.place];
     next_sequence_[batch.place] += static_cast<std::int32_t>(batch.values.size());
     unsent_.emplace(++last_batch_, std::move(batch));
@@ -271,13 +333,19 @@ void SimulatedProducer::send_next() {
 
 void SimulatedProducer::on_answer(std::uint64_t id, ErrorCode error, std::int64_t base_offset) {
     auto node = in_flight_.extract(id);
-    if (node.empty()) return;  // The producer began anew.
+    if (node.empty()) {
+        return;  // The producer began anew.
+    }
     Batch& batch = node.mapped();
     if (error == ErrorCode::none) {
-        for (const std::string& value : batch.values) world_.ledger.note_acknowledged(batch.place, base_offset++, value);
+        for (const std::string& value : batch.values) {
+            world_.ledger.note_acknowledged(batch.place, base_offset++, value);
+        }
         return;
     }
-    if (error == ErrorCode::duplicate_sequence_number) return;  // It is there, and nobody says where.
+    if (error == ErrorCode::duplicate_sequence_number) {
+        return;  // It is there, and nobody says where.
+    }
     const bool is_refused = error == ErrorCode::out_of_order_sequence_number || error == ErrorCode::unknown_producer_id;
     if (is_refused && !is_retrying_) {
         // Only what was lost with the power can be missing before it.
@@ -302,10 +370,14 @@ void SimulatedProducer::on_lost() {
 // Readers --------------------------------------------------------------------------------------------
 
 void SimulatedReader::act() {
-    if (waits()) return;
+    if (waits()) {
+        return;
+    }
     const std::string& topic = topics_[world_.below(topics_.size())];
     const std::int32_t count = world_.ledger.count_of(topic);
-    if (count == 0) return;
+    if (count == 0) {
+        return;
+    }
     const Ledger::Place place{topic, static_cast<std::int32_t>(world_.below(static_cast<std::uint64_t>(count)))};
     std::int64_t& end = ends_[place];
     const std::int64_t from =
@@ -318,9 +390,13 @@ void SimulatedReader::act() {
     ask<FetchResponse>(11,
                        FetchRequest{.max_wait_ms = wait_ms, .min_bytes = 1, .isolation_level = committed_only, .topics = topics},
                        [this, place, committed_only](const auto& response) {
-                           if (response.responses.count() == 0) return;
+                           if (response.responses.count() == 0) {
+                               return;
+                           }
                            const auto& data = response.responses[0].partitions[0];
-                           if (data.error_code == ErrorCode::offset_out_of_range) ends_[place] = 0;
+                           if (data.error_code == ErrorCode::offset_out_of_range) {
+                               ends_[place] = 0;
+                           }
                            for_each_record_of(data, [&](const ReadRecord& record) {
                                world_.ledger.note_seen(place, record.offset, record.value, committed_only);
                                ends_[place] = record.offset + 1;
@@ -329,7 +405,9 @@ void SimulatedReader::act() {
 }
 
 void SimulatedAuditor::act() {
-    if (waits() || is_done()) return;
+    if (waits() || is_done()) {
+        return;
+    }
     const std::string name = name_in_requests(places_.back().first);
     std::array partitions{fetch_from(places_.back().second, next_, 1 << 20)};
     std::array topics{FetchRequest::FetchTopic{.topic = name, .partitions = partitions}};
@@ -342,7 +420,9 @@ void SimulatedAuditor::act() {
         const std::int64_t before = next_;
         next_ = end_of(data).value_or(before);
         for_each_record_of(data, [&](const ReadRecord& record) { found_.emplace(record.offset, record.value); });
-        if (next_ > before) return;
+        if (next_ > before) {
+            return;
+        }
         world_.ledger.check_whole(places_.back(), found_);
         places_.pop_back();
         found_.clear();

@@ -42,7 +42,9 @@ struct ClientsWorld {
     bool is_told = false;
     template <class... Words>
     void tell(const Words&... words) const {
-        if (!is_told) return;
+        if (!is_told) {
+            return;
+        }
         std::cerr << clock.now().monotonic.value << ' ';
         (std::cerr << ... << words) << '\n';
     }

@@ -31,9 +31,13 @@ class Owners {
     void check() {
         const Instant now = world_.clock.now().monotonic;
         for (auto& [partition, members] : owned_) {
-            if (members.size() < 2) continue;
+            if (members.size() < 2) {
+                continue;
+            }
             std::erase_if(members, [&](const std::string& member) { return now - heard_[member] >= kSessionMs; });
-            if (members.size() < 2) continue;
+            if (members.size() < 2) {
+                continue;
+            }
             world_.ledger.note_wrong("partition " + std::to_string(partition.second) + " of a topic belongs to " +
                                      *members.begin() + " and to " + *members.rbegin() + " of " + kGroup);
         }
@@ -53,13 +57,19 @@ class Consumer final : public SimulatedClient {
     /// What was told of late may be lost.
     void power_failed() { is_answered_ = false; }
     void act() override {
-        if (waits()) return;
+        if (waits()) {
+            return;
+        }
         if (!knows_coordinator_) {
             knows_coordinator_ = true;
             return find_coordinator(kGroup);
         }
-        if (epoch_ > 0 && world_.one_in(60)) return leave();
-        if (epoch_ == 0 || next_heartbeat_ <= now() || has_news_) heartbeat();
+        if (epoch_ > 0 && world_.one_in(60)) {
+            return leave();
+        }
+        if (epoch_ == 0 || next_heartbeat_ <= now() || has_news_) {
+            heartbeat();
+        }
     }
 
   private:
@@ -75,16 +85,24 @@ class Consumer final : public SimulatedClient {
         }
         // What was to be given up is: nobody reads it any more.
         for (const Partition& partition : owned_) {
-            if (assigned_.contains(partition)) continue;
+            if (assigned_.contains(partition)) {
+                continue;
+            }
             owners_.take(name_, partition);
             ++world_.happened["partitions that a consumer gave up"];
         }
         std::erase_if(owned_, [&](const Partition& partition) { return !assigned_.contains(partition); });
         std::map<Uuid, std::vector<std::int32_t>> by_topic;
-        for (const auto& [topic, partition] : owned_) by_topic[topic].push_back(partition);
+        for (const auto& [topic, partition] : owned_) {
+            by_topic[topic].push_back(partition);
+        }
         std::vector<ConsumerGroupHeartbeatRequest::TopicPartitions> told;
-        for (auto& [topic, partitions] : by_topic) told.push_back({.topic_id = topic, .partitions = partitions});
-        if (is_whole || has_news_) request.topic_partitions = told;
+        for (auto& [topic, partitions] : by_topic) {
+            told.push_back({.topic_id = topic, .partitions = partitions});
+        }
+        if (is_whole || has_news_) {
+            request.topic_partitions = told;
+        }
         has_news_ = false;
         must_tell_all_ = false;
         is_asked_ = true;
@@ -112,13 +130,19 @@ class Consumer final : public SimulatedClient {
         heard_ = asked;
         is_answered_ = true;
         epoch_ = response.member_epoch;
-        if (response.assignment == nullptr) return;
+        if (response.assignment == nullptr) {
+            return;
+        }
         assigned_.clear();
         for (const auto& topic : response.assignment->topic_partitions) {
-            for (const std::int32_t partition : topic.partitions) assigned_.emplace(topic.topic_id, partition);
+            for (const std::int32_t partition : topic.partitions) {
+                assigned_.emplace(topic.topic_id, partition);
+            }
         }
         for (const Partition& partition : assigned_) {
-            if (owned_.insert(partition).second) owners_.give(name_, partition);
+            if (owned_.insert(partition).second) {
+                owners_.give(name_, partition);
+            }
         }
         has_news_ = true;
     }
@@ -128,7 +152,9 @@ class Consumer final : public SimulatedClient {
         ask<ConsumerGroupHeartbeatResponse>(1, request, [](const auto&) {});
     }
     void begin_anew() {
-        for (const Partition& partition : owned_) owners_.take(name_, partition);
+        for (const Partition& partition : owned_) {
+            owners_.take(name_, partition);
+        }
         owned_.clear();
         assigned_.clear();
         epoch_ = 0;
@@ -174,9 +200,13 @@ class ConsumerGroup final : public Scene {
     }
     void replies_were_read() override { owners_.check(); }
     void broker_died(Instant, Instant, bool is_power_failure) override {
-        if (!is_power_failure) return;
+        if (!is_power_failure) {
+            return;
+        }
         owners_.forget();
-        for (Consumer* consumer : consumers_) consumer->power_failed();
+        for (Consumer* consumer : consumers_) {
+            consumer->power_failed();
+        }
     }
 
   private:

@@ -78,7 +78,9 @@ std::optional<Emitted> emitted_of(const std::string& text) {
     Emitted emitted;
     const char* end = text.data() + text.size();
     const auto attempt = std::from_chars(text.data(), end, emitted.attempt);
-    if (attempt.ec != std::errc() || attempt.ptr == end || *attempt.ptr != ':') return std::nullopt;
+    if (attempt.ec != std::errc() || attempt.ptr == end || *attempt.ptr != ':') {
+        return std::nullopt;
+    }
     const auto number = std::from_chars(attempt.ptr + 1, end, emitted.number);
     return number.ec == std::errc() && number.ptr == end ? std::optional(emitted) : std::nullopt;
 }
@@ -90,11 +92,19 @@ class Worker final : public SimulatedClient {
         : SimulatedClient(world, std::move(name)), diary_(diary), stream_(stream), id_(id_of(stream)) {}
 
     void act() override {
-        if (waits() || rests_until_ > now()) return;
-        if (!diary_.is_made) return make_topic();
-        if (run_ != diary_.run) begin_anew();
+        if (waits() || rests_until_ > now()) {
+            return;
+        }
+        if (!diary_.is_made) {
+            return make_topic();
+        }
+        if (run_ != diary_.run) {
+            begin_anew();
+        }
         // Somebody takes the work from somebody who is alive.
-        if (world_.one_in(60)) begin_anew();
+        if (world_.one_in(60)) {
+            begin_anew();
+        }
         switch (step_) {
             case Step::find:
                 return find();
@@ -144,14 +154,18 @@ class Worker final : public SimulatedClient {
         std::array<std::string_view, 1> keys{id_};
         ask<FindCoordinatorResponse>(4, FindCoordinatorRequest{.key_type = 1, .coordinator_keys = keys},
                                      [this](const auto& response) {
-                                         if (response.coordinators[0].error_code == ErrorCode::none) step_ = Step::init;
+                                         if (response.coordinators[0].error_code == ErrorCode::none) {
+                                             step_ = Step::init;
+                                         }
                                      });
     }
     void init() {
         ask<InitProducerIdResponse>(
             4, InitProducerIdRequest{.transactional_id = id_, .transaction_timeout_ms = kTransactionTimeoutMs},
             [this](const auto& response) {
-                if (response.error_code != ErrorCode::none) return repeat_or_find(response.error_code);
+                if (response.error_code != ErrorCode::none) {
+                    return repeat_or_find(response.error_code);
+                }
                 producer_ = {response.producer_id, response.producer_epoch};
                 sequences_ = {};
                 step_ = Step::position;
@@ -164,7 +178,9 @@ class Worker final : public SimulatedClient {
         const OffsetFetchRequest request{.group_id = group, .topics = topics, .require_stable = true};
         ask<OffsetFetchResponse>(
             7, request, [this, run = diary_.run, acknowledged = diary_.streams[stream_].acknowledged](const auto& response) {
-                if (response.error_code != ErrorCode::none) return repeat_or_find(response.error_code);
+                if (response.error_code != ErrorCode::none) {
+                    return repeat_or_find(response.error_code);
+                }
                 const auto& found = response.topics[0].partitions[0];
                 if (found.error_code != ErrorCode::none) {
                     world_.happened["positions that were unstable"] += found.error_code == ErrorCode::unstable_offset_commit;
@@ -197,8 +213,12 @@ class Worker final : public SimulatedClient {
                                       .v3_and_below_topics = topics},
             [this](const auto& response) {
                 for (const auto& result : response.results_by_topic_v3_and_below[0].results_by_partition) {
-                    if (result.partition_error_code == ErrorCode::concurrent_transactions) return;
-                    if (result.partition_error_code != ErrorCode::none) return give_up(result.partition_error_code);
+                    if (result.partition_error_code == ErrorCode::concurrent_transactions) {
+                        return;
+                    }
+                    if (result.partition_error_code != ErrorCode::none) {
+                        return give_up(result.partition_error_code);
+                    }
                 }
                 step_ = Step::produce;
             });
@@ -213,10 +233,14 @@ class Worker final : public SimulatedClient {
                                   .base_sequence = {sequences_[index]},
                                   .transactional = true});
             for (std::int64_t number = position_; number < position_ + count_; ++number) {
-                if (number % kWorkPartitions != partition) continue;
+                if (number % kWorkPartitions != partition) {
+                    continue;
+                }
                 builder.append(world_.clock.now().wall, as_bytes(name_), as_bytes(text_of({attempt_, number})));
             }
-            if (builder.record_count() == 0) continue;
+            if (builder.record_count() == 0) {
+                continue;
+            }
             sequences_[index] += builder.record_count();
             builder.build(batches[index]);
             partitions.push_back({.index = partition, .records = Records(Bytes(batches[index]))});
@@ -228,7 +252,9 @@ class Worker final : public SimulatedClient {
                                  for (const auto& answered : response.responses[0].partition_responses) {
                                      world_.happened["batches that were told of another transaction under way"] +=
                                          answered.error_code == ErrorCode::concurrent_transactions;
-                                     if (answered.error_code != ErrorCode::none) return give_up(answered.error_code);
+                                     if (answered.error_code != ErrorCode::none) {
+                                         return give_up(answered.error_code);
+                                     }
                                  }
                                  step_ = diary_.bumps_epochs ? Step::commit_offsets : Step::add_offsets;
                              });
@@ -240,7 +266,9 @@ class Worker final : public SimulatedClient {
                                                             .producer_epoch = producer_.epoch,
                                                             .group_id = diary_.group()},
                                      [this](const auto& response) {
-                                         if (response.error_code != ErrorCode::none) return give_up(response.error_code);
+                                         if (response.error_code != ErrorCode::none) {
+                                             return give_up(response.error_code);
+                                         }
                                          step_ = Step::commit_offsets;
                                      });
     }
@@ -256,7 +284,9 @@ class Worker final : public SimulatedClient {
                                                             .topics = topics},
                                      [this](const auto& response) {
                                          const ErrorCode error = response.topics[0].partitions[0].error_code;
-                                         if (error != ErrorCode::none) return give_up(error);
+                                         if (error != ErrorCode::none) {
+                                             return give_up(error);
+                                         }
                                          step_ = Step::end;
                                      });
     }
@@ -264,7 +294,9 @@ class Worker final : public SimulatedClient {
         diary_.attempts[attempt_].may_be_committed = commits_;
         was_end_asked_ = true;
         // A decision, its markers and what says that all are written are few among all changes.
-        if (world_.one_in(3)) world_.endanger();
+        if (world_.one_in(3)) {
+            world_.endanger();
+        }
         ask<EndTxnResponse>(
             diary_.bumps_epochs ? 5 : 4,
             EndTxnRequest{
@@ -278,7 +310,9 @@ class Worker final : public SimulatedClient {
             return;  // It asks again.
         }
         was_end_asked_ = false;
-        if (error != ErrorCode::none) return give_up(error);
+        if (error != ErrorCode::none) {
+            return give_up(error);
+        }
         ++world_.happened[commits_ ? "transactions that were committed" : "transactions that were aborted"];
         if (commits_) {
             position_ += count_;
@@ -291,7 +325,9 @@ class Worker final : public SimulatedClient {
         step_ = Step::begin;
     }
     void repeat_or_find(ErrorCode error) {
-        if (is_no_coordinator(error)) step_ = Step::find;
+        if (is_no_coordinator(error)) {
+            step_ = Step::find;
+        }
     }
     /// Whatever is open goes with the next epoch.
     void give_up(ErrorCode error) {
@@ -308,7 +344,9 @@ class Worker final : public SimulatedClient {
     }
     void on_lost() override {
         // By KIP-890 an end may be asked for again; before, it could be taken for the end of the next transaction.
-        if (was_end_asked_ && diary_.bumps_epochs && run_ == diary_.run && world_.one_in(2)) return;
+        if (was_end_asked_ && diary_.bumps_epochs && run_ == diary_.run && world_.one_in(2)) {
+            return;
+        }
         begin_anew();
     }
 
@@ -339,13 +377,19 @@ class WorkReader final : public SimulatedClient {
     WorkReader(ClientsWorld& world, WorkDiary& diary) : SimulatedClient(world, "exact-reader"), diary_(diary) {}
 
     void act() override {
-        if (waits() || !diary_.is_made) return;
-        if (world_.one_in(30)) forget();
+        if (waits() || !diary_.is_made) {
+            return;
+        }
+        if (world_.one_in(30)) {
+            forget();
+        }
         read(0);
     }
     bool look_back(bool is_first) override {
         constexpr int kRoundsMax = 60;
-        if (!diary_.is_made) return false;
+        if (!diary_.is_made) {
+            return false;
+        }
         if (is_first) {
             forget();
             rounds_ = 0;
@@ -377,7 +421,9 @@ class WorkReader final : public SimulatedClient {
             for (std::int32_t partition = 0; partition < kWorkPartitions; ++partition) {
                 std::int64_t next = next_of(stream, partition);
                 std::int64_t wanted = positions_[stream];
-                while (wanted % kWorkPartitions != partition) ++wanted;
+                while (wanted % kWorkPartitions != partition) {
+                    ++wanted;
+                }
                 if (next != wanted) {
                     diary_.note_wrong("stream " + std::to_string(stream) + " stands at " + std::to_string(positions_[stream]) +
                                       ", and partition " + std::to_string(partition) + " goes on with " + std::to_string(next));
@@ -404,7 +450,9 @@ class WorkReader final : public SimulatedClient {
         places_ = {};
     }
     void read(std::int32_t wait_ms) {
-        if (run_ != diary_.run) forget();
+        if (run_ != diary_.run) {
+            forget();
+        }
         std::array<FetchRequest::FetchPartition, kWorkPartitions> partitions;
         for (std::int32_t index = 0; index < kWorkPartitions; ++index) {
             partitions[static_cast<std::size_t>(index)] = {.partition = index,
@@ -414,9 +462,13 @@ class WorkReader final : public SimulatedClient {
         std::array topics{FetchRequest::FetchTopic{.topic = kWorkTopic, .partitions = partitions}};
         ask<FetchResponse>(11, FetchRequest{.max_wait_ms = wait_ms, .min_bytes = 1 << 20, .isolation_level = 1, .topics = topics},
                            [this, run = run_](const auto& response) {
-                               if (run != diary_.run || run != run_ || response.responses.count() == 0) return;
+                               if (run != diary_.run || run != run_ || response.responses.count() == 0) {
+                                   return;
+                               }
                                for (const auto& data : response.responses[0].partitions) {
-                                   if (data.error_code == ErrorCode::none) note_read(data);
+                                   if (data.error_code == ErrorCode::none) {
+                                       note_read(data);
+                                   }
                                }
                            });
     }
@@ -450,10 +502,16 @@ class WorkReader final : public SimulatedClient {
     void note_record(Place& place, std::int32_t partition, const std::string& value) {
         const std::optional<Emitted> emitted = emitted_of(value);
         const auto found = emitted ? diary_.attempts.find(emitted->attempt) : diary_.attempts.end();
-        if (found == diary_.attempts.end()) return diary_.note_wrong(value + ", which nobody sent, is read");
+        if (found == diary_.attempts.end()) {
+            return diary_.note_wrong(value + ", which nobody sent, is read");
+        }
         const WorkDiary::Attempt& attempt = found->second;
-        if (attempt.run != run_) return;
-        if (!attempt.may_be_committed) diary_.note_wrong(value + ", of which nobody asked for the commit, is read");
+        if (attempt.run != run_) {
+            return;
+        }
+        if (!attempt.may_be_committed) {
+            diary_.note_wrong(value + ", of which nobody asked for the commit, is read");
+        }
         const std::int64_t next = next_of(attempt.stream, partition);
         if (emitted->number != next) {
             diary_.note_wrong("partition " + std::to_string(partition) + " goes on with " + value + " in stream " +
@@ -469,7 +527,9 @@ class WorkReader final : public SimulatedClient {
         const std::string group = diary_.group();
         const OffsetFetchRequest request{.group_id = group, .topics = topics, .require_stable = true};
         ask<OffsetFetchResponse>(7, request, [this](const auto& response) {
-            if (response.error_code != ErrorCode::none) return;
+            if (response.error_code != ErrorCode::none) {
+                return;
+            }
             for (const auto& found : response.topics[0].partitions) {
                 const auto stream = static_cast<std::size_t>(found.partition_index);
                 if (found.error_code != ErrorCode::none) {
@@ -522,7 +582,9 @@ class ExactlyOnce final : public Scene {
         return all;
     }
     void broker_died(Instant /*died*/, Instant /*started*/, bool is_power_failure) override {
-        if (is_power_failure) diary_.begin_run();
+        if (is_power_failure) {
+            diary_.begin_run();
+        }
     }
 
   private:

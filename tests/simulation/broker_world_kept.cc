@@ -41,32 +41,46 @@ class Diary {
     void note_acknowledged(std::int32_t partition, std::int64_t offset, Written written) {
         written.acknowledged_at = event();
         world.ledger.note_synced({topic(), partition});
-        if (written.value.empty()) --tombstones_unheard_[{partition, written.key}];
-        if (!logs_[partition].emplace(offset, written).second) note_wrong(partition, offset, "was acknowledged twice");
+        if (written.value.empty()) {
+            --tombstones_unheard_[{partition, written.key}];
+        }
+        if (!logs_[partition].emplace(offset, written).second) {
+            note_wrong(partition, offset, "was acknowledged twice");
+        }
     }
     /// A tombstone that is sent and not acknowledged may be there.
     void note_tombstone_sent(std::int32_t partition, const std::string& key) { ++tombstones_unheard_[{partition, key}]; }
     void note_start(std::int32_t partition, std::int64_t start) {
         std::int64_t& known = starts_[partition];
-        if (start < known) note_wrong(partition, start, "begins the log again, which began at " + std::to_string(known));
+        if (start < known) {
+            note_wrong(partition, start, "begins the log again, which began at " + std::to_string(known));
+        }
         known = std::max(known, start);
     }
     /// A power failure may have brought back files that were removed, and have taken a topic that was young.
     void note_power_failure() {
         starts_.clear();
-        if (world.ledger.count_of(topic()) == 0) logs_.clear();
+        if (world.ledger.count_of(topic()) == 0) {
+            logs_.clear();
+        }
     }
     /// What a reader found between `start` and the end, since that event and that moment.
     void check(std::int32_t partition, const Found& found, std::int64_t start, std::uint64_t since, Instant began) {
         for (const auto& [offset, record] : found) {
             const auto known = logs_[partition].find(offset);
-            if (known == logs_[partition].end()) continue;
+            if (known == logs_[partition].end()) {
+                continue;
+            }
             if (known->second.key != record.key || known->second.value != record.value) {
                 note_wrong(partition, offset, "is " + record.value + ", and was acknowledged as " + known->second.value);
             }
         }
-        if (policy == Policy::expire) return check_expired(partition, found, start, since);
-        if (world.clock.now().monotonic - began >= kTombstonesMs) return;
+        if (policy == Policy::expire) {
+            return check_expired(partition, found, start, since);
+        }
+        if (world.clock.now().monotonic - began >= kTombstonesMs) {
+            return;
+        }
         check_compacted(partition, found, since);
     }
 
@@ -77,7 +91,9 @@ class Diary {
     void check_expired(std::int32_t partition, const Found& found, std::int64_t start, std::uint64_t since) {
         const std::int64_t now_ms = world.clock.now().wall.value;
         for (const auto& [offset, written] : logs_[partition]) {
-            if (written.acknowledged_at >= since || found.contains(offset)) continue;
+            if (written.acknowledged_at >= since || found.contains(offset)) {
+                continue;
+            }
             if (offset < start && now_ms - written.written_ms >= kRetentionMs) {
                 ++world.happened["records that expired"];
             } else {
@@ -87,12 +103,18 @@ class Diary {
     }
     void check_compacted(std::int32_t partition, const Found& found, std::uint64_t since) {
         std::map<std::string, std::int64_t> newest_found;
-        for (const auto& [offset, record] : found) newest_found[record.key] = offset;
+        for (const auto& [offset, record] : found) {
+            newest_found[record.key] = offset;
+        }
         std::map<std::string, std::int64_t> newest;
         for (const auto& [offset, written] : logs_[partition]) {
-            if (written.acknowledged_at >= since) continue;
+            if (written.acknowledged_at >= since) {
+                continue;
+            }
             newest[written.key] = offset;
-            if (!found.contains(offset)) ++world.happened["records that were compacted away"];
+            if (!found.contains(offset)) {
+                ++world.happened["records that were compacted away"];
+            }
         }
         for (const auto& [key, offset] : newest) {
             const auto there = newest_found.find(key);
@@ -126,8 +148,12 @@ class KeyWriter final : public SimulatedClient {
     KeyWriter(ClientsWorld& world, Diary& diary, std::string name) : SimulatedClient(world, std::move(name)), diary_(diary) {}
 
     void act() override {
-        if (waits()) return;
-        if (world_.ledger.count_of(diary_.topic()) == 0) return create();
+        if (waits()) {
+            return;
+        }
+        if (world_.ledger.count_of(diary_.topic()) == 0) {
+            return create();
+        }
         write();
     }
 
@@ -152,7 +178,9 @@ class KeyWriter final : public SimulatedClient {
             if (error == ErrorCode::none || error == ErrorCode::topic_already_exists) {
                 world_.ledger.note_count(diary_.topic(), kPartitions);
             }
-            if (error == ErrorCode::invalid_config) world_.ledger.note_wrong("the configs of " + diary_.topic());
+            if (error == ErrorCode::invalid_config) {
+                world_.ledger.note_wrong("the configs of " + diary_.topic());
+            }
         });
     }
     void write() {
@@ -190,16 +218,26 @@ class WholeReader final : public SimulatedClient {
     WholeReader(ClientsWorld& world, Diary& diary, std::string name) : SimulatedClient(world, std::move(name)), diary_(diary) {}
 
     void act() override {
-        if (waits() || world_.ledger.count_of(diary_.topic()) == 0) return;
-        if (next_) return fetch();
+        if (waits() || world_.ledger.count_of(diary_.topic()) == 0) {
+            return;
+        }
+        if (next_) {
+            return fetch();
+        }
         partition_ = static_cast<std::int32_t>(world_.below(kPartitions));
         begin();
     }
     /// Twice, so that what expires meanwhile is looked for as well.
     bool look_back(bool is_first) override {
-        if (world_.ledger.count_of(diary_.topic()) == 0) return false;
-        if (is_first) to_look_back_ = 2 * kPartitions;
-        if (to_look_back_ == 0) return false;
+        if (world_.ledger.count_of(diary_.topic()) == 0) {
+            return false;
+        }
+        if (is_first) {
+            to_look_back_ = 2 * kPartitions;
+        }
+        if (to_look_back_ == 0) {
+            return false;
+        }
         if (next_) {
             fetch();
         } else {
@@ -220,7 +258,9 @@ class WholeReader final : public SimulatedClient {
         std::array topics{ListOffsetsRequest::ListOffsetsTopic{.name = name, .partitions = partitions}};
         ask<ListOffsetsResponse>(6, ListOffsetsRequest{.topics = topics}, [this](const auto& response) {
             const auto& answered = response.topics[0].partitions[0];
-            if (answered.error_code != ErrorCode::none) return;
+            if (answered.error_code != ErrorCode::none) {
+                return;
+            }
             start_ = answered.offset;
             next_ = start_;
             diary_.note_start(partition_, start_);
@@ -243,7 +283,9 @@ class WholeReader final : public SimulatedClient {
                 return;
             }
             next_.reset();
-            if (to_look_back_ > 0) --to_look_back_;
+            if (to_look_back_ > 0) {
+                --to_look_back_;
+            }
             diary_.check(partition_, found_, start_, since_, began_);
         });
     }
@@ -269,12 +311,18 @@ class KeptTopic final : public Scene {
     }
     std::vector<std::unique_ptr<SimulatedClient>> clients() override {
         std::vector<std::unique_ptr<SimulatedClient>> all;
-        for (const char* name : {"w1", "w2"}) all.push_back(std::make_unique<KeyWriter>(diary_.world, diary_, name));
-        for (const char* name : {"a1", "a2"}) all.push_back(std::make_unique<WholeReader>(diary_.world, diary_, name));
+        for (const char* name : {"w1", "w2"}) {
+            all.push_back(std::make_unique<KeyWriter>(diary_.world, diary_, name));
+        }
+        for (const char* name : {"a1", "a2"}) {
+            all.push_back(std::make_unique<WholeReader>(diary_.world, diary_, name));
+        }
         return all;
     }
     void broker_died(Instant /*died*/, Instant /*started*/, bool is_power_failure) override {
-        if (is_power_failure) diary_.note_power_failure();
+        if (is_power_failure) {
+            diary_.note_power_failure();
+        }
     }
 
   private:

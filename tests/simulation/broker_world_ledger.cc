@@ -27,9 +27,13 @@ void Ledger::note_record(const Place& place, std::int64_t offset, const std::str
 void Ledger::note_acknowledged(const Place& place, std::int64_t offset, const std::string& value) {
     note_record(place, offset, value);
     records_[place].at[offset].is_acknowledged = true;
-    if (!synced_topics.contains(place.first)) return;
+    if (!synced_topics.contains(place.first)) {
+        return;
+    }
     // A power failure may have made it unknown how many there are. So many at least.
-    if (place.second >= count_of(place.first)) note_count(place.first, place.second + 1);
+    if (place.second >= count_of(place.first)) {
+        note_count(place.first, place.second + 1);
+    }
     note_synced(place);
 }
 
@@ -41,7 +45,9 @@ void Ledger::note_seen(const Place& place, std::int64_t offset, const std::strin
 }
 
 void Ledger::check_whole(const Place& place, const std::map<std::int64_t, std::string>& found) {
-    for (const auto& [offset, value] : found) note_record(place, offset, value);
+    for (const auto& [offset, value] : found) {
+        note_record(place, offset, value);
+    }
     for (const auto& [offset, record] : records_[place].at) {
         if (!found.contains(offset)) {
             note_wrong(record.value + ", which was " + (record.is_acknowledged ? "acknowledged" : "read") + " at " +
@@ -68,14 +74,18 @@ void Ledger::note_owner(const std::string& group, std::int32_t generation, const
 
 std::int64_t Ledger::committed(const std::string& group, const Place& place) const {
     const auto of_group = committed_.find(group);
-    if (of_group == committed_.end()) return -1;
+    if (of_group == committed_.end()) {
+        return -1;
+    }
     const auto known = of_group->second.find(place);
     return known == of_group->second.end() ? -1 : known->second.offset;
 }
 
 void Ledger::note_committed(const std::string& group, const Place& place, std::int64_t offset) {
     Committed& known = committed_[group][place];
-    if (offset > known.offset) known = {offset, clock_.now().monotonic};
+    if (offset > known.offset) {
+        known = {offset, clock_.now().monotonic};
+    }
 }
 
 void Ledger::check_committed(const std::string& group, const Place& place, std::int64_t acknowledged, std::int64_t offset) {
@@ -98,7 +108,9 @@ void Ledger::check_committed(const std::string& group, const Place& place, std::
 std::size_t Ledger::note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to, bool seeded) {
     Growth& growth = growths_.emplace_back(Growth{.topic = topic, .from = from, .to = to, .readers = {}});
     for (const auto& [group, places] : committed_) {
-        if ((gives_seeds || seeded) && reads(group, topic)) growth.readers.insert(group);
+        if ((gives_seeds || seeded) && reads(group, topic)) {
+            growth.readers.insert(group);
+        }
     }
     return growths_.size() - 1;
 }
@@ -119,20 +131,28 @@ bool Ledger::has_read_at_growth(const std::string& group, const Place& place) co
 template <class Use>
 void Ledger::for_each_time(Use use) {
     for (auto& [topic, counts] : counts_) {
-        for (auto& [count, told] : counts) use(told);
+        for (auto& [count, told] : counts) {
+            use(told);
+        }
     }
     for (auto& [place, records] : records_) {
-        for (auto& [offset, record] : records.at) use(record.told);
+        for (auto& [offset, record] : records.at) {
+            use(record.told);
+        }
     }
     for (auto& [group, places] : committed_) {
-        for (auto& [place, committed] : places) use(committed.told);
+        for (auto& [place, committed] : places) {
+            use(committed.told);
+        }
     }
 }
 
 void Ledger::note_kill(Instant died, Instant started) {
     growth_may_be_under_way_ = false;
     for_each_time([&](Instant& told) {
-        if (died - told < kUnsyncedMs) told = started;
+        if (died - told < kUnsyncedMs) {
+            told = started;
+        }
     });
 }
 
@@ -166,7 +186,9 @@ void Ledger::note_power_failure(Instant died) {
     const Instant before = died + -kUnsyncedMs;
     growth_may_be_under_way_ = false;
     forget_unsynced_counts(before);
-    for (auto& [place, records] : records_) forget_unsynced_records(place, records, before);
+    for (auto& [place, records] : records_) {
+        forget_unsynced_records(place, records, before);
+    }
     for (auto& [group, places] : committed_) {
         std::erase_if(places, [&](const auto& committed) { return committed.second.told >= before; });
     }

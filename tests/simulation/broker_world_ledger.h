@@ -28,7 +28,9 @@ class Ledger {
 
     [[nodiscard]] const std::vector<std::string>& wrong() const { return wrong_; }
     void note_wrong(std::string what) {
-        if (wrong_.size() < kWrongMax) wrong_.push_back(std::move(what));
+        if (wrong_.size() < kWrongMax) {
+            wrong_.push_back(std::move(what));
+        }
     }
 
     // Records ------------------------------------------------------------------------------------

@@ -43,8 +43,12 @@ class Setting {
     [[nodiscard]] std::optional<std::int64_t> known() const { return known_; }
     void broker_died(Instant died, Instant started, bool is_power_failure) {
         const bool is_unsynced = died - told_at_ < Ledger::kUnsyncedMs;
-        if (is_unsynced && is_power_failure) known_.reset();
-        if (is_unsynced && !is_power_failure) told_at_ = started;
+        if (is_unsynced && is_power_failure) {
+            known_.reset();
+        }
+        if (is_unsynced && !is_power_failure) {
+            told_at_ = started;
+        }
     }
 
   private:
@@ -59,8 +63,12 @@ class Operator final : public SimulatedClient {
     Operator(ClientsWorld& world, std::string name) : SimulatedClient(world, name), topic_("metered-" + name) {}
 
     void act() override {
-        if (waits()) return;
-        if (world_.ledger.count_of(topic_) == 0) return create();
+        if (waits()) {
+            return;
+        }
+        if (world_.ledger.count_of(topic_) == 0) {
+            return create();
+        }
         switch (world_.below(12)) {
             case 0:
                 return set_quota(world_.one_in(3) ? 0 : kBytesPerSecond);
@@ -71,20 +79,30 @@ class Operator final : public SimulatedClient {
             case 3:
                 return look(kTopicResource, topic_, "max.message.bytes", limit_);
             case 4:
-                if (is_first()) return look(kBrokerResource, "", "message.max.bytes", broker_limit_);
+                if (is_first()) {
+                    return look(kBrokerResource, "", "message.max.bytes", broker_limit_);
+                }
                 [[fallthrough]];
             default:
                 produce();
         }
     }
     bool look_back(bool is_first_call) override {
-        if (!is_first_call) return false;
-        if (world_.ledger.count_of(topic_) > 0) look(kTopicResource, topic_, "max.message.bytes", limit_);
-        if (is_first()) look(kBrokerResource, "", "message.max.bytes", broker_limit_);
+        if (!is_first_call) {
+            return false;
+        }
+        if (world_.ledger.count_of(topic_) > 0) {
+            look(kTopicResource, topic_, "max.message.bytes", limit_);
+        }
+        if (is_first()) {
+            look(kBrokerResource, "", "message.max.bytes", broker_limit_);
+        }
         return false;
     }
     void broker_died(Instant died, Instant started, bool is_power_failure) {
-        for (Setting* setting : {&quota_, &limit_, &broker_limit_}) setting->broker_died(died, started, is_power_failure);
+        for (Setting* setting : {&quota_, &limit_, &broker_limit_}) {
+            setting->broker_died(died, started, is_power_failure);
+        }
         produced_.clear();
         rests_until_.reset();
     }
@@ -102,7 +120,9 @@ class Operator final : public SimulatedClient {
         std::array topics{CreateTopicsRequest::CreatableTopic{.name = topic_, .num_partitions = 1, .replication_factor = 1}};
         ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics}, [this](const auto& response) {
             const ErrorCode error = response.topics[0].error_code;
-            if (error == ErrorCode::none || error == ErrorCode::topic_already_exists) world_.ledger.note_count(topic_, 1);
+            if (error == ErrorCode::none || error == ErrorCode::topic_already_exists) {
+                world_.ledger.note_count(topic_, 1);
+            }
         });
     }
     /// 0: none.
@@ -115,13 +135,17 @@ class Operator final : public SimulatedClient {
         produced_.clear();
         ask<AlterClientQuotasResponse>(1, AlterClientQuotasRequest{.entries = entries},
                                        [this, bytes_per_second](const auto& response) {
-                                           if (response.entries[0].error_code != ErrorCode::none) return;
+                                           if (response.entries[0].error_code != ErrorCode::none) {
+                                               return;
+                                           }
                                            quota_.note_set(bytes_per_second, now());
                                        });
     }
     void set_limit(std::int64_t bytes) { set(kTopicResource, topic_, "max.message.bytes", bytes, limit_); }
     void set_broker_limit(std::int64_t bytes) {
-        if (is_first()) set(kBrokerResource, "", "message.max.bytes", bytes, broker_limit_);
+        if (is_first()) {
+            set(kBrokerResource, "", "message.max.bytes", bytes, broker_limit_);
+        }
     }
     void set(std::int8_t type, const std::string& name, const std::string& key, std::int64_t value, Setting& setting) {
         const std::string text = std::to_string(value);
@@ -131,7 +155,9 @@ class Operator final : public SimulatedClient {
         setting.note_asked(value);
         ask<IncrementalAlterConfigsResponse>(1, IncrementalAlterConfigsRequest{.resources = resources},
                                              [this, value, &setting](const auto& response) {
-                                                 if (response.responses[0].error_code != ErrorCode::none) return;
+                                                 if (response.responses[0].error_code != ErrorCode::none) {
+                                                     return;
+                                                 }
                                                  setting.note_set(value, now());
                                                  ++world_.happened["changes of configs"];
                                              });
@@ -143,9 +169,13 @@ class Operator final : public SimulatedClient {
         ask<DescribeConfigsResponse>(
             4, DescribeConfigsRequest{.resources = resources}, [this, name, key, &setting](const auto& response) {
                 const auto& result = response.results[0];
-                if (!setting.known()) return;
+                if (!setting.known()) {
+                    return;
+                }
                 for (const auto& config : result.configs) {
-                    if (config.name == key && setting.can_be(std::stoll(std::string(config.value.value_or("-1"))))) return;
+                    if (config.name == key && setting.can_be(std::stoll(std::string(config.value.value_or("-1"))))) {
+                        return;
+                    }
                 }
                 note_wrong(key + " of \"" + name + "\" was set to " + std::to_string(*setting.known()) + ", and is not so");
             });
@@ -166,10 +196,18 @@ class Operator final : public SimulatedClient {
     void note_produced(const ProduceResponse& response, Instant asked, std::int64_t bytes) {
         const ErrorCode error = response.responses[0].partition_responses[0].error_code;
         const auto limit = limit_.known();
-        if (error == ErrorCode::none && limit && *limit < kRecordBytes) note_wrong("a record that is too large is taken");
-        if (error == ErrorCode::message_too_large && limit && *limit > kRecordBytes) note_wrong("a record that fits is refused");
-        if (error == ErrorCode::message_too_large) ++world_.happened["records that were too large"];
-        if (rests_until_ && now() < *rests_until_) note_wrong("whoever was to be held back is served");
+        if (error == ErrorCode::none && limit && *limit < kRecordBytes) {
+            note_wrong("a record that is too large is taken");
+        }
+        if (error == ErrorCode::message_too_large && limit && *limit > kRecordBytes) {
+            note_wrong("a record that fits is refused");
+        }
+        if (error == ErrorCode::message_too_large) {
+            ++world_.happened["records that were too large"];
+        }
+        if (rests_until_ && now() < *rests_until_) {
+            note_wrong("whoever was to be held back is served");
+        }
         rests_until_.reset();
         const std::int32_t throttle_ms = response.throttle_time_ms;
         if (throttle_ms > 0) {
@@ -177,15 +215,25 @@ class Operator final : public SimulatedClient {
             rests_until_ = asked + throttle_ms;
         }
         const auto quota = quota_.known();
-        if (!quota) return;
-        if (*quota == 0) {
-            if (throttle_ms > 0) note_wrong("a client without a quota is held back");
+        if (!quota) {
             return;
         }
-        if (error == ErrorCode::none) produced_.push_back({asked, bytes});
-        while (!produced_.empty() && now() - produced_.front().when > kWholeWindowsMs) produced_.pop_front();
+        if (*quota == 0) {
+            if (throttle_ms > 0) {
+                note_wrong("a client without a quota is held back");
+            }
+            return;
+        }
+        if (error == ErrorCode::none) {
+            produced_.push_back({asked, bytes});
+        }
+        while (!produced_.empty() && now() - produced_.front().when > kWholeWindowsMs) {
+            produced_.pop_front();
+        }
         std::int64_t sum = 0;
-        for (const Produced& one : produced_) sum += one.bytes;
+        for (const Produced& one : produced_) {
+            sum += one.bytes;
+        }
         if (sum * 1'000 > *quota * kWindowsMs && throttle_ms == 0) {
             note_wrong("a client wrote " + std::to_string(sum) + " bytes and is not held back");
         }
@@ -216,7 +264,9 @@ class Limits final : public Scene {
         return all;
     }
     void broker_died(Instant died, Instant started, bool is_power_failure) override {
-        for (Operator* one : operators_) one->broker_died(died, started, is_power_failure);
+        for (Operator* one : operators_) {
+            one->broker_died(died, started, is_power_failure);
+        }
     }
 
   private:

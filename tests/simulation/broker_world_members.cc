@@ -26,7 +26,9 @@ class ProtocolWriter {
     }
     void put(const std::string& text) {
         put(static_cast<std::int16_t>(text.size()));
-        for (const char letter : text) bytes_.push_back(static_cast<std::byte>(letter));
+        for (const char letter : text) {
+            bytes_.push_back(static_cast<std::byte>(letter));
+        }
     }
     std::vector<std::byte> end() {
         put<std::int32_t>(-1);  // No user data.
@@ -40,7 +42,9 @@ class ProtocolWriter {
 std::vector<std::byte> subscription(const std::vector<std::string>& topics) {
     ProtocolWriter writer;
     writer.put(static_cast<std::int32_t>(topics.size()));
-    for (const std::string& topic : topics) writer.put(topic);
+    for (const std::string& topic : topics) {
+        writer.put(topic);
+    }
     return writer.end();
 }
 
@@ -50,7 +54,9 @@ std::vector<std::byte> assignment(const std::map<std::string, std::vector<std::i
     for (const auto& [topic, partitions] : topics) {
         writer.put(topic);
         writer.put(static_cast<std::int32_t>(partitions.size()));
-        for (const std::int32_t partition : partitions) writer.put(partition);
+        for (const std::int32_t partition : partitions) {
+            writer.put(partition);
+        }
     }
     return writer.end();
 }
@@ -59,13 +65,19 @@ std::vector<std::byte> assignment(const std::map<std::string, std::vector<std::i
 
 void SimulatedMember::act() {
     constexpr std::int64_t kHeartbeatMs = 3'000;
-    if (waits()) return;
+    if (waits()) {
+        return;
+    }
     if (!knows_coordinator_) {
         knows_coordinator_ = true;
         return find_coordinator(group_);
     }
-    if (state_ != State::stable) return join();
-    if (world_.one_in(60)) return leave();
+    if (state_ != State::stable) {
+        return join();
+    }
+    if (world_.one_in(60)) {
+        return leave();
+    }
     if (next_heartbeat_ <= now()) {
         next_heartbeat_ = now() + kHeartbeatMs;
         return heartbeat();
@@ -74,9 +86,15 @@ void SimulatedMember::act() {
 }
 
 void SimulatedMember::work() {
-    if (owned_.empty()) return;
-    if (world_.one_in(6)) return look_at_commits();
-    if (!world_.one_in(3)) return;
+    if (owned_.empty()) {
+        return;
+    }
+    if (world_.one_in(6)) {
+        return look_at_commits();
+    }
+    if (!world_.one_in(3)) {
+        return;
+    }
     commit(owned_[world_.below(owned_.size())], world_.ledger.fresh_offset());
 }
 
@@ -97,7 +115,9 @@ void SimulatedMember::join() {
             state_ = State::outside;
             return;
         }
-        if (joined.error_code != ErrorCode::none) return rejoin(joined.error_code);
+        if (joined.error_code != ErrorCode::none) {
+            return rejoin(joined.error_code);
+        }
         member_id_ = joined.member_id;
         generation_ = joined.generation_id;
         sync(joined);
@@ -116,7 +136,9 @@ void SimulatedMember::sync(const JoinGroupResponse& joined) {
                 shares[next++ % shares.size()][topic].push_back(partition);
             }
         }
-        for (const auto& share : shares) given.push_back(assignment(share));
+        for (const auto& share : shares) {
+            given.push_back(assignment(share));
+        }
         for (std::size_t index = 0; index < shares.size(); ++index) {
             assignments.push_back({.member_id = joined.members[index].member_id, .assignment = given[index]});
         }
@@ -124,7 +146,9 @@ void SimulatedMember::sync(const JoinGroupResponse& joined) {
     const SyncGroupRequest request{
         .group_id = group_, .generation_id = generation_, .member_id = member_id_, .assignments = assignments};
     ask<SyncGroupResponse>(3, request, [this](const auto& synced) {
-        if (synced.error_code != ErrorCode::none) return rejoin(synced.error_code);
+        if (synced.error_code != ErrorCode::none) {
+            return rejoin(synced.error_code);
+        }
         groups::Holdings holdings;
         groups::read_holdings(synced.assignment, holdings);
         for (const groups::Holdings::Topic& topic : holdings.topics()) {
@@ -142,7 +166,9 @@ void SimulatedMember::sync(const JoinGroupResponse& joined) {
 void SimulatedMember::heartbeat() {
     const HeartbeatRequest request{.group_id = group_, .generation_id = generation_, .member_id = member_id_};
     ask<HeartbeatResponse>(3, request, [this](const auto& response) {
-        if (response.error_code != ErrorCode::none) rejoin(response.error_code);
+        if (response.error_code != ErrorCode::none) {
+            rejoin(response.error_code);
+        }
     });
 }
 
@@ -170,17 +196,25 @@ void SimulatedMember::look_at_commits(std::function<void(const Ledger::Place&, s
         acknowledged[place] = world_.ledger.committed(group_, place);
     }
     std::vector<OffsetFetchRequest::Topic> topics;
-    for (auto& [topic, indexes] : partitions) topics.push_back({.name = topic, .partition_indexes = indexes});
+    for (auto& [topic, indexes] : partitions) {
+        topics.push_back({.name = topic, .partition_indexes = indexes});
+    }
     ask<OffsetFetchResponse>(
         7, OffsetFetchRequest{.group_id = group_, .topics = topics},
         [this, acknowledged = std::move(acknowledged), on_found = std::move(on_found)](const auto& response) {
-            if (response.error_code != ErrorCode::none) return;  // The coordinator loads.
+            if (response.error_code != ErrorCode::none) {
+                return;  // The coordinator loads.
+            }
             for (const OffsetFetchResponse::Topic& topic : response.topics) {
                 for (const OffsetFetchResponse::Partition& found : topic.partitions) {
-                    if (found.error_code != ErrorCode::none) continue;
+                    if (found.error_code != ErrorCode::none) {
+                        continue;
+                    }
                     const Ledger::Place place{topic.name, found.partition_index};
                     world_.ledger.check_committed(group_, place, acknowledged.at(place), found.committed_offset);
-                    if (on_found) on_found(place, found.committed_offset);
+                    if (on_found) {
+                        on_found(place, found.committed_offset);
+                    }
                 }
             }
         });
@@ -195,14 +229,20 @@ void SimulatedMember::leave() {
 }
 
 void SimulatedMember::rejoin(ErrorCode error) {
-    if (is_no_coordinator(error)) knows_coordinator_ = false;
-    if (error == ErrorCode::unknown_member_id || error == ErrorCode::fenced_instance_id) member_id_.clear();
+    if (is_no_coordinator(error)) {
+        knows_coordinator_ = false;
+    }
+    if (error == ErrorCode::unknown_member_id || error == ErrorCode::fenced_instance_id) {
+        member_id_.clear();
+    }
     state_ = State::outside;
 }
 
 void SimulatedMember::on_lost() {
     // Whoever was answered nothing asks again; who has partitions keeps them as long as the session lasts.
-    if (state_ != State::stable) state_ = State::outside;
+    if (state_ != State::stable) {
+        state_ = State::outside;
+    }
 }
 
 }  // namespace partita::test

@@ -41,13 +41,17 @@ std::expected<void, std::string> MortalBroker::make_data_directory() {
     for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {
         is_made = is_made && files_->sync_directory(path.substr(0, at)).has_value();
     }
-    if (!is_made) return std::unexpected("there is no data directory");
+    if (!is_made) {
+        return std::unexpected("there is no data directory");
+    }
     return {};
 }
 
 std::expected<void, std::string> MortalBroker::start() {
     if (!std::filesystem::exists(scratch_ / "data")) {
-        if (auto made = make_data_directory(); !made) return made;
+        if (auto made = make_data_directory(); !made) {
+            return made;
+        }
     }
     std::filesystem::create_directories(scratch_ / "data");
     life_ = std::make_unique<Life>();
@@ -58,7 +62,9 @@ std::expected<void, std::string> MortalBroker::start() {
                         "num.recovery.threads.per.data.dir=1"};
     inputs.overrides.insert(inputs.overrides.end(), overrides.begin(), overrides.end());
     auto config = config::load_broker_config(inputs);
-    if (!config) return std::unexpected("the configuration is refused: " + config.error().message);
+    if (!config) {
+        return std::unexpected("the configuration is refused: " + config.error().message);
+    }
     runtime::Storage::Options storage{.file_system = files_.get()};
     storage.metadata_store.commit_fault = [this] {
         may_die();
@@ -70,10 +76,14 @@ std::expected<void, std::string> MortalBroker::start() {
                                          .storage = storage,
                                          .schedule = {clock_, life_->executor},
                                          .watches_directory = false});
-    if (!opened) return std::unexpected("the broker does not start: " + opened.error().message);
+    if (!opened) {
+        return std::unexpected("the broker does not start: " + opened.error().message);
+    }
     life_->broker = std::move(*opened);
     life_->network = std::make_unique<SimulatedNetwork>(life_->broker->services(), random_);
-    if (life_->is_dead) life_->network->cut();
+    if (life_->is_dead) {
+        life_->network->cut();
+    }
     life_->broker->start();
     life_->broker->set_ready(true);
     return {};
@@ -87,11 +97,15 @@ bool MortalBroker::step() {
     const Instant now = clock_.now().monotonic;
     std::vector<std::shared_ptr<SteppedExecutor::Task>> ready = life_->executor.ready(now);
     const bool is_turn_due = life_->next_turn <= now;
-    if (ready.empty() && !is_turn_due) return false;
+    if (ready.empty() && !is_turn_due) {
+        return false;
+    }
     ++steps_;
     const std::size_t choice = random_() % (ready.size() + (is_turn_due ? 1 : 0));
     if (choice < ready.size()) {
-        if (on_step) on_step(ready[choice]->name);
+        if (on_step) {
+            on_step(ready[choice]->name);
+        }
         SteppedExecutor::step(*ready[choice]);
         wake();  // It may have posted something.
     } else {
@@ -109,12 +123,16 @@ void MortalBroker::let_time_pass(std::int64_t most_ms) {
 }
 
 void MortalBroker::doom(Death death, std::uint64_t changes) {
-    if (doom_ || is_dead()) return;
+    if (doom_ || is_dead()) {
+        return;
+    }
     doom_ = Doom{death, changes};
 }
 
 void MortalBroker::may_die() {
-    if (!doom_ || life_->is_dead) return;
+    if (!doom_ || life_->is_dead) {
+        return;
+    }
     if (doom_->changes > 0) {
         --doom_->changes;
         return;
@@ -127,7 +145,9 @@ void MortalBroker::die(Death death) {
     life_->is_dead = true;
     death_ = death;
     doom_.reset();
-    if (life_->network) life_->network->cut();
+    if (life_->network) {
+        life_->network->cut();
+    }
     left_ = files_->left_by_crash(death == Death::power_failure ? std::optional(random_()) : std::nullopt);
     // LMDB syncs what it commits, so that a kill and a power failure leave the same.
     const auto store = scratch_ / "data" / "partita-metadata";

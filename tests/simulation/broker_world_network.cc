@@ -27,18 +27,24 @@ SimulatedConnection::SimulatedConnection(SimulatedNetwork& network, runtime::Cli
 void SimulatedConnection::send(std::span<const std::byte> bytes) {
     sent_.insert(sent_.end(), bytes.begin(), bytes.end());
     network_.reactor().post([self = weak_from_this()] {
-        if (const auto connection = self.lock()) connection->on_readable();
+        if (const auto connection = self.lock()) {
+            connection->on_readable();
+        }
     });
 }
 
 void SimulatedConnection::hang_up() {
     network_.reactor().post([self = weak_from_this()] {
-        if (const auto connection = self.lock()) connection->close();
+        if (const auto connection = self.lock()) {
+            connection->close();
+        }
     });
 }
 
 void SimulatedConnection::close() {
-    if (conversation_.is_over()) return;
+    if (conversation_.is_over()) {
+        return;
+    }
     const auto self = shared_from_this();
     conversation_.end(network_.pool());
     if (client_.parked_fetch != fetch::kNoWaiter) {
@@ -66,14 +72,24 @@ void SimulatedConnection::on_readable() {
 void SimulatedConnection::serve_requests() {
     while (conversation_.may_serve()) {
         const auto request = conversation_.next_request(kFrameBytesMax);
-        if (!request) return close();
-        if (!*request) break;
+        if (!request) {
+            return close();
+        }
+        if (!*request) {
+            break;
+        }
         const net::Speaker speaker{.client = client_, .conversation = conversation_, .replies = *this, .receiver = id_};
         const auto served = net::serve_request(network_.services(), network_.turn(), speaker, **request);
-        if (!served) return close();
-        if (served->rest_ms > 0) rest(served->rest_ms);
+        if (!served) {
+            return close();
+        }
+        if (served->rest_ms > 0) {
+            rest(served->rest_ms);
+        }
     }
-    if (!conversation_.is_over()) conversation_.release_if_empty(network_.pool());
+    if (!conversation_.is_over()) {
+        conversation_.release_if_empty(network_.pool());
+    }
 }
 
 void SimulatedConnection::rest(std::int64_t duration_ms) {
@@ -83,11 +99,19 @@ void SimulatedConnection::rest(std::int64_t duration_ms) {
 void SimulatedConnection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
     const std::int32_t rest_ms = reply.rest_ms;
     const bool was_parked = conversation_.is_parked();
-    if (!conversation_.fill(slot, std::move(reply))) return;
-    if (rest_ms > 0) rest(rest_ms);
-    if (was_parked && !conversation_.is_parked()) client_.parked_fetch = fetch::kNoWaiter;
+    if (!conversation_.fill(slot, std::move(reply))) {
+        return;
+    }
+    if (rest_ms > 0) {
+        rest(rest_ms);
+    }
+    if (was_parked && !conversation_.is_parked()) {
+        client_.parked_fetch = fetch::kNoWaiter;
+    }
     // Whether it is to be closed is seen again at the end of the turn.
-    if (is_elsewhere_) (void)send_out();
+    if (is_elsewhere_) {
+        (void)send_out();
+    }
     if (!send_requested_) {
         send_requested_ = true;
         network_.reactor().request_send(id_);
@@ -97,7 +121,9 @@ void SimulatedConnection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) 
 void SimulatedConnection::send_ready() {
     const auto self = shared_from_this();
     send_requested_ = false;
-    if (!send_out()) return close();
+    if (!send_out()) {
+        return close();
+    }
     resume();
 }
 
@@ -106,19 +132,29 @@ bool SimulatedConnection::send_out() {
     while (!conversation_.is_over()) {
         const net::ReplyQueue::Next next = conversation_.next_to_send(parts);
         std::vector<std::byte> bytes;
-        if (next.kind == net::ReplyQueue::Kind::nothing) break;
-        if (next.kind == net::ReplyQueue::Kind::close) return false;
+        if (next.kind == net::ReplyQueue::Kind::nothing) {
+            break;
+        }
+        if (next.kind == net::ReplyQueue::Kind::close) {
+            return false;
+        }
         if (next.kind == net::ReplyQueue::Kind::bytes) {
-            for (const Bytes part : next.parts) bytes.insert(bytes.end(), part.begin(), part.end());
+            for (const Bytes part : next.parts) {
+                bytes.insert(bytes.end(), part.begin(), part.end());
+            }
         } else {
             bytes.resize(next.file_bytes);
             const auto read = next.slice->file->read_at(next.file_position, bytes);
             // As over a socket: a file that is shorter than was promised ends the connection.
-            if (!read || *read == 0) return false;
+            if (!read || *read == 0) {
+                return false;
+            }
             bytes.resize(*read);
         }
         conversation_.sent(bytes.size());
-        if (!network_.is_cut()) received_.insert(received_.end(), bytes.begin(), bytes.end());
+        if (!network_.is_cut()) {
+            received_.insert(received_.end(), bytes.begin(), bytes.end());
+        }
     }
     return true;
 }
@@ -126,7 +162,9 @@ bool SimulatedConnection::send_out() {
 void SimulatedConnection::resume() {
     const auto self = shared_from_this();
     conversation_.advance(network_.reactor().now().monotonic);
-    if (!conversation_.may_serve()) return;
+    if (!conversation_.may_serve()) {
+        return;
+    }
     serve_requests();
     on_readable();
 }
@@ -137,7 +175,9 @@ SimulatedNetwork::SimulatedNetwork(runtime::Services& services, std::mt19937_64&
 }
 
 SimulatedNetwork::~SimulatedNetwork() {
-    while (!connections_.empty()) connections_.front()->close();
+    while (!connections_.empty()) {
+        connections_.front()->close();
+    }
 }
 
 std::shared_ptr<SimulatedConnection> SimulatedNetwork::connect() {
@@ -159,7 +199,9 @@ void SimulatedNetwork::end_turn(Now now) {
     while (!resting_.empty() && resting_.begin()->first <= now.monotonic) {
         const auto connection = resting_.begin()->second.lock();
         resting_.erase(resting_.begin());
-        if (connection && !connection->is_over()) connection->resume();
+        if (connection && !connection->is_over()) {
+            connection->resume();
+        }
     }
 }
 

@@ -61,7 +61,9 @@ class Diary {
         note_write();
         world.ledger.note_acknowledged(place_of(sent.partition), offset, sent.value);
         const auto known = by_value_.find(sent.value);
-        if (known == by_value_.end()) return;  // It was sent before a power failure.
+        if (known == by_value_.end()) {
+            return;  // It was sent before a power failure.
+        }
         records[known->second].acknowledged_at = ++events_;
         records[known->second].offset = offset;
     }
@@ -81,13 +83,19 @@ class Diary {
         given_.insert(record.value);
         world.ledger.note_seen(place_of(partition), record.offset, record.value, false);
         const auto found = by_value_.find(record.value);
-        if (found == by_value_.end() || !order_is_promised) return;
+        if (found == by_value_.end() || !order_is_promised) {
+            return;
+        }
         const Sent& later = records[found->second];
         for (const Sent& earlier : records) {
             const bool comes_before = earlier.key == later.key && earlier.producer_id == later.producer_id &&
                                       earlier.acknowledged_at != 0 && earlier.acknowledged_at < later.sent_at;
-            if (!comes_before || is_done(earlier)) continue;
-            if (earlier.partition == partition && earlier.offset < record.offset) continue;
+            if (!comes_before || is_done(earlier)) {
+                continue;
+            }
+            if (earlier.partition == partition && earlier.offset < record.offset) {
+                continue;
+            }
             world.ledger.note_wrong(record.value + " of " + kTopic + "-" + std::to_string(partition) + " is read before " +
                                     earlier.value + " of partition " + std::to_string(earlier.partition) + " at " +
                                     std::to_string(earlier.offset) + " is done");
@@ -146,7 +154,9 @@ class Diary {
     };
     [[nodiscard]] bool is_done(const Sent& sent) {
         const Progress& progress = progress_[sent.partition];
-        if (progress.committed > sent.offset) return true;
+        if (progress.committed > sent.offset) {
+            return true;
+        }
         return progress.fetched > sent.offset && world.clock.now().monotonic - progress.since >= kCommitGraceMs;
     }
 
@@ -162,9 +172,15 @@ class Grower final : public SimulatedClient {
     Grower(ClientsWorld& world, Diary& diary) : SimulatedClient(world, "grower"), diary_(diary) {}
 
     void act() override {
-        if (waits()) return;
-        if (diary_.count() == 0) return create();
-        if (next_growth_ <= now() && diary_.count() < kMostPartitions && world_.one_in(4)) return grow();
+        if (waits()) {
+            return;
+        }
+        if (diary_.count() == 0) {
+            return create();
+        }
+        if (next_growth_ <= now() && diary_.count() < kMostPartitions && world_.one_in(4)) {
+            return grow();
+        }
         look();
     }
 
@@ -183,10 +199,15 @@ class Grower final : public SimulatedClient {
         ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics},
                                   [this, count = topics[0].num_partitions](const auto& response) {
                                       const ErrorCode error = response.topics[0].error_code;
-                                      if (error == ErrorCode::none) world_.ledger.note_count(kTopic, count);
-                                      if (error == ErrorCode::topic_already_exists) look();
-                                      if (error == ErrorCode::invalid_config)
+                                      if (error == ErrorCode::none) {
+                                          world_.ledger.note_count(kTopic, count);
+                                      }
+                                      if (error == ErrorCode::topic_already_exists) {
+                                          look();
+                                      }
+                                      if (error == ErrorCode::invalid_config) {
                                           world_.ledger.note_wrong("the configs of " + kTopic);
+                                      }
                                   });
     }
     void look() {
@@ -205,7 +226,9 @@ class Grower final : public SimulatedClient {
         // So late at most a request is judged that hung up before its answer.
         constexpr std::int64_t kSlackMs = 10'000;
         wanted_ = diary_.count() * 2;
-        if (world_.one_in(4)) wanted_ = diary_.count() + 1;
+        if (world_.one_in(4)) {
+            wanted_ = diary_.count() + 1;
+        }
         const bool is_confirmation = refused_ == wanted_ && now() - refused_at_ <= kConfirmationMs + kSlackMs;
         const std::int32_t from = diary_.count();
         const std::size_t growth = world_.ledger.note_growth_wanted(kTopic, from, wanted_, true);
@@ -231,13 +254,21 @@ class Grower final : public SimulatedClient {
             });
     }
     void has_grown(std::int32_t from, bool is_confirmation, std::uint64_t asked, Instant when) {
-        if (diary_.is_fenced && wanted_ % from != 0) note_wrong("grew to what is no multiple");
-        if (!diary_.is_fenced && (is_confirmation || diary_.may_be_empty())) diary_.order_is_promised = false;
+        if (diary_.is_fenced && wanted_ % from != 0) {
+            note_wrong("grew to what is no multiple");
+        }
+        if (!diary_.is_fenced && (is_confirmation || diary_.may_be_empty())) {
+            diary_.order_is_promised = false;
+        }
         if (!diary_.is_fenced && !is_confirmation) {
-            if (diary_.has_backlog(asked)) note_wrong("grew while a group had not read everything");
+            if (diary_.has_backlog(asked)) {
+                note_wrong("grew while a group had not read everything");
+            }
             const bool is_loud = diary_.last_write < when && when - diary_.last_write < kQuietMs;
             // Who writes to an empty topic may not have been heard before a connection was lost.
-            if (is_loud && !diary_.may_be_empty()) note_wrong("grew while producers wrote");
+            if (is_loud && !diary_.may_be_empty()) {
+                note_wrong("grew while producers wrote");
+            }
         }
         ++world_.happened[diary_.is_fenced  ? "growths of fenced topics"
                           : is_confirmation ? "growths of guarded topics, confirmed"
@@ -252,21 +283,31 @@ class Grower final : public SimulatedClient {
             note_wrong("is refused to grow in the words \"" + text + "\"");
         }
         ++world_.happened["growths refused by " + mode + " topics"];
-        if (diary_.is_fenced) return;
+        if (diary_.is_fenced) {
+            return;
+        }
         const bool is_loud = now() - diary_.last_write < kQuietMs || now() - diary_.life_began < kQuietMs;
-        if (!is_loud && !diary_.may_have_backlog()) note_wrong("is drained and silent, and refused to grow: " + text);
+        if (!is_loud && !diary_.may_have_backlog()) {
+            note_wrong("is drained and silent, and refused to grow: " + text);
+        }
         refused_ = wanted_;
         refused_at_ = now();
-        if (world_.one_in(6)) return;  // And confirms it soon.
+        if (world_.one_in(6)) {
+            return;  // And confirms it soon.
+        }
         next_growth_ = now() + kConfirmationMs + 15'000;
         diary_.quiet_until = next_growth_ + 30'000;
     }
     void note_wrong(const std::string& what) { world_.ledger.note_wrong(kTopic + " " + what); }
     void on_lost() override {
-        if (!is_growing_) return;
+        if (!is_growing_) {
+            return;
+        }
         world_.ledger.note_growth_lost();
         // Perhaps it has grown, and by a confirmation.
-        if (may_be_confirmed_ || (!diary_.is_fenced && diary_.may_be_empty())) diary_.order_is_promised = false;
+        if (may_be_confirmed_ || (!diary_.is_fenced && diary_.may_be_empty())) {
+            diary_.order_is_promised = false;
+        }
         // Or was refused, and may be confirmed.
         refused_ = wanted_;
         refused_at_ = now();
@@ -290,15 +331,25 @@ class KeyedProducer final : public SimulatedClient {
         : SimulatedClient(world, std::move(name)), diary_(diary), first_key_(first_key) {}
 
     void act() override {
-        if (waits()) return;
-        if (!producer_id_) return begin();
+        if (waits()) {
+            return;
+        }
+        if (!producer_id_) {
+            return begin();
+        }
         if (unsent_) {
-            if (now() - unsent_->begun < kDeliveryMs) return send();
+            if (now() - unsent_->begun < kDeliveryMs) {
+                return send();
+            }
             // It stays unknown whether it is there.
             return begin();
         }
-        if (now() < diary_.quiet_until) return;
-        if (count_ == 0 || now() - known_since_ > age_ms_) return look();
+        if (now() < diary_.quiet_until) {
+            return;
+        }
+        if (count_ == 0 || now() - known_since_ > age_ms_) {
+            return look();
+        }
         make();
         send();
     }
@@ -313,7 +364,9 @@ class KeyedProducer final : public SimulatedClient {
     void begin() {
         unsent_.reset();
         ask<InitProducerIdResponse>(4, InitProducerIdRequest{.transactional_id = std::nullopt}, [this](const auto& response) {
-            if (response.error_code != ErrorCode::none) return;
+            if (response.error_code != ErrorCode::none) {
+                return;
+            }
             producer_id_ = response.producer_id;
             next_sequence_.clear();
         });
@@ -323,7 +376,9 @@ class KeyedProducer final : public SimulatedClient {
         ask<MetadataResponse>(12, MetadataRequest{.topics = topics, .allow_auto_topic_creation = false},
                               [this](const auto& response) {
                                   const auto& shown = response.topics[0];
-                                  if (shown.error_code != ErrorCode::none) return;
+                                  if (shown.error_code != ErrorCode::none) {
+                                      return;
+                                  }
                                   count_ = static_cast<std::int32_t>(shown.partitions.count());
                                   world_.ledger.note_count(kTopic, count_);
                                   known_since_ = now();
@@ -354,7 +409,9 @@ class KeyedProducer final : public SimulatedClient {
                              [this](const auto& response) {
                                  const auto& answered = response.responses[0].partition_responses[0];
                                  diary_.note_write();
-                                 if (!unsent_ || answered.error_code == ErrorCode::not_leader_or_follower) return;
+                                 if (!unsent_ || answered.error_code == ErrorCode::not_leader_or_follower) {
+                                     return;
+                                 }
                                  if (answered.error_code == ErrorCode::none) {
                                      diary_.note_acknowledged(unsent_->sent, answered.base_offset);
                                      unsent_.reset();
@@ -368,7 +425,9 @@ class KeyedProducer final : public SimulatedClient {
     void on_lost() override {
         count_ = 0;
         // It may arrive yet.
-        if (unsent_) diary_.note_write();
+        if (unsent_) {
+            diary_.note_write();
+        }
     }
 
     Diary& diary_;
@@ -388,7 +447,9 @@ class OrderedReader final : public SimulatedMember {
         : SimulatedMember(world, std::move(name), kGroup, {kTopic}), diary_(diary) {}
 
     bool look_back(bool /*is_first*/) override {
-        if (diary_.is_everything_given()) return false;
+        if (diary_.is_everything_given()) {
+            return false;
+        }
         act();
         return true;
     }
@@ -408,11 +469,17 @@ class OrderedReader final : public SimulatedMember {
             is_new_connection_ = false;
             return heartbeat();
         }
-        if (owned().empty()) return;
-        if (readings_.empty()) return look_up_commits();
+        if (owned().empty()) {
+            return;
+        }
+        if (readings_.empty()) {
+            return look_up_commits();
+        }
         const Ledger::Place& place = owned()[world_.below(owned().size())];
         const auto reading = readings_.find(place.second);
-        if (reading == readings_.end()) return;
+        if (reading == readings_.end()) {
+            return;
+        }
         Reading& there = reading->second;
         if (!there.given.empty()) {
             there.done = there.given.front() + 1;
@@ -420,11 +487,15 @@ class OrderedReader final : public SimulatedMember {
         }
         if (there.done > there.committed && world_.one_in(2)) {
             there.committed = there.done;
-            if (there.done <= world_.ledger.committed(group(), place)) return;
+            if (there.done <= world_.ledger.committed(group(), place)) {
+                return;
+            }
             diary_.note_commit_asked(place.second, there.done);
             return commit(place, there.done);
         }
-        if (there.given.empty()) fetch(place.second, there.next);
+        if (there.given.empty()) {
+            fetch(place.second, there.next);
+        }
     }
     void look_up_commits() {
         look_at_commits([this](const Ledger::Place& place, std::int64_t committed) {
@@ -440,17 +511,27 @@ class OrderedReader final : public SimulatedMember {
         diary_.note_fetch_asked(partition);
         ask<FetchResponse>(11, FetchRequest{.max_wait_ms = wait_ms, .min_bytes = 1, .topics = topics},
                            [this, partition](const auto& response) {
-                               if (response.responses.count() == 0) return;
+                               if (response.responses.count() == 0) {
+                                   return;
+                               }
                                const auto& data = response.responses[0].partitions[0];
-                               if (data.error_code == ErrorCode::offset_out_of_range) readings_.clear();
+                               if (data.error_code == ErrorCode::offset_out_of_range) {
+                                   readings_.clear();
+                               }
                                const auto reading = readings_.find(partition);
-                               if (reading == readings_.end()) return;
+                               if (reading == readings_.end()) {
+                                   return;
+                               }
                                for_each_record_of(data, [&](const ReadRecord& record) {
-                                   if (record.offset < reading->second.next) return;
+                                   if (record.offset < reading->second.next) {
+                                       return;
+                                   }
                                    diary_.note_given(partition, record);
                                    reading->second.given.push_back(record.offset);
                                });
-                               if (const auto end = end_of(data)) reading->second.next = *end;
+                               if (const auto end = end_of(data)) {
+                                   reading->second.next = *end;
+                               }
                            });
     }
     void on_assigned() override {
@@ -480,16 +561,22 @@ class OrderedTopic final : public Scene {
             all.push_back(std::make_unique<KeyedProducer>(world, diary_, name, first_key));
             first_key += 5;
         }
-        for (const char* name : {"o1", "o2"}) all.push_back(std::make_unique<OrderedReader>(world, diary_, name));
+        for (const char* name : {"o1", "o2"}) {
+            all.push_back(std::make_unique<OrderedReader>(world, diary_, name));
+        }
         return all;
     }
     void broker_died(Instant /*died*/, Instant started, bool is_power_failure) override {
         diary_.life_began = started;
-        if (is_power_failure) diary_.forget();
+        if (is_power_failure) {
+            diary_.forget();
+        }
     }
     std::vector<Ledger::Place> places() const override {
         std::vector<Ledger::Place> all;
-        for (std::int32_t partition = 0; partition < diary_.count(); ++partition) all.push_back(place_of(partition));
+        for (std::int32_t partition = 0; partition < diary_.count(); ++partition) {
+            all.push_back(place_of(partition));
+        }
         return all;
     }
 

@@ -44,13 +44,19 @@ struct Diary {
     [[nodiscard]] bool is_gone(const Uuid& id) const { return gone.contains(id); }
     [[nodiscard]] std::set<Uuid> all_gone() const {
         std::set<Uuid> ids;
-        for (const auto& [id, when] : gone) ids.insert(id);
+        for (const auto& [id, when] : gone) {
+            ids.insert(id);
+        }
         return ids;
     }
     void note_wrong(const std::string& what) const { world.ledger.note_wrong(kTopic + ": " + what); }
     [[nodiscard]] std::optional<Uuid> some_id() const {
-        if (told.empty()) return std::nullopt;
-        if (current && !world.one_in(4)) return current;
+        if (told.empty()) {
+            return std::nullopt;
+        }
+        if (current && !world.one_in(4)) {
+            return current;
+        }
         return std::next(told.begin(), static_cast<std::ptrdiff_t>(world.below(told.size())))->first;
     }
 
@@ -89,16 +95,28 @@ class Owner final : public SimulatedClient {
     Owner(ClientsWorld& world, Diary& diary) : SimulatedClient(world, "owner"), diary_(diary) {}
 
     void act() override {
-        if (waits()) return;
+        if (waits()) {
+            return;
+        }
         if (!knows_coordinator_) {
             knows_coordinator_ = true;
             return find_coordinator(kGroup);
         }
-        if (!diary_.is_known) return look();
-        if (world_.one_in(3)) return look_at_commits();
-        if (!diary_.current) return create();
-        if (world_.one_in(6)) return remove();
-        if (world_.one_in(2)) return commit();
+        if (!diary_.is_known) {
+            return look();
+        }
+        if (world_.one_in(3)) {
+            return look_at_commits();
+        }
+        if (!diary_.current) {
+            return create();
+        }
+        if (world_.one_in(6)) {
+            return remove();
+        }
+        if (world_.one_in(2)) {
+            return commit();
+        }
         look();
     }
     bool look_back(bool is_first) override {
@@ -116,8 +134,12 @@ class Owner final : public SimulatedClient {
             CreateTopicsRequest::CreatableTopic{.name = kTopic, .num_partitions = kPartitions, .replication_factor = 1}};
         ask<CreateTopicsResponse>(7, CreateTopicsRequest{.topics = topics}, [this](const auto& response) {
             const auto& made = response.topics[0];
-            if (made.error_code != ErrorCode::none) return look();
-            if (diary_.told.contains(made.topic_id)) diary_.note_wrong("its id was given before");
+            if (made.error_code != ErrorCode::none) {
+                return look();
+            }
+            if (diary_.told.contains(made.topic_id)) {
+                diary_.note_wrong("its id was given before");
+            }
             diary_.note_there(made.topic_id);
         });
     }
@@ -128,9 +150,15 @@ class Owner final : public SimulatedClient {
     }
     void note_look(const MetadataResponse::Topic& shown) {
         if (shown.error_code == ErrorCode::none) {
-            if (diary_.is_gone(shown.topic_id)) diary_.note_wrong("it was deleted, and is shown again");
-            if (diary_.there && *diary_.there != shown.topic_id) diary_.note_wrong("it is another one, and nobody deleted it");
-            if (diary_.there != shown.topic_id) diary_.note_there(shown.topic_id);
+            if (diary_.is_gone(shown.topic_id)) {
+                diary_.note_wrong("it was deleted, and is shown again");
+            }
+            if (diary_.there && *diary_.there != shown.topic_id) {
+                diary_.note_wrong("it is another one, and nobody deleted it");
+            }
+            if (diary_.there != shown.topic_id) {
+                diary_.note_there(shown.topic_id);
+            }
         } else if (diary_.there) {
             diary_.note_wrong("it is not there, and nobody deleted it");
         } else {
@@ -146,10 +174,14 @@ class Owner final : public SimulatedClient {
         diary_.condemned.insert(id);
         const bool by_id = world_.one_in(2);
         std::array topics{DeleteTopicsRequest::DeleteTopicState{.name = kTopic}};
-        if (by_id) topics[0] = {.name = std::nullopt, .topic_id = id};
+        if (by_id) {
+            topics[0] = {.name = std::nullopt, .topic_id = id};
+        }
         ask<DeleteTopicsResponse>(6, DeleteTopicsRequest{.topics = topics, .timeout_ms = 5'000},
                                   [this, id](const auto& response) {
-                                      if (response.responses[0].error_code != ErrorCode::none) return look();
+                                      if (response.responses[0].error_code != ErrorCode::none) {
+                                          return look();
+                                      }
                                       diary_.note_gone(id);
                                       diary_.is_uncommitted = true;
                                   });
@@ -163,17 +195,25 @@ class Owner final : public SimulatedClient {
         ask<OffsetCommitResponse>(9, OffsetCommitRequest{.group_id = kGroup, .topics = topics},
                                   [this, partition, offset](const auto& response) {
                                       const ErrorCode error = response.topics[0].partitions[0].error_code;
-                                      if (error == ErrorCode::none) diary_.committed[partition] = offset;
-                                      if (is_no_coordinator(error)) knows_coordinator_ = false;
+                                      if (error == ErrorCode::none) {
+                                          diary_.committed[partition] = offset;
+                                      }
+                                      if (is_no_coordinator(error)) {
+                                          knows_coordinator_ = false;
+                                      }
                                   });
     }
     void look_at_commits() {
         std::array<std::int32_t, kPartitions> partitions{0, 1};
         std::array topics{OffsetFetchRequest::Topic{.name = kTopic, .partition_indexes = partitions}};
         ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = kGroup, .topics = topics}, [this](const auto& response) {
-            if (response.error_code != ErrorCode::none || !diary_.are_commits_known) return;
+            if (response.error_code != ErrorCode::none || !diary_.are_commits_known) {
+                return;
+            }
             for (const auto& found : response.topics[0].partitions) {
-                if (found.error_code != ErrorCode::none) continue;
+                if (found.error_code != ErrorCode::none) {
+                    continue;
+                }
                 const auto known = diary_.committed.find(found.partition_index);
                 if (known != diary_.committed.end() && found.committed_offset < known->second) {
                     diary_.note_wrong("a commit of " + std::to_string(known->second) + " is gone, and found is " +
@@ -197,7 +237,9 @@ class Writer final : public SimulatedClient {
 
     void act() override {
         const auto id = diary_.some_id();
-        if (waits() || !id) return;
+        if (waits() || !id) {
+            return;
+        }
         const std::string value = world_.ledger.fresh_value();
         diary_.sent_to.emplace(value, *id);
         const auto partition = static_cast<std::int32_t>(world_.below(kPartitions));
@@ -214,8 +256,12 @@ class Writer final : public SimulatedClient {
                                  if (answered.error_code == ErrorCode::unknown_topic_id && was_there && diary_.there == id) {
                                      diary_.note_wrong("it is there, and a producer is told that it is not");
                                  }
-                                 if (answered.error_code != ErrorCode::none) return;
-                                 if (was_gone) diary_.note_wrong("a record was written after it was deleted");
+                                 if (answered.error_code != ErrorCode::none) {
+                                     return;
+                                 }
+                                 if (was_gone) {
+                                     diary_.note_wrong("a record was written after it was deleted");
+                                 }
                                  world_.ledger.note_acknowledged(place_of(id, partition), answered.base_offset, value);
                              });
     }
@@ -230,17 +276,23 @@ class Reader final : public SimulatedClient {
 
     void act() override {
         const auto id = diary_.some_id();
-        if (waits() || !id) return;
+        if (waits() || !id) {
+            return;
+        }
         const auto partition = static_cast<std::int32_t>(world_.below(kPartitions));
         std::array partitions{
             FetchRequest::FetchPartition{.partition = partition, .fetch_offset = 0, .partition_max_bytes = 1 << 20}};
         const bool by_id = world_.one_in(2);
         std::array topics{FetchRequest::FetchTopic{.topic = kTopic, .partitions = partitions}};
-        if (by_id) topics[0] = {.topic_id = *id, .partitions = partitions};
+        if (by_id) {
+            topics[0] = {.topic_id = *id, .partitions = partitions};
+        }
         const auto wait_ms = static_cast<std::int32_t>(world_.below(3) * 400);
         ask<FetchResponse>(by_id ? 13 : 11, FetchRequest{.max_wait_ms = wait_ms, .min_bytes = 1, .topics = topics},
                            [this, asked = by_id ? id : std::nullopt, partition, gone = diary_.all_gone()](const auto& response) {
-                               if (response.responses.count() == 0) return;
+                               if (response.responses.count() == 0) {
+                                   return;
+                               }
                                const auto& data = response.responses[0].partitions[0];
                                if (asked && gone.contains(*asked) && data.error_code == ErrorCode::none) {
                                    diary_.note_wrong("it can be read after it was deleted");
@@ -254,10 +306,18 @@ class Reader final : public SimulatedClient {
                    const std::set<Uuid>& gone) {
         for_each_record_of(data, [&](const ReadRecord& record) {
             const auto sent = diary_.sent_to.find(record.value);
-            if (sent == diary_.sent_to.end()) return diary_.note_wrong(record.value + ", which nobody sent, is read");
-            if (asked && *asked != sent->second) diary_.note_wrong(record.value + " was sent to another topic of this name");
-            if (diary_.lost.contains(sent->second)) return;
-            if (gone.contains(sent->second)) diary_.note_wrong(record.value + " of a topic that was deleted is read");
+            if (sent == diary_.sent_to.end()) {
+                return diary_.note_wrong(record.value + ", which nobody sent, is read");
+            }
+            if (asked && *asked != sent->second) {
+                diary_.note_wrong(record.value + " was sent to another topic of this name");
+            }
+            if (diary_.lost.contains(sent->second)) {
+                return;
+            }
+            if (gone.contains(sent->second)) {
+                diary_.note_wrong(record.value + " of a topic that was deleted is read");
+            }
             world_.ledger.note_seen(place_of(sent->second, partition), record.offset, record.value, false);
         });
     }
@@ -272,30 +332,44 @@ class PassingTopic final : public Scene {
     std::vector<std::unique_ptr<SimulatedClient>> clients() override {
         std::vector<std::unique_ptr<SimulatedClient>> all;
         all.push_back(std::make_unique<Owner>(diary_.world, diary_));
-        for (const char* name : {"pw1", "pw2"}) all.push_back(std::make_unique<Writer>(diary_.world, diary_, name));
-        for (const char* name : {"pr1", "pr2"}) all.push_back(std::make_unique<Reader>(diary_.world, diary_, name));
+        for (const char* name : {"pw1", "pw2"}) {
+            all.push_back(std::make_unique<Writer>(diary_.world, diary_, name));
+        }
+        for (const char* name : {"pr1", "pr2"}) {
+            all.push_back(std::make_unique<Reader>(diary_.world, diary_, name));
+        }
         return all;
     }
     void broker_died(Instant died, Instant started, bool is_power_failure) override {
         diary_.is_known = false;
         const auto is_unsynced = [&](Instant told) { return died - told < Ledger::kUnsyncedMs; };
         if (!is_power_failure) {
-            if (is_unsynced(diary_.told_at)) diary_.told_at = started;
+            if (is_unsynced(diary_.told_at)) {
+                diary_.told_at = started;
+            }
             for (auto* times : {&diary_.gone, &diary_.told}) {
                 for (auto& [id, told] : *times) {
-                    if (is_unsynced(told)) told = started;
+                    if (is_unsynced(told)) {
+                        told = started;
+                    }
                 }
             }
             return;
         }
-        if (is_unsynced(diary_.told_at)) diary_.there.reset();
+        if (is_unsynced(diary_.told_at)) {
+            diary_.there.reset();
+        }
         for (const auto& [id, told] : diary_.told) {
-            if (is_unsynced(told)) diary_.lost.insert(id);
+            if (is_unsynced(told)) {
+                diary_.lost.insert(id);
+            }
         }
         for (const Uuid& id : diary_.condemned) {
             diary_.world.ledger.forget_records(place_of(id, 0).first);
             const auto gone = diary_.gone.find(id);
-            if (gone != diary_.gone.end() && !is_unsynced(gone->second)) continue;
+            if (gone != diary_.gone.end() && !is_unsynced(gone->second)) {
+                continue;
+            }
             diary_.lost.insert(id);
             diary_.may_have_orphans = true;
         }

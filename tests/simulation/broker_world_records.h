@@ -24,7 +24,9 @@ void for_each_record_of(const FetchResponse::PartitionData& data, Use use) {
     BatchCursor cursor(data.records.bytes());
     while (cursor.next()) {
         const Batch& batch = cursor.batch();
-        if (batch.header.attributes.is_control()) continue;
+        if (batch.header.attributes.is_control()) {
+            continue;
+        }
         (void)for_each_record(batch, {}, [&](const RecordView& record) {
             use(ReadRecord{.offset = record.offset.value,
                            .key = record.key ? std::string(as_text(*record.key)) : std::string(),
@@ -38,7 +40,9 @@ void for_each_record_of(const FetchResponse::PartitionData& data, Use use) {
 inline std::optional<std::int64_t> end_of(const FetchResponse::PartitionData& data) {
     std::optional<std::int64_t> end;
     BatchCursor cursor(data.records.bytes());
-    while (cursor.next()) end = cursor.batch().header.last_offset().value + 1;
+    while (cursor.next()) {
+        end = cursor.batch().header.last_offset().value + 1;
+    }
     return end;
 }
 

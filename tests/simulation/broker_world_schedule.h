@@ -45,20 +45,26 @@ class SteppedExecutor final : public Executor {
     [[nodiscard]] std::vector<std::shared_ptr<Task>> ready(Instant now) const {
         std::vector<std::shared_ptr<Task>> found;
         for (const auto& task : tasks_) {
-            if (task->is_woken || task->due <= now) found.push_back(task);
+            if (task->is_woken || task->due <= now) {
+                found.push_back(task);
+            }
         }
         return found;
     }
     [[nodiscard]] Instant next_due() const {
         Instant next = kNever;
-        for (const auto& task : tasks_) next = std::min(next, task->due);
+        for (const auto& task : tasks_) {
+            next = std::min(next, task->due);
+        }
         return next;
     }
     static void step(Task& task) {
         task.is_woken = false;
         task.due = task.step();
         task.is_over = task.due == kOver;
-        if (task.is_over) task.due = kNever;
+        if (task.is_over) {
+            task.due = kNever;
+        }
     }
 
   private:

@@ -15,7 +15,9 @@ void SimulatedTransactions::append(runtime::Services& services, std::int32_t par
         const auto table = services.topics.table();
         const runtime::TopicState* state = table->find(topic);
         // A power failure may have taken the topic, or its growth.
-        if (state == nullptr || static_cast<std::size_t>(partition) >= state->partitions.size()) return;
+        if (state == nullptr || static_cast<std::size_t>(partition) >= state->partitions.size()) {
+            return;
+        }
         const auto& known = state->partitions[static_cast<std::size_t>(partition)];
         // A transaction that cannot be written is one that nobody is told of.
         if (known->log->append(batch, {.leader_epoch = known->leader_epoch(), .now = services.clock.now().wall})) {
@@ -26,14 +28,18 @@ void SimulatedTransactions::append(runtime::Services& services, std::int32_t par
 
 void SimulatedTransactions::act(runtime::Services& services) {
     const std::int32_t count = world_.ledger.count_of(topic_);
-    if (count == 0) return;
+    if (count == 0) {
+        return;
+    }
     const TimestampMs now = world_.clock.now().wall;
     std::vector<std::byte> batch;
     if (open_ && (must_end_ || world_.one_in(2))) {
         const auto type = world_.one_in(2) ? ControlRecordType::commit : ControlRecordType::abort;
         build_end_transaction_marker({type, 0}, {0}, {0}, {open_->producer_id}, {0}, now, batch);
         // A reader of committed records may be given them once the marker is there, which is later than this.
-        for (const std::string& value : open_->values) world_.ledger.note_ended(value);
+        for (const std::string& value : open_->values) {
+            world_.ledger.note_ended(value);
+        }
         append(services, open_->partition, std::move(batch));
         open_.reset();
         must_end_ = false;

@@ -20,9 +20,13 @@ class SimulatedTransactions {
     /// Whatever is open is ended by the next `act`: a power failure may have taken some of it, and a start may have aborted it,
     /// as no coordinator knows it.
     void broker_died() {
-        if (!open_) return;
+        if (!open_) {
+            return;
+        }
         must_end_ = true;
-        for (const std::string& value : open_->values) world_.ledger.note_ended(value);
+        for (const std::string& value : open_->values) {
+            world_.ledger.note_ended(value);
+        }
     }
 
   private:

@@ -40,12 +40,16 @@ std::string describe(const ExpansionCircumstances& known) {
     std::string text = " by " + origin.client_id + "|" + origin.software_name + "|" + origin.software_version + "|" +
                        origin.address + "|" + origin.principal + " " + known.mode + " " + known.verdict + " " +
                        known.override_used + " groups " + std::to_string(known.group_count);
-    for (const std::string& finding : known.findings) text += " " + finding;
+    for (const std::string& finding : known.findings) {
+        text += " " + finding;
+    }
     for (const GroupAtCut& group : known.groups) {
         text += " <" + group.group_id + " " + group.state + " " + std::to_string(group.members) + " " +
                 std::to_string(group.committed_partitions) + " " + std::to_string(group.lag) + ">";
     }
-    for (const std::string& group : known.seeded_groups) text += " seeded:" + group;
+    for (const std::string& group : known.seeded_groups) {
+        text += " seeded:" + group;
+    }
     return text;
 }
 
@@ -53,13 +57,19 @@ std::string describe(const Topic& topic) {
     std::string text = topic.name + " " + topic.id.to_string() + " x" + std::to_string(topic.partition_count) + " rf" +
                        std::to_string(topic.replication_factor) + " @" + std::to_string(topic.created_time.value) +
                        (topic.internal ? " internal" : "");
-    for (const auto& [name, value] : topic.configs) text += " " + name + "=" + value;
+    for (const auto& [name, value] : topic.configs) {
+        text += " " + name + "=" + value;
+    }
     for (const auto& expansion : topic.expansions) {
         text += " [" + std::to_string(expansion->epoch) + ": " + std::to_string(expansion->old_partition_count) + "->" +
                 std::to_string(expansion->new_partition_count) + " @" + std::to_string(expansion->time.value) + " #" +
                 std::to_string(expansion->catalog_sequence);
-        for (const Offset end : expansion->log_end_offsets) text += " " + std::to_string(end.value);
-        if (const ExpansionCircumstances* known = expansion->circumstances.get()) text += describe(*known);
+        for (const Offset end : expansion->log_end_offsets) {
+            text += " " + std::to_string(end.value);
+        }
+        if (const ExpansionCircumstances* known = expansion->circumstances.get()) {
+            text += describe(*known);
+        }
         for (const ProducerSwitch& producer : expansion->producer_switches) {
             text += " (" + producer.client_id + "@" + producer.address + " " + std::to_string(producer.time.value) + " " +
                     std::to_string(producer.partition.value) + ":" + std::to_string(producer.offset.value) + " " +
@@ -74,13 +84,19 @@ std::string describe(const CatalogSnapshot& snapshot) {
     std::string text = snapshot.cluster_id() + " seq " + std::to_string(snapshot.sequence()) + " pid " +
                        std::to_string(snapshot.next_producer_id().value) + " partitions " +
                        std::to_string(snapshot.partition_count()) + "\n";
-    for (const auto& [name, level] : snapshot.finalized_features()) text += name + "=" + std::to_string(level) + "\n";
-    for (const Topic& topic : snapshot.topics()) text += describe(topic) + "\n";
+    for (const auto& [name, level] : snapshot.finalized_features()) {
+        text += name + "=" + std::to_string(level) + "\n";
+    }
+    for (const Topic& topic : snapshot.topics()) {
+        text += describe(topic) + "\n";
+    }
     for (const auto* all :
          {&snapshot.all_broker_configs(), &snapshot.all_group_configs(), &snapshot.all_client_metrics_configs()}) {
         for (const auto& [resource, configs] : *all) {
             text += "<" + resource + ">";
-            for (const auto& [name, value] : configs) text += " " + name + "=" + value;
+            for (const auto& [name, value] : configs) {
+                text += " " + name + "=" + value;
+            }
             text += "\n";
         }
     }
@@ -96,7 +112,9 @@ class Simulation {
         for (int step = 0; step < steps && problem_.empty(); ++step) {
             time_ms_ += pick(1000);
             act();
-            if (problem_.empty()) check();
+            if (problem_.empty()) {
+                check();
+            }
         }
         return problem_;
     }
@@ -111,7 +129,9 @@ class Simulation {
         return kNames[pick(std::size(kNames))];
     }
     void fail(const std::string& what) {
-        if (problem_.empty()) problem_ = what;
+        if (problem_.empty()) {
+            problem_ = what;
+        }
     }
 
     CatalogContext context() {
@@ -119,13 +139,17 @@ class Simulation {
                 .settings = settings_,
                 .next_topic_id =
                     [this] {
-                        if (canary_ == Canary::reuse_topic_ids && !all_ids_.empty() && one_in(3)) return *all_ids_.begin();
+                        if (canary_ == Canary::reuse_topic_ids && !all_ids_.empty() && one_in(3)) {
+                            return *all_ids_.begin();
+                        }
                         return ids_();
                     },
                 .log_end_offsets =
                     [this](const Topic& topic) {
                         std::vector<Offset> ends(static_cast<std::size_t>(topic.partition_count));
-                        for (Offset& end : ends) end = Offset{static_cast<std::int64_t>(pick(3) * pick(100))};
+                        for (Offset& end : ends) {
+                            end = Offset{static_cast<std::int64_t>(pick(3) * pick(100))};
+                        }
                         return ends;
                     }};
     }
@@ -135,21 +159,27 @@ class Simulation {
         auto core = std::make_unique<CatalogCore>(rules_);
         // Any order of keys must do: LMDB's is not the order of writing.
         std::vector<const std::pair<const std::string, std::string>*> records;
-        for (const auto& record : log_) records.push_back(&record);
+        for (const auto& record : log_) {
+            records.push_back(&record);
+        }
         std::shuffle(records.begin(), records.end(), random_);
         for (const auto* record : records) {
             if (const auto done = core->replay(as_bytes(record->first), as_bytes(record->second)); !done) {
                 return fail("replay: " + done.error().message);
             }
         }
-        if (const auto done = core->finish_replay(); !done) return fail("finish_replay: " + done.error().message);
+        if (const auto done = core->finish_replay(); !done) {
+            return fail("finish_replay: " + done.error().message);
+        }
         core_ = std::move(core);
         ++coverage_["restart"];
     }
 
     void persist(const std::vector<CatalogRecord>& records) {
         for (std::size_t index = 0; index < records.size(); ++index) {
-            if (canary_ == Canary::tear_group && records.size() > 2 && index == 1 && one_in(4)) return;
+            if (canary_ == Canary::tear_group && records.size() > 2 && index == 1 && one_in(4)) {
+                return;
+            }
             const CatalogRecord& record = records[index];
             if (record.value) {
                 log_.insert_or_assign(record.key, *record.value);
@@ -164,19 +194,29 @@ class Simulation {
     bool carry_out(const Decision<Reply>& decision) {
         const auto crash = one_in(6) ? static_cast<Crash>(1 + pick(3)) : Crash::none;
         const std::string before = describe(*core_->snapshot());
-        if (!decision.effects.empty() && decision.effects.records.empty()) fail("a change without records");
-        if (decision.effects.empty() && !decision.effects.records.empty()) fail("records without a change");
+        if (!decision.effects.empty() && decision.effects.records.empty()) {
+            fail("a change without records");
+        }
+        if (decision.effects.empty() && !decision.effects.records.empty()) {
+            fail("records without a change");
+        }
         if (crash == Crash::before_persist) {
             restart();
             ++coverage_["crash before persist"];
-            if (problem_.empty() && describe(*core_->snapshot()) != before) fail("a crash before persist changed the catalog");
+            if (problem_.empty() && describe(*core_->snapshot()) != before) {
+                fail("a crash before persist changed the catalog");
+            }
             return false;
         }
-        if (!(canary_ == Canary::lose_acknowledged_group && one_in(10))) persist(decision.effects.records);
+        if (!(canary_ == Canary::lose_acknowledged_group && one_in(10))) {
+            persist(decision.effects.records);
+        }
         const std::string after = decision.effects.empty() ? before : describe(*decision.effects.next);
         if (crash == Crash::none || crash == Crash::after_commit) {
             core_->commit(decision.effects);
-            if (describe(*core_->snapshot()) != after) fail("commit gave another snapshot");
+            if (describe(*core_->snapshot()) != after) {
+                fail("commit gave another snapshot");
+            }
         }
         if (crash != Crash::none) {
             restart();
@@ -186,15 +226,18 @@ class Simulation {
             }
         }
         // The oracle learns what the records did even if the reply was lost: the change happened.
-        for (const CatalogChange& change : decision.effects.changes) learn(change);
+        for (const CatalogChange& change : decision.effects.changes) {
+            learn(change);
+        }
         return crash == Crash::none;
     }
 
     void learn(const CatalogChange& change) {
         switch (change.kind) {
             case CatalogChange::Kind::topic_created:
-                if (!all_ids_.insert(change.after->id).second)
+                if (!all_ids_.insert(change.after->id).second) {
                     fail("topic id " + change.after->id.to_string() + " was used twice");
+                }
                 acknowledged_[change.after->name] = {change.after->id, change.after->partition_count, change.after->configs, {}};
                 ++coverage_["created"];
                 break;
@@ -204,7 +247,9 @@ class Simulation {
                 break;
             case CatalogChange::Kind::topic_expanded: {
                 Acknowledged& topic = acknowledged_[change.after->name];
-                if (change.after->partition_count <= topic.partitions) fail("a partition count shrank");
+                if (change.after->partition_count <= topic.partitions) {
+                    fail("a partition count shrank");
+                }
                 topic.expansions.emplace_back(topic.partitions, change.after->partition_count);
                 topic.partitions = change.after->partition_count;
                 ++coverage_["expanded"];
@@ -213,7 +258,9 @@ class Simulation {
             case CatalogChange::Kind::expansion_annotated: {
                 const Topic& before = *change.before;
                 const Topic& after = *change.after;
-                if (before.partition_count != after.partition_count) fail("an annotation changed a count");
+                if (before.partition_count != after.partition_count) {
+                    fail("an annotation changed a count");
+                }
                 for (std::size_t index = 0; index < before.expansions.size(); ++index) {
                     if (before.expansions[index]->producer_switches.size() > after.expansions[index]->producer_switches.size()) {
                         fail("a producer's switch was forgotten");
@@ -263,7 +310,9 @@ class Simulation {
                 const std::string name = any_name();
                 carry_out(one_in(3) ? core_->auto_create_topic("__consumer_offsets", context())
                                     : core_->auto_create_topic(name, context()));
-                if (one_in(4)) carry_out(core_->initialise("cluster", {{"f", static_cast<std::int16_t>(pick(3))}}, context()));
+                if (one_in(4)) {
+                    carry_out(core_->initialise("cluster", {{"f", static_cast<std::int16_t>(pick(3))}}, context()));
+                }
             }
         }
     }
@@ -274,8 +323,12 @@ class Simulation {
         for (std::string& name : names) {
             name = any_name();
             TopicToCreate topic{name, static_cast<std::int32_t>(pick(12)) - 1};
-            if (one_in(3)) topic.configs.push_back({"retention.ms", one_in(5) ? "bad" : "77"});
-            if (one_in(50)) topic.num_partitions = 9999;
+            if (one_in(3)) {
+                topic.configs.push_back({"retention.ms", one_in(5) ? "bad" : "77"});
+            }
+            if (one_in(50)) {
+                topic.num_partitions = 9999;
+            }
             command.topics.push_back(std::move(topic));
         }
         command.validate_only = one_in(8);
@@ -304,7 +357,9 @@ class Simulation {
         command.validate_only = one_in(8);
         const JudgedExpansion judged{.refusal = {}, .circumstances = bounded_circumstances(any_circumstances())};
         for (TopicToExpand& wish : command.topics) {
-            if (!one_in(4)) wish.judged = &judged;
+            if (!one_in(4)) {
+                wish.judged = &judged;
+            }
         }
         carry_out(core_->create_partitions(command, context()));
     }
@@ -315,7 +370,9 @@ class Simulation {
         known.mode = one_in(2) ? "faithful" : "guarded";
         known.verdict = one_in(2) ? "safe" : "findings";
         known.findings = {"H49", "H01"};
-        if (one_in(3)) known.override_used = "allow";
+        if (one_in(3)) {
+            known.override_used = "allow";
+        }
         known.groups.resize(one_in(20) ? ExpansionCircumstances::kGroupsMax + 1 : pick(3));
         for (GroupAtCut& group : known.groups) {
             group = {"group-" + std::to_string(pick(100)), "Stable", static_cast<std::int32_t>(pick(9)), 3,
@@ -328,7 +385,9 @@ class Simulation {
     /// Producers switch some time after an expansion, some of them seen more than once.
     void annotate() {
         const Topic* topic = core_->snapshot()->find_topic(any_name());
-        if (topic == nullptr) return;
+        if (topic == nullptr) {
+            return;
+        }
         RecordProducerSwitchesCommand command;
         command.topic_id = topic->id;
         command.epoch = static_cast<std::int32_t>(pick(topic->expansions.size() + 2));
@@ -352,8 +411,9 @@ class Simulation {
         command.resources.push_back({{type, name}, {}});
         command.resources[0].changes.push_back(
             {one_in(3) ? "segment.bytes" : "retention.ms", static_cast<std::int8_t>(one_in(3) ? 1 : 0), value});
-        if (one_in(3))
+        if (one_in(3)) {
             command.resources[0].changes.push_back({"cleanup.policy", static_cast<std::int8_t>(2 + pick(2)), "compact"});
+        }
         carry_out(core_->incremental_alter_configs(command, context()));
     }
 
@@ -362,7 +422,9 @@ class Simulation {
         const std::int64_t first = decision.reply.first.value;
         // Only ids that were told to somebody may not come again.
         if (carry_out(decision)) {
-            if (first < next_free_producer_id_) fail("producer ids were given out twice");
+            if (first < next_free_producer_id_) {
+                fail("producer ids were given out twice");
+            }
             next_free_producer_id_ = first + decision.reply.count;
             ++coverage_["producer ids"];
         }
@@ -370,14 +432,26 @@ class Simulation {
 
     void check() {
         const CatalogSnapshot& catalog = *core_->snapshot();
-        if (catalog.topic_count() != acknowledged_.size()) fail("topics were lost or came from nowhere");
+        if (catalog.topic_count() != acknowledged_.size()) {
+            fail("topics were lost or came from nowhere");
+        }
         for (const auto& [name, expected] : acknowledged_) {
             const Topic* topic = catalog.find_topic(name);
-            if (topic == nullptr) return fail("topic " + name + " was acknowledged and is gone");
-            if (topic->id != expected.id || catalog.find_topic(expected.id) != topic) fail("id of " + name);
-            if (topic->partition_count != expected.partitions) fail("partition count of " + name);
-            if (topic->configs != expected.configs) fail("configs of " + name);
-            if (topic->expansions.size() != expected.expansions.size()) return fail("expansion epochs of " + name);
+            if (topic == nullptr) {
+                return fail("topic " + name + " was acknowledged and is gone");
+            }
+            if (topic->id != expected.id || catalog.find_topic(expected.id) != topic) {
+                fail("id of " + name);
+            }
+            if (topic->partition_count != expected.partitions) {
+                fail("partition count of " + name);
+            }
+            if (topic->configs != expected.configs) {
+                fail("configs of " + name);
+            }
+            if (topic->expansions.size() != expected.expansions.size()) {
+                return fail("expansion epochs of " + name);
+            }
             for (std::size_t index = 0; index < expected.expansions.size(); ++index) {
                 const ExpansionEpoch& expansion = *topic->expansions[index];
                 if (expansion.epoch != static_cast<std::int32_t>(index) + 1 ||
@@ -419,12 +493,18 @@ TEST(CatalogSimulation, CrashAtAnyStepLosesNothingAcknowledged) {
         Simulation simulation(seed, Canary::none);
         const std::string problem = simulation.run(kSteps);
         ASSERT_EQ(problem, "") << "run again with FIRST_SEED=" << seed << " SEEDS=1";
-        for (const auto& [what, count] : simulation.coverage()) coverage[what] += count;
+        for (const auto& [what, count] : simulation.coverage()) {
+            coverage[what] += count;
+        }
     }
     std::cout << "seeds " << first << " to " << first + seeds - 1 << ", " << kSteps << " commands each:";
-    for (const auto& [what, count] : coverage) std::cout << " " << what << " " << count << ";";
+    for (const auto& [what, count] : coverage) {
+        std::cout << " " << what << " " << count << ";";
+    }
     std::cout << "\n";
-    if (seeds < 50) return;  // A few runs need not reach everything.
+    if (seeds < 50) {
+        return;  // A few runs need not reach everything.
+    }
     for (const char* what :
          {"created", "deleted", "expanded", "annotated", "producers switched", "reconfigured", "configs changed",
           "identity changed", "producer ids", "crash before persist", "crash after persist", "crash after commit"}) {
@@ -437,7 +517,9 @@ class CatalogSimulationCanary : public ::testing::TestWithParam<Canary> {};
 
 TEST_P(CatalogSimulationCanary, PlantedFaultIsFound) {
     int found = 0;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) found += Simulation(seed, GetParam()).run(kSteps).empty() ? 0 : 1;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        found += Simulation(seed, GetParam()).run(kSteps).empty() ? 0 : 1;
+    }
     EXPECT_GE(found, 15);
 }
 

@@ -92,20 +92,26 @@ class CompactedLife {
         ModelBatch batch{.producer = producer, .is_transactional = transactional};
         for (std::int64_t count = 1 + pick(4); count > 0; --count) {
             ModelRecord record{.key = "k" + std::to_string(pick(12))};
-            if (pick(5) != 0) record.value = std::to_string(random_()) + std::string(static_cast<std::size_t>(pick(60)), 'v');
+            if (pick(5) != 0) {
+                record.value = std::to_string(random_()) + std::string(static_cast<std::size_t>(pick(60)), 'v');
+            }
             builder.append({now_}, as_bytes(record.key),
                            record.value ? std::optional<Bytes>(as_bytes(*record.value)) : std::nullopt);
             batch.records.push_back(std::move(record));
         }
         std::vector<std::byte> bytes;
         builder.build(bytes);
-        if (producer != kNoProducerId) sequences_[producer.value] += static_cast<std::int32_t>(batch.records.size());
+        if (producer != kNoProducerId) {
+            sequences_[producer.value] += static_cast<std::int32_t>(batch.records.size());
+        }
         append_batch(std::move(batch), bytes);
     }
 
     void end_transaction() {
         const auto open = open_transactions();
-        if (open.empty()) return;
+        if (open.empty()) {
+            return;
+        }
         const ProducerId producer{*std::next(open.begin(), pick(std::ssize(open)))};
         const bool commits = pick(2) == 0;
         std::vector<std::byte> bytes;
@@ -126,7 +132,9 @@ class CompactedLife {
         for (ModelBatch& batch : batches_) {
             for (std::size_t i = 0; i < batch.records.size(); ++i) {
                 auto& record = batch.records[i];
-                if (!record.met_ms && batch.base + static_cast<std::int64_t>(i) < below) record.met_ms = now_;
+                if (!record.met_ms && batch.base + static_cast<std::int64_t>(i) < below) {
+                    record.met_ms = now_;
+                }
             }
         }
     }
@@ -139,7 +147,9 @@ class CompactedLife {
         ASSERT_TRUE(cleaned) << cleaned.error().message;
         synced_ = end_;
         check_everything();
-        if (!has_little_memory_) check_that_keys_are_unique_below(cleaned->clean_until);
+        if (!has_little_memory_) {
+            check_that_keys_are_unique_below(cleaned->clean_until);
+        }
         if (pick(2) == 0) {
             ASSERT_TRUE(world_.directory->write_cleaner_checkpoint());
         }
@@ -206,7 +216,9 @@ class CompactedLife {
         ASSERT_GE(survived, synced_);
         ASSERT_LE(survived, end_);
         end_ = survived;
-        while (!batches_.empty() && batches_.back().base >= end_) batches_.pop_back();
+        while (!batches_.empty() && batches_.back().base >= end_) {
+            batches_.pop_back();
+        }
         sequences_.clear();
         for (const ModelBatch& batch : batches_) {
             if (batch.producer != kNoProducerId && !batch.commits) {
@@ -227,7 +239,9 @@ class CompactedLife {
         KeyedLogReader reader(log, {0}, end_, {});
         while (true) {
             const auto more = reader.next_batch([&](const KeyedRecord& record) -> StorageResult<void> {
-                if (record.in_open_transaction) return {};
+                if (record.in_open_transaction) {
+                    return {};
+                }
                 const std::string key(as_text(record.key));
                 if (record.value) {
                     seen[key] = as_text(*record.value);
@@ -237,7 +251,9 @@ class CompactedLife {
                 return {};
             });
             ASSERT_TRUE(more) << more.error().message;
-            if (!*more) break;
+            if (!*more) {
+                break;
+            }
         }
         ASSERT_EQ(reader.position(), end_);
         ASSERT_EQ(seen, expected_state());
@@ -259,10 +275,11 @@ class CompactedLife {
     std::set<std::int64_t> open_transactions() const {
         std::set<std::int64_t> open;
         for (const ModelBatch& batch : batches_) {
-            if (batch.commits)
+            if (batch.commits) {
                 open.erase(batch.producer.value);
-            else if (batch.is_transactional)
+            } else if (batch.is_transactional) {
                 open.insert(batch.producer.value);
+            }
         }
         return open;
     }
@@ -288,12 +305,15 @@ class CompactedLife {
         State state;
         const auto happened = outcomes();
         for (std::size_t i = 0; i < batches_.size(); ++i) {
-            if (!happened[i].value_or(false)) continue;
+            if (!happened[i].value_or(false)) {
+                continue;
+            }
             for (const ModelRecord& record : batches_[i].records) {
-                if (record.value)
+                if (record.value) {
                     state[record.key] = *record.value;
-                else
+                } else {
                     state.erase(record.key);
+                }
             }
         }
         return state;
@@ -306,7 +326,9 @@ class CompactedLife {
         BatchCursor cursor(as_bytes(bytes));
         std::map<std::int64_t, std::pair<std::string, std::optional<std::string>>> present;
         while (cursor.next()) {
-            if (cursor.batch().header.attributes.is_control()) continue;
+            if (cursor.batch().header.attributes.is_control()) {
+                continue;
+            }
             ASSERT_TRUE(for_each_record(cursor.batch(), {}, [&](const RecordView& record) {
                 present[record.offset.value] = {std::string(as_text(*record.key)),
                                                 record.value ? std::optional(std::string(as_text(*record.value))) : std::nullopt};
@@ -328,7 +350,9 @@ class CompactedLife {
                 } else {
                     ASSERT_TRUE(record.met_ms) << "offset " << offset << " was never met by a cleaning";
                 }
-                if (happened[i].value_or(false)) last_of_key[record.key] = offset;
+                if (happened[i].value_or(false)) {
+                    last_of_key[record.key] = offset;
+                }
             }
         }
         ASSERT_EQ(known, present.size());
@@ -336,7 +360,9 @@ class CompactedLife {
             for (std::size_t k = 0; k < batches_[i].records.size(); ++k) {
                 const ModelRecord& record = batches_[i].records[k];
                 const std::int64_t offset = batches_[i].base.value + static_cast<std::int64_t>(k);
-                if (!happened[i].value_or(false) || last_of_key[record.key] != offset || present.contains(offset)) continue;
+                if (!happened[i].value_or(false) || last_of_key[record.key] != offset || present.contains(offset)) {
+                    continue;
+                }
                 ASSERT_FALSE(record.value) << "the last value of " << record.key << " is gone";
                 ASSERT_GE(now_, *record.met_ms + kRetentionMs) << "a tombstone went too early";
             }
@@ -351,10 +377,13 @@ class CompactedLife {
         while (cursor.next()) {
             const BatchHeader& header = cursor.batch().header;
             if (header.attributes.is_control() ||
-                (header.attributes.is_transactional() && open.contains(header.producer_id.value)))
+                (header.attributes.is_transactional() && open.contains(header.producer_id.value))) {
                 continue;
+            }
             ASSERT_TRUE(for_each_record(cursor.batch(), {}, [&](const RecordView& record) {
-                if (record.offset >= clean_until) return;
+                if (record.offset >= clean_until) {
+                    return;
+                }
                 EXPECT_TRUE(keys.insert(std::string(as_text(*record.key))).second) << record.offset.value;
             }));
         }
@@ -389,7 +418,9 @@ TEST(Compaction, RandomLivesAgreeWithTheModel) {
         CompactedLife life(seed);
         for (int step = 0; step < 120; ++step) {
             life.step();
-            if (testing::Test::HasFatalFailure() || testing::Test::HasNonfatalFailure()) return;
+            if (testing::Test::HasFatalFailure() || testing::Test::HasNonfatalFailure()) {
+                return;
+            }
         }
     }
 }
@@ -397,9 +428,15 @@ TEST(Compaction, RandomLivesAgreeWithTheModel) {
 void fill(CompactedLife& life) {
     for (int step = 0; step < 40; ++step) {
         life.append(kNoProducerId, false);
-        if (step % 4 == 0) life.append(ProducerId{20}, true);
-        if (step % 8 == 0) life.end_transaction();
-        if (step == 20) life.clean();
+        if (step % 4 == 0) {
+            life.append(ProducerId{20}, true);
+        }
+        if (step % 8 == 0) {
+            life.end_transaction();
+        }
+        if (step == 20) {
+            life.clean();
+        }
     }
 }
 
@@ -409,9 +446,15 @@ void die_at_every_call(bool power) {
             SCOPED_TRACE("seed " + std::to_string(seed) + " call " + std::to_string(n));
             CompactedLife life(seed);
             fill(life);
-            if (testing::Test::HasFailure()) return;
-            if (!life.clean_and_die(n, power)) break;
-            if (testing::Test::HasFailure()) return;
+            if (testing::Test::HasFailure()) {
+                return;
+            }
+            if (!life.clean_and_die(n, power)) {
+                break;
+            }
+            if (testing::Test::HasFailure()) {
+                return;
+            }
             ASSERT_LT(n, 2000u);
         }
     }
@@ -427,7 +470,9 @@ TEST(Compaction, AnyFailedCallLeavesALogThatCanBeReadAndCleaned) {
         CompactedLife life(5);
         fill(life);
         const bool happened = life.clean_and_stumble(n);
-        if (testing::Test::HasFailure() || !happened) return;
+        if (testing::Test::HasFailure() || !happened) {
+            return;
+        }
         ASSERT_LT(n, 2000u);
     }
 }

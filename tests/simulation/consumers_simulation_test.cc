@@ -67,7 +67,9 @@ TEST(ConsumersSimulation, ThousandMembersShareTenThousandPartitions) {
 TEST(ConsumersSimulation, GreedyMembersAreNoticed) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         ConsumersWorld world({.seed = seed, .greedy = true});
-        if (world.run()) return;
+        if (world.run()) {
+            return;
+        }
     }
     FAIL() << "nothing was noticed";
 }
@@ -75,7 +77,9 @@ TEST(ConsumersSimulation, GreedyMembersAreNoticed) {
 TEST(ConsumersSimulation, LostWritesAreNoticed) {
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         ConsumersWorld world({.seed = seed, .lose_writes = true});
-        if (world.run()) return;
+        if (world.run()) {
+            return;
+        }
     }
     FAIL() << "nothing was noticed";
 }

@@ -27,12 +27,16 @@ ConsumersWorld::ConsumersWorld(const ConsumersOptions& options) : CoordinatorWor
         Member member;
         member.index = static_cast<std::size_t>(index);
         member.is_classic = has_classic && chance(40);
-        if (!member.is_classic && chance(30)) member.instance = "box" + std::to_string(index);
+        if (!member.is_classic && chance(30)) {
+            member.instance = "box" + std::to_string(index);
+        }
         if (by_regex && !member.is_classic && (is_homogeneous || chance(50))) {
             member.regex = "topic.*";
         } else {
             for (std::int32_t i = 1; i <= options_.topics + 1; ++i) {
-                if (is_homogeneous || chance(60)) member.topics.push_back("topic" + std::to_string(i));
+                if (is_homogeneous || chance(60)) {
+                    member.topics.push_back("topic" + std::to_string(i));
+                }
             }
         }
         member.revocation_ms = chance(15) ? between(1'000, 90'000) : between(0, 500);
@@ -48,11 +52,15 @@ void ConsumersWorld::start_coordinator() {
     coordinator_->cluster_changed(cluster_, true);
     Effects effects;
     call_core([this](Effects& out) { coordinator_->loaded(now_, out); }, effects);
-    for (const Record& record : effects.records) write(record);
+    for (const Record& record : effects.records) {
+        write(record);
+    }
 }
 
 void ConsumersWorld::write(const Record& record) {
-    if (options_.lose_writes && chance(3)) return;
+    if (options_.lose_writes && chance(3)) {
+        return;
+    }
     append_record(record);
 }
 
@@ -64,7 +72,9 @@ void ConsumersWorld::crash() {
 bool ConsumersWorld::deliver(const std::function<void(Effects&)>& call, Effects& effects) {
     if (!faulty_ || !chance(crash_percent_)) {
         call_core(call, effects);
-        for (const Record& record : effects.records) write(record);
+        for (const Record& record : effects.records) {
+            write(record);
+        }
         return true;
     }
     const std::string before = coordinator_->dump();
@@ -72,7 +82,9 @@ bool ConsumersWorld::deliver(const std::function<void(Effects&)>& call, Effects&
     const bool was_written = chance(50);
     const std::string expected = was_written ? coordinator_->dump() : before;
     if (was_written) {
-        for (const Record& record : effects.records) write(record);
+        for (const Record& record : effects.records) {
+            write(record);
+        }
     }
     crash();
     check_rebuilt(expected);
@@ -82,12 +94,16 @@ bool ConsumersWorld::deliver(const std::function<void(Effects&)>& call, Effects&
 void ConsumersWorld::move_clock(std::int64_t to) {
     while (true) {
         const auto deadline = coordinator_->next_deadline();
-        if (!deadline || deadline->value > to) break;
+        if (!deadline || deadline->value > to) {
+            break;
+        }
         const std::int64_t step = std::max<std::int64_t>(deadline->value - now_.monotonic.value, 0);
         now_.wall.value += step;
         now_.monotonic.value += step;
         Effects effects;
-        if (deliver([&](Effects& out) { coordinator_->tick(now_, out); }, effects)) dispatch(effects);
+        if (deliver([&](Effects& out) { coordinator_->tick(now_, out); }, effects)) {
+            dispatch(effects);
+        }
     }
     set_clock(to);
 }
@@ -97,7 +113,9 @@ void ConsumersWorld::run_until(std::int64_t end) {
 }
 
 void ConsumersWorld::start(Member& member) {
-    if (member.is_on) return;
+    if (member.is_on) {
+        return;
+    }
     member.is_on = true;
     member.waits_for_place = false;
     ++member.life;
@@ -110,7 +128,9 @@ void ConsumersWorld::rejoin(Member& member) {
         member.id.clear();
         member.owned.clear();
         at(between(0, 200), [this, &member, life = member.life] {
-            if (member.is_on && member.life == life) classic_join(member);
+            if (member.is_on && member.life == life) {
+                classic_join(member);
+            }
         });
         return;
     }
@@ -124,14 +144,18 @@ void ConsumersWorld::rejoin(Member& member) {
 
 /// With a farewell it leaves (-1, or -2 for a while); with 0 it dies.
 void ConsumersWorld::stop(Member& member, std::int32_t farewell) {
-    if (!member.is_on) return;
+    if (!member.is_on) {
+        return;
+    }
     member.owned.clear();
     member.told.clear();
     if (member.is_classic && farewell != 0 && !member.id.empty()) {
         const LeaveGroup::Member leaving{member.id, std::nullopt};
         Effects effects;
         const LeaveGroup command{.group_id = kGroup, .members = {&leaving, 1}, .reply_to = {++tokens_}};
-        if (deliver([&](Effects& out) { coordinator_->decide(command, now_, out); }, effects)) dispatch(effects);
+        if (deliver([&](Effects& out) { coordinator_->decide(command, now_, out); }, effects)) {
+            dispatch(effects);
+        }
     } else if (!member.is_classic && farewell != 0 && member.epoch > 0) {
         beat(member, farewell);
     }
@@ -141,7 +165,9 @@ void ConsumersWorld::stop(Member& member, std::int32_t farewell) {
 
 void ConsumersWorld::next_beat(Member& member, std::int64_t delay_ms) {
     at(delay_ms, [this, &member, life = member.life] {
-        if (member.is_on && member.life == life) beat(member, member.epoch);
+        if (member.is_on && member.life == life) {
+            beat(member, member.epoch);
+        }
     });
 }
 
@@ -150,8 +176,9 @@ void ConsumersWorld::beat(Member& member, std::int32_t epoch) {
     const bool says_all = member.says_all || epoch == 0;
     member.says_all = false;
     assignors::Assignment owned;
-    for (const auto& [topic_id, partition] : options_.greedy ? member.told : member.owned)
+    for (const auto& [topic_id, partition] : options_.greedy ? member.told : member.owned) {
         owned.push_back({topic_id, {partition}});
+    }
     owned = assignors::normalized(std::move(owned));
     const std::vector<std::string_view> names(member.topics.begin(), member.topics.end());
     ConsumerGroupHeartbeat command{.group_id = kGroup,
@@ -161,15 +188,21 @@ void ConsumersWorld::beat(Member& member, std::int32_t epoch) {
                                    .client_host = "/127.0.0.1",
                                    .api_version = 1,
                                    .reply_to = {++tokens_}};
-    if (member.instance) command.instance_id = *member.instance;
+    if (member.instance) {
+        command.instance_id = *member.instance;
+    }
     if (says_all) {
         command.rebalance_timeout_ms = 60'000;
         command.topic_names = std::span<const std::string_view>(names);
-        if (!member.regex.empty()) command.topic_regex = member.regex;
+        if (!member.regex.empty()) {
+            command.topic_regex = member.regex;
+        }
     }
     command.owned = std::span<const assignors::TopicPartitions>(owned);
     const bool is_farewell = epoch < 0;
-    if (!is_farewell) next_beat(member, faulty_ ? between(2'000, 6'000) : 5'000);
+    if (!is_farewell) {
+        next_beat(member, faulty_ ? between(2'000, 6'000) : 5'000);
+    }
     if (faulty_ && chance(loss_percent_)) {
         member.says_all = true;
         return;
@@ -183,7 +216,9 @@ void ConsumersWorld::beat(Member& member, std::int32_t epoch) {
     }
     dispatch(effects);
     for (const Reply& reply : effects.replies) {
-        if (reply.token == command.reply_to && !is_farewell) on_answer(member, std::get<ConsumerHeartbeatResult>(reply.result));
+        if (reply.token == command.reply_to && !is_farewell) {
+            on_answer(member, std::get<ConsumerHeartbeatResult>(reply.result));
+        }
     }
     check_owners();
 }
@@ -208,7 +243,9 @@ void ConsumersWorld::on_answer(Member& member, const ConsumerHeartbeatResult& re
                 ++member.life;
                 member.waits_for_place = true;
                 at(10'000, [this, &member, life = member.life] {
-                    if (member.life == life) start(member);
+                    if (member.life == life) {
+                        start(member);
+                    }
                 });
                 member.owned.clear();
                 return;
@@ -218,10 +255,14 @@ void ConsumersWorld::on_answer(Member& member, const ConsumerHeartbeatResult& re
         }
     }
     member.epoch = result.member_epoch;
-    if (!result.assignment) return;
+    if (!result.assignment) {
+        return;
+    }
     member.told.clear();
     for (const assignors::TopicPartitions& topic : *result.assignment) {
-        for (const std::int32_t partition : topic.partitions) member.told.emplace(topic.topic_id, partition);
+        for (const std::int32_t partition : topic.partitions) {
+            member.told.emplace(topic.topic_id, partition);
+        }
     }
     std::set<Partition> kept;
     std::ranges::set_intersection(member.owned, member.told, std::inserter(kept, kept.end()));
@@ -230,14 +271,18 @@ void ConsumersWorld::on_answer(Member& member, const ConsumerHeartbeatResult& re
         member.owned = member.told;
         return;
     }
-    if (!member.is_revoking) revoke(member);
+    if (!member.is_revoking) {
+        revoke(member);
+    }
 }
 
 /// Gives up what it was told to give up, when its work on that is done, and says so at once.
 void ConsumersWorld::revoke(Member& member) {
     member.is_revoking = true;
     at(member.revocation_ms, [this, &member, life = member.life] {
-        if (!member.is_on || member.life != life) return;
+        if (!member.is_on || member.life != life) {
+            return;
+        }
         member.is_revoking = false;
         member.owned = member.told;
         ++member.life;
@@ -252,7 +297,9 @@ void ConsumersWorld::set_cluster(std::shared_ptr<test::TestCluster> cluster, boo
 
 void ConsumersWorld::change_topics() {
     std::vector<std::string> names;
-    for (const auto& [name, topic] : cluster_->topics()) names.push_back(name);
+    for (const auto& [name, topic] : cluster_->topics()) {
+        names.push_back(name);
+    }
     const auto what = between(1, 10);
     if (what <= 2 && names.size() > 1) {
         const std::string& name = names[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(names.size()) - 1))];
@@ -296,7 +343,9 @@ void ConsumersWorld::random_event() {
     }
     check_owners();
     at(between(500, 15'000), [this] {
-        if (faulty_) random_event();
+        if (faulty_) {
+            random_event();
+        }
     });
 }
 
@@ -310,7 +359,9 @@ ConsumerGroupDescribeResult::Group ConsumersWorld::describe() {
 /// No two members work on a partition. One that the coordinator does not know (any more) under the id that it has
 /// does not count: its commits are refused.
 void ConsumersWorld::check_owners() {
-    if (members_.size() > 100 && !chance(1)) return;
+    if (members_.size() > 100 && !chance(1)) {
+        return;
+    }
     std::vector<TopicQuestion> questions;
     for (const auto& [name, topic] : cluster_->topics()) {
         questions.push_back({.topic = name, .topic_id = topic.topic_id, .partition_count = topic.partition_count});
@@ -319,10 +370,14 @@ void ConsumersWorld::check_owners() {
     const auto group = describe();
     std::map<Partition, std::string> owners;
     for (const Member& member : members_) {
-        if (!member.is_on || member.owned.empty()) continue;
+        if (!member.is_on || member.owned.empty()) {
+            continue;
+        }
         const bool is_known =
             std::ranges::find(group.members, member.id, &ConsumerGroupDescribeResult::Member::member_id) != group.members.end();
-        if (!is_known) continue;
+        if (!is_known) {
+            continue;
+        }
         for (const Partition& partition : member.owned) {
             const auto [known, is_first] = owners.emplace(partition, member.id);
             if (!is_first) {
@@ -338,12 +393,19 @@ std::optional<std::string> ConsumersWorld::unsettled() {
     std::size_t on = 0;
     for (const Member& member : members_) {
         on += member.is_on ? 1 : 0;
-        if (member.waits_for_place) return "a member waits for the place of its former life";
+        if (member.waits_for_place) {
+            return "a member waits for the place of its former life";
+        }
     }
-    if (on == 0) return std::nullopt;
-    if (group.error == ErrorCode::none && group.state != "Stable") return "the group is " + group.state;
-    if (group.error == ErrorCode::none && group.members.size() != on)
+    if (on == 0) {
+        return std::nullopt;
+    }
+    if (group.error == ErrorCode::none && group.state != "Stable") {
+        return "the group is " + group.state;
+    }
+    if (group.error == ErrorCode::none && group.members.size() != on) {
         return "the group has " + std::to_string(group.members.size()) + " members";
+    }
     if (group.error != ErrorCode::none) {
         return std::ranges::any_of(members_, [](const Member& member) { return member.is_on && !member.is_classic; })
                    ? std::optional<std::string>("the group is classic, and not all of its members are")
@@ -356,30 +418,47 @@ std::optional<std::string> ConsumersWorld::unsettled() {
     const Member* first = nullptr;
     std::set<std::string> wanted;
     for (const Member& member : members_) {
-        if (!member.is_on) continue;
-        if (member.is_classic ? member.is_waiting : member.owned != member.told) return "a member is not done";
-        for (const Partition& partition : member.owned) ++owners[partition];
+        if (!member.is_on) {
+            continue;
+        }
+        if (member.is_classic ? member.is_waiting : member.owned != member.told) {
+            return "a member is not done";
+        }
+        for (const Partition& partition : member.owned) {
+            ++owners[partition];
+        }
         least = std::min(least, member.owned.size());
         most = std::max(most, member.owned.size());
-        if (first == nullptr) first = &member;
+        if (first == nullptr) {
+            first = &member;
+        }
         is_homogeneous &= member.topics == first->topics && member.regex == first->regex;
         wanted.insert(member.topics.begin(), member.topics.end());
         if (!member.regex.empty()) {
-            for (const auto& [name, topic] : cluster_->topics()) wanted.insert(name);
+            for (const auto& [name, topic] : cluster_->topics()) {
+                wanted.insert(name);
+            }
         }
     }
     std::size_t total = 0;
     for (const std::string& name : wanted) {
         const auto topic = cluster_->topics().find(name);
-        if (topic == cluster_->topics().end()) continue;
+        if (topic == cluster_->topics().end()) {
+            continue;
+        }
         total += static_cast<std::size_t>(topic->second.partition_count);
         for (std::int32_t partition = 0; partition < topic->second.partition_count; ++partition) {
-            if (owners[{topic->second.topic_id, partition}] != 1) return "a partition of " + name + " has no owner";
+            if (owners[{topic->second.topic_id, partition}] != 1) {
+                return "a partition of " + name + " has no owner";
+            }
         }
     }
-    if (owners.size() != total) return "somebody owns what is not there";
-    if (is_homogeneous && config_.consumer_assignors.value.front() == "uniform" && most > least + 1)
+    if (owners.size() != total) {
+        return "somebody owns what is not there";
+    }
+    if (is_homogeneous && config_.consumer_assignors.value.front() == "uniform" && most > least + 1) {
         return "the group is not balanced";
+    }
     return std::nullopt;
 }
 
@@ -406,21 +485,29 @@ bool ConsumersWorld::is_uniform() const {
 void ConsumersWorld::check_stickiness() {
     const auto newcomer = std::ranges::find_if(
         members_, [](const Member& member) { return !member.is_on && !member.is_classic && !member.instance; });
-    if (newcomer == members_.end() || !is_uniform()) return;
+    if (newcomer == members_.end() || !is_uniform()) {
+        return;
+    }
     const auto model = std::ranges::find_if(members_, &Member::is_on);
     newcomer->topics = model->topics;
     newcomer->regex = model->regex;
     std::map<Partition, std::size_t> owners;
     for (const Member& member : members_) {
         for (const Partition& partition : member.owned) {
-            if (member.is_on) owners[partition] = member.index;
+            if (member.is_on) {
+                owners[partition] = member.index;
+            }
         }
     }
     start(*newcomer);
-    if (const auto missing = settle()) return violate("the group does not settle with one more: " + *missing);
+    if (const auto missing = settle()) {
+        return violate("the group does not settle with one more: " + *missing);
+    }
     ++statistics_.newcomers;
     for (const Member& member : members_) {
-        if (!member.is_on || member.index == newcomer->index) continue;
+        if (!member.is_on || member.index == newcomer->index) {
+            continue;
+        }
         for (const Partition& partition : member.owned) {
             if (owners.at(partition) != member.index) {
                 violate("for a newcomer a partition moved between two others\n" + coordinator_->dump());
@@ -430,13 +517,17 @@ void ConsumersWorld::check_stickiness() {
 }
 
 std::optional<std::string> ConsumersWorld::run() {
-    for (Member& member : members_) at(between(0, 10'000), [this, &member] { start(member); });
+    for (Member& member : members_) {
+        at(between(0, 10'000), [this, &member] { start(member); });
+    }
     at(1'000, [this] { random_event(); });
     run_until(options_.faulty_ms);
     faulty_ = false;
     const std::int64_t begin = now_.monotonic.value;
     const std::optional<std::string> missing = settle();
-    if (!violation_ && missing) violate("the group does not settle: " + *missing + "\n" + coordinator_->dump());
+    if (!violation_ && missing) {
+        violate("the group does not settle: " + *missing + "\n" + coordinator_->dump());
+    }
     statistics_.settled_after_ms = now_.monotonic.value - begin;
     // From now on nothing moves.
     const std::uint64_t moves = statistics_.moves;
@@ -445,7 +536,9 @@ std::optional<std::string> ConsumersWorld::run() {
     if (!violation_ && statistics_.moves != moves) {
         violate("a settled group moved partitions from\n" + settled + "to\n" + coordinator_->dump());
     }
-    if (!violation_) check_stickiness();
+    if (!violation_) {
+        check_stickiness();
+    }
     const std::string before = coordinator_->dump();
     crash();
     check_rebuilt(before);

@@ -14,7 +14,9 @@ constexpr std::int32_t kSessionMs = 20'000;
 constexpr std::int32_t kRebalanceMs = 30'000;
 
 void append(std::string& out, std::int64_t value, std::size_t bytes) {
-    for (std::size_t i = bytes; i > 0; --i) out += static_cast<char>(value >> (8 * (i - 1)));
+    for (std::size_t i = bytes; i > 0; --i) {
+        out += static_cast<char>(value >> (8 * (i - 1)));
+    }
 }
 
 }  // namespace
@@ -33,27 +35,41 @@ std::string ConsumersWorld::subscription(const Member& member) const {
 }
 
 void ConsumersWorld::ask(Member& member, const std::function<void(ReplyToken, Effects&)>& call) {
-    if (faulty_ && chance(loss_percent_)) return;
+    if (faulty_ && chance(loss_percent_)) {
+        return;
+    }
     const ReplyToken token{++tokens_};
     waiting_[token.value] = {member.index, member.life};
     Effects effects;
-    if (deliver([&](Effects& out) { call(token, out); }, effects)) dispatch(effects);
+    if (deliver([&](Effects& out) { call(token, out); }, effects)) {
+        dispatch(effects);
+    }
     check_owners();
 }
 
 void ConsumersWorld::dispatch(const Effects& effects) {
     for (const Reply& reply : effects.replies) {
         const auto found = waiting_.find(reply.token.value);
-        if (found == waiting_.end()) continue;
+        if (found == waiting_.end()) {
+            continue;
+        }
         const auto [index, life] = found->second;
         waiting_.erase(found);
         Member& member = members_[index];
-        if (!member.is_on || member.life != life || (faulty_ && chance(loss_percent_))) continue;
+        if (!member.is_on || member.life != life || (faulty_ && chance(loss_percent_))) {
+            continue;
+        }
         // What a member does next is a call of its own.
         at(0, [this, &member, life, result = reply.result] {
-            if (!member.is_on || member.life != life) return;
-            if (const auto* joined = std::get_if<JoinResult>(&result)) on_joined(member, *joined);
-            if (const auto* synced = std::get_if<SyncResult>(&result)) on_synced(member, *synced);
+            if (!member.is_on || member.life != life) {
+                return;
+            }
+            if (const auto* joined = std::get_if<JoinResult>(&result)) {
+                on_joined(member, *joined);
+            }
+            if (const auto* synced = std::get_if<SyncResult>(&result)) {
+                on_synced(member, *synced);
+            }
             if (const auto* beaten = std::get_if<HeartbeatResult>(&result); beaten && beaten->error != ErrorCode::none) {
                 rejoin_classic(member, beaten->error);
             }
@@ -70,7 +86,9 @@ void ConsumersWorld::classic_join(Member& member) {
     const std::string suffix = "classic" + std::to_string(++ids_);
     // An answer that does not come makes the member ask again.
     at(kRebalanceMs + 10'000, [this, &member, life = ++member.life] {
-        if (member.is_on && member.life == life && member.is_waiting) classic_join(member);
+        if (member.is_on && member.life == life && member.is_waiting) {
+            classic_join(member);
+        }
     });
     ask(member, [&](ReplyToken token, Effects& out) {
         coordinator_->decide(JoinGroup{.group_id = kGroup,
@@ -111,7 +129,9 @@ void ConsumersWorld::classic_sync(Member& member, const JoinResult& joined) {
         std::vector<std::string> takers;
         for (const JoinResult::Member& other : joined.members) {
             const auto said = read_subscription(other.metadata, *cluster_);
-            if (said && std::ranges::binary_search(said->topic_names, name)) takers.push_back(other.member_id);
+            if (said && std::ranges::binary_search(said->topic_names, name)) {
+                takers.push_back(other.member_id);
+            }
         }
         for (std::int32_t partition = 0; !takers.empty() && partition < topic.partition_count; ++partition) {
             dealt[takers[next++ % takers.size()]].push_back({topic.topic_id, {partition}});
@@ -149,7 +169,9 @@ void ConsumersWorld::on_synced(Member& member, const SyncResult& result) {
         return;
     }
     for (const assignors::TopicPartitions& topic : assignment->assignment) {
-        for (const std::int32_t partition : topic.partitions) member.owned.emplace(topic.topic_id, partition);
+        for (const std::int32_t partition : topic.partitions) {
+            member.owned.emplace(topic.topic_id, partition);
+        }
     }
     check_owners();
     classic_beat(member);
@@ -157,7 +179,9 @@ void ConsumersWorld::on_synced(Member& member, const SyncResult& result) {
 
 void ConsumersWorld::classic_beat(Member& member) {
     at(between(1'000, 4'000), [this, &member, life = member.life] {
-        if (!member.is_on || member.life != life || member.is_waiting) return;
+        if (!member.is_on || member.life != life || member.is_waiting) {
+            return;
+        }
         ++statistics_.heartbeats;
         classic_beat(member);
         ask(member, [&](ReplyToken token, Effects& out) {
@@ -184,7 +208,9 @@ void ConsumersWorld::rejoin_classic(Member& member, ErrorCode error) {
     member.owned.clear();
     member.is_waiting = true;
     at(between(0, 100), [this, &member, life = ++member.life] {
-        if (member.is_on && member.life == life) classic_join(member);
+        if (member.is_on && member.life == life) {
+            classic_join(member);
+        }
     });
 }
 

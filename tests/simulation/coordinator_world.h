@@ -48,7 +48,9 @@ class CoordinatorWorld {
             events_.erase(next);
             what();
         }
-        if (!violation_) move_clock(std::max(end, now_.monotonic.value));
+        if (!violation_) {
+            move_clock(std::max(end, now_.monotonic.value));
+        }
     }
     void set_clock(std::int64_t instant) {
         now_.wall.value += instant - now_.monotonic.value;
@@ -90,10 +92,14 @@ class CoordinatorWorld {
         const std::size_t known = effects.records.size();
         call(effects);
         for (std::size_t index = known; index < effects.records.size(); ++index) {
-            if (follower_misses_percent_ > 0 && chance(follower_misses_percent_)) continue;
+            if (follower_misses_percent_ > 0 && chance(follower_misses_percent_)) {
+                continue;
+            }
             follower_.hear(effects.records[index]);
         }
-        if (++calls_ % follower_checked_each_ != 0) return;
+        if (++calls_ % follower_checked_each_ != 0) {
+            return;
+        }
         if (const auto difference = follower_.difference(*coordinator_)) {
             violate("the records that were made say another state than the coordinator has: " + *difference);
         }
@@ -108,14 +114,20 @@ class CoordinatorWorld {
 
     /// What is said of who reads the topics must not depend on the index. Now and then, so that changes gather between two looks.
     void check_readers(std::span<const TopicQuestion> topics) {
-        if (++readers_checks_ % 3 != 0) return;
+        if (++readers_checks_ % 3 != 0) {
+            return;
+        }
         std::vector<TopicQuestion> questions(topics.begin(), topics.end());
-        for (TopicQuestion& question : questions) question.others = TopicQuestion::Others::all;
+        for (TopicQuestion& question : questions) {
+            question.others = TopicQuestion::Others::all;
+        }
         const auto by_index = coordinator_->readers_of(questions);
         const auto by_asking_all = coordinator_->readers_by_asking_all(questions);
         for (std::size_t index = 0; index < questions.size(); ++index) {
             readers_seen_ += by_index[index].size();
-            if (by_index[index] == by_asking_all[index]) continue;
+            if (by_index[index] == by_asking_all[index]) {
+                continue;
+            }
             violate("of " + std::string(questions[index].topic) + " the index knows " + std::to_string(by_index[index].size()) +
                     " readers or what they do otherwise than the " + std::to_string(by_asking_all[index].size()) +
                     " groups say themselves");
@@ -124,7 +136,9 @@ class CoordinatorWorld {
 
     /// Only the first violation counts: what follows may be its consequence.
     void violate(const std::string& what) {
-        if (!violation_) violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
+        if (!violation_) {
+            violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
+        }
     }
 
     GroupConfig config_ = declared_group_config();

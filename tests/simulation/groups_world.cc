@@ -16,7 +16,9 @@ World::World(const Options& options) : CoordinatorWorld(options.seed), options_(
         Client client;
         client.index = static_cast<std::size_t>(index);
         client.group = chance(80) ? "orders" : "audit";
-        if (chance(40)) client.instance = "box" + std::to_string(index);
+        if (chance(40)) {
+            client.instance = "box" + std::to_string(index);
+        }
         client.join_version = std::array<std::int16_t, 3>{3, 8, 9}[static_cast<std::size_t>(between(client.instance ? 1 : 0, 2))];
         client.session_ms = static_cast<std::int32_t>(between(6'000, 20'000));
         // Longer than anybody's heartbeat interval: else a group can chase its own members for ever, as they hear of a
@@ -36,12 +38,16 @@ void World::start_coordinator() {
 void World::run_core_timers(std::int64_t until) {
     while (options_.sabotage != Sabotage::stop_the_clock_of_core) {
         const auto deadline = coordinator_->next_deadline();
-        if (!deadline || deadline->value > until) break;
+        if (!deadline || deadline->value > until) {
+            break;
+        }
         now_.wall.value += std::max<std::int64_t>(deadline->value - now_.monotonic.value, 0);
         now_.monotonic.value = std::max(deadline->value, now_.monotonic.value);
         const std::uint64_t life = life_;
         deliver([&](Effects& effects) { coordinator_->tick(now_, effects); });
-        if (life != life_) continue;
+        if (life != life_) {
+            continue;
+        }
         const auto next = coordinator_->next_deadline();
         if (next && next->value <= now_.monotonic.value) {
             violate("a timer stays due after it ran");
@@ -59,7 +65,9 @@ template <class Call>
 void World::deliver(Call&& call) {
     ++statistics_.calls;
     if (faulty_ && chance(crash_percent_)) {
-        if (chance(50)) flush();
+        if (chance(50)) {
+            flush();
+        }
         switch (between(0, 2)) {
             case 0:  // before the call
                 crash(pending_.empty() ? std::optional(coordinator_->dump()) : dump_before_pending_);
@@ -69,14 +77,18 @@ void World::deliver(Call&& call) {
                 Effects lost;
                 call_core(call, lost);
                 if (options_.sabotage == Sabotage::reply_before_writing) {
-                    for (const Reply& reply : lost.replies) release(reply);
+                    for (const Reply& reply : lost.replies) {
+                        release(reply);
+                    }
                 }
                 crash(before);
                 return;
             }
             default:  // between writing and answering
                 call_core(call, pending_);
-                for (const Record& record : pending_.records) write(record);
+                for (const Record& record : pending_.records) {
+                    write(record);
+                }
                 pending_.clear();
                 dump_before_pending_.reset();
                 crash(coordinator_->dump());
@@ -87,20 +99,26 @@ void World::deliver(Call&& call) {
     if (late && pending_.empty()) {
         dump_before_pending_ = coordinator_->dump();
         at(between(1, 200), [this, life = life_] {
-            if (life == life_) flush();
+            if (life == life_) {
+                flush();
+            }
         });
     }
     call_core(call, pending_);
-    if (!late) flush();
+    if (!late) {
+        flush();
+    }
     const std::array<TopicQuestion, 3> questions{{{.topic = "topic"}, {.topic = "v0"}, {.topic = "v0+"}}};
     check_readers(questions);
 }
 
 void World::write(const Record& record) {
-    if (options_.sabotage == Sabotage::lose_commit_records && std::holds_alternative<OffsetCommitRecord>(record) && chance(5))
+    if (options_.sabotage == Sabotage::lose_commit_records && std::holds_alternative<OffsetCommitRecord>(record) && chance(5)) {
         return;
-    if (options_.sabotage == Sabotage::lose_group_records && std::holds_alternative<GroupMetadataRecord>(record) && chance(20))
+    }
+    if (options_.sabotage == Sabotage::lose_group_records && std::holds_alternative<GroupMetadataRecord>(record) && chance(20)) {
         return;
+    }
     check_record(record);
     append_record(record);
 }
@@ -108,7 +126,9 @@ void World::write(const Record& record) {
 void World::check_record(const Record& record) {
     if (const auto* group = std::get_if<GroupMetadataRecord>(&record)) {
         auto& generation = written_generation_.try_emplace(std::string(group->group_id), 0).first->second;
-        if (group->generation.value < generation) violate("a written generation decreases");
+        if (group->generation.value < generation) {
+            violate("a written generation decreases");
+        }
         generation = group->generation.value;
     } else if (const auto* gone = std::get_if<GroupTombstone>(&record)) {
         const std::string id(gone->group_id);
@@ -120,11 +140,15 @@ void World::check_record(const Record& record) {
 }
 
 void World::flush() {
-    for (const Record& record : pending_.records) write(record);
+    for (const Record& record : pending_.records) {
+        write(record);
+    }
     std::vector<Reply> replies = std::move(pending_.replies);
     pending_.clear();
     dump_before_pending_.reset();
-    for (const Reply& reply : replies) release(reply);
+    for (const Reply& reply : replies) {
+        release(reply);
+    }
 }
 
 /// A reply leaves the broker: what it says is now a promise.
@@ -138,14 +162,18 @@ void World::release(const Reply& reply) {
     requests_.erase(found);
     if (const auto* joined = std::get_if<JoinResult>(&reply.result); joined && joined->error == ErrorCode::none) {
         auto& generation = announced_generation_.try_emplace({life_, request.group}, -1).first->second;
-        if (joined->generation.value < generation) violate("an announced generation decreases");
+        if (joined->generation.value < generation) {
+            violate("an announced generation decreases");
+        }
         statistics_.generations += joined->generation.value > generation ? 1 : 0;
         statistics_.static_rejoins += joined->skip_assignment ? 1 : 0;
         generation = joined->generation.value;
         if (joined->leader == joined->member_id && !joined->skip_assignment) {
             auto& leaders = leaders_[{life_, request.group, generation}];
             leaders.insert(joined->member_id);
-            if (leaders.size() > 1) violate("two leaders in generation " + std::to_string(generation));
+            if (leaders.size() > 1) {
+                violate("two leaders in generation " + std::to_string(generation));
+            }
         }
     }
     if (const auto* synced = std::get_if<SyncResult>(&reply.result); synced && synced->error == ErrorCode::none) {
@@ -168,7 +196,9 @@ void World::release(const Reply& reply) {
         }
         ++statistics_.acknowledged_commits;
     }
-    if (faulty_ && chance(loss_percent_)) return;
+    if (faulty_ && chance(loss_percent_)) {
+        return;
+    }
     at(between(0, faulty_ ? 50 : 1), [this, request, result = reply.result] { on_reply(request, result); });
 }
 
@@ -178,15 +208,23 @@ void World::crash(const std::optional<std::string>& dump_before) {
     dump_before_pending_.reset();
     requests_.clear();
     start_coordinator();
-    if (violation_) return;
-    if (dump_before) check_rebuilt(*dump_before);
+    if (violation_) {
+        return;
+    }
+    if (dump_before) {
+        check_rebuilt(*dump_before);
+    }
     check_offsets();
     Effects effects;
     call_core([this](Effects& out) { coordinator_->loaded(now_, out); }, effects);
-    for (const Record& record : effects.records) write(record);
+    for (const Record& record : effects.records) {
+        write(record);
+    }
     // Connections are gone: everybody who waited for an answer notices sooner or later.
     for (Client& client : clients_) {
-        if (client.phase == Phase::joining || client.phase == Phase::syncing) rejoin(client, between(1, 1'000));
+        if (client.phase == Phase::joining || client.phase == Phase::syncing) {
+            rejoin(client, between(1, 1'000));
+        }
     }
 }
 
@@ -215,7 +253,9 @@ ReplyToken World::remember(Request request) {
 
 void World::expect_answer(Client& client, std::int64_t timeout_ms) {
     at(timeout_ms, [this, &client, attempt = client.attempt] {
-        if (client.attempt == attempt) rejoin(client, 1);
+        if (client.attempt == attempt) {
+            rejoin(client, 1);
+        }
     });
 }
 
@@ -234,7 +274,9 @@ void World::rejoin(Client& client, std::int64_t delay_ms) {
     ++client.attempt;
     client.phase = Phase::joining;
     at(delay_ms, [this, &client, attempt = client.attempt] {
-        if (client.attempt == attempt) send_join(client);
+        if (client.attempt == attempt) {
+            send_join(client);
+        }
     });
 }
 
@@ -258,12 +300,16 @@ std::string World::subscription_of(const Client& client) {
 void World::send_join(Client& client) {
     ++client.attempt;
     expect_answer(client, client.rebalance_ms + 30'000);
-    if (faulty_ && chance(loss_percent_)) return;
+    if (faulty_ && chance(loss_percent_)) {
+        return;
+    }
     const ReplyToken token = remember({Kind::join, client.index, client.attempt, client.group});
     deliver([&, this](Effects& effects) {
         std::vector<JoinGroup::Protocol> protocols;
         const std::string subscription = subscription_of(client);
-        for (const std::string& name : client.protocols) protocols.push_back({name, as_bytes(subscription)});
+        for (const std::string& name : client.protocols) {
+            protocols.push_back({name, as_bytes(subscription)});
+        }
         const std::string suffix = std::to_string(++suffixes_);
         JoinGroup command{.group_id = client.group,
                           .member_id = client.id,
@@ -276,7 +322,9 @@ void World::send_join(Client& client) {
                           .api_version = client.join_version,
                           .fresh_member_suffix = suffix,
                           .reply_to = token};
-        if (client.instance) command.group_instance_id = *client.instance;
+        if (client.instance) {
+            command.group_instance_id = *client.instance;
+        }
         coordinator_->decide(command, now_, effects);
     });
 }
@@ -285,10 +333,14 @@ void World::send_sync(Client& client, const JoinResult& joined) {
     ++client.attempt;
     client.phase = Phase::syncing;
     expect_answer(client, client.rebalance_ms + 30'000);
-    if (faulty_ && chance(loss_percent_)) return;
+    if (faulty_ && chance(loss_percent_)) {
+        return;
+    }
     std::vector<std::pair<std::string, std::string>> slots;
     if (!joined.members.empty() && !joined.skip_assignment) {
-        for (const JoinResult::Member& member : joined.members) slots.emplace_back(member.member_id, "");
+        for (const JoinResult::Member& member : joined.members) {
+            slots.emplace_back(member.member_id, "");
+        }
         for (std::int32_t slot = 0; slot < kSlots; ++slot) {
             slots[static_cast<std::size_t>(slot) % slots.size()].second += static_cast<char>(slot);
         }
@@ -297,26 +349,36 @@ void World::send_sync(Client& client, const JoinResult& joined) {
         {Kind::sync, client.index, client.attempt, client.group, client.instance.value_or(client.id), client.generation});
     deliver([&, this](Effects& effects) {
         std::vector<SyncGroup::Assignment> assignments;
-        for (const auto& [id, bytes] : slots) assignments.push_back({id, as_bytes(bytes)});
+        for (const auto& [id, bytes] : slots) {
+            assignments.push_back({id, as_bytes(bytes)});
+        }
         SyncGroup command{.group_id = client.group,
                           .generation = {client.generation},
                           .member_id = client.id,
                           .assignments = assignments,
                           .reply_to = token};
-        if (client.instance) command.group_instance_id = *client.instance;
+        if (client.instance) {
+            command.group_instance_id = *client.instance;
+        }
         coordinator_->decide(command, now_, effects);
     });
 }
 
 void World::send_heartbeat(Client& client) {
     at(client.session_ms / 3, [this, &client, attempt = client.attempt] {
-        if (client.attempt == attempt && client.phase == Phase::stable) send_heartbeat(client);
+        if (client.attempt == attempt && client.phase == Phase::stable) {
+            send_heartbeat(client);
+        }
     });
-    if (faulty_ && chance(loss_percent_)) return;
+    if (faulty_ && chance(loss_percent_)) {
+        return;
+    }
     const ReplyToken token = remember({Kind::heartbeat, client.index, client.attempt, client.group});
     deliver([&, this](Effects& effects) {
         Heartbeat command{.group_id = client.group, .generation = {client.generation}, .member_id = client.id, .reply_to = token};
-        if (client.instance) command.group_instance_id = *client.instance;
+        if (client.instance) {
+            command.group_instance_id = *client.instance;
+        }
         coordinator_->decide(command, now_, effects);
     });
 }
@@ -335,7 +397,9 @@ void World::send_commit(Client& client) {
                              .topics = {&topic, 1},
                              .api_version = 9,
                              .reply_to = token};
-        if (client.instance) command.group_instance_id = *client.instance;
+        if (client.instance) {
+            command.group_instance_id = *client.instance;
+        }
         coordinator_->decide(command, now_, effects);
     });
 }
@@ -357,14 +421,18 @@ void World::send_leave(Client& client) {
     const ReplyToken token = remember({Kind::leave, client.index, client.attempt, client.group});
     deliver([&, this](Effects& effects) {
         LeaveGroup::Member member{client.id, std::nullopt};
-        if (client.instance) member.group_instance_id = *client.instance;
+        if (client.instance) {
+            member.group_instance_id = *client.instance;
+        }
         coordinator_->decide(LeaveGroup{.group_id = client.group, .members = {&member, 1}, .reply_to = token}, now_, effects);
     });
 }
 
 void World::on_reply(const Request& request, const Result& result) {
     Client& client = clients_[request.client];
-    if (request.attempt != client.attempt || client.phase == Phase::off) return;
+    if (request.attempt != client.attempt || client.phase == Phase::off) {
+        return;
+    }
     switch (request.kind) {
         case Kind::join:
             on_joined(client, std::get<JoinResult>(result));
@@ -436,7 +504,9 @@ void World::on_heartbeat(Client& client, ErrorCode error) {
         case ErrorCode::none:
             break;
         case ErrorCode::rebalance_in_progress:
-            if (chance(50)) send_commit(client);
+            if (chance(50)) {
+                send_commit(client);
+            }
             rejoin(client, 1);
             break;
         case ErrorCode::illegal_generation:
@@ -470,7 +540,9 @@ void World::random_event() {
         case 2:
         case 3:
         case 4:
-            if (!alive || client.instance) start_client(client);  // a static one restarts
+            if (!alive || client.instance) {
+                start_client(client);  // a static one restarts
+            }
             break;
         case 5:
             if (alive) {
@@ -479,7 +551,9 @@ void World::random_event() {
             }
             break;
         case 6:
-            if (client.phase == Phase::stable) rejoin(client, 1);  // the leader wants to assign anew
+            if (client.phase == Phase::stable) {
+                rejoin(client, 1);  // the leader wants to assign anew
+            }
             break;
         case 7:
             send_admin_commit();
@@ -497,7 +571,9 @@ void World::random_event() {
             break;
         }
         case 9: {
-            if (!chance(20)) break;
+            if (!chance(20)) {
+                break;
+            }
             const std::string group = chance(50) ? "simple" : client.group;
             for (std::int32_t partition = 0; partition < kPartitions; ++partition) {
                 acknowledged_.erase({group, partition});
@@ -509,7 +585,9 @@ void World::random_event() {
             break;
         }
         default:
-            if (client.phase == Phase::stable) send_commit(client);
+            if (client.phase == Phase::stable) {
+                send_commit(client);
+            }
     }
 }
 
@@ -524,21 +602,32 @@ std::optional<std::string> World::unsettled() {
     for (const std::string group_id : {"orders", "audit"}) {
         const auto group = describe(group_id);
         std::set<std::string> members;
-        for (const auto& member : group.members) members.insert(member.member_id);
+        for (const auto& member : group.members) {
+            members.insert(member.member_id);
+        }
         std::set<std::string> alive;
         std::set<std::int32_t> generations;
         for (const Client& client : clients_) {
-            if (client.group != group_id || client.phase == Phase::off) continue;
-            if (client.phase != Phase::stable) return "client " + std::to_string(client.index) + " is not done";
+            if (client.group != group_id || client.phase == Phase::off) {
+                continue;
+            }
+            if (client.phase != Phase::stable) {
+                return "client " + std::to_string(client.index) + " is not done";
+            }
             alive.insert(client.id);
             generations.insert(client.generation);
         }
-        if (members != alive)
+        if (members != alive) {
             return group_id + " has " + std::to_string(members.size()) + " members, not " + std::to_string(alive.size());
-        if (generations.size() > 1) return "several generations in " + group_id;
+        }
+        if (generations.size() > 1) {
+            return "several generations in " + group_id;
+        }
         const bool right_state = alive.empty() ? group.state == GroupState::empty || group.state == GroupState::dead
                                                : group.state == GroupState::stable;
-        if (!right_state) return group_id + " is " + std::string(state_name(group.state));
+        if (!right_state) {
+            return group_id + " is " + std::string(state_name(group.state));
+        }
     }
     return std::nullopt;
 }
@@ -553,7 +642,9 @@ std::optional<std::string> World::run() {
         at(time, [this] { random_event(); });
     }
     run_until(options_.faulty_ms);
-    if (!violation_) flush();
+    if (!violation_) {
+        flush();
+    }
 
     // From here on nothing goes wrong any more, and everything must come to rest.
     faulty_ = false;
@@ -561,16 +652,24 @@ std::optional<std::string> World::run() {
     std::int64_t calm_ms = 0;
     while (!violation_ && calm_ms < 60'000) {
         run_until(now_.monotonic.value + 5'000);
-        if (violation_) break;
+        if (violation_) {
+            break;
+        }
         if (const auto why = unsettled()) {
             calm_ms = 0;
-            if (now_.monotonic.value - began > kSettleLimitMs) violate("does not settle: " + *why);
+            if (now_.monotonic.value - began > kSettleLimitMs) {
+                violate("does not settle: " + *why);
+            }
         } else {
-            if (calm_ms == 0) statistics_.settled_after_ms = now_.monotonic.value - began;
+            if (calm_ms == 0) {
+                statistics_.settled_after_ms = now_.monotonic.value - began;
+            }
             calm_ms += 5'000;
         }
     }
-    if (!violation_) check_offsets();
+    if (!violation_) {
+        check_offsets();
+    }
     return violation_;
 }
 

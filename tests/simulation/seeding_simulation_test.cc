@@ -37,7 +37,9 @@ class GrowingWorld {
             EXPECT_EQ(response.topics[0].error_code, ErrorCode::none);
         });
         find_coordinator();
-        for (int group = 0; group < kGroups; ++group) commit("g" + std::to_string(group));
+        for (int group = 0; group < kGroups; ++group) {
+            commit("g" + std::to_string(group));
+        }
         // What is older than the background sync survives a power failure.
         rest(5'000);
     }
@@ -82,12 +84,16 @@ class GrowingWorld {
     /// The offsets of a group in partitions 0 to `kNewCount`, which is one too many; -1 where it has none.
     std::vector<std::int64_t> offsets_of(const std::string& group) {
         std::array<std::int32_t, kNewCount + 1> partitions{};
-        for (std::size_t index = 0; index < partitions.size(); ++index) partitions[index] = static_cast<std::int32_t>(index);
+        for (std::size_t index = 0; index < partitions.size(); ++index) {
+            partitions[index] = static_cast<std::int32_t>(index);
+        }
         std::array topics{OffsetFetchRequest::Topic{.name = "orders", .partition_indexes = partitions}};
         std::vector<std::int64_t> offsets;
         called_.ask<OffsetFetchResponse>(7, OffsetFetchRequest{.group_id = group, .topics = topics}, [&](const auto& response) {
             EXPECT_EQ(response.error_code, ErrorCode::none);
-            for (const auto& found : response.topics[0].partitions) offsets.push_back(found.committed_offset);
+            for (const auto& found : response.topics[0].partitions) {
+                offsets.push_back(found.committed_offset);
+            }
         });
         return offsets;
     }
@@ -141,7 +147,9 @@ TEST(Seeding, DeathBeforeAnyChangeLeavesTheOldTopicOrTheNew) {
                 const bool has_grown = world.grow();
                 has_died = world.has_died();
                 EXPECT_EQ(has_grown, !has_died) << "who dies before the answer sends none";
-                if (!has_died) world.die(death);
+                if (!has_died) {
+                    world.die(death);
+                }
                 world.restart();
                 world.check();
                 ++(world.count() == kOldCount ? old_topics : new_topics);

@@ -29,8 +29,12 @@ class LogLife {
     explicit LogLife(std::uint64_t seed) : random_(seed) {
         world_.config->segment_bytes = 300 + pick(3000);
         world_.config->index_interval_bytes = 50 + pick(500);
-        if (pick(3) == 0) world_.config->segment_ms = 50 + pick(500);
-        if (pick(4) == 0) world_.config->segment_index_bytes = 12 * (1 + pick(6));
+        if (pick(3) == 0) {
+            world_.config->segment_ms = 50 + pick(500);
+        }
+        if (pick(4) == 0) {
+            world_.config->segment_index_bytes = 12 * (1 + pick(6));
+        }
     }
 
     void step() {
@@ -70,7 +74,9 @@ class LogLife {
     std::string bytes_from(Offset from) const {
         std::string all;
         for (const ModelBatch& batch : batches_) {
-            if (batch.last >= from) all += batch.bytes;
+            if (batch.last >= from) {
+                all += batch.bytes;
+            }
         }
         return all;
     }
@@ -93,8 +99,12 @@ class LogLife {
             auto done = world_.log().stage(batches.back(), {.leader_epoch = epoch_, .now = {2000}});
             ASSERT_TRUE(done) << done.error().message;
             ASSERT_FALSE(done->duplicate);
-            if (idempotent) last_of_producer_ = done->base_offset;
-            if (idempotent) sequence_.value += static_cast<std::int32_t>(done->last_offset - done->base_offset) + 1;
+            if (idempotent) {
+                last_of_producer_ = done->base_offset;
+            }
+            if (idempotent) {
+                sequence_.value += static_cast<std::int32_t>(done->last_offset - done->base_offset) + 1;
+            }
             staged.push_back(*done);
         }
         world_.log().flush_staged(pick(2) == 0 ? WriteBreadth::many : WriteBreadth::few);
@@ -108,12 +118,16 @@ class LogLife {
 
     void read_somewhere() {
         const PartitionLog& log = world_.log();
-        if (log.log_start_offset() == end_) return;
+        if (log.log_start_offset() == end_) {
+            return;
+        }
         const Offset from = log.log_start_offset() + pick(end_ - log.log_start_offset());
         const auto limit = static_cast<std::uint32_t>(pick(2000));
         auto slice = log.read(from, {.upper_bound = end_, .max_bytes = limit, .minimum_one_batch = pick(2) == 0});
         ASSERT_TRUE(slice) << slice.error().message;
-        if (slice->size == 0) return;
+        if (slice->size == 0) {
+            return;
+        }
         std::string bytes(slice->size, 0);
         ASSERT_TRUE(slice->file->read_at(slice->position, std::as_writable_bytes(std::span(bytes))));
         ASSERT_LE(slice->size, std::max(limit, slice->first_batch_size));
@@ -127,7 +141,9 @@ class LogLife {
         ASSERT_TRUE(found) << found.error().message;
         std::optional<Offset> expected;
         for (const ModelBatch& batch : batches_) {
-            if (expected || batch.last < log.log_start_offset() || batch.timestamp < target) continue;
+            if (expected || batch.last < log.log_start_offset() || batch.timestamp < target) {
+                continue;
+            }
             expected = std::max(batch.base, log.log_start_offset());
         }
         ASSERT_EQ(found->has_value(), expected.has_value());
@@ -139,13 +155,17 @@ class LogLife {
     void sync() {
         auto synced = world_.log().sync();
         ASSERT_TRUE(synced) << synced.error().message;
-        if (world_.log().has_files()) synced_ = end_;
+        if (world_.log().has_files()) {
+            synced_ = end_;
+        }
     }
 
     void checkpoint() {
         ASSERT_TRUE(world_.log().checkpoint());
         ASSERT_TRUE(world_.directory->write_checkpoints());
-        if (world_.log().has_files()) synced_ = end_;
+        if (world_.log().has_files()) {
+            synced_ = end_;
+        }
     }
 
     void delete_records() {
@@ -165,7 +185,9 @@ class LogLife {
     /// As long as its last batch is there the producer is known, with exactly that.
     void check_producer() {
         const PartitionLog& log = world_.log();
-        if (last_of_producer_ < log.log_start_offset() || last_of_producer_ >= end_) return;
+        if (last_of_producer_ < log.log_start_offset() || last_of_producer_ >= end_) {
+            return;
+        }
         const auto producers = log.active_producers();
         ASSERT_EQ(producers.size(), 1u);
         ASSERT_EQ(producers[0].last_sequence.value, sequence_.value - 1);
@@ -175,7 +197,9 @@ class LogLife {
         world_.kill();
         check_everything();
         check_producer();
-        if (pick(4) == 0) ++epoch_.value;
+        if (pick(4) == 0) {
+            ++epoch_.value;
+        }
     }
 
     void restart() {
@@ -197,7 +221,9 @@ class LogLife {
         ASSERT_LE(survived, end_);
         end_ = survived;
         synced_ = std::min(synced_, end_);
-        while (!batches_.empty() && batches_.back().base >= end_) batches_.pop_back();
+        while (!batches_.empty() && batches_.back().base >= end_) {
+            batches_.pop_back();
+        }
         if (!batches_.empty()) {
             ASSERT_LT(batches_.back().last, end_) << "whole batches survive";
         }
@@ -206,7 +232,9 @@ class LogLife {
         // What the producer believes to have sent is gone: it starts anew, as a client does.
         const auto producers = world_.log().active_producers();
         sequence_ = producers.empty() ? Sequence{0} : Sequence{producers[0].last_sequence.value + 1};
-        if (last_of_producer_ >= end_) last_of_producer_ = kNoOffset;
+        if (last_of_producer_ >= end_) {
+            last_of_producer_ = kNoOffset;
+        }
         ++epoch_.value;
     }
 
@@ -244,12 +272,16 @@ class FaultyLife {
     void run() {
         for (int i = 0; i < 12; ++i) {
             append();
-            if (i % 4 == 3) (void)world_.log().sync();
+            if (i % 4 == 3) {
+                (void)world_.log().sync();
+            }
             if (i == 6) {
                 (void)world_.log().checkpoint();
                 (void)world_.directory->write_checkpoints();
             }
-            if (i == 8) (void)world_.log().delete_records_before({2});
+            if (i == 8) {
+                (void)world_.log().delete_records_before({2});
+            }
         }
         (void)world_.directory->close();
     }
@@ -260,9 +292,13 @@ class FaultyLife {
                                  .base_sequence = {next_},
                                  .content = static_cast<std::uint64_t>(next_)});
         auto done = world_.log().append(bytes, {.leader_epoch = {0}, .now = {1}});
-        if (!done) return;
+        if (!done) {
+            return;
+        }
         // A repetition after an unclear failure may be known already.
-        if (!done->duplicate) acknowledged_ += as_text(Bytes(bytes));
+        if (!done->duplicate) {
+            acknowledged_ += as_text(Bytes(bytes));
+        }
         ++next_;
     }
     const std::string& acknowledged() const { return acknowledged_; }
@@ -318,11 +354,15 @@ TEST(StorageLog, FaultsDuringRecoveryNeverLoseDataNorPassForAClean) {
         ASSERT_LT(n, 2000u);
         StorageWorld world;
         FaultyLife life(world);
-        for (int i = 0; i < 10; ++i) life.append();
+        for (int i = 0; i < 10; ++i) {
+            life.append();
+        }
         // A torn tail, so that recovery has something to do.
         std::string newest;
         for (const std::string& file : world.system.files_below("/data/t-0")) {
-            if (file.ends_with(".log")) newest = std::max(newest, file);
+            if (file.ends_with(".log")) {
+                newest = std::max(newest, file);
+            }
         }
         world.system.set_content(newest, world.system.content(newest) + "torn");
         world.vanish();
@@ -330,7 +370,9 @@ TEST(StorageLog, FaultsDuringRecoveryNeverLoseDataNorPassForAClean) {
         world.files = std::make_unique<OpenFiles>(world.system, 8);
         world.system.fail_call(n, ENOSPC, true);
         const bool opened = world.try_open().has_value();
-        if (opened) (void)world.directory->close();
+        if (opened) {
+            (void)world.directory->close();
+        }
         reached = world.system.fault_happened();
         world.system.heal();
         world.kill();

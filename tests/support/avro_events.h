@@ -32,7 +32,9 @@ class AvroFileReader {
     explicit AvroFileReader(std::string_view file) : left_(file) {}
 
     std::vector<AvroEvent> events() {
-        if (take(4) != std::string_view("Obj\1", 4)) throw std::runtime_error("no magic");
+        if (take(4) != std::string_view("Obj\1", 4)) {
+            throw std::runtime_error("no magic");
+        }
         std::map<std::string, std::string> metadata;
         for (std::int64_t count = number(); count != 0; count = number()) {
             for (; count > 0; --count) {
@@ -49,8 +51,12 @@ class AvroFileReader {
             const std::int64_t count = number();
             const auto bytes = static_cast<std::size_t>(number());
             const std::size_t end = left_.size() - bytes;
-            for (std::int64_t index = 0; index < count; ++index) events.push_back(event());
-            if (left_.size() != end || take(16) != sync) throw std::runtime_error("a block does not end where it says");
+            for (std::int64_t index = 0; index < count; ++index) {
+                events.push_back(event());
+            }
+            if (left_.size() != end || take(16) != sync) {
+                throw std::runtime_error("a block does not end where it says");
+            }
         }
         return events;
     }
@@ -61,7 +67,9 @@ class AvroFileReader {
         event.enqueued_time = text();
         event.system_properties = properties();
         event.properties = properties();
-        if (number() == 1) event.body = text();
+        if (number() == 1) {
+            event.body = text();
+        }
         return event;
     }
     std::map<std::string, std::string> properties() {
@@ -83,13 +91,17 @@ class AvroFileReader {
         for (int shift = 0;; shift += 7) {
             const auto byte = static_cast<std::uint8_t>(take(1)[0]);
             value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-            if ((byte & 0x80) == 0) break;
+            if ((byte & 0x80) == 0) {
+                break;
+            }
         }
         return static_cast<std::int64_t>((value >> 1) ^ (~(value & 1) + 1));
     }
     std::string text() { return std::string(take(static_cast<std::size_t>(number()))); }
     std::string_view take(std::size_t size) {
-        if (size > left_.size()) throw std::runtime_error("the file ends early");
+        if (size > left_.size()) {
+            throw std::runtime_error("the file ends early");
+        }
         const std::string_view taken = left_.substr(0, size);
         left_.remove_prefix(size);
         return taken;

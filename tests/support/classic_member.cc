@@ -13,7 +13,9 @@ constexpr std::int32_t kSessionMs = 600'000;
 
 ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldPartitions& held, const std::string& assignor) {
     std::vector<std::string> topics;
-    for (const auto& [topic, partitions] : held) topics.push_back(topic);
+    for (const auto& [topic, partitions] : held) {
+        topics.push_back(topic);
+    }
     const std::string subscription = subscription_to(topics);
     std::vector<JoinGroupRequest::Protocol> protocols(1);
     protocols[0].name = assignor;
@@ -25,8 +27,12 @@ ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldParti
     join.protocol_type = "consumer";
     join.protocols = protocols;
     const auto* joined = wire.call<JoinGroupResponse>(2, join);
-    if (joined == nullptr) return ErrorCode::network_exception;
-    if (joined->error_code != ErrorCode::none) return joined->error_code;
+    if (joined == nullptr) {
+        return ErrorCode::network_exception;
+    }
+    if (joined->error_code != ErrorCode::none) {
+        return joined->error_code;
+    }
     const std::string member(joined->member_id);
     const std::string assignment = assignment_of(held);
     std::vector<SyncGroupRequest::Assignment> assignments(1);

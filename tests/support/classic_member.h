@@ -39,7 +39,9 @@ inline std::string assignment_of(const HeldPartitions& held) {
         out.append_big_endian(static_cast<std::int16_t>(topic.size()));
         out.append(as_bytes(topic));
         out.append_big_endian(static_cast<std::int32_t>(partitions.size()));
-        for (const std::int32_t partition : partitions) out.append_big_endian(partition);
+        for (const std::int32_t partition : partitions) {
+            out.append_big_endian(partition);
+        }
     }
     out.append_big_endian(std::int32_t{-1});
     return std::string(as_text(out.bytes()));

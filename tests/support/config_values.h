@@ -18,19 +18,29 @@ inline std::vector<std::string> values_beyond(const ConfigDefinition& definition
     };
     const double step = is_integer ? 1 : 0.001;
     std::vector<std::string> values;
-    if (is_integer || definition.type == ConfigType::float64 || definition.type == ConfigType::boolean) values.push_back("x");
+    if (is_integer || definition.type == ConfigType::float64 || definition.type == ConfigType::boolean) {
+        values.push_back("x");
+    }
     switch (validator.kind) {
         case ValidatorKind::range:
-            if (validator.minimum) values.push_back(text(*validator.minimum - step));
-            if (validator.maximum) values.push_back(text(*validator.maximum + step));
+            if (validator.minimum) {
+                values.push_back(text(*validator.minimum - step));
+            }
+            if (validator.maximum) {
+                values.push_back(text(*validator.maximum + step));
+            }
             break;
         case ValidatorKind::one_of:
         case ValidatorKind::one_of_ignoring_case:
             values.push_back("no such choice");
             break;
         case ValidatorKind::list_of:
-            if (!validator.choices.empty()) values.push_back("no such choice");
-            if (!validator.list_may_be_empty) values.push_back("");
+            if (!validator.choices.empty()) {
+                values.push_back("no such choice");
+            }
+            if (!validator.list_may_be_empty) {
+                values.push_back("");
+            }
             break;
         case ValidatorKind::non_empty_string:
             values.push_back("");

@@ -14,7 +14,9 @@ class FaultyWindow final : public FileWindow {
     void prepare(std::uint64_t from, std::uint64_t end) override { real_->prepare(from, end); }
     StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
         const int error_number = owner_.fault_of(FileOperation::write, path_);
-        if (error_number == 0) return real_->write_at(position, pieces);
+        if (error_number == 0) {
+            return real_->write_at(position, pieces);
+        }
         return std::unexpected(io_error("write", path_, error_number));
     }
 
@@ -34,7 +36,9 @@ class FaultyFile final : public File {
     }
     StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
         const int error_number = owner_.fault_of(FileOperation::write, path_);
-        if (error_number == 0) return real_->write_at(position, pieces);
+        if (error_number == 0) {
+            return real_->write_at(position, pieces);
+        }
         const Bytes half = pieces.empty() ? Bytes{} : pieces.front().first(pieces.front().size() / 2);
         (void)real_->write_at(position, std::span(&half, 1));
         return std::unexpected(io_error("write", path_, error_number));
@@ -42,7 +46,9 @@ class FaultyFile final : public File {
     StorageResult<void> truncate(std::uint64_t size) override { return real_->truncate(size); }
     StorageResult<void> sync_data() override {
         const int error_number = owner_.fault_of(FileOperation::sync, path_);
-        if (error_number == 0) return real_->sync_data();
+        if (error_number == 0) {
+            return real_->sync_data();
+        }
         StorageError error = io_error("sync", path_, error_number);
         error.kind = StorageError::Kind::sync_failed;
         return std::unexpected(std::move(error));
@@ -58,20 +64,26 @@ class FaultyFile final : public File {
             return std::unexpected(io_error("map", path_, error_number));
         }
         auto opened = real_->open_window(position, length);
-        if (!opened || *opened == nullptr) return opened;
+        if (!opened || *opened == nullptr) {
+            return opened;
+        }
         return std::make_unique<FaultyWindow>(owner_, path_, std::move(*opened));
     }
     StorageResult<std::uint64_t> size() override { return real_->size(); }
     [[nodiscard]] bool is_cached(std::uint64_t position, std::uint64_t length) override {
         const std::scoped_lock lock(owner_.mutex_);
-        if (!owner_.is_watched(path_)) return real_->is_cached(position, length);
+        if (!owner_.is_watched(path_)) {
+            return real_->is_cached(position, length);
+        }
         ++owner_.cache_questions_;
         return !owner_.is_cold_;
     }
     void read_ahead(std::uint64_t position, std::uint64_t length) override {
         real_->read_ahead(position, length);
         const std::scoped_lock lock(owner_.mutex_);
-        if (owner_.is_watched(path_)) owner_.reads_ahead_.push_back({position, length});
+        if (owner_.is_watched(path_)) {
+            owner_.reads_ahead_.push_back({position, length});
+        }
     }
     [[nodiscard]] int descriptor() const override { return real_->descriptor(); }
 
@@ -88,7 +100,9 @@ class FaultyVolume final : public Volume {
 
     StorageResult<bool> sync() override {
         const int error_number = owner_.fault_of(FileOperation::sync, path_);
-        if (error_number == 0) return real_->sync();
+        if (error_number == 0) {
+            return real_->sync();
+        }
         StorageError error = io_error("sync", path_, error_number);
         error.kind = StorageError::Kind::sync_failed;
         return std::unexpected(std::move(error));
@@ -160,7 +174,9 @@ int FaultyFileSystem::fault_of(FileOperation operation, const std::string& path)
     }
     const std::scoped_lock lock(mutex_);
     for (Fault& fault : faults_) {
-        if (fault.operation != operation || path.find(fault.where) == std::string::npos) continue;
+        if (fault.operation != operation || path.find(fault.where) == std::string::npos) {
+            continue;
+        }
         if (fault.let_pass > 0) {
             --fault.let_pass;
         } else if (fault.times > 0) {
@@ -177,7 +193,9 @@ StorageResult<std::shared_ptr<File>> FaultyFileSystem::open(const std::string& p
         return std::unexpected(io_error("open", path, error_number));
     }
     auto opened = real_.open(path, mode);
-    if (!opened) return opened;
+    if (!opened) {
+        return opened;
+    }
     return std::make_shared<FaultyFile>(*this, path, std::move(*opened));
 }
 
@@ -190,7 +208,9 @@ StorageResult<void> FaultyFileSystem::rename(const std::string& from, const std:
 
 StorageResult<std::unique_ptr<Volume>> FaultyFileSystem::open_volume(const std::string& directory) {
     auto opened = real_.open_volume(directory);
-    if (!opened) return opened;
+    if (!opened) {
+        return opened;
+    }
     return std::make_unique<FaultyVolume>(*this, directory, std::move(*opened));
 }
 

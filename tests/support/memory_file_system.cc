@@ -17,7 +17,9 @@ class MemoryWindow final : public FileWindow {
     void prepare(std::uint64_t, std::uint64_t) override {}
     StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) override {
         std::uint64_t end = position;
-        for (const Bytes piece : pieces) end += piece.size();
+        for (const Bytes piece : pieces) {
+            end += piece.size();
+        }
         PARTITA_ASSERT(end <= end_ && end <= *file_->size(), "a window makes no file longer");
         return file_->write_at(position, pieces);
     }
@@ -34,9 +36,13 @@ class MemoryFile final : public File {
 
     StorageResult<std::size_t> read_at(std::uint64_t position, MutableBytes destination) override {
         const std::lock_guard lock(system_.mutex_);
-        if (const int error = system_.fault_locked(false)) return std::unexpected(io_error("read", path_, error));
+        if (const int error = system_.fault_locked(false)) {
+            return std::unexpected(io_error("read", path_, error));
+        }
         const std::string& bytes = node_->current;
-        if (position >= bytes.size()) return std::size_t{0};
+        if (position >= bytes.size()) {
+            return std::size_t{0};
+        }
         const std::size_t count = std::min<std::size_t>(destination.size(), bytes.size() - position);
         std::memcpy(destination.data(), bytes.data() + position, count);
         return count;
@@ -46,22 +52,32 @@ class MemoryFile final : public File {
         system_.announce_change();
         const std::lock_guard lock(system_.mutex_);
         std::string bytes;
-        for (const Bytes piece : pieces) bytes += as_text(piece);
+        for (const Bytes piece : pieces) {
+            bytes += as_text(piece);
+        }
         const int error = system_.write_fault_locked(path_);
-        if (error != 0) bytes.resize(bytes.size() / 2);
+        if (error != 0) {
+            bytes.resize(bytes.size() / 2);
+        }
         if (is_alive() && !bytes.empty()) {
             node_->unsynced.push_back({position, bytes, false});
             MemoryFileSystem::apply(node_->current, node_->unsynced.back());
         }
-        if (error != 0) return std::unexpected(io_error("write", path_, error));
+        if (error != 0) {
+            return std::unexpected(io_error("write", path_, error));
+        }
         return {};
     }
 
     StorageResult<void> truncate(std::uint64_t size) override {
         system_.announce_change();
         const std::lock_guard lock(system_.mutex_);
-        if (const int error = system_.fault_locked(false)) return std::unexpected(io_error("truncate", path_, error));
-        if (!is_alive() || node_->current.size() == size) return {};
+        if (const int error = system_.fault_locked(false)) {
+            return std::unexpected(io_error("truncate", path_, error));
+        }
+        if (!is_alive() || node_->current.size() == size) {
+            return {};
+        }
         node_->unsynced.push_back({size, "", true});
         MemoryFileSystem::apply(node_->current, node_->unsynced.back());
         return {};
@@ -69,14 +85,18 @@ class MemoryFile final : public File {
 
     StorageResult<void> sync_data() override {
         system_.announce_change();
-        if (system_.on_sync) system_.on_sync(path_);
+        if (system_.on_sync) {
+            system_.on_sync(path_);
+        }
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(false)) {
             StorageError failure = io_error("sync", path_, error);
             failure.kind = StorageError::Kind::sync_failed;
             return std::unexpected(std::move(failure));
         }
-        if (!is_alive()) return {};
+        if (!is_alive()) {
+            return {};
+        }
         ++system_.single_syncs_;
         node_->durable = node_->current;
         node_->unsynced.clear();
@@ -85,7 +105,9 @@ class MemoryFile final : public File {
 
     /// Of what it sends anything may survive a crash, as of what was written without it.
     StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) override {
-        if (system_.on_write_back) system_.on_write_back(path_, position, length);
+        if (system_.on_write_back) {
+            system_.on_write_back(path_, position, length);
+        }
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(false)) {
             StorageError failure = io_error("write back", path_, error);
@@ -97,12 +119,16 @@ class MemoryFile final : public File {
 
     StorageResult<void> reserve(std::uint64_t, std::uint64_t) override {
         const std::lock_guard lock(system_.mutex_);
-        if (const int error = system_.fault_locked(true)) return std::unexpected(io_error("reserve", path_, error));
+        if (const int error = system_.fault_locked(true)) {
+            return std::unexpected(io_error("reserve", path_, error));
+        }
         return {};
     }
 
     StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position, std::uint64_t length) override {
-        if (!system_.has_windows) return nullptr;
+        if (!system_.has_windows) {
+            return nullptr;
+        }
         return std::make_unique<MemoryWindow>(std::make_unique<MemoryFile>(system_, node_, path_, generation_),
                                               position + length);
     }
@@ -133,14 +159,18 @@ class MemoryVolume final : public Volume {
 
     StorageResult<bool> sync() override {
         system_.announce_change();
-        if (system_.on_sync) system_.on_sync(path_);
+        if (system_.on_sync) {
+            system_.on_sync(path_);
+        }
         const std::lock_guard lock(system_.mutex_);
         if (const int error = system_.fault_locked(false)) {
             StorageError failure = io_error("sync the volume of", path_, error);
             failure.kind = StorageError::Kind::sync_failed;
             return std::unexpected(std::move(failure));
         }
-        if (!system_.volume_vouches || generation_ != system_.generation_) return false;
+        if (!system_.volume_vouches || generation_ != system_.generation_) {
+            return false;
+        }
         ++system_.volume_syncs_;
         MemoryFileSystem::make_durable(*system_.root_);
         return true;
@@ -177,7 +207,9 @@ MemoryFileSystem::NodePointer MemoryFileSystem::find_locked(const std::string& p
         }
         const std::size_t end = std::min(path.find('/', at), path.size());
         const auto found = node->names.find(path.substr(at, end - at));
-        if (found == node->names.end()) return nullptr;
+        if (found == node->names.end()) {
+            return nullptr;
+        }
         node = found->second;
         at = end;
     }
@@ -186,15 +218,21 @@ MemoryFileSystem::NodePointer MemoryFileSystem::find_locked(const std::string& p
 
 std::pair<MemoryFileSystem::NodePointer, std::string> MemoryFileSystem::parent_locked(const std::string& path) {
     const std::size_t slash = path.rfind('/');
-    if (slash == std::string::npos) return {root_, path};
+    if (slash == std::string::npos) {
+        return {root_, path};
+    }
     return {find_locked(path.substr(0, slash)), path.substr(slash + 1)};
 }
 
 int MemoryFileSystem::fault_locked(bool grows) {
-    if (only_growing_ && !grows) return 0;
+    if (only_growing_ && !grows) {
+        return 0;
+    }
     ++calls_;
     const bool fails = fail_at_ != 0 && (calls_ == fail_at_ || (forever_ && calls_ > fail_at_));
-    if (!fails) return 0;
+    if (!fails) {
+        return 0;
+    }
     fault_happened_ = true;
     return error_number_;
 }
@@ -219,8 +257,12 @@ void MemoryFileSystem::fail_write(std::string path_part, int error_number, std::
 }
 
 int MemoryFileSystem::write_fault_locked(const std::string& path) {
-    if (failing_path_.empty()) return fault_locked(true);
-    if (!path.contains(failing_path_)) return 0;
+    if (failing_path_.empty()) {
+        return fault_locked(true);
+    }
+    if (!path.contains(failing_path_)) {
+        return 0;
+    }
     if (writes_before_failure_ > 0) {
         --writes_before_failure_;
         return 0;
@@ -237,13 +279,17 @@ void MemoryFileSystem::apply(std::string& bytes, const Write& write) {
         bytes.resize(write.position, '\0');
         return;
     }
-    if (bytes.size() < write.position + write.bytes.size()) bytes.resize(write.position + write.bytes.size(), '\0');
+    if (bytes.size() < write.position + write.bytes.size()) {
+        bytes.resize(write.position + write.bytes.size(), '\0');
+    }
     bytes.replace(write.position, write.bytes.size(), write.bytes);
 }
 
 void MemoryFileSystem::apply(Names& names, const NameChange& change) {
     names.erase(change.removed);
-    if (!change.added.empty()) names[change.added] = change.node;
+    if (!change.added.empty()) {
+        names[change.added] = change.node;
+    }
 }
 
 void MemoryFileSystem::change_names(Node& directory, NameChange change) {
@@ -252,20 +298,28 @@ void MemoryFileSystem::change_names(Node& directory, NameChange change) {
 }
 
 void MemoryFileSystem::settle(const NameChange& removal) {
-    if (removal.taker != nullptr) removal.taker->durable_names[removal.taken_as] = removal.node;
+    if (removal.taker != nullptr) {
+        removal.taker->durable_names[removal.taken_as] = removal.node;
+    }
 }
 
 MemoryFileSystem::Names MemoryFileSystem::copy(const Names& names, Copies& copies) {
     Names copied;
-    for (const auto& [name, node] : names) copied.emplace(name, copy(node, copies));
+    for (const auto& [name, node] : names) {
+        copied.emplace(name, copy(node, copies));
+    }
     return copied;
 }
 
 MemoryFileSystem::NodePointer MemoryFileSystem::copy(const NodePointer& node, Copies& copies) {
-    if (node == nullptr) return nullptr;
+    if (node == nullptr) {
+        return nullptr;
+    }
     // A file can have several names, of which some are not durable yet.
     NodePointer& known = copies[node.get()];
-    if (known) return known;
+    if (known) {
+        return known;
+    }
     const NodePointer copied = known = std::make_shared<Node>(*node);
     copied->names = copy(node->names, copies);
     copied->durable_names = copy(node->durable_names, copies);
@@ -284,23 +338,33 @@ std::unique_ptr<MemoryFileSystem> MemoryFileSystem::left_by_crash(std::optional<
         left->root_ = copy(root_, copies);
     }
     left->volume_vouches = volume_vouches;
-    if (power_failure) left->crash_power(*power_failure);
+    if (power_failure) {
+        left->crash_power(*power_failure);
+    }
     return left;
 }
 
 StorageResult<std::shared_ptr<File>> MemoryFileSystem::open(const std::string& path, OpenMode mode) {
-    if (mode == OpenMode::create || mode == OpenMode::create_empty) announce_change();
+    if (mode == OpenMode::create || mode == OpenMode::create_empty) {
+        announce_change();
+    }
     const std::lock_guard lock(mutex_);
     const bool creates = mode == OpenMode::create || mode == OpenMode::create_empty;
     NodePointer node = find_locked(path);
-    if (const int error = fault_locked(creates && node == nullptr)) return std::unexpected(io_error("open", path, error));
+    if (const int error = fault_locked(creates && node == nullptr)) {
+        return std::unexpected(io_error("open", path, error));
+    }
     if (node == nullptr) {
         auto [parent, name] = parent_locked(path);
-        if (!creates || parent == nullptr) return std::unexpected(io_error("open", path, ENOENT));
+        if (!creates || parent == nullptr) {
+            return std::unexpected(io_error("open", path, ENOENT));
+        }
         node = std::make_shared<Node>();
         change_names(*parent, {.added = name, .node = node});
     }
-    if (node->is_directory) return std::unexpected(io_error("open", path, EISDIR));
+    if (node->is_directory) {
+        return std::unexpected(io_error("open", path, EISDIR));
+    }
     if (mode == OpenMode::create_empty && !node->current.empty()) {
         node->unsynced.push_back({0, "", true});
         node->current.clear();
@@ -311,13 +375,19 @@ StorageResult<std::shared_ptr<File>> MemoryFileSystem::open(const std::string& p
 StorageResult<void> MemoryFileSystem::make_directories(const std::string& path) {
     announce_change();
     const std::lock_guard lock(mutex_);
-    if (find_locked(path) != nullptr) return {};
-    if (const int error = fault_locked(true)) return std::unexpected(io_error("create directory", path, error));
+    if (find_locked(path) != nullptr) {
+        return {};
+    }
+    if (const int error = fault_locked(true)) {
+        return std::unexpected(io_error("create directory", path, error));
+    }
     std::size_t at = 0;
     while (at != std::string::npos) {
         at = path.find('/', at + 1);
         const std::string part = path.substr(0, at);
-        if (part.empty() || find_locked(part) != nullptr) continue;
+        if (part.empty() || find_locked(part) != nullptr) {
+            continue;
+        }
         auto [parent, name] = parent_locked(part);
         auto node = std::make_shared<Node>();
         node->is_directory = true;
@@ -328,27 +398,39 @@ StorageResult<void> MemoryFileSystem::make_directories(const std::string& path) 
 
 StorageResult<std::vector<DirectoryEntry>> MemoryFileSystem::list(const std::string& path) {
     const std::lock_guard lock(mutex_);
-    if (const int error = fault_locked(false)) return std::unexpected(io_error("list", path, error));
+    if (const int error = fault_locked(false)) {
+        return std::unexpected(io_error("list", path, error));
+    }
     const NodePointer node = find_locked(path);
-    if (node == nullptr || !node->is_directory) return std::unexpected(io_error("list", path, ENOENT));
+    if (node == nullptr || !node->is_directory) {
+        return std::unexpected(io_error("list", path, ENOENT));
+    }
     std::vector<DirectoryEntry> entries;
-    for (const auto& [name, child] : node->names) entries.push_back({name, child->is_directory});
+    for (const auto& [name, child] : node->names) {
+        entries.push_back({name, child->is_directory});
+    }
     return entries;
 }
 
 StorageResult<void> MemoryFileSystem::rename(const std::string& from, const std::string& to) {
     announce_change();
     const std::lock_guard lock(mutex_);
-    if (const int error = fault_locked(false)) return std::unexpected(io_error("rename", from, error));
+    if (const int error = fault_locked(false)) {
+        return std::unexpected(io_error("rename", from, error));
+    }
     const NodePointer node = find_locked(from);
     auto [parent, old_name] = parent_locked(from);
     auto [target, new_name] = parent_locked(to);
-    if (node == nullptr || target == nullptr) return std::unexpected(io_error("rename", from, ENOENT));
+    if (node == nullptr || target == nullptr) {
+        return std::unexpected(io_error("rename", from, ENOENT));
+    }
     if (target == parent) {
         change_names(*parent, {.removed = old_name, .added = new_name, .node = node});
         return {};
     }
-    if (!target->is_directory) return std::unexpected(io_error("rename", from, ENOTDIR));
+    if (!target->is_directory) {
+        return std::unexpected(io_error("rename", from, ENOTDIR));
+    }
     change_names(*target, {.removed = {}, .added = new_name, .node = node});
     change_names(*parent, {.removed = old_name, .added = {}, .node = node, .taker = target, .taken_as = new_name});
     return {};
@@ -357,10 +439,16 @@ StorageResult<void> MemoryFileSystem::rename(const std::string& from, const std:
 StorageResult<void> MemoryFileSystem::remove(const std::string& path) {
     announce_change();
     const std::lock_guard lock(mutex_);
-    if (const int error = fault_locked(false)) return std::unexpected(io_error("remove", path, error));
+    if (const int error = fault_locked(false)) {
+        return std::unexpected(io_error("remove", path, error));
+    }
     const NodePointer node = find_locked(path);
-    if (node == nullptr) return {};
-    if (!node->names.empty()) return std::unexpected(io_error("remove", path, ENOTEMPTY));
+    if (node == nullptr) {
+        return {};
+    }
+    if (!node->names.empty()) {
+        return std::unexpected(io_error("remove", path, ENOTEMPTY));
+    }
     auto [parent, name] = parent_locked(path);
     change_names(*parent, {.removed = name});
     return {};
@@ -375,17 +463,23 @@ StorageResult<void> MemoryFileSystem::sync_directory(const std::string& path) {
         return std::unexpected(std::move(failure));
     }
     const NodePointer node = find_locked(path);
-    if (node == nullptr) return std::unexpected(io_error("open", path, ENOENT));
+    if (node == nullptr) {
+        return std::unexpected(io_error("open", path, ENOENT));
+    }
     ++single_syncs_;
     node->durable_names = node->names;
-    for (const NameChange& change : node->unsynced_names) settle(change);
+    for (const NameChange& change : node->unsynced_names) {
+        settle(change);
+    }
     node->unsynced_names.clear();
     return {};
 }
 
 StorageResult<std::unique_ptr<Volume>> MemoryFileSystem::open_volume(const std::string& directory) {
     const std::lock_guard lock(mutex_);
-    if (const int error = fault_locked(false)) return std::unexpected(io_error("open", directory, error));
+    if (const int error = fault_locked(false)) {
+        return std::unexpected(io_error("open", directory, error));
+    }
     return std::make_unique<MemoryVolume>(*this, directory, generation_);
 }
 
@@ -397,25 +491,35 @@ void MemoryFileSystem::make_durable(Node& node) {
     }
     node.durable_names = node.names;
     node.unsynced_names.clear();
-    for (auto& [name, child] : node.names) make_durable(*child);
+    for (auto& [name, child] : node.names) {
+        make_durable(*child);
+    }
 }
 
 StorageResult<bool> MemoryFileSystem::exists(const std::string& path) {
     const std::lock_guard lock(mutex_);
-    if (const int error = fault_locked(false)) return std::unexpected(io_error("stat", path, error));
+    if (const int error = fault_locked(false)) {
+        return std::unexpected(io_error("stat", path, error));
+    }
     return find_locked(path) != nullptr;
 }
 
 StorageResult<std::uint64_t> MemoryFileSystem::file_size(const std::string& path) {
     const std::lock_guard lock(mutex_);
-    if (const int error = fault_locked(false)) return std::unexpected(io_error("stat", path, error));
+    if (const int error = fault_locked(false)) {
+        return std::unexpected(io_error("stat", path, error));
+    }
     const NodePointer node = find_locked(path);
-    if (node == nullptr) return std::unexpected(io_error("stat", path, ENOENT));
+    if (node == nullptr) {
+        return std::unexpected(io_error("stat", path, ENOENT));
+    }
     return node->current.size();
 }
 
 StorageResult<std::unique_ptr<FileLock>> MemoryFileSystem::lock(const std::string& path, const std::string& content) {
-    if (auto file = open(path, OpenMode::create); !file) return std::unexpected(std::move(file.error()));
+    if (auto file = open(path, OpenMode::create); !file) {
+        return std::unexpected(std::move(file.error()));
+    }
     const std::lock_guard guard(mutex_);
     if (!locks_.insert(path).second) {
         StorageError error = io_error("lock", path, EAGAIN);
@@ -426,7 +530,9 @@ StorageResult<std::unique_ptr<FileLock>> MemoryFileSystem::lock(const std::strin
     const std::uint64_t generation = generation_;
     return std::make_unique<MemoryLock>([this, path, generation] {
         const std::lock_guard again(mutex_);
-        if (generation == generation_) locks_.erase(path);
+        if (generation == generation_) {
+            locks_.erase(path);
+        }
     });
 }
 
@@ -461,7 +567,9 @@ void MemoryFileSystem::crash_node(Node& node, std::mt19937_64& random) {
         node.names = names;
         node.durable_names = std::move(names);
         node.unsynced_names.clear();
-        for (auto& [name, child] : node.names) crash_node(*child, random);
+        for (auto& [name, child] : node.names) {
+            crash_node(*child, random);
+        }
         return;
     }
     // 0: nothing since the sync, 1: everything, 2: a prefix, 3: any subset.
@@ -476,7 +584,9 @@ void MemoryFileSystem::crash_node(Node& node, std::mt19937_64& random) {
         } else if (mode == 2 && i == prefix && !write.is_truncate) {
             const std::size_t blocks = write.bytes.size() / 512;
             write.bytes.resize(random() % (blocks + 1) * 512);
-            if (!write.bytes.empty()) apply(bytes, write);
+            if (!write.bytes.empty()) {
+                apply(bytes, write);
+            }
         }
     }
     node.current = bytes;
@@ -517,7 +627,9 @@ void MemoryFileSystem::collect(const Node& node, const std::string& path, std::v
 std::vector<std::string> MemoryFileSystem::files_below(const std::string& path) {
     const std::lock_guard lock(mutex_);
     std::vector<std::string> files;
-    if (const NodePointer node = find_locked(path)) collect(*node, path, files);
+    if (const NodePointer node = find_locked(path)) {
+        collect(*node, path, files);
+    }
     return files;
 }
 

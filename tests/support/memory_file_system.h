@@ -125,7 +125,9 @@ class MemoryFileSystem final : public FileSystem {
     static NodePointer copy(const NodePointer& node, Copies& copies);
     static Names copy(const Names& names, Copies& copies);
     void announce_change() const {
-        if (before_change) before_change();
+        if (before_change) {
+            before_change();
+        }
     }
     static void collect(const Node& node, const std::string& path, std::vector<std::string>& out);
 

@@ -33,13 +33,17 @@ constexpr std::int32_t kTimeoutMs = 30'000;
 PlainClient::Created PlainClient::create_topic(const std::string& name, int partitions,
                                                const std::map<std::string, std::string>& configs) {
     std::vector<CreateTopicsRequest::CreatableTopicConfig> entries;
-    for (const auto& [key, value] : configs) entries.push_back({.name = key, .value = value});
+    for (const auto& [key, value] : configs) {
+        entries.push_back({.name = key, .value = value});
+    }
     CreateTopicsRequest::CreatableTopic topic{.name = name, .num_partitions = partitions, .replication_factor = 1};
     topic.configs = entries;
     CreateTopicsRequest request;
     request.topics = {&topic, 1};
     const auto* answer = wire_.call<CreateTopicsResponse>(7, request);
-    if (answer == nullptr || answer->topics.empty()) return {};
+    if (answer == nullptr || answer->topics.empty()) {
+        return {};
+    }
     return {answer->topics[0].error_code, answer->topics[0].topic_id};
 }
 
@@ -75,7 +79,9 @@ std::optional<std::map<std::string, TopicSeen>> PlainClient::metadata() {
     MetadataRequest request;
     request.topics = nullptr;
     const auto* answer = wire_.call<MetadataResponse>(12, request);
-    if (answer == nullptr) return std::nullopt;
+    if (answer == nullptr) {
+        return std::nullopt;
+    }
     std::map<std::string, TopicSeen> topics;
     for (const auto& topic : answer->topics) {
         topics[std::string(topic.name.value_or(""))] = {topic.topic_id, topic.partitions.count()};
@@ -99,7 +105,9 @@ Produced PlainClient::produce(const std::string& topic, int partition, const std
     request.timeout_ms = 30000;
     request.topic_data = {&wanted, 1};
     const auto* answer = wire_.call<ProduceResponse>(9, request);
-    if (answer == nullptr || answer->responses.empty()) return {};
+    if (answer == nullptr || answer->responses.empty()) {
+        return {};
+    }
     const auto& reply = answer->responses[0].partition_responses[0];
     return {reply.error_code, reply.base_offset};
 }
@@ -126,7 +134,9 @@ ErrorCode PlainClient::commit(const std::string& group, const std::string& topic
     OffsetCommitRequest request;
     request.group_id = group;
     request.topics = {&wanted, 1};
-    if (const ErrorCode error = find_coordinator(wire_, group); error != ErrorCode::none) return error;
+    if (const ErrorCode error = find_coordinator(wire_, group); error != ErrorCode::none) {
+        return error;
+    }
     const auto* answer = wire_.call<OffsetCommitResponse>(8, request);
     return answer != nullptr && !answer->topics.empty() ? answer->topics[0].partitions[0].error_code
                                                         : ErrorCode::network_exception;
@@ -139,11 +149,17 @@ std::optional<std::int64_t> PlainClient::committed(const std::string& group, con
     OffsetFetchRequest request;
     request.group_id = group;
     request.topics = {&wanted, 1};
-    if (find_coordinator(wire_, group) != ErrorCode::none) return std::nullopt;
+    if (find_coordinator(wire_, group) != ErrorCode::none) {
+        return std::nullopt;
+    }
     const auto* answer = wire_.call<OffsetFetchResponse>(7, request);
-    if (answer == nullptr || answer->error_code != ErrorCode::none || answer->topics.empty()) return std::nullopt;
+    if (answer == nullptr || answer->error_code != ErrorCode::none || answer->topics.empty()) {
+        return std::nullopt;
+    }
     const auto& reply = answer->topics[0].partitions[0];
-    if (reply.error_code != ErrorCode::none) return std::nullopt;
+    if (reply.error_code != ErrorCode::none) {
+        return std::nullopt;
+    }
     return reply.committed_offset;
 }
 
@@ -166,9 +182,13 @@ std::optional<std::int64_t> PlainClient::list_offset(const std::string& topic, i
     request.replica_id = -1;
     request.topics = {&wanted, 1};
     const auto* answer = wire_.call<ListOffsetsResponse>(7, request);
-    if (answer == nullptr || answer->topics.empty()) return std::nullopt;
+    if (answer == nullptr || answer->topics.empty()) {
+        return std::nullopt;
+    }
     const auto& reply = answer->topics[0].partitions[0];
-    if (reply.error_code != ErrorCode::none) return std::nullopt;
+    if (reply.error_code != ErrorCode::none) {
+        return std::nullopt;
+    }
     return reply.offset;
 }
 
@@ -185,27 +205,37 @@ std::optional<std::vector<ReadRecord>> PlainClient::read_all(const std::string& 
             return std::nullopt;
         }
         const auto& data = answer->responses[0].partitions[0];
-        if (data.error_code != ErrorCode::none) return std::nullopt;
+        if (data.error_code != ErrorCode::none) {
+            return std::nullopt;
+        }
         const std::int64_t before = from;
         BatchCursor cursor(data.records.bytes());
         while (cursor.next()) {
-            if (!check_crc(cursor.batch())) return std::nullopt;
+            if (!check_crc(cursor.batch())) {
+                return std::nullopt;
+            }
             const auto walked = for_each_record(cursor.batch(), {}, [&](const RecordView& record) {
                 if (record.offset.value >= from) {
                     records.push_back({record.offset.value, std::string(record.value ? as_text(*record.value) : "")});
                 }
             });
-            if (!walked) return std::nullopt;
+            if (!walked) {
+                return std::nullopt;
+            }
             from = cursor.batch().header.next_offset().value;
         }
-        if (from == before) return records;
+        if (from == before) {
+            return records;
+        }
     }
 }
 
 bool poll_until(bool (*condition)(void*), void* argument, double seconds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (!condition(argument)) {
-        if (std::chrono::steady_clock::now() > deadline) return false;
+        if (std::chrono::steady_clock::now() > deadline) {
+            return false;
+        }
         std::this_thread::sleep_for(kPollStep);
     }
     return true;
@@ -216,7 +246,9 @@ std::uint64_t disk_usage(const std::filesystem::path& directory) {
     std::error_code error;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory, error)) {
         struct stat status{};
-        if (::stat(entry.path().c_str(), &status) == 0) bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+        if (::stat(entry.path().c_str(), &status) == 0) {
+            bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+        }
     }
     return bytes;
 }

@@ -36,7 +36,9 @@ inline std::optional<std::string> durable_difference(std::string_view left_dump,
         }
         return found;
     };
-    if (left_dump == right_dump) return std::nullopt;
+    if (left_dump == right_dump) {
+        return std::nullopt;
+    }
     std::vector<Section> left = sections(left_dump);
     std::vector<Section> right = sections(right_dump);
     const auto forget_what_only_one_has = [](std::vector<Section>& groups, const std::vector<Section>& others) {

@@ -49,13 +49,17 @@ class StorageWorld {
     void open() {
         files = std::make_unique<OpenFiles>(system, 8);
         auto opened = try_open();
-        if (!opened) throw std::runtime_error(opened.error().message);
+        if (!opened) {
+            throw std::runtime_error(opened.error().message);
+        }
     }
     StorageResult<void> try_open() {
         auto opened =
             LogDirectory::open(system, *files, "/data",
                                {.recovery_threads = 1, .default_config = std::shared_ptr<const LogConfig>(config), .now = {1}});
-        if (!opened) return std::unexpected(std::move(opened.error()));
+        if (!opened) {
+            return std::unexpected(std::move(opened.error()));
+        }
         directory = std::move(*opened);
         return {};
     }
@@ -76,14 +80,18 @@ class StorageWorld {
         open();
     }
     void restart_cleanly() {
-        if (auto closed = directory->close(); !closed) throw std::runtime_error(closed.error().message);
+        if (auto closed = directory->close(); !closed) {
+            throw std::runtime_error(closed.error().message);
+        }
         vanish();
         system.crash_process();
         open();
     }
     PartitionLog& log(int partition = 0) {
         auto claimed = directory->claim(topic, PartitionIndex{partition}, config);
-        if (!claimed) throw std::runtime_error(claimed.error().message);
+        if (!claimed) {
+            throw std::runtime_error(claimed.error().message);
+        }
         logs.push_back(*claimed);
         return **claimed;
     }
@@ -106,17 +114,27 @@ inline std::string read_all(const PartitionLog& log, Offset from) {
     std::string all;
     while (from < log.log_end_offset()) {
         auto slice = log.read(from, {.upper_bound = log.log_end_offset(), .max_bytes = 1 << 20, .minimum_one_batch = true});
-        if (!slice) return "error: " + slice.error().message;
+        if (!slice) {
+            return "error: " + slice.error().message;
+        }
         std::vector<std::byte> bytes(slice->size);
-        if (slice->file == nullptr) return "empty at " + std::to_string(from.value);
+        if (slice->file == nullptr) {
+            return "empty at " + std::to_string(from.value);
+        }
         auto count = slice->file->read_at(slice->position, bytes);
-        if (!count || *count != bytes.size()) return "short read";
+        if (!count || *count != bytes.size()) {
+            return "short read";
+        }
         BatchCursor cursor(bytes);
         while (cursor.next()) {
-            if (!check_crc(cursor.batch())) return "bad CRC at " + std::to_string(cursor.batch().header.base_offset.value);
+            if (!check_crc(cursor.batch())) {
+                return "bad CRC at " + std::to_string(cursor.batch().header.base_offset.value);
+            }
             from = cursor.batch().header.next_offset();
         }
-        if (cursor.error()) return "bad batch";
+        if (cursor.error()) {
+            return "bad batch";
+        }
         all += as_text(Bytes(bytes).first(cursor.position_bytes()));
     }
     return all;

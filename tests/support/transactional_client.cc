@@ -26,7 +26,9 @@ ErrorCode TransactionalClient::begin(std::int32_t timeout_ms) {
     (void)eventually([&] {
         const auto* answer = wire_.call<InitProducerIdResponse>(
             4, InitProducerIdRequest{.transactional_id = id_, .transaction_timeout_ms = timeout_ms});
-        if (answer == nullptr) return true;
+        if (answer == nullptr) {
+            return true;
+        }
         error = answer->error_code;
         producer_id_ = answer->producer_id;
         epoch_ = answer->producer_epoch;
@@ -40,7 +42,9 @@ ErrorCode TransactionalClient::write(const std::string& topic, std::int32_t part
                                      const std::string& key) {
     const std::pair place(topic, partition);
     auto next = std::ranges::find(sequences_, place, [](const auto& known) { return known.first; });
-    if (next == sequences_.end()) next = sequences_.insert(next, {place, 0});
+    if (next == sequences_.end()) {
+        next = sequences_.insert(next, {place, 0});
+    }
     BatchBuilder builder(
         {.producer_id = {producer_id_}, .producer_epoch = {epoch_}, .base_sequence = {next->second}, .transactional = true});
     builder.append({wall_ms()}, as_bytes(key), as_bytes(value));
@@ -50,7 +54,9 @@ ErrorCode TransactionalClient::write(const std::string& topic, std::int32_t part
     std::array topics{ProduceRequest::TopicProduceData{.name = topic, .partition_data = data}};
     const auto* answer = wire_.call<ProduceResponse>(
         12, ProduceRequest{.transactional_id = id_, .acks = -1, .timeout_ms = 30'000, .topic_data = topics});
-    if (answer == nullptr) return ErrorCode::network_exception;
+    if (answer == nullptr) {
+        return ErrorCode::network_exception;
+    }
     const ErrorCode error = answer->responses[0].partition_responses[0].error_code;
     next->second += error == ErrorCode::none ? 1 : 0;
     return error;
@@ -71,9 +77,13 @@ ErrorCode TransactionalClient::send_offsets(const std::string& group, const std:
                                                                                        .generation_id = member.generation,
                                                                                        .member_id = member.member_id,
                                                                                        .topics = topics});
-    if (answer == nullptr) return ErrorCode::network_exception;
+    if (answer == nullptr) {
+        return ErrorCode::network_exception;
+    }
     for (const auto& partition : answer->topics[0].partitions) {
-        if (partition.error_code != ErrorCode::none) return partition.error_code;
+        if (partition.error_code != ErrorCode::none) {
+            return partition.error_code;
+        }
     }
     return ErrorCode::none;
 }
@@ -81,7 +91,9 @@ ErrorCode TransactionalClient::send_offsets(const std::string& group, const std:
 ErrorCode TransactionalClient::end(bool commits) {
     const auto* answer = wire_.call<EndTxnResponse>(
         5, EndTxnRequest{.transactional_id = id_, .producer_id = producer_id_, .producer_epoch = epoch_, .committed = commits});
-    if (answer == nullptr) return ErrorCode::network_exception;
+    if (answer == nullptr) {
+        return ErrorCode::network_exception;
+    }
     if (answer->error_code == ErrorCode::none) {
         producer_id_ = answer->producer_id;
         epoch_ = answer->producer_epoch;

@@ -32,12 +32,16 @@ void ClientThrottles::on_topics_changed(const TopicsChange& change) { follow(cha
 void ClientThrottles::follow(topics::CatalogPointer catalog) {
     const MutexLock lock(mutex_);
     // Snapshots share what did not change.
-    if (catalog_ && &catalog_->all_client_quotas() == &catalog->all_client_quotas()) return;
+    if (catalog_ && &catalog_->all_client_quotas() == &catalog->all_client_quotas()) {
+        return;
+    }
     catalog_ = std::move(catalog);
     std::uint32_t limited = 0;
     for (const auto& [entity, quotas] : catalog_->all_client_quotas()) {
         for (std::size_t kind = 0; kind < kKeys.size(); ++kind) {
-            if (quotas.find(kKeys[kind]) != quotas.end()) limited |= 1U << kind;
+            if (quotas.find(kKeys[kind]) != quotas.end()) {
+                limited |= 1U << kind;
+            }
         }
     }
     limited_.store(limited, std::memory_order_relaxed);
@@ -63,9 +67,13 @@ std::int64_t ClientThrottles::use(Throttled what, const QuotaClient& client, dou
 std::int64_t ClientThrottles::use_or_leave(Throttled what, const QuotaClient& client, double value, Now now) {
     const MutexLock lock(mutex_);
     const auto limit = quota(what, client);
-    if (!limit) return 0;
+    if (!limit) {
+        return 0;
+    }
     const std::int64_t wait_ms = bounded(what, rates(what).use(*limit, value, now.monotonic));
-    if (wait_ms > 0) rates(what).take_back(*limit, value, now.monotonic);
+    if (wait_ms > 0) {
+        rates(what).take_back(*limit, value, now.monotonic);
+    }
     return wait_ms;
 }
 
@@ -73,10 +81,14 @@ std::int64_t ClientThrottles::connect(std::string_view address, Now now) {
     constexpr Throttled kWhat = Throttled::connections;
     const MutexLock lock(mutex_);
     const auto limit = topics::quota_of_address(*catalog_, address, kKeys[static_cast<std::size_t>(kWhat)]);
-    if (!limit) return 0;
+    if (!limit) {
+        return 0;
+    }
     const std::int64_t wait_ms = bounded(kWhat, rates(kWhat).use(*limit, 1, now.monotonic));
     // It is refused, so it was none.
-    if (wait_ms > 0) rates(kWhat).take_back(*limit, 1, now.monotonic);
+    if (wait_ms > 0) {
+        rates(kWhat).take_back(*limit, 1, now.monotonic);
+    }
     return wait_ms;
 }
 

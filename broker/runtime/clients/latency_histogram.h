@@ -24,12 +24,16 @@ class LatencyHistogram {
         }
     }
     void clear() {
-        for (auto& bucket : buckets_) bucket.store(0, std::memory_order_relaxed);
+        for (auto& bucket : buckets_) {
+            bucket.store(0, std::memory_order_relaxed);
+        }
         most_ns_.store(0, std::memory_order_relaxed);
     }
     [[nodiscard]] std::uint64_t count() const {
         std::uint64_t sum = 0;
-        for (const auto& bucket : buckets_) sum += bucket.load(std::memory_order_relaxed);
+        for (const auto& bucket : buckets_) {
+            sum += bucket.load(std::memory_order_relaxed);
+        }
         return sum;
     }
     [[nodiscard]] std::int64_t most_ns() const { return most_ns_.load(std::memory_order_relaxed); }

@@ -34,7 +34,9 @@ class Descriptor {
   public:
     explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
     ~Descriptor() {
-        if (descriptor_ >= 0) ::close(descriptor_);
+        if (descriptor_ >= 0) {
+            ::close(descriptor_);
+        }
     }
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
@@ -48,7 +50,9 @@ class Directory {
   public:
     explicit Directory(const std::string& path) : directory_(::opendir(path.c_str())) {}
     ~Directory() {
-        if (directory_ != nullptr) ::closedir(directory_);
+        if (directory_ != nullptr) {
+            ::closedir(directory_);
+        }
     }
     Directory(const Directory&) = delete;
     Directory& operator=(const Directory&) = delete;

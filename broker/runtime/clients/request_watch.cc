@@ -123,7 +123,9 @@ std::vector<RequestWatch::ApiReport> RequestWatch::reports() const {
 
 std::uint64_t RequestWatch::requests() const {
     std::uint64_t sum = 0;
-    for (const Api& api : apis_) sum += api.requests.load(std::memory_order_relaxed);
+    for (const Api& api : apis_) {
+        sum += api.requests.load(std::memory_order_relaxed);
+    }
     return sum;
 }
 

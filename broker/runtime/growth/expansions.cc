@@ -128,7 +128,9 @@ std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const topics::To
     }
     std::vector<std::string> groups;
     for (groups::TopicReader& reader : facts_.groups.readers_of(topic.name, topic.id)) {
-        if (!reader.seeds.empty()) groups.push_back(std::move(reader.group_id));
+        if (!reader.seeds.empty()) {
+            groups.push_back(std::move(reader.group_id));
+        }
     }
     return facts_.groups.remove_seeds(&turn, groups, seeds_of(topic, expansion, groups::seed_metadata(epoch)), turn.now());
 }

@@ -29,7 +29,9 @@ expansion::ProtectionFacts protection_facts(const PlanSources& sources, const To
                                                                                            : expansion::Protection::none,
                                      .refusals = refusals(sources, topic, facts.new_count, drained, sources.clock.now())};
     for (const expansion::ProducerReport& report : sources.keys.producers(topic.topic->id)) {
-        if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) continue;
+        if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) {
+            continue;
+        }
         known.producers.push_back({expansion::to_string(report.identity),
                                    std::max<std::int64_t>(0, facts.now.value - report.last_seen.value), report.is_closed});
     }
@@ -53,14 +55,18 @@ std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const
             expansion::PlanError{expansion::PlanFailure::source_failed, "topic " + facts.name + " was deleted meanwhile"});
     }
     std::vector<std::shared_ptr<PartitionLog>> logs;
-    for (const std::shared_ptr<Partition>& partition : topic->partitions) logs.push_back(partition->log);
+    for (const std::shared_ptr<Partition>& partition : topic->partitions) {
+        logs.push_back(partition->log);
+    }
     DrainedPositions drained;
     pass_what_nobody_reads(*topic, drained, facts.groups);
     RecordCountsInLogs counts(*topic, kCountedBytesMax);
     count_unread(counts, facts);
     LogRecordSource source(std::move(logs));
     auto outcome = expansion::run_plan(facts, source, options, progress);
-    if (outcome) expansion::protect_plan(outcome->plan, protection_facts(sources, *topic, facts, drained));
+    if (outcome) {
+        expansion::protect_plan(outcome->plan, protection_facts(sources, *topic, facts, drained));
+    }
     return outcome;
 }
 

@@ -46,7 +46,9 @@ void GroupFindings::judge(ownership::Suspect& suspect, const ownership::SeenRead
     }
     const auto peers = connections_.called(suspect.client_id, ownership::FencedReaders::kPeersMax + 1);
     // Whoever is not known yet may be the suspect; who goes on is met again when more is known.
-    for (const expansion::SpeakingConnection& peer : peers) connections_.want_process(peer.facts.id);
+    for (const expansion::SpeakingConnection& peer : peers) {
+        connections_.want_process(peer.facts.id);
+    }
     const std::optional<expansion::ConnectionFacts> owner = connections_.coordinator_of(suspect.group, suspect.owner_id);
     const ownership::Witnesses witnesses{.peers = peers,
                                          .are_complete = connections_.knows_all(),
@@ -65,7 +67,9 @@ void GroupFindings::judge(ownership::Suspect& suspect, const ownership::SeenRead
 void GroupFindings::judge_reads() {
     for (const ownership::SeenRead& read : reads_.take()) {
         for (ownership::Suspect& suspect : fenced_readers_.suspects()) {
-            if (suspect.place == read.place) judge(suspect, read);
+            if (suspect.place == read.place) {
+                judge(suspect, read);
+            }
         }
     }
     reads_.watch(fenced_readers_.places());

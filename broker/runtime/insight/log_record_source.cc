@@ -11,15 +11,21 @@ class SinkVisitor final : public BatchVisitor {
     SinkVisitor(const ScanRange& range, RecordSink& sink) : range_(range), sink_(sink) {}
 
     bool batch(const Batch& batch) override {
-        if (batch.header.attributes.is_control()) return true;
+        if (batch.header.attributes.is_control()) {
+            return true;
+        }
         bool stopped = false;
         const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {
-            if (record.offset < range_.from || record.offset >= range_.end) return true;
+            if (record.offset < range_.from || record.offset >= range_.end) {
+                return true;
+            }
             const std::size_t size = (record.key ? record.key->size() : 0) + (record.value ? record.value->size() : 0);
             stopped = !sink_.record({record.offset, record.key, size, record.value.has_value()});
             return !stopped;
         });
-        if (!walked) sink_.damage(batch.header.base_offset, batch_error_text(walked.error()));
+        if (!walked) {
+            sink_.damage(batch.header.base_offset, batch_error_text(walked.error()));
+        }
         return !stopped;
     }
     void damage(Offset offset, std::string_view reason) override { sink_.damage(offset, reason); }

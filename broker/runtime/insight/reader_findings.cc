@@ -28,7 +28,9 @@ bool holds_new_partition(const GroupFacts& group, std::int32_t old_count) {
 
 /// The group's rebalance is still to come, or under way.
 bool is_rebalance_due(const Finding& finding, const expansion::PlannedTopic& facts) {
-    if (finding.id != HazardId::rebalance) return false;
+    if (finding.id != HazardId::rebalance) {
+        return false;
+    }
     const auto group = std::ranges::find(facts.groups, finding.subject.group, &GroupFacts::group_id);
     return group != facts.groups.end() && !holds_new_partition(*group, facts.old_count);
 }
@@ -40,7 +42,9 @@ bool has_backlog(const std::vector<Finding>& findings) { return std::ranges::any
 bool tell_of_fence(const std::set<std::string>& released, std::vector<Finding>& findings) {
     bool is_held = false;
     for (Finding& finding : findings) {
-        if (!is_backlog(finding) || released.contains(finding.subject.group)) continue;
+        if (!is_backlog(finding) || released.contains(finding.subject.group)) {
+            continue;
+        }
         expansion::tell_of_fence(finding);
         is_held = true;
     }

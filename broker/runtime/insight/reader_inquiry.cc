@@ -23,7 +23,9 @@ using expansion::GroupFacts;
 
 /// Changes when a fence lets a group go, or ends.
 std::uint64_t state_of_fence(const TopicState& topic) {
-    if (!topic.expansion) return 0;
+    if (!topic.expansion) {
+        return 0;
+    }
     const TopicExpansion::Status status = topic.expansion->status();
     return status.has_fence ? 1 + status.released.size() : 0;
 }
@@ -40,7 +42,9 @@ class KnownConnections final : public expansion::ConnectionDirectory {
     }
     std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group, std::string_view member_id) const override {
         std::optional<expansion::ConnectionFacts> facts = connections_.coordinator_of(group, member_id);
-        if (facts) connections_.want_process(facts->id);
+        if (facts) {
+            connections_.want_process(facts->id);
+        }
         return facts;
     }
     bool is_looking_for(expansion::ConnectionId connection) const override { return !connections_.want_process(connection); }
@@ -70,7 +74,9 @@ std::uint64_t ReaderInquiry::others_of(const ReaderMemory& memory, const TopicTa
         const TopicState* other = table.find(name);
         add_to_hash(others, name, other == nullptr ? 0 : other->topic->partition_count);
     }
-    if (!memory.found().has_streams) return others;
+    if (!memory.found().has_streams) {
+        return others;
+    }
     if (streams_internal_at_ != table.catalog->sequence()) {
         streams_internal_at_ = table.catalog->sequence();
         streams_internal_ = 0;
@@ -84,12 +90,20 @@ std::uint64_t ReaderInquiry::others_of(const ReaderMemory& memory, const TopicTa
 // A group that neither reads the topic nor exists was deleted, and its findings end with it. While groups are being rebuilt
 // nobody knows.
 void ReaderInquiry::forget_deleted_groups(const std::vector<GroupFacts>& groups, expansion::ConsumerWatch& readers) {
-    if (!sources_.groups.is_complete()) return;
+    if (!sources_.groups.is_complete()) {
+        return;
+    }
     std::set<std::string> told = readers.groups_told();
-    for (const GroupFacts& group : groups) told.erase(group.group_id);
+    for (const GroupFacts& group : groups) {
+        told.erase(group.group_id);
+    }
     std::erase_if(told, [&](const std::string& group) { return sources_.groups.protocol_of(group).has_value(); });
-    if (!sources_.groups.is_complete()) return;
-    for (const std::string& group : told) readers.forget_group(group);
+    if (!sources_.groups.is_complete()) {
+        return;
+    }
+    for (const std::string& group : told) {
+        readers.forget_group(group);
+    }
 }
 
 ReaderInquiry::Look ReaderInquiry::look(const TopicState& topic, ReaderMemory& memory, TimestampMs now) {
@@ -106,7 +120,9 @@ ReaderInquiry::Look ReaderInquiry::look(const TopicState& topic, ReaderMemory& m
         const TopicExpansion::Status status = topic.expansion->status();
         look.found.is_held_by_fence = status.has_fence && tell_of_fence(status.released, look.findings);
     }
-    for (Finding& finding : standing_findings(facts)) look.findings.push_back(std::move(finding));
+    for (Finding& finding : standing_findings(facts)) {
+        look.findings.push_back(std::move(finding));
+    }
     return look;
 }
 
@@ -119,15 +135,21 @@ std::vector<Finding> ReaderInquiry::watch_findings(const TopicState& topic, cons
         ends.push_back(partition.log_end);
     }
     std::vector<std::int32_t> counts = {topic.topic->expansions.front()->old_partition_count};
-    for (const expansion::EarlierExpansion& growth : facts.earlier) counts.push_back(growth.new_count);
+    for (const expansion::EarlierExpansion& growth : facts.earlier) {
+        counts.push_back(growth.new_count);
+    }
     // Asked first: a look that ends meanwhile may be in the keys already.
     const std::uint64_t keys_seen = sources_.keys.batches_done();
     std::vector<expansion::MovedKey> moved;
     std::vector<expansion::StaleWrites::Writer> stale;
     sources_.keys.with_watch(topic.topic->id, [&](const expansion::TopicWatch* keys) {
-        if (keys == nullptr) return;
+        if (keys == nullptr) {
+            return;
+        }
         stale = keys->stale_writers(now);
-        if (readers.needs_keys()) moved = expansion::growth_steps(keys->keys(), keys->known_families(), counts);
+        if (readers.needs_keys()) {
+            moved = expansion::growth_steps(keys->keys(), keys->known_families(), counts);
+        }
     });
     const KnownConnections connections(connections_);
     const RecordFatesInLogs fates(topic);

@@ -7,13 +7,17 @@ namespace partita::runtime {
 using expansion::GroupFacts;
 
 void RememberedJoins::add(std::pair<std::string, std::string> join) {
-    if (joins_.size() < kJoinsMax) joins_.insert(std::move(join));
+    if (joins_.size() < kJoinsMax) {
+        joins_.insert(std::move(join));
+    }
 }
 
 void RememberedJoins::keep(std::vector<GroupFacts>& groups) {
     std::erase_if(joins_, [&](const auto& join) {
         const auto group = std::ranges::lower_bound(groups, join.first, {}, &GroupFacts::group_id);
-        if (group == groups.end() || group->group_id != join.first) return true;
+        if (group == groups.end() || group->group_id != join.first) {
+            return true;
+        }
         // Without any it restarts or rebalances, and nobody knows what it will read.
         return group->reads_others &&
                !std::ranges::binary_search(group->other_topics, join.second, {}, &GroupFacts::OtherTopic::name);
@@ -58,7 +62,9 @@ void ReaderMemory::take(const ReaderNote& note) {
         void operator()(const ReaderNote::Grown& grown) const {
             readers.set_growths(grown.growths, grown.readers ? &*grown.readers : nullptr);
             memory.grown_at_ = std::max(memory.grown_at_, grown.catalog_sequence);
-            for (const auto& join : grown.joins) memory.joins_.add(join);
+            for (const auto& join : grown.joins) {
+                memory.joins_.add(join);
+            }
         }
     };
     ++requests_;
@@ -68,7 +74,9 @@ void ReaderMemory::take(const ReaderNote& note) {
 }
 
 bool ReaderMemory::is_due(const ReaderCircumstances& present, Instant now) const {
-    if (circumstances_ != present || readers_.is_undecided()) return true;
+    if (circumstances_ != present || readers_.is_undecided()) {
+        return true;
+    }
     const bool is_time = changes_at_ && now >= *changes_at_;
     return is_time || now - waits_since_ >= kLookAgainMs;
 }
@@ -85,12 +93,16 @@ void ReaderMemory::note_look(const ReaderCircumstances& circumstances, Found fou
 void ReaderMemories::take(const std::deque<ReaderNote>& notes, Instant now) {
     for (const ReaderNote& note : notes) {
         if (std::holds_alternative<ReaderNote::GroupDeleted>(note.what)) {
-            for (auto& [id, memory] : topics_) memory.take(note);
+            for (auto& [id, memory] : topics_) {
+                memory.take(note);
+            }
             continue;
         }
         auto memory = topics_.find(note.topic);
         if (memory == topics_.end()) {
-            if (!note.is_growth()) continue;
+            if (!note.is_growth()) {
+                continue;
+            }
             memory = topics_.try_emplace(note.topic, note.name, now).first;
         }
         memory->second.take(note);
@@ -104,7 +116,9 @@ bool ReaderMemories::is_undecided() const {
 std::optional<Instant> ReaderMemories::changes_at() const {
     std::optional<Instant> first;
     for (const auto& [id, memory] : topics_) {
-        if (const auto at = memory.changes_at()) first = std::min(first.value_or(*at), *at);
+        if (const auto at = memory.changes_at()) {
+            first = std::min(first.value_or(*at), *at);
+        }
     }
     return first;
 }

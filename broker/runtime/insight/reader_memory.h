@@ -46,7 +46,9 @@ struct ReaderCircumstances {
 
     /// Adds the next log to `logs`. When a transaction ends its marker is seen first, and then that records are decided.
     void add_log(Offset start, Offset stable_end, Offset end) {
-        for (const Offset offset : {end, stable_end, start}) logs = logs * 31 + static_cast<std::uint64_t>(offset.value);
+        for (const Offset offset : {end, stable_end, start}) {
+            logs = logs * 31 + static_cast<std::uint64_t>(offset.value);
+        }
     }
     friend bool operator==(const ReaderCircumstances&, const ReaderCircumstances&) = default;
 };

@@ -8,13 +8,19 @@ void ReaderNotes::leave(ReaderNote note) {
     const MutexLock lock(mutex_);
     const bool is_growth = note.is_growth();
     // Growths are few, and everything else is nothing without them.
-    if (notes_.size() < kNotesMax || is_growth) notes_.push_back(std::move(note));
-    if (rounds_.on_note(is_growth) && worker_) worker_->wake();
+    if (notes_.size() < kNotesMax || is_growth) {
+        notes_.push_back(std::move(note));
+    }
+    if (rounds_.on_note(is_growth) && worker_) {
+        worker_->wake();
+    }
 }
 
 void ReaderNotes::on_change() {
     const MutexLock lock(mutex_);
-    if (rounds_.on_change() && worker_) worker_->wake();
+    if (rounds_.on_change() && worker_) {
+        worker_->wake();
+    }
 }
 
 bool ReaderNotes::is_watching() {

@@ -38,7 +38,9 @@ ReaderObserver::~ReaderObserver() { stop(); }
 
 void ReaderObserver::start() {
     sources_.topics.table()->for_each([&](const TopicState& topic) {
-        if (!topic.topic->expansions.empty()) notes_.leave(growth_note(*topic.topic, {}));
+        if (!topic.topic->expansions.empty()) {
+            notes_.leave(growth_note(*topic.topic, {}));
+        }
     });
     notes_.start(executor_, [this] { return step(); });
 }
@@ -51,7 +53,9 @@ void ReaderObserver::topic_grew(const TopicState& topic, std::span<const std::pa
     const auto& circumstances = topic.topic->expansions.back()->circumstances;
     if (circumstances && static_cast<std::size_t>(circumstances->group_count) == circumstances->groups.size()) {
         std::set<std::string>& readers = std::get<ReaderNote::Grown>(note.what).readers.emplace();
-        for (const topics::GroupAtCut& group : circumstances->groups) readers.insert(group.group_id);
+        for (const topics::GroupAtCut& group : circumstances->groups) {
+            readers.insert(group.group_id);
+        }
     }
     notes_.leave(std::move(note));
     reports_.ask_all_again();
@@ -64,12 +68,16 @@ void ReaderObserver::on_topics_changed(const TopicsChange& change) {
         const topics::TopicPointer& topic = each.after ? each.after : each.before;
         return topic && !topic->internal && each.kind != Kind::expansion_annotated;
     });
-    if (is_news) notes_.on_change();
+    if (is_news) {
+        notes_.on_change();
+    }
 }
 
 Instant ReaderObserver::step() {
     const Now now = sources_.clock.now();
-    if (const std::optional<Instant> later = notes_.begin_step(now.monotonic)) return *later;
+    if (const std::optional<Instant> later = notes_.begin_step(now.monotonic)) {
+        return *later;
+    }
     const std::int64_t before_ns = sources_.clock.thread_processor_ns();
     const std::shared_ptr<const TopicTable> table = sources_.topics.table();
     settle_round(*table, now);
@@ -81,9 +89,13 @@ std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const TopicTable& 
     memories_.take(notes_.take(), now);
     std::vector<Subject> subjects;
     for (auto entry = memories_.topics().begin(); entry != memories_.topics().end(); ++entry) {
-        if (!entry->second.is_in(table.catalog->sequence())) continue;
+        if (!entry->second.is_in(table.catalog->sequence())) {
+            continue;
+        }
         Subject subject{.entry = entry, .topic = table.find(entry->first), .circumstances = {}};
-        if (subject.topic != nullptr) subject.circumstances = inquiry_.circumstances(*subject.topic, entry->second, table);
+        if (subject.topic != nullptr) {
+            subject.circumstances = inquiry_.circumstances(*subject.topic, entry->second, table);
+        }
         subjects.push_back(subject);
     }
     return subjects;
@@ -109,7 +121,9 @@ void ReaderObserver::note_looks(bool has_more) {
 
 void ReaderObserver::settle(const TopicTable& table, Now now) {
     const MutexLock lock(settle_mutex_);
-    for (const Subject& subject : subjects(table, now.monotonic)) look(subject, now);
+    for (const Subject& subject : subjects(table, now.monotonic)) {
+        look(subject, now);
+    }
     note_looks(false);
 }
 

@@ -20,7 +20,9 @@ void ReaderReports::on_offset_fetch(const TopicState& topic, std::string_view gr
          .what = ReaderNote::OffsetFetched{std::string(group), connection.id, is_member, client, partition, committed, now},
          .name = {}});
     // What the client fetches next tells what it does without an offset.
-    if (committed == kNoOffset) ask_all_again();
+    if (committed == kNoOffset) {
+        ask_all_again();
+    }
 }
 
 void ReaderReports::on_list_offsets(const TopicState& topic, const expansion::ClientIdentity& client,
@@ -51,7 +53,9 @@ void ReaderReports::on_commit(const TopicState& topic, std::string_view group, c
                               expansion::ConnectionId connection, std::span<const expansion::ConsumerWatch::Commit> commits,
                               std::optional<expansion::Inversions::Positions> before, TimestampMs now) {
     connections_.want_process(connection);
-    if (before) notes_.note_positions(*topic.topic, group);
+    if (before) {
+        notes_.note_positions(*topic.topic, group);
+    }
     notes_.leave({.topic = topic.topic->id,
                   .what = ReaderNote::Committed{std::string(group),
                                                 connection,
@@ -66,8 +70,9 @@ void ReaderReports::on_commit(const TopicState& topic, std::string_view group, c
 void ReaderReports::on_transaction_commit(const groups::GroupCoordinator& coordinator, const groups::TransactionCommit& commit) {
     const std::shared_ptr<const TopicTable> table = topics_.table();
     const TopicState* topic = table->find(commit.topic);
-    if (topic == nullptr || !watches(*topic)) [[likely]]
+    if (topic == nullptr || !watches(*topic)) [[likely]] {
         return;
+    }
     ReaderNote::CommittedInTransaction note{
         .group = commit.group_id, .commits = {}, .before = std::nullopt, .keys_sent = samples_.taken()};
     if (wants_positions(*topic, commit.group_id)) {
@@ -76,7 +81,9 @@ void ReaderReports::on_transaction_commit(const groups::GroupCoordinator& coordi
     }
     for (const groups::TransactionCommit::Partition& moved : commit.partitions) {
         note.commits.push_back({moved.partition, moved.offset});
-        if (!note.before) continue;
+        if (!note.before) {
+            continue;
+        }
         if (moved.before) {
             note.before->insert_or_assign(moved.partition, *moved.before);
         } else {
@@ -88,9 +95,13 @@ void ReaderReports::on_transaction_commit(const groups::GroupCoordinator& coordi
 
 void ReaderReports::on_leave(const TopicTable& table, std::string_view group, std::string_view member_id,
                              expansion::ConnectionId connection, TimestampMs now) {
-    if (!notes_.is_watching()) return;
+    if (!notes_.is_watching()) {
+        return;
+    }
     const std::optional<groups::MemberHoldings> member = groups_.holdings_of(group, member_id);
-    if (!member) return;
+    if (!member) {
+        return;
+    }
     TimestampMs born = kNoTimestamp;
     if (const auto own = connections_.coordinator_of(group, member_id)) {
         connection = own->id;
@@ -98,7 +109,9 @@ void ReaderReports::on_leave(const TopicTable& table, std::string_view group, st
     }
     for (const groups::MemberHoldings::Topic& held : member->topics) {
         const TopicState* topic = table.find(held.name);
-        if (topic == nullptr || !watches(*topic)) continue;
+        if (topic == nullptr || !watches(*topic)) {
+            continue;
+        }
         notes_.leave({.topic = topic->topic->id,
                       .what = ReaderNote::Left{std::string(group),
                                                std::string(member_id),
@@ -112,7 +125,9 @@ void ReaderReports::on_leave(const TopicTable& table, std::string_view group, st
 }
 
 void ReaderReports::on_group_deleted(std::string_view group) {
-    if (!notes_.is_watching()) return;
+    if (!notes_.is_watching()) {
+        return;
+    }
     // One that comes by the name begins anew.
     notes_.forget_positions();
     notes_.leave({.topic = {}, .what = ReaderNote::GroupDeleted{std::string(group)}, .name = {}});

@@ -36,7 +36,9 @@ class Walk {
     RecordCount count() {
         while (at_ < to_ && pass_slice()) {
         }
-        if (at_ < to_) count_ += {.records = to_ - at_, .is_exact = false};
+        if (at_ < to_) {
+            count_ += {.records = to_ - at_, .is_exact = false};
+        }
         return count_;
     }
     [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
@@ -46,18 +48,28 @@ class Walk {
     bool pass_slice() {
         const auto slice =
             log_.read(at_, {.upper_bound = log_.high_watermark(), .max_bytes = kSliceBytes, .minimum_one_batch = true});
-        if (!slice || !slice->file) return false;
+        if (!slice || !slice->file) {
+            return false;
+        }
         const Offset before = at_;
         for (std::uint64_t position = 0; at_ < to_ && slice->size - position >= kBatchHeaderBytes;) {
-            if (bytes_read_ >= bytes_max_) return false;
+            if (bytes_read_ >= bytes_max_) {
+                return false;
+            }
             bytes_.resize(std::min<std::size_t>(slice->size - position, RecordCountsInLogs::kReadBytes));
             const auto read = slice->file->read_at(slice->position + position, bytes_);
-            if (!read || *read != bytes_.size()) return false;
+            if (!read || *read != bytes_.size()) {
+                return false;
+            }
             bytes_read_ += bytes_.size();
             const std::uint64_t passed = pass_headers();
-            if (passed == 0) return false;
+            if (passed == 0) {
+                return false;
+            }
             position += passed;
-            if (position >= slice->size) break;
+            if (position >= slice->size) {
+                break;
+            }
         }
         return at_ > before;
     }
@@ -68,13 +80,19 @@ class Walk {
         std::uint64_t position = 0;
         while (position < bytes_.size()) {
             const auto header = parse_batch_header(Bytes(bytes_).subspan(position));
-            if (!header) break;
+            if (!header) {
+                break;
+            }
             headers.push_back(*header);
             position += header->size_bytes();
         }
         const bool are_known = !headers.empty() && aborted_.look_up(log_, at_, std::max(at_ + 1, headers.back().next_offset()));
-        if (!are_known) return 0;
-        for (const BatchHeader& header : headers) pass(header);
+        if (!are_known) {
+            return 0;
+        }
+        for (const BatchHeader& header : headers) {
+            pass(header);
+        }
         return position;
     }
 
@@ -83,7 +101,9 @@ class Walk {
         const Offset begin = std::max(header.base_offset, at_);
         const Offset end = std::min(header.next_offset(), to_);
         at_ = std::max(at_, header.next_offset());
-        if (begin >= end || header.attributes.is_control() || is_aborted) return;
+        if (begin >= end || header.attributes.is_control() || is_aborted) {
+            return;
+        }
         const std::int64_t offsets = end - begin;
         const std::int64_t in_batch = header.record_count;
         const bool is_whole = begin == header.base_offset && end == header.next_offset();
@@ -108,13 +128,21 @@ class Walk {
 
 RecordCount RecordCountsInLogs::between(PartitionIndex partition, Offset from, Offset to) {
     const Partition* state = topic_.partition(partition.value);
-    if (state == nullptr) return {.records = std::max<std::int64_t>(0, to - from)};
+    if (state == nullptr) {
+        return {.records = std::max<std::int64_t>(0, to - from)};
+    }
     PartitionLog& log = *state->log;
     from = std::max(from, log.log_start_offset());
-    if (from >= to) return {};
-    if (is_dense(log, from, to)) return {.records = to - from};
+    if (from >= to) {
+        return {};
+    }
+    if (is_dense(log, from, to)) {
+        return {.records = to - from};
+    }
     const auto [known, is_new] = known_.try_emplace({partition, from, to});
-    if (is_new) known->second = count(log, from, to);
+    if (is_new) {
+        known->second = count(log, from, to);
+    }
     return known->second;
 }
 

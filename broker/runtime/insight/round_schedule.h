@@ -21,14 +21,18 @@ class RoundSchedule {
     /// it, and the first growth ends a wait without end.
     [[nodiscard]] bool on_note(bool is_growth) {
         has_news_ = true;
-        if (!is_resting_ && (!is_growth || is_watching_)) return false;
+        if (!is_resting_ && (!is_growth || is_watching_)) {
+            return false;
+        }
         is_resting_ = false;
         is_watching_ = true;
         return true;
     }
     /// Something else happened that may change what holds. True when the observer is to be woken.
     [[nodiscard]] bool on_change() {
-        if (!is_watching_) return false;
+        if (!is_watching_) {
+            return false;
+        }
         has_news_ = true;
         return std::exchange(is_resting_, false);
     }
@@ -47,7 +51,9 @@ class RoundSchedule {
         } else if (next_round_ == kNever || (rests_ && has_news_)) {
             plan_round(now);
         }
-        if (now < next_round_) return next_round_;
+        if (now < next_round_) {
+            return next_round_;
+        }
         is_resting_ = false;
         return std::nullopt;
     }

@@ -20,7 +20,9 @@ class ToldPositions {
         return told_.contains(key_of(topic, group));
     }
     void add(const topics::Topic& topic, std::string_view group) {
-        if (told_.size() == kGroupsMax) told_.clear();
+        if (told_.size() == kGroupsMax) {
+            told_.clear();
+        }
         told_.insert(key_of(topic, group));
     }
     void clear() { told_.clear(); }

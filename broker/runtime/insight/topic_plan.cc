@@ -22,7 +22,9 @@ GroupFacts group_facts(const TopicState& topic, groups::TopicReader reader) {
     GroupFacts group;
     group.committed.assign(topic.partitions.size(), kNoOffset);
     for (const auto& [partition, offset] : reader.committed) {
-        if (topic.topic->has_partition(partition)) group.committed[static_cast<std::size_t>(partition.value)] = offset;
+        if (topic.topic->has_partition(partition)) {
+            group.committed[static_cast<std::size_t>(partition.value)] = offset;
+        }
     }
     for (groups::TopicReader::OtherTopic& other : reader.other_topics) {
         group.other_topics.push_back({std::move(other.name), other.partition_count, other.is_aligned});
@@ -44,12 +46,15 @@ GroupFacts group_facts(const TopicState& topic, groups::TopicReader reader) {
 /// Gives each internal topic of that count to the groups by whose ids its name begins.
 void add_internal_topics(const CatalogNames& names, std::int32_t old_count, std::vector<GroupFacts>& groups) {
     for (const topics::TopicPointer& internal : names.streams_internal) {
-        if (internal->partition_count != old_count) continue;
+        if (internal->partition_count != old_count) {
+            continue;
+        }
         const std::string_view name = internal->name;
         for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1)) {
             const auto group = std::ranges::lower_bound(groups, name.substr(0, dash), {}, &GroupFacts::group_id);
-            if (group != groups.end() && group->group_id == name.substr(0, dash))
+            if (group != groups.end() && group->group_id == name.substr(0, dash)) {
                 group->internal_topics.push_back(internal->name);
+            }
         }
     }
 }
@@ -75,7 +80,9 @@ PlannedTopic facts_of(const PlanSources& sources, const TopicTable& table, const
 }  // namespace
 
 void pass_what_nobody_reads(const TopicState& topic, DrainedPositions& drained, std::vector<GroupFacts>& groups) {
-    for (GroupFacts& group : groups) group.positions = group.committed;
+    for (GroupFacts& group : groups) {
+        group.positions = group.committed;
+    }
     std::vector<Offset*> positions;
     for (std::size_t index = 0; index < topic.partitions.size(); ++index) {
         PartitionLog& log = *topic.partitions[index]->log;
@@ -83,13 +90,19 @@ void pass_what_nobody_reads(const TopicState& topic, DrainedPositions& drained, 
         positions.clear();
         for (GroupFacts& group : groups) {
             // Facts may be older than the topic's newest partitions.
-            if (index >= group.positions.size()) continue;
+            if (index >= group.positions.size()) {
+                continue;
+            }
             Offset& position = group.positions[index];
-            if (position != kNoOffset && position < end) positions.push_back(&position);
+            if (position != kNoOffset && position < end) {
+                positions.push_back(&position);
+            }
         }
         // Ascending, so that the log is read once.
         std::ranges::sort(positions, {}, [](const Offset* position) { return *position; });
-        for (Offset* position : positions) *position = std::max(*position, drained.first_deliverable(log, *position));
+        for (Offset* position : positions) {
+            *position = std::max(*position, drained.first_deliverable(log, *position));
+        }
     }
 }
 
@@ -100,7 +113,9 @@ void count_unread(expansion::RecordCounts& counts, PlannedTopic& facts) {
             const PartitionIndex partition{static_cast<std::int32_t>(index)};
             const expansion::PartitionFacts& log = facts.partitions[index];
             const Offset position = std::max(position_of(group, partition).value_or(log.log_start), log.log_start);
-            if (position < log.log_end) unread += counts.between(partition, position, log.log_end);
+            if (position < log.log_end) {
+                unread += counts.between(partition, position, log.log_end);
+            }
         }
         group.unread = unread;
     }
@@ -110,8 +125,12 @@ CatalogNames names_in(const topics::CatalogSnapshot& catalog) {
     CatalogNames names;
     const topics::TopicIndex& topics = catalog.topics();
     for (auto topic = topics.begin(); topic != topics.end(); ++topic) {
-        if (expansion::is_streams_internal_topic(topic->name)) names.streams_internal.push_back(topic.shared());
-        if (expansion::is_mirror_topic(topic->name)) names.mirrors.push_back(topic->name);
+        if (expansion::is_streams_internal_topic(topic->name)) {
+            names.streams_internal.push_back(topic.shared());
+        }
+        if (expansion::is_mirror_topic(topic->name)) {
+            names.mirrors.push_back(topic->name);
+        }
     }
     return names;
 }
@@ -152,7 +171,9 @@ std::optional<std::string> owning_application(GroupShards& groups, std::string_v
 std::vector<expansion::ProducerFacts> producer_facts(KeyObserver& keys, const TopicState& topic, TimestampMs now) {
     std::vector<expansion::ProducerFacts> producers;
     for (const expansion::ProducerReport& report : keys.producers(topic.topic->id)) {
-        if (now.value - report.last_seen.value >= expansion::TopicWatch::kSilentMs) continue;
+        if (now.value - report.last_seen.value >= expansion::TopicWatch::kSilentMs) {
+            continue;
+        }
         producers.push_back(
             {expansion::to_string(report.identity), report.verdict.habit, report.identity.producer_id != kNoProducerId});
     }
@@ -194,7 +215,9 @@ topics::ExpansionCircumstances expansion_circumstances(const PlannedTopic& facts
     known.requested_by = std::move(requested_by);
     const expansion::Plan plan = expansion::make_plan_without_scan(facts);
     known.verdict = expansion::to_string(plan.verdict);
-    for (const expansion::Finding& finding : plan.findings) known.findings.push_back(expansion::to_string(finding.id));
+    for (const expansion::Finding& finding : plan.findings) {
+        known.findings.push_back(expansion::to_string(finding.id));
+    }
     std::ranges::sort(known.findings);
     const auto repeated = std::ranges::unique(known.findings);
     known.findings.erase(repeated.begin(), repeated.end());
@@ -221,7 +244,9 @@ std::string plan_sentence(const PlannedTopic& facts) {
             ids += (ids.empty() ? "" : ", ") + id;
         }
     }
-    if (!ids.empty()) sentence += " Findings: " + ids + ".";
+    if (!ids.empty()) {
+        sentence += " Findings: " + ids + ".";
+    }
     return sentence + " For the keys themselves: partita plan " + plan.topic + " --to " + std::to_string(plan.to);
 }
 
@@ -229,7 +254,9 @@ std::vector<Offset> offsets_since(const PublishedTopics& topics, std::string_vie
     std::vector<Offset> offsets;
     const std::shared_ptr<const TopicTable> table = topics.table();
     const TopicState* topic = table->find(name);
-    if (topic == nullptr) return offsets;
+    if (topic == nullptr) {
+        return offsets;
+    }
     for (const std::shared_ptr<Partition>& partition : topic->partitions) {
         const Offset end = partition->log->log_end_offset();
         const auto found = partition->log->offset_for_timestamp(since, end);

@@ -5,7 +5,9 @@
 namespace partita::runtime {
 
 bool EventPolling::is_worthwhile() const {
-    if (waits_until_poll_ > 0 || std::ranges::count(was_short_, true) < kShortWaitsNeeded) return false;
+    if (waits_until_poll_ > 0 || std::ranges::count(was_short_, true) < kShortWaitsNeeded) {
+        return false;
+    }
     std::size_t clients = 0;
     for (auto client = clients_.begin(); client != clients_.end(); ++client) {
         clients += std::find(clients_.begin(), client, *client) == client ? 1 : 0;
@@ -14,8 +16,12 @@ bool EventPolling::is_worthwhile() const {
 }
 
 void EventPolling::note_wait(Wait wait, std::int64_t waited_ns) {
-    if (waits_until_poll_ > 0) --waits_until_poll_;
-    if (wait == Wait::polled) pause_waits_ = std::max(pause_waits_ / 2, kPauseWaitsMin);
+    if (waits_until_poll_ > 0) {
+        --waits_until_poll_;
+    }
+    if (wait == Wait::polled) {
+        pause_waits_ = std::max(pause_waits_ / 2, kPauseWaitsMin);
+    }
     if (wait == Wait::polled_in_vain) {
         waits_until_poll_ = pause_waits_;
         pause_waits_ = std::min(pause_waits_ * 2, kPauseWaitsMax);

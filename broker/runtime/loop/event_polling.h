@@ -66,7 +66,9 @@ class PollingSeats {
 
     /// False when all are taken, which is no reason to wait for one.
     [[nodiscard]] bool take() {
-        if (free_.fetch_sub(1, std::memory_order_relaxed) > 0) return true;
+        if (free_.fetch_sub(1, std::memory_order_relaxed) > 0) {
+            return true;
+        }
         free_.fetch_add(1, std::memory_order_relaxed);
         return false;
     }

@@ -87,7 +87,9 @@ bool Reactor::serve_next() {
         std::int64_t looked_ns = 0;
         for (int looks = 0; looked_ns < EventPolling::kLongestPollNs && looks < EventPolling::kLooksMax; ++looks) {
             served = loop_->context.poll_one() > 0;
-            if (served) break;
+            if (served) {
+                break;
+            }
             looked_ns = clock_.stopwatch_ns() - began_ns;
         }
         // A reactor that lost its processor meanwhile has not used it.

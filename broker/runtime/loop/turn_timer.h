@@ -29,7 +29,9 @@ class TurnTimer final : public TurnParticipant {
     }
 
     void end_turn(Now now) override {
-        if (!due_ || *due_ > now.monotonic) return;
+        if (!due_ || *due_ > now.monotonic) {
+            return;
+        }
         const std::function<void()> call = std::exchange(call_, nullptr);
         due_.reset();
         call();

@@ -21,7 +21,9 @@ std::string content_of(const std::string& path) {
 
 std::size_t processors_of_affinity() {
     cpu_set_t allowed;
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) return static_cast<std::size_t>(CPU_COUNT(&allowed));
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
+        return static_cast<std::size_t>(CPU_COUNT(&allowed));
+    }
     // More processors than the set has room for.
     return std::thread::hardware_concurrency();
 }
@@ -31,11 +33,16 @@ std::string cpu_max_of_this_process() {
     constexpr std::string_view kUnified = "0::";
     std::ifstream groups("/proc/self/cgroup");
     for (std::string line; std::getline(groups, line);) {
-        if (!line.starts_with(kUnified)) continue;
-        if (std::string found = content_of("/sys/fs/cgroup" + line.substr(kUnified.size()) + "/cpu.max"); !found.empty())
+        if (!line.starts_with(kUnified)) {
+            continue;
+        }
+        if (std::string found = content_of("/sys/fs/cgroup" + line.substr(kUnified.size()) + "/cpu.max"); !found.empty()) {
             return found;
+        }
     }
-    if (std::string found = content_of("/sys/fs/cgroup/cpu.max"); !found.empty()) return found;
+    if (std::string found = content_of("/sys/fs/cgroup/cpu.max"); !found.empty()) {
+        return found;
+    }
     // The first version of control groups has two files, and -1 for no quota.
     return content_of("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") + " " + content_of("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
 }
@@ -47,13 +54,17 @@ std::optional<std::size_t> processors_of_quota(std::string_view cpu_max) {
         cpu_max.remove_prefix(std::min(cpu_max.find_first_not_of(" \n"), cpu_max.size()));
         std::uint64_t value = 0;
         const auto [end, error] = std::from_chars(cpu_max.data(), cpu_max.data() + cpu_max.size(), value);
-        if (error != std::errc()) return std::nullopt;
+        if (error != std::errc()) {
+            return std::nullopt;
+        }
         cpu_max.remove_prefix(static_cast<std::size_t>(end - cpu_max.data()));
         return value;
     };
     const auto quota = next_number();
     const auto period = quota ? next_number() : std::nullopt;
-    if (!period || *period == 0) return std::nullopt;
+    if (!period || *period == 0) {
+        return std::nullopt;
+    }
     return static_cast<std::size_t>(std::max<std::uint64_t>(*quota / *period, 1));
 }
 

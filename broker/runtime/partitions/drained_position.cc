@@ -88,7 +88,9 @@ Offset DrainedPositions::first_deliverable(PartitionLog& log, Offset from) {
     std::map<Offset, Offset>& known = drained_[&log];
     if (const auto behind = known.upper_bound(from); behind != known.begin()) {
         const auto& [begin, end] = *std::prev(behind);
-        if (from <= end) return end;
+        if (from <= end) {
+            return end;
+        }
     }
     if (bytes_read_ >= bytes_max_) {
         return from;

@@ -8,7 +8,9 @@ namespace {
 /// Where the segment behind `offset` begins: the way around bytes that cannot be walked over.
 Offset next_segment(const PartitionLog& log, Offset offset, Offset end) {
     for (const SegmentSummary& segment : log.segments()) {
-        if (segment.base_offset > offset) return std::min(segment.base_offset, end);
+        if (segment.base_offset > offset) {
+            return std::min(segment.base_offset, end);
+        }
     }
     return end;
 }
@@ -18,7 +20,9 @@ Offset next_segment(const PartitionLog& log, Offset offset, Offset end) {
 Offset BatchWalk::walk(const PartitionLog& log, Offset from, Offset end, BatchVisitor& visitor) {
     for (from = std::max(from, log.log_start_offset()); from < end;) {
         const Step step = read_slice(log, from, end, visitor);
-        if (step.stop) return step.next;
+        if (step.stop) {
+            return step.next;
+        }
         from = step.next;
     }
     return from;
@@ -27,13 +31,19 @@ Offset BatchWalk::walk(const PartitionLog& log, Offset from, Offset end, BatchVi
 BatchWalk::Step BatchWalk::read_slice(const PartitionLog& log, Offset from, Offset end, BatchVisitor& visitor) {
     const auto slice = log.read(from, {.upper_bound = end, .max_bytes = read_bytes_, .minimum_one_batch = true});
     if (!slice) {
-        if (slice.error().error == ReadError::closed) return {end, true};
+        if (slice.error().error == ReadError::closed) {
+            return {end, true};
+        }
         // Removed by retention a moment ago, or unreadable.
-        if (from < log.log_start_offset()) return {log.log_start_offset()};
+        if (from < log.log_start_offset()) {
+            return {log.log_start_offset()};
+        }
         visitor.damage(from, slice.error().message);
         return {next_segment(log, from, end)};
     }
-    if (!slice->file || slice->size == 0) return {end, true};
+    if (!slice->file || slice->size == 0) {
+        return {end, true};
+    }
     buffer_.resize(slice->size);
     const auto read = slice->file->read_at(slice->position, buffer_);
     if (!read) {

@@ -15,7 +15,9 @@ TopicSettings TopicSettingsTable::of(std::string_view topic, const config::Confi
         broker_ = broker;
     }
     config::ConfigMap given = config::with_mode_pattern(configs, *broker, topic);
-    if (const auto known = known_.find(given); known != known_.end()) return known->second;
+    if (const auto known = known_.find(given); known != known_.end()) {
+        return known->second;
+    }
 
     const auto settings_of = [&](const config::TopicConfig& config) {
         return TopicSettings{std::make_shared<const config::TopicConfig>(config),
@@ -27,7 +29,9 @@ TopicSettings TopicSettingsTable::of(std::string_view topic, const config::Confi
                    {{"topic", topic}, {"reason", effective.error().message}});
         return settings_of(config::TopicConfig());
     }
-    if (known_.size() == kKindsMax) known_.clear();
+    if (known_.size() == kKindsMax) {
+        known_.clear();
+    }
     return known_.emplace(std::move(given), settings_of(*effective)).first->second;
 }
 

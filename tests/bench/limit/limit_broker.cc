@@ -48,7 +48,9 @@ constexpr std::chrono::microseconds kLook{50};
 }
 
 void check(bool holds, const char* what) {
-    if (!holds) give_up(what);
+    if (!holds) {
+        give_up(what);
+    }
 }
 
 struct Log {
@@ -145,14 +147,19 @@ class LimitBroker {
         while (true) {
             const int count = wait(events);
             for (int i = 0; i < count; ++i) {
-                if (events[i].data.ptr == nullptr)
+                if (events[i].data.ptr == nullptr) {
                     accept_one();
-                else
+                } else {
                     receive(*static_cast<Connection*>(events[i].data.ptr));
+                }
             }
-            if (sync_) sync_dirty();
+            if (sync_) {
+                sync_dirty();
+            }
             for (auto& connection : connections_) {
-                if (connection->parked.waits) answer_fetch(*connection);
+                if (connection->parked.waits) {
+                    answer_fetch(*connection);
+                }
                 send_answers(*connection);
             }
             std::erase_if(connections_, [](const auto& connection) { return connection->socket < 0; });
@@ -164,7 +171,9 @@ class LimitBroker {
     [[nodiscard]] int wait(epoll_event (&events)[kEvents]) const {
         const auto until = std::chrono::steady_clock::now() + kLook;
         do {
-            if (const int count = ::epoll_wait(epoll_, events, kEvents, 0); count != 0) return count;
+            if (const int count = ::epoll_wait(epoll_, events, kEvents, 0); count != 0) {
+                return count;
+            }
         } while (std::chrono::steady_clock::now() < until);
         return ::epoll_wait(epoll_, events, kEvents, -1);
     }
@@ -190,7 +199,9 @@ class LimitBroker {
         }
         const ssize_t count = ::recv(connection.socket, connection.received.data() + connection.filled,
                                      connection.received.size() - connection.filled, MSG_DONTWAIT);
-        if (count < 0 && errno == EAGAIN) return;
+        if (count < 0 && errno == EAGAIN) {
+            return;
+        }
         if (count <= 0) {
             ::close(connection.socket);
             connection.socket = -1;
@@ -201,7 +212,9 @@ class LimitBroker {
         std::size_t done = 0;
         while (connection.filled - done >= 4) {
             const auto size = static_cast<std::size_t>(load_big_endian<std::int32_t>(connection.received.data() + done));
-            if (connection.filled - done - 4 < size) break;
+            if (connection.filled - done - 4 < size) {
+                break;
+            }
             serve(connection, connection.received.data() + done + 4);
             done += 4 + size;
         }
@@ -356,7 +369,9 @@ class LimitBroker {
             put(out, std::int32_t{1});
             // No error, partition 0, led by 1, with the replica 1 in sync.
             put(out, std::int16_t{0});
-            for (const int number : {0, 1, 1, 1, 1, 1}) put(out, static_cast<std::int32_t>(number));
+            for (const int number : {0, 1, 1, 1, 1, 1}) {
+                put(out, static_cast<std::int32_t>(number));
+            }
         }
         store_big_endian(out.data() + begin, static_cast<std::int32_t>(out.size() - begin - 4));
     }
@@ -385,14 +400,18 @@ class LimitBroker {
 
     void sync_dirty() {
         for (Log& log : logs_) {
-            if (!log.is_dirty) continue;
+            if (!log.is_dirty) {
+                continue;
+            }
             check(::fdatasync(log.file) == 0, "fdatasync");
             log.is_dirty = false;
         }
     }
 
     void send_answers(Connection& connection) {
-        if (!connection.answers.empty() && connection.socket >= 0) send_all(connection, 0);
+        if (!connection.answers.empty() && connection.socket >= 0) {
+            send_all(connection, 0);
+        }
     }
 
     static void send_all(Connection& connection, int flags) {

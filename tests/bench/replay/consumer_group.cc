@@ -96,10 +96,14 @@ class Readers {
         if (answer.error_code != ErrorCode::none) {
             give_up("ConsumerGroupHeartbeat answered error " + std::to_string(static_cast<int>(answer.error_code)));
         }
-        if (!reader.in_group) return;
+        if (!reader.in_group) {
+            return;
+        }
         reader.epoch = answer.member_epoch;
         newest_epoch_ = std::max(newest_epoch_, answer.member_epoch);
-        if (answer.assignment == nullptr) return;
+        if (answer.assignment == nullptr) {
+            return;
+        }
         reader.partitions.clear();
         for (const auto& topic : answer.assignment->topic_partitions) {
             reader.topic_id = topic.topic_id;
@@ -112,9 +116,15 @@ class Readers {
         std::size_t owned = 0;
         std::size_t members = 0;
         for (const Reader& reader : readers_) {
-            if (reader.waits) return false;
-            if (!reader.in_group) continue;
-            if (reader.epoch != newest_epoch_ || reader.owes_answer) return false;
+            if (reader.waits) {
+                return false;
+            }
+            if (!reader.in_group) {
+                continue;
+            }
+            if (reader.epoch != newest_epoch_ || reader.owes_answer) {
+                return false;
+            }
             owned += reader.partitions.size();
             ++members;
         }
@@ -124,15 +134,23 @@ class Readers {
     void settle() {
         while (true) {
             for (Reader& reader : readers_) {
-                if (reader.in_group && !reader.waits && reader.epoch != kJoiningEpoch) send_heartbeat(reader);
-            }
-            while (std::any_of(readers_.begin(), readers_.end(), [](const Reader& reader) { return reader.waits; })) {
-                if (::poll(waits_.data(), waits_.size(), -1) < 0) give_up("poll failed");
-                for (std::size_t i = 0; i < readers_.size(); ++i) {
-                    if ((waits_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read_answer(readers_[i]);
+                if (reader.in_group && !reader.waits && reader.epoch != kJoiningEpoch) {
+                    send_heartbeat(reader);
                 }
             }
-            if (is_settled()) return;
+            while (std::any_of(readers_.begin(), readers_.end(), [](const Reader& reader) { return reader.waits; })) {
+                if (::poll(waits_.data(), waits_.size(), -1) < 0) {
+                    give_up("poll failed");
+                }
+                for (std::size_t i = 0; i < readers_.size(); ++i) {
+                    if ((waits_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+                        read_answer(readers_[i]);
+                    }
+                }
+            }
+            if (is_settled()) {
+                return;
+            }
         }
     }
 
@@ -158,7 +176,9 @@ double median(std::vector<double> values) {
 }  // namespace
 
 void consumer_group(const Settings& settings) {
-    if (settings.members < 2) give_up("a group of at least 2 members is needed");
+    if (settings.members < 2) {
+        give_up("a group of at least 2 members is needed");
+    }
     const std::string id = "bench-consumers-" + std::to_string(now_ns());
     Connection asking(settings.port);
     wait_for_coordinator(asking, id);

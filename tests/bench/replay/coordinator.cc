@@ -39,7 +39,9 @@ bool is_found(Connection& connection, std::string_view group_id) {
     FindCoordinatorRequest request;
     request.key = group_id;
     const ErrorCode error = connection.call<FindCoordinatorResponse>(kFindVersion, request).error_code;
-    if (error != ErrorCode::none && error != ErrorCode::coordinator_not_available) give_up("FindCoordinator answered an error");
+    if (error != ErrorCode::none && error != ErrorCode::coordinator_not_available) {
+        give_up("FindCoordinator answered an error");
+    }
     return error == ErrorCode::none;
 }
 
@@ -78,7 +80,9 @@ bool has_second_protocol(Connection& connection) {
 
 void wait_until(const auto& is_done, const char* otherwise) {
     for (int tries = 0; tries < kTries; ++tries) {
-        if (is_done()) return;
+        if (is_done()) {
+            return;
+        }
         ::poll(nullptr, 0, kRetryMs);
     }
     give_up(otherwise);
@@ -97,7 +101,9 @@ Transactions::Transactions(Connection& connection, std::string id)
             FindCoordinatorRequest find;
             find.key = id_;
             find.key_type = kTransactionKey;
-            if (connection.call<FindCoordinatorResponse>(kFindVersion, find).error_code != ErrorCode::none) return false;
+            if (connection.call<FindCoordinatorResponse>(kFindVersion, find).error_code != ErrorCode::none) {
+                return false;
+            }
             InitProducerIdRequest request;
             request.transactional_id = id_;
             request.transaction_timeout_ms = kTransactionTimeoutMs;
@@ -113,7 +119,9 @@ std::int16_t Transactions::produce_version() const {
 }
 
 void Transactions::begin(Connection& connection, std::string_view topic, int partitions) {
-    if (second_protocol_) return;
+    if (second_protocol_) {
+        return;
+    }
     std::vector<std::int32_t> numbers(static_cast<std::size_t>(partitions));
     std::iota(numbers.begin(), numbers.end(), 0);
     AddPartitionsToTxnRequest::AddPartitionsToTxnTopic named{.name = topic, .partitions = numbers};
@@ -125,7 +133,9 @@ void Transactions::begin(Connection& connection, std::string_view topic, int par
     for (int tries = 0; tries < kEndingTries; ++tries) {
         const auto& answer = connection.call<AddPartitionsToTxnResponse>(kAddPartitionsVersion, request);
         const ErrorCode error = answer.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code;
-        if (error == ErrorCode::none) return;
+        if (error == ErrorCode::none) {
+            return;
+        }
         if (error != ErrorCode::concurrent_transactions) {
             give_up("AddPartitionsToTxn answered error " + std::to_string(static_cast<int>(error)));
         }
@@ -155,7 +165,9 @@ void Transactions::read_commit(Connection& connection, std::int32_t correlation_
     if (answer.error_code != ErrorCode::none) {
         give_up("EndTxn answered error " + std::to_string(static_cast<int>(answer.error_code)));
     }
-    if (second_protocol_) producer_ = {answer.producer_id, answer.producer_epoch};
+    if (second_protocol_) {
+        producer_ = {answer.producer_id, answer.producer_epoch};
+    }
 }
 
 ProducerIdentity new_producer(Connection& connection) {

@@ -50,10 +50,14 @@ void send_on_schedule(const Settings& settings, const Schedule& schedule) {
     for (std::uint64_t next = 0; next < schedule.records;) {
         // Sleeps until shortly before the time and spins the rest: a timer alone is late by its slack of 50 us.
         const std::int64_t wait_ns = schedule.due_ns(next) - now_ns();
-        if (wait_ns > 80'000) std::this_thread::sleep_for(std::chrono::nanoseconds(wait_ns - 60'000));
+        if (wait_ns > 80'000) {
+            std::this_thread::sleep_for(std::chrono::nanoseconds(wait_ns - 60'000));
+        }
         while (now_ns() < schedule.due_ns(next)) {
         }
-        while (sent - answered >= settings.in_flight || connection.has_buffered()) read_answer();
+        while (sent - answered >= settings.in_flight || connection.has_buffered()) {
+            read_answer();
+        }
         const std::int64_t now = now_ns();
         const auto wall =
             std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
@@ -78,7 +82,9 @@ void send_on_schedule(const Settings& settings, const Schedule& schedule) {
         frame.put_raw(batch);
         connection.send(frame.finish(sent++));
     }
-    while (answered < sent) read_answer();
+    while (answered < sent) {
+        read_answer();
+    }
 }
 
 void receive_all(const Settings& settings, const Schedule& schedule, Latencies& latencies) {
@@ -102,20 +108,32 @@ void receive_all(const Settings& settings, const Schedule& schedule, Latencies& 
         connection.send(frame.finish(requests));
         const std::vector<std::byte>& body = connection.receive_answer(requests);
         const std::int64_t arrived_ns = now_ns();
-        if (body.size() < head_bytes) give_up("Fetch answered something else");
+        if (body.size() < head_bytes) {
+            give_up("Fetch answered something else");
+        }
         const auto error = load_big_endian<std::int16_t>(body.data() + head_bytes - 26);
         // A broker that applies its metadata in the background may not lead the partition yet.
-        if (offset == 0 && (error == kUnknownTopicOrPartition || error == kNotLeaderOrFollower)) continue;
-        if (error != 0) give_up("Fetch answered error " + std::to_string(error));
+        if (offset == 0 && (error == kUnknownTopicOrPartition || error == kNotLeaderOrFollower)) {
+            continue;
+        }
+        if (error != 0) {
+            give_up("Fetch answered error " + std::to_string(error));
+        }
         BatchCursor cursor(Bytes(body).subspan(head_bytes));
         while (cursor.next()) {
             const auto read = for_each_record(cursor.batch(), RecordReaderOptions{}, [&](const RecordView& record) {
                 std::int64_t due_ns = 0;
-                if (!record.value || record.value->size() < sizeof due_ns) give_up("a record that was not sent");
+                if (!record.value || record.value->size() < sizeof due_ns) {
+                    give_up("a record that was not sent");
+                }
                 std::memcpy(&due_ns, record.value->data(), sizeof due_ns);
-                if (static_cast<std::uint64_t>(offset++) >= schedule.warmup_records) latencies.add(arrived_ns - due_ns);
+                if (static_cast<std::uint64_t>(offset++) >= schedule.warmup_records) {
+                    latencies.add(arrived_ns - due_ns);
+                }
             });
-            if (!read) give_up("a batch that cannot be read");
+            if (!read) {
+                give_up("a batch that cannot be read");
+            }
         }
     }
 }
@@ -123,7 +141,9 @@ void receive_all(const Settings& settings, const Schedule& schedule, Latencies& 
 }  // namespace
 
 void end_to_end(const Settings& settings) {
-    if (settings.rate_per_s == 0) give_up("--rate must be above 0");
+    if (settings.rate_per_s == 0) {
+        give_up("--rate must be above 0");
+    }
     const double rate = static_cast<double>(settings.rate_per_s);
     Schedule schedule;
     schedule.interval_ns = 1e9 / rate;

@@ -45,11 +45,15 @@ class Reader {
     void read() {
         const auto size = static_cast<std::size_t>(connection_.receive_number<std::int32_t>());
         connection_.receive(head_.data(), head_.size());
-        if (load_big_endian<std::int32_t>(head_.data()) != requests_) give_up("an answer belongs to another request");
+        if (load_big_endian<std::int32_t>(head_.data()) != requests_) {
+            give_up("an answer belongs to another request");
+        }
         const std::byte* end = head_.data() + head_.size();
         const auto error = load_big_endian<std::int16_t>(end - 26);
         const auto record_bytes = load_big_endian<std::int32_t>(end - 4);
-        if (error != 0) give_up("Fetch answered error " + std::to_string(error));
+        if (error != 0) {
+            give_up("Fetch answered error " + std::to_string(error));
+        }
         if (load_big_endian<std::int32_t>(end - 8) > 0 || record_bytes < 0 ||
             size != head_.size() + static_cast<std::size_t>(record_bytes)) {
             give_up("an answer of a shape that was not asked for");
@@ -79,18 +83,26 @@ void fetch(const Settings& settings) {
     const EncodedBatch batch = make_batch(settings, 0);
     std::vector<Reader> readers;
     readers.reserve(static_cast<std::size_t>(settings.connections));
-    for (int i = 0; i < settings.connections; ++i) readers.emplace_back(settings, batch);
+    for (int i = 0; i < settings.connections; ++i) {
+        readers.emplace_back(settings, batch);
+    }
     const std::uint64_t enough = settings.megabytes * 1'000'000;
     const auto is_done = [&](const Reader& reader) { return reader.is_at_end() || reader.bytes() >= enough; };
     const Usage before = Usage::of(settings.pid);
     const auto began = SteadyClock::now();
-    for (Reader& reader : readers) reader.ask();
+    for (Reader& reader : readers) {
+        reader.ask();
+    }
     for (bool any = true; any;) {
         any = false;
         for (Reader& reader : readers) {
-            if (is_done(reader)) continue;
+            if (is_done(reader)) {
+                continue;
+            }
             reader.read();
-            if (is_done(reader)) continue;
+            if (is_done(reader)) {
+                continue;
+            }
             reader.ask();
             any = true;
         }
@@ -102,7 +114,9 @@ void fetch(const Settings& settings) {
         bytes += static_cast<double>(reader.bytes());
         requests += static_cast<double>(reader.requests());
     }
-    if (bytes < static_cast<double>(enough) * settings.connections) give_up("the topic has less than was to be read");
+    if (bytes < static_cast<double>(enough) * settings.connections) {
+        give_up("the topic has less than was to be read");
+    }
     Report report("fetch");
     report.add("bytes", bytes);
     report.add("requests", requests);

@@ -20,7 +20,9 @@ int main(int count, char** values) {
                                                                     {"offset_commits", offset_commits}};
     if (count < 2 || !modes.contains(values[1])) {
         std::fprintf(stderr, "usage: replay_client MODE [--OPTION VALUE]...\nmodes:");
-        for (const auto& [name, run] : modes) std::fprintf(stderr, " %s", name.c_str());
+        for (const auto& [name, run] : modes) {
+            std::fprintf(stderr, " %s", name.c_str());
+        }
         std::fprintf(stderr, "\n");
         return 2;
     }

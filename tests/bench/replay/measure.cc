@@ -31,9 +31,13 @@ Usage Usage::of(int pid) {
         double ticks = 0;
         machine >> ticks;
         const bool is_idle = field == 3 || field == 4;
-        if (!is_idle) usage.machine_s += ticks / ticks_per_s;
+        if (!is_idle) {
+            usage.machine_s += ticks / ticks_per_s;
+        }
     }
-    if (pid == 0) return usage;
+    if (pid == 0) {
+        return usage;
+    }
     // /proc says it in ticks of 10 ms, of which a short run has four.
     clockid_t clock{};
     timespec used{};
@@ -45,8 +49,12 @@ Usage Usage::of(int pid) {
 }
 
 double Latencies::percentile_us(double share) {
-    if (samples_ns_.empty()) give_up("nothing was measured");
-    if (!sorted_) std::sort(samples_ns_.begin(), samples_ns_.end());
+    if (samples_ns_.empty()) {
+        give_up("nothing was measured");
+    }
+    if (!sorted_) {
+        std::sort(samples_ns_.begin(), samples_ns_.end());
+    }
     sorted_ = true;
     const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(samples_ns_.size())));
     return static_cast<double>(samples_ns_[std::clamp<std::size_t>(rank, 1, samples_ns_.size()) - 1]) / 1000;
@@ -62,7 +70,9 @@ void Report::add(const std::string& name, double value) {
 }
 
 void Report::add_usage(const Usage& before, int pid, double gigabytes) {
-    if (pid == 0) return;
+    if (pid == 0) {
+        return;
+    }
     const Usage after = Usage::of(pid);
     add("broker_cpu_s", after.process_s - before.process_s);
     add("machine_cpu_s", after.machine_s - before.machine_s);
@@ -83,10 +93,14 @@ void Report::add_percentiles(const std::string& name, Latencies& latencies) {
 void Report::print() const { std::printf("%s}\n", text_.c_str()); }
 
 void touch_memory(std::uint64_t megabytes) {
-    if (megabytes == 0) return;
+    if (megabytes == 0) {
+        return;
+    }
     const std::size_t bytes = megabytes * 1'000'000;
     void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) give_up("no memory to touch");
+    if (memory == MAP_FAILED) {
+        give_up("no memory to touch");
+    }
     ::munmap(memory, bytes);
 }
 

@@ -29,9 +29,13 @@ std::vector<std::byte> commit_frame(const Settings& settings, int group, std::in
 
 void offset_commits(const Settings& settings) {
     std::vector<std::vector<std::byte>> frames;
-    for (int group = 0; group < settings.groups; ++group) frames.push_back(commit_frame(settings, group, 1000 + group));
+    for (int group = 0; group < settings.groups; ++group) {
+        frames.push_back(commit_frame(settings, group, 1000 + group));
+    }
     Connection connection(settings.port);
-    for (int group = 0; group < settings.groups; ++group) wait_for_coordinator(connection, group_id_of(group));
+    for (int group = 0; group < settings.groups; ++group) {
+        wait_for_coordinator(connection, group_id_of(group));
+    }
     // The first commit of a group creates it; what is measured is a group that lives.
     std::uint64_t wanted = settings.requests > 0 ? settings.requests : 20 * frames.size();
     Latencies latencies(wanted);
@@ -44,7 +48,9 @@ void offset_commits(const Settings& settings) {
         sent_at_ns.pop_front();
         // Throttle time, one topic with its name, then the partitions with their errors.
         const std::size_t partitions_at = 4 + 4 + 2 + settings.topic.size() + 4;
-        if (body.size() != partitions_at + 6 * static_cast<std::size_t>(settings.partitions)) give_up("a wrong answer");
+        if (body.size() != partitions_at + 6 * static_cast<std::size_t>(settings.partitions)) {
+            give_up("a wrong answer");
+        }
         for (std::size_t at = partitions_at; at < body.size(); at += 6) {
             if (const auto error = load_big_endian<std::int16_t>(body.data() + at + 4); error != 0) {
                 give_up("OffsetCommit answered error " + std::to_string(error));

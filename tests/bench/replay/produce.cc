@@ -51,7 +51,9 @@ struct Requests {
 
 std::size_t position_of(Bytes part, const std::vector<std::byte>& frame, std::size_t from) {
     const auto found = std::search(frame.begin() + static_cast<std::ptrdiff_t>(from), frame.end(), part.begin(), part.end());
-    if (found == frame.end()) give_up("a frame without what it was made of");
+    if (found == frame.end()) {
+        give_up("a frame without what it was made of");
+    }
     return static_cast<std::size_t>(found - frame.begin());
 }
 
@@ -68,7 +70,9 @@ std::vector<std::byte> produce_frame(const Settings& settings, const std::option
 
 Requests encode_requests(const Settings& settings, const std::optional<Transactions>& transactions) {
     Requests requests;
-    if (transactions) requests.version = transactions->produce_version();
+    if (transactions) {
+        requests.version = transactions->produce_version();
+    }
     int partition = 0;
     for (std::uint64_t held = 0; held < kBytesOfDifferentRequests || partition != 0; held += requests.bytes_each) {
         Requests::Request& request = requests.all.emplace_back();
@@ -91,9 +95,10 @@ Requests encode_requests(const Settings& settings, const std::optional<Transacti
             request.batches[i].position = from = position_of(batches[i].bytes, request.frame, from);
         }
     }
-    if (transactions)
+    if (transactions) {
         requests.producer_position =
             position_of(std::as_bytes(std::span(transactions->id())), requests.all[0].frame, 0) + transactions->id().size() - 1;
+    }
     return requests;
 }
 
@@ -107,9 +112,13 @@ std::vector<std::byte> encode_small_request(Settings settings) {
 }
 
 void check(const ProduceResponse& answer, std::size_t batches) {
-    if (answer.responses.size != 1) give_up("Produce answered for another number of topics");
+    if (answer.responses.size != 1) {
+        give_up("Produce answered for another number of topics");
+    }
     const auto& partitions = answer.responses[0].partition_responses;
-    if (std::cmp_not_equal(partitions.size, batches)) give_up("Produce answered for another number of partitions");
+    if (std::cmp_not_equal(partitions.size, batches)) {
+        give_up("Produce answered for another number of partitions");
+    }
     for (const auto& partition : partitions) {
         if (partition.error_code != ErrorCode::none) {
             give_up("Produce answered error " + std::to_string(static_cast<int>(partition.error_code)));
@@ -123,10 +132,18 @@ class Producer {
     Producer(const Settings& settings, int number)
         : connection_(settings.port), sequences_(static_cast<std::size_t>(settings.partitions)) {
         connection_.look_before_sleeping();
-        if (settings.idempotent) identity_ = new_producer(connection_);
-        if (settings.transaction_rhythm) small_request_ = encode_small_request(settings);
-        if (!settings.transactional) return;
-        if (settings.connections > kMaxTransactionalProducers) give_up("too many producers with a transactional id");
+        if (settings.idempotent) {
+            identity_ = new_producer(connection_);
+        }
+        if (settings.transaction_rhythm) {
+            small_request_ = encode_small_request(settings);
+        }
+        if (!settings.transactional) {
+            return;
+        }
+        if (settings.connections > kMaxTransactionalProducers) {
+            give_up("too many producers with a transactional id");
+        }
         transactions_.emplace(connection_, "replay-" + std::to_string(number));
         identity_ = transactions_->producer();
         transactions_->begin(connection_, settings.topic, settings.partitions);
@@ -141,9 +158,15 @@ class Producer {
     /// False while the transaction is full and not all of it was answered, and while it ends. Ends a full one. What the first
     /// protocol needs besides is waited for: whoever has several producers stands still then.
     [[nodiscard]] bool may_send(const Settings& settings) {
-        if (!transactions_ && small_request_.empty()) return true;
-        if (in_transaction_bytes_ < settings.transaction_bytes) return true;
-        if (in_flight() > 0) return false;
+        if (!transactions_ && small_request_.empty()) {
+            return true;
+        }
+        if (in_transaction_bytes_ < settings.transaction_bytes) {
+            return true;
+        }
+        if (in_flight() > 0) {
+            return false;
+        }
         if (!transactions_ || transactions_->is_second_protocol()) {
             send_end();
             return false;
@@ -155,16 +178,24 @@ class Producer {
     }
     /// When all records were answered.
     void finish() {
-        if (is_ending_) read_end();
-        if (transactions_ && in_transaction_bytes_ > 0) transactions_->commit(connection_);
+        if (is_ending_) {
+            read_end();
+        }
+        if (transactions_ && in_transaction_bytes_ > 0) {
+            transactions_->commit(connection_);
+        }
     }
 
     void send_next(Requests& requests) {
         in_transaction_bytes_ += requests.bytes_each;
         Requests::Request& request = requests.all[next_request_ % requests.all.size()];
         ++next_request_;
-        if (transactions_) request.frame[requests.producer_position] = static_cast<std::byte>(transactions_->id().back());
-        if (identity_.id >= 0) number(request);
+        if (transactions_) {
+            request.frame[requests.producer_position] = static_cast<std::byte>(transactions_->id().back());
+        }
+        if (identity_.id >= 0) {
+            number(request);
+        }
         set_correlation_id(request.frame, next_correlation_id_++);
         sent_at_ns_.push_back(now_ns());
         connection_.send(request.frame);
@@ -172,7 +203,9 @@ class Producer {
 
     /// Of records, or of the end of a transaction.
     void read_answer(const Requests& requests, Latencies& latencies) {
-        if (is_ending_) return read_end();
+        if (is_ending_) {
+            return read_end();
+        }
         const auto& answer = connection_.read<ProduceResponse, ProduceRequest>(requests.version, next_answer_id_++);
         latencies.add(now_ns() - sent_at_ns_.front());
         sent_at_ns_.pop_front();
@@ -196,7 +229,9 @@ class Producer {
         is_ending_ = false;
         in_transaction_bytes_ = 0;
         const std::int32_t id = next_answer_id_++;
-        if (!transactions_) return check(connection_.read<ProduceResponse, ProduceRequest>(kProduceVersion, id), 1);
+        if (!transactions_) {
+            return check(connection_.read<ProduceResponse, ProduceRequest>(kProduceVersion, id), 1);
+        }
         transactions_->read_commit(connection_, id);
         identity_ = transactions_->producer();
         std::ranges::fill(sequences_, 0);
@@ -206,7 +241,9 @@ class Producer {
         for (const Requests::BatchPlace& place : request.batches) {
             std::byte* batch = request.frame.data() + place.position;
             std::int32_t& sequence = sequences_[static_cast<std::size_t>(place.partition)];
-            if (transactions_) store_big_endian(batch + kAttributesPosition, kTransactionalAttributes);
+            if (transactions_) {
+                store_big_endian(batch + kAttributesPosition, kTransactionalAttributes);
+            }
             store_big_endian(batch + kProducerIdPosition, identity_.id);
             store_big_endian(batch + kEpochPosition, identity_.epoch);
             store_big_endian(batch + kSequencePosition, sequence);
@@ -250,26 +287,36 @@ void produce(const Settings& settings) {
     const auto began = SteadyClock::now();
     std::uint64_t sent = 0;
     const auto fill_window = [&](Producer& producer) {
-        if (settings.bursts && producer.in_flight() > 0) return;
+        if (settings.bursts && producer.in_flight() > 0) {
+            return;
+        }
         while (sent < wanted && producer.in_flight() < static_cast<std::size_t>(settings.in_flight) &&
                producer.may_send(settings)) {
             producer.send_next(requests);
             ++sent;
         }
     };
-    for (Producer& producer : producers) fill_window(producer);
+    for (Producer& producer : producers) {
+        fill_window(producer);
+    }
     while (latencies.count() < wanted) {
-        if (settings.connections > 1) wait_for_answers(waits);
+        if (settings.connections > 1) {
+            wait_for_answers(waits);
+        }
         for (std::size_t i = 0; i < producers.size(); ++i) {
             const bool is_ready = settings.connections == 1 || (waits[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
-            if (!is_ready || producers[i].in_flight() == 0) continue;
+            if (!is_ready || producers[i].in_flight() == 0) {
+                continue;
+            }
             do {
                 producers[i].read_answer(requests, latencies);
                 fill_window(producers[i]);
             } while (producers[i].has_buffered() && producers[i].in_flight() > 0);
         }
     }
-    for (Producer& producer : producers) producer.finish();
+    for (Producer& producer : producers) {
+        producer.finish();
+    }
     const double seconds = seconds_since(began);
     const auto bytes = static_cast<double>(wanted * requests.bytes_each);
     const auto records = static_cast<double>(wanted * requests.records_each);

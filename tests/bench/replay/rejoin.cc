@@ -62,10 +62,14 @@ class Group {
 
     /// First contact: every member is given an id (KIP-394). Not part of what is measured.
     void get_ids() {
-        for (Member& member : members_) send_join(member);
+        for (Member& member : members_) {
+            send_join(member);
+        }
         for (Member& member : members_) {
             const auto& answer = member.connection.read<JoinGroupResponse, JoinGroupRequest>(kJoinVersion);
-            if (answer.error_code != ErrorCode::member_id_required) give_up("JoinGroup gave no member id");
+            if (answer.error_code != ErrorCode::member_id_required) {
+                give_up("JoinGroup gave no member id");
+            }
             member.id = answer.member_id;
         }
     }
@@ -73,19 +77,28 @@ class Group {
     /// All members join at once; returns when all have an assignment of one generation.
     void rebalance() {
         ++round_;
-        for (Member& member : members_) send_join(member);
+        for (Member& member : members_) {
+            send_join(member);
+        }
         while (!is_settled()) {
             const int ready = ::poll(waits_.data(), waits_.size(), kHeartbeatMs);
-            if (ready < 0) give_up("poll failed");
+            if (ready < 0) {
+                give_up("poll failed");
+            }
             for (std::size_t i = 0; i < members_.size(); ++i) {
-                if ((waits_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read_answer(members_[i]);
+                if ((waits_[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+                    read_answer(members_[i]);
+                }
             }
             for (Member& member : members_) {
-                if (member.phase != Phase::settled) continue;
-                if (member.generation < newest_generation_)
+                if (member.phase != Phase::settled) {
+                    continue;
+                }
+                if (member.generation < newest_generation_) {
                     send_join(member);
-                else if (ready == 0)
+                } else if (ready == 0) {
                     send_heartbeat(member);
+                }
             }
         }
     }
@@ -142,7 +155,9 @@ class Group {
 
     void read_join(Member& member) {
         const auto& answer = member.connection.read<JoinGroupResponse, JoinGroupRequest>(kJoinVersion);
-        if (answer.error_code == ErrorCode::rebalance_in_progress) return send_join(member);
+        if (answer.error_code == ErrorCode::rebalance_in_progress) {
+            return send_join(member);
+        }
         if (answer.error_code != ErrorCode::none) {
             give_up("JoinGroup answered error " + std::to_string(static_cast<int>(answer.error_code)));
         }
@@ -150,7 +165,9 @@ class Group {
         newest_generation_ = std::max(newest_generation_, answer.generation_id);
         std::vector<SyncGroupRequest::Assignment> assignments;
         if (answer.leader == answer.member_id) {
-            for (const auto& other : answer.members) assignments.push_back({other.member_id, assignment_});
+            for (const auto& other : answer.members) {
+                assignments.push_back({other.member_id, assignment_});
+            }
         }
         const SyncGroupRequest request{
             .group_id = id_, .generation_id = answer.generation_id, .member_id = member.id, .assignments = assignments};
@@ -166,7 +183,9 @@ class Group {
         if (answer.error_code != ErrorCode::none) {
             give_up("SyncGroup answered error " + std::to_string(static_cast<int>(answer.error_code)));
         }
-        if (answer.assignment.size() != kAssignmentBytes) give_up("SyncGroup answered another assignment");
+        if (answer.assignment.size() != kAssignmentBytes) {
+            give_up("SyncGroup answered another assignment");
+        }
         member.phase = Phase::settled;
     }
 

@@ -14,13 +14,17 @@ void give_up(const std::string& message) {
 }
 
 Settings parse_settings(int count, char** values) {
-    if (count < 2) give_up("a mode is missing");
+    if (count < 2) {
+        give_up("a mode is missing");
+    }
     Settings settings{.mode = values[1]};
     const auto number = [](auto& field) {
         return [&field](const std::string& text) {
             char* end = nullptr;
             const double value = std::strtod(text.c_str(), &end);
-            if (text.empty() || *end != '\0' || value < 0) give_up("'" + text + "' is no number");
+            if (text.empty() || *end != '\0' || value < 0) {
+                give_up("'" + text + "' is no number");
+            }
             field = static_cast<std::remove_reference_t<decltype(field)>>(value);
         };
     };
@@ -59,8 +63,12 @@ Settings parse_settings(int count, char** values) {
             continue;
         }
         const auto option = options.find(name);
-        if (option == options.end()) give_up("unknown option " + name);
-        if (++i == count) give_up(name + " needs a value");
+        if (option == options.end()) {
+            give_up("unknown option " + name);
+        }
+        if (++i == count) {
+            give_up(name + " needs a value");
+        }
         option->second(values[i]);
     }
     if (settings.partitions < 1 || settings.connections < 1 || settings.in_flight < 1 || settings.batches_per_request < 1 ||

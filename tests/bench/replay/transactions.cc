@@ -38,7 +38,9 @@ class Writer {
     void run() {
         const auto began = SteadyClock::now();
         for (std::uint64_t i = 1; i <= settings_.requests; ++i) {
-            if (i > kFewest && seconds_since(began) >= settings_.seconds) break;
+            if (i > kFewest && seconds_since(began) >= settings_.seconds) {
+                break;
+            }
             commit_one(i);
         }
     }
@@ -47,7 +49,9 @@ class Writer {
   private:
     void commit_one(std::uint64_t number) {
         const std::int64_t waited_ns = write(transactions_.is_second_protocol() ? 0 : static_cast<std::int32_t>(number));
-        if (!commits_ns_.empty()) commits_ns_.back() += waited_ns;
+        if (!commits_ns_.empty()) {
+            commits_ns_.back() += waited_ns;
+        }
         const std::int64_t began_ns = now_ns();
         transactions_.commit(connection_);
         transactions_.begin(connection_, settings_.topic, settings_.partitions);
@@ -79,7 +83,9 @@ class Writer {
         const std::int64_t began_ns = now_ns();
         std::int64_t waited_ns = 0;
         for (int tries = 0; !is_written(request); ++tries) {
-            if (tries == kEndingTries) give_up("a transaction does not end");
+            if (tries == kEndingTries) {
+                give_up("a transaction does not end");
+            }
             ::poll(nullptr, 0, kRetryMs);
             waited_ns = now_ns() - began_ns;
         }
@@ -92,7 +98,9 @@ class Writer {
         const auto& answer = connection_.call<ProduceResponse>(transactions_.produce_version(), request);
         bool is_written = true;
         for (const auto& partition : answer.responses[0].partition_responses) {
-            if (partition.error_code == ErrorCode::none) continue;
+            if (partition.error_code == ErrorCode::none) {
+                continue;
+            }
             if (partition.error_code != ErrorCode::concurrent_transactions) {
                 give_up("Produce answered error " + std::to_string(static_cast<int>(partition.error_code)));
             }
@@ -111,20 +119,32 @@ class Writer {
 }  // namespace
 
 void transactions(const Settings& settings) {
-    if (settings.requests == 0) give_up("--requests must be above 0");
+    if (settings.requests == 0) {
+        give_up("--requests must be above 0");
+    }
     std::vector<std::unique_ptr<Writer>> writers;
-    for (int i = 0; i < settings.connections; ++i) writers.push_back(std::make_unique<Writer>(settings, i));
-    for (const auto& writer : writers) writer->warm_up();
+    for (int i = 0; i < settings.connections; ++i) {
+        writers.push_back(std::make_unique<Writer>(settings, i));
+    }
+    for (const auto& writer : writers) {
+        writer->warm_up();
+    }
     const Usage before = Usage::of(settings.pid);
     const auto began = SteadyClock::now();
     std::vector<std::thread> threads;
-    for (const auto& writer : writers) threads.emplace_back([&writer] { writer->run(); });
-    for (std::thread& thread : threads) thread.join();
+    for (const auto& writer : writers) {
+        threads.emplace_back([&writer] { writer->run(); });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
     const double seconds = seconds_since(began);
     Latencies commits(settings.requests * static_cast<std::size_t>(settings.connections));
     double count = 0;
     for (const auto& writer : writers) {
-        for (const std::int64_t each : writer->commits_ns()) commits.add(each);
+        for (const std::int64_t each : writer->commits_ns()) {
+            commits.add(each);
+        }
         count += static_cast<double>(writer->commits_ns().size());
     }
     Report report("transactions");

@@ -52,14 +52,18 @@ rd_kafka_t* make_client(rd_kafka_type_t type, const std::string& port, const Set
     Settings settings{{"bootstrap.servers", "127.0.0.1:" + port}};
     settings.insert(settings.end(), more.begin(), more.end());
     for (const auto& [name, value] : settings) {
-        if (rd_kafka_conf_set(conf, name, value.c_str(), error, sizeof error) != RD_KAFKA_CONF_OK) give_up(error);
+        if (rd_kafka_conf_set(conf, name, value.c_str(), error, sizeof error) != RD_KAFKA_CONF_OK) {
+            give_up(error);
+        }
     }
     if (delivered != nullptr) {
         rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
         rd_kafka_conf_set_opaque(conf, delivered);
     }
     rd_kafka_t* const client = rd_kafka_new(type, conf, error, sizeof error);
-    if (client == nullptr) give_up(error);
+    if (client == nullptr) {
+        give_up(error);
+    }
     return client;
 }
 
@@ -90,7 +94,9 @@ class Producer {
             char* const value = values_.data() + static_cast<std::size_t>(sent_) % different_ * record_bytes_;
             if (rd_kafka_produce(handle_, RD_KAFKA_PARTITION_UA, 0, value, record_bytes_, nullptr, 0, nullptr) == 0) {
                 ++sent_;
-                if (sent_ % 1000 == 0) rd_kafka_poll(client_, 0);
+                if (sent_ % 1000 == 0) {
+                    rd_kafka_poll(client_, 0);
+                }
             } else if (rd_kafka_last_error() == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
                 rd_kafka_poll(client_, 10);
             } else {
@@ -114,7 +120,9 @@ class Producer {
 
   private:
     static void check(rd_kafka_error_t* error) {
-        if (error != nullptr) give_up(rd_kafka_error_string(error));
+        if (error != nullptr) {
+            give_up(rd_kafka_error_string(error));
+        }
     }
     void check_delivered() const {
         if (delivered_.acknowledged != sent_) {
@@ -152,7 +160,9 @@ Times send_in_parts(Producer& producer, long records, long records_of_part, bool
     for (long left = records; left > 0; left -= records_of_part) {
         const auto part_began = Clock::now();
         part(std::min(left, records_of_part));
-        if (waits_for_parts) times.parts_s.push_back(seconds_since(part_began));
+        if (waits_for_parts) {
+            times.parts_s.push_back(seconds_since(part_began));
+        }
     }
     producer.wait();
     times.seconds = seconds_since(began);
@@ -165,8 +175,12 @@ Times produce_idempotently(const std::string& port, const char* topic, long reco
     return send_in_parts(producer, records, records_of_part, what != "idempotent", [&](long count) {
         const long behind = what == "exchange" ? 1 : 0;
         producer.send(count - behind);
-        if (what != "idempotent") producer.wait();
-        if (behind == 0) return;
+        if (what != "idempotent") {
+            producer.wait();
+        }
+        if (behind == 0) {
+            return;
+        }
         producer.send(behind);
         producer.wait();
     });
@@ -188,18 +202,26 @@ void consume(const std::string& port, const char* topic, int partitions, long re
         make_client(RD_KAFKA_CONSUMER, port, {{"group.id", "users"}, {"enable.auto.commit", "false"}}, nullptr);
     rd_kafka_poll_set_consumer(client);
     rd_kafka_topic_partition_list_t* const all = rd_kafka_topic_partition_list_new(partitions);
-    for (int i = 0; i < partitions; ++i) rd_kafka_topic_partition_list_add(all, topic, i)->offset = 0;
+    for (int i = 0; i < partitions; ++i) {
+        rd_kafka_topic_partition_list_add(all, topic, i)->offset = 0;
+    }
     rd_kafka_assign(client, all);
     rd_kafka_topic_partition_list_destroy(all);
     rd_kafka_queue_t* const queue = rd_kafka_queue_get_consumer(client);
     std::vector<rd_kafka_message_t*> some(kRecordsOfOnePoll);
     for (long seen = 0; seen < records;) {
         const ssize_t count = rd_kafka_consume_batch_queue(queue, kPatienceMs, some.data(), some.size());
-        if (count <= 0) give_up("no more records after " + std::to_string(seen));
+        if (count <= 0) {
+            give_up("no more records after " + std::to_string(seen));
+        }
         for (ssize_t i = 0; i < count; ++i) {
             rd_kafka_message_t* const message = some[static_cast<std::size_t>(i)];
-            if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) give_up(rd_kafka_message_errstr(message));
-            if (message->len != record_bytes) give_up("a record of another size");
+            if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+                give_up(rd_kafka_message_errstr(message));
+            }
+            if (message->len != record_bytes) {
+                give_up("a record of another size");
+            }
             rd_kafka_message_destroy(message);
         }
         seen += count;

@@ -63,7 +63,9 @@ std::string range(Versions versions) { return '[' + std::to_string(versions.firs
 
 std::string default_value(const Schema& schema, const Field& field) {
     const void* value = codec_detail::member(schema.defaults, field);
-    if (field.is_array) return codec_detail::as<ArrayBase>(value).size < 0 ? "null" : "[]";
+    if (field.is_array) {
+        return codec_detail::as<ArrayBase>(value).size < 0 ? "null" : "[]";
+    }
     switch (field.kind) {
         case Kind::boolean:
             return codec_detail::as<bool>(value) ? "true" : "false";
@@ -104,13 +106,17 @@ std::string default_value(const Schema& schema, const Field& field) {
 std::string fields_of(const Schema& schema) {
     std::string text = "[";
     for (const Field& field : schema.fields) {
-        if (text.size() > 1) text += ',';
+        if (text.size() > 1) {
+            text += ',';
+        }
         text += "{\"name\":" + quoted(field.name) + ",\"kind\":" + quoted(kind_name(field.kind)) +
                 ",\"array\":" + (field.is_array ? "true" : "false") + ",\"versions\":" + range(field.versions) +
                 ",\"nullable\":" + range(field.nullable) + ",\"tagged\":" + range(field.tagged) +
                 ",\"tag\":" + std::to_string(field.tag) + ",\"classic\":" + (field.always_classic ? "true" : "false") +
                 ",\"default\":" + default_value(schema, field);
-        if (field.nested != nullptr) text += ",\"fields\":" + fields_of(*field.nested);
+        if (field.nested != nullptr) {
+            text += ",\"fields\":" + fields_of(*field.nested);
+        }
         text += '}';
     }
     return text + ']';
@@ -126,7 +132,9 @@ std::string document() {
     std::string apis;
     std::string messages = message(ConsumerProtocolSubscription::schema) + ",\n" + message(ConsumerProtocolAssignment::schema);
     for (const ApiInfo& api : all_apis()) {
-        if (!apis.empty()) apis += ",\n";
+        if (!apis.empty()) {
+            apis += ",\n";
+        }
         apis += "{\"key\":" + std::to_string(static_cast<int>(api.key)) + ",\"name\":" + quoted(api.name) +
                 ",\"first\":" + std::to_string(api.versions.first) + ",\"last\":" + std::to_string(api.versions.last) +
                 ",\"unstable\":" + (api.latest_unstable ? "true" : "false") +
@@ -138,7 +146,9 @@ std::string document() {
     constexpr int kAboveAllCodes = 1000;
     for (int code = -1; code < kAboveAllCodes; ++code) {
         const std::string_view name = error_name(static_cast<ErrorCode>(code));
-        if (name.empty() || (code != -1 && name == error_name(static_cast<ErrorCode>(kAboveAllCodes)))) continue;
+        if (name.empty() || (code != -1 && name == error_name(static_cast<ErrorCode>(kAboveAllCodes)))) {
+            continue;
+        }
         errors += (errors.empty() ? "\"" : ",\n\"") + std::to_string(code) + "\":" + quoted(name);
     }
     return "{\"apis\":[\n" + apis + "],\n\"messages\":{\n" + messages + "},\n\"errors\":{\n" + errors + "}}\n";

@@ -29,7 +29,9 @@ Acl acl_of(AclEffect effect, std::string principal, Operation operation, std::st
 
 AclIndex index_of(const std::vector<Acl>& acls) {
     std::vector<AclPointer> pointers;
-    for (const Acl& acl : acls) pointers.push_back(std::make_shared<const Acl>(acl));
+    for (const Acl& acl : acls) {
+        pointers.push_back(std::make_shared<const Acl>(acl));
+    }
     return AclIndex(std::move(pointers));
 }
 
@@ -52,18 +54,26 @@ AclVerdict::Kind told_by_looking_at_all(const std::vector<Acl>& acls, const Requ
     bool found = false;
     bool allowed = false;
     for (const Acl& acl : acls) {
-        if (acl.resource != permission.resource || !holds_for(acl, name)) continue;
+        if (acl.resource != permission.resource || !holds_for(acl, name)) {
+            continue;
+        }
         found = true;
-        if (!is_for(acl, requester)) continue;
+        if (!is_for(acl, requester)) {
+            continue;
+        }
         const bool is_same = acl.operation == permission.operation || acl.operation == Operation::all;
         const auto implied = kImplied.find(permission.operation);
-        if (acl.effect == AclEffect::deny && is_same) return AclVerdict::Kind::denied;
+        if (acl.effect == AclEffect::deny && is_same) {
+            return AclVerdict::Kind::denied;
+        }
         if (acl.effect == AclEffect::allow &&
             (is_same || (implied != kImplied.end() && implied->second.contains(acl.operation)))) {
             allowed = true;
         }
     }
-    if (allowed) return AclVerdict::Kind::allowed;
+    if (allowed) {
+        return AclVerdict::Kind::allowed;
+    }
     return found ? AclVerdict::Kind::not_allowed : AclVerdict::Kind::no_rules;
 }
 
@@ -74,14 +84,18 @@ bool some_name_is_allowed(const std::vector<Acl>& acls, const Requester& request
                (acl.operation == permission.operation || acl.operation == Operation::all);
     };
     for (const Acl& pattern : acls) {
-        if (!asks_exactly(pattern) || pattern.effect != AclEffect::allow) continue;
+        if (!asks_exactly(pattern) || pattern.effect != AclEffect::allow) {
+            continue;
+        }
         // A name that begins with the pattern and is no literal rule's: only what denies the whole prefix denies it.
         const std::string name = pattern.pattern == PatternType::prefixed ? pattern.name + "\x7f"
                                  : pattern.name == kWildcard              ? "\x7f"
                                                                           : pattern.name;
         const bool is_denied = std::ranges::any_of(
             acls, [&](const Acl& acl) { return asks_exactly(acl) && acl.effect == AclEffect::deny && holds_for(acl, name); });
-        if (!is_denied) return true;
+        if (!is_denied) {
+            return true;
+        }
     }
     return false;
 }
@@ -102,7 +116,9 @@ class Rulebook {
     std::string name() {
         std::string text;
         const std::uint32_t length = 1 + random_() % 5;
-        while (text.size() < length) text += chance(8) ? '*' : static_cast<char>('a' + random_() % 2);
+        while (text.size() < length) {
+            text += chance(8) ? '*' : static_cast<char>('a' + random_() % 2);
+        }
         return text;
     }
     Permission permission() { return {pick(kOperations), pick(kResources)}; }
@@ -212,8 +228,9 @@ TEST(AddressInAcls, IsJavasText) {
     EXPECT_EQ(address_in_acls("1:2:3:4:5:6:7:8"), "1:2:3:4:5:6:7:8");
     EXPECT_EQ(address_in_acls("fe80::10:a0b:c0d0"), "fe80:0:0:0:0:10:a0b:c0d0");
     for (const char* as_it_is : {"127.0.0.1", "", "host", "a:b", "1:2:3:4:5:6:7:8:9", "1::2::3", "1:2:3:4:5:6:7::8",
-                                 "12345::", ":1", "1:", "1:2:3:4:5:6:7:", "g::", ":::"})
+                                 "12345::", ":1", "1:", "1:2:3:4:5:6:7:", "g::", ":::"}) {
         EXPECT_EQ(address_in_acls(as_it_is), as_it_is);
+    }
 }
 
 TEST(AclIndex, AnswersAHundredThousandQuestionsAboutTenThousandRulesInAMoment) {
@@ -301,7 +318,9 @@ TEST(AclFilter, TakesEveryOtherFieldAsItIs) {
 TEST(AclCodes, AreKnownUpToKafkasLast) {
     const auto known = [](bool (*is_known)(std::int8_t)) {
         int count = 0;
-        for (int code = -128; code < 128; ++code) count += is_known(static_cast<std::int8_t>(code)) ? 1 : 0;
+        for (int code = -128; code < 128; ++code) {
+            count += is_known(static_cast<std::int8_t>(code)) ? 1 : 0;
+        }
         return count;
     };
     EXPECT_FALSE(is_resource_code(0) || is_pattern_code(0) || is_operation_code(0) || is_effect_code(0));

@@ -414,10 +414,14 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
         std::set<Permission> said;
         for (const access::Need& need : row.needs) {
             said.insert(need.permission);
-            if (need.or_on_cluster) said.insert(*need.or_on_cluster);
+            if (need.or_on_cluster) {
+                said.insert(*need.or_on_cluster);
+            }
         }
         // Asked only when expressions of other members are due to be resolved: unit/groups/consumer_migration_test.cc.
-        if (row.key == ApiKey::join_group) said.erase(access::kDescribeTopic);
+        if (row.key == ApiKey::join_group) {
+            said.erase(access::kDescribeTopic);
+        }
         for (const Permission& permission : said) {
             EXPECT_TRUE(asked[row.key].contains(permission)) << row.api().name << " never asks for " << to_text(permission);
         }

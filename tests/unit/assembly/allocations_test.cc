@@ -37,7 +37,9 @@ std::atomic<std::uint64_t> allocations = 0;
 
 #if PARTITA_OWN_MALLOC
 static void count_allocation() {
-    if (is_counted) allocations.fetch_add(1, std::memory_order_relaxed);
+    if (is_counted) {
+        allocations.fetch_add(1, std::memory_order_relaxed);
+    }
 }
 
 extern "C" {
@@ -71,7 +73,9 @@ constexpr std::uint64_t kOddOnes = kRequests / 50;
 class Allocations : public ::testing::Test {
   protected:
     void SetUp() override {
-        if (!PARTITA_OWN_MALLOC) GTEST_SKIP() << "malloc belongs to the sanitizer here";
+        if (!PARTITA_OWN_MALLOC) {
+            GTEST_SKIP() << "malloc belongs to the sanitizer here";
+        }
         broker_ = InProcessBroker::start({.data_directory = directory_ / "data",
                                           .file_system = &files_,
                                           .metadata_store = {},
@@ -98,7 +102,9 @@ class Allocations : public ::testing::Test {
     [[nodiscard]] std::uint64_t counted(const std::vector<std::byte>& frame, int in_flight = 1) {
         const auto exchange = [&](int times) {
             for (int done = 0; done < times; done += in_flight) {
-                for (int i = 0; i < in_flight; ++i) ASSERT_TRUE(client_->send(frame));
+                for (int i = 0; i < in_flight; ++i) {
+                    ASSERT_TRUE(client_->send(frame));
+                }
                 for (int i = 0; i < in_flight; ++i) {
                     const auto answer = client_->receive();
                     ASSERT_TRUE(answer.has_value());
@@ -116,7 +122,9 @@ class Allocations : public ::testing::Test {
         const std::vector<std::string> values(3, std::string(value_bytes, 'v'));
         const std::vector<std::byte> batch = make_batch(values);
         std::vector<ProduceRequest::PartitionProduceData> partitions;
-        for (std::int32_t index = 0; index < 3; ++index) partitions.push_back({.index = index, .records = Records(Bytes(batch))});
+        for (std::int32_t index = 0; index < 3; ++index) {
+            partitions.push_back({.index = index, .records = Records(Bytes(batch))});
+        }
         ProduceRequest::TopicProduceData topic{.name = "topic", .partition_data = partitions};
         const ProduceRequest request{.acks = -1, .timeout_ms = 1000, .topic_data = {&topic, 1}};
         return request_frame(7, request);
@@ -170,7 +178,9 @@ TEST_F(Allocations, FetchOfRecordsSentFromTheFileMakesNone) {
 
 TEST_F(Allocations, OffsetCommitMakesNone) {
     std::vector<OffsetCommitRequest::Partition> partitions;
-    for (std::int32_t index = 0; index < 3; ++index) partitions.push_back({.partition_index = index, .committed_offset = 7});
+    for (std::int32_t index = 0; index < 3; ++index) {
+        partitions.push_back({.partition_index = index, .committed_offset = 7});
+    }
     OffsetCommitRequest::Topic topic{.name = "topic", .partitions = partitions};
     const OffsetCommitRequest request{.group_id = "a group whose name is long", .topics = {&topic, 1}};
     ASSERT_EQ(find_coordinator(*client_, request.group_id), ErrorCode::none);

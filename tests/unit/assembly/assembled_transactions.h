@@ -57,7 +57,9 @@ class AssembledTransactions : public ::testing::Test {
     void rest(std::int64_t duration_ms) {
         const Instant end = clock_.now().monotonic + duration_ms;
         while (clock_.now().monotonic < end && !broker_.is_dead()) {
-            if (!broker_.step()) broker_.let_time_pass(end - clock_.now().monotonic);
+            if (!broker_.step()) {
+                broker_.let_time_pass(end - clock_.now().monotonic);
+            }
         }
     }
     void restart() {
@@ -100,7 +102,9 @@ class AssembledTransactions : public ::testing::Test {
         BatchCursor cursor(copy);
         while (cursor.next()) {
             const BatchHeader& header = cursor.batch().header;
-            if (!header.attributes.is_transactional()) continue;
+            if (!header.attributes.is_transactional()) {
+                continue;
+            }
             std::string text = std::to_string(header.producer_id.value) + "/" + std::to_string(header.producer_epoch.value);
             RecordReader reader(cursor.batch());
             RecordView record;
@@ -174,7 +178,9 @@ class AssembledTransactions : public ::testing::Test {
         runtime::GroupShards& groups = services().groups;
         const auto verification = groups.begin_verification(group, producer.id, producer.epoch, true, clock_.now());
         if (verification) {
-            if (const ErrorCode error = add(id, producer, "__consumer_offsets"); error != ErrorCode::none) return error;
+            if (const ErrorCode error = add(id, producer, "__consumer_offsets"); error != ErrorCode::none) {
+                return error;
+            }
         }
         return commit_verified(producer, group, offset, verification.value_or(kNotVerified));
     }
@@ -213,7 +219,9 @@ class AssembledTransactions : public ::testing::Test {
         in_turn([&](runtime::Turn& turn) {
             const auto result = services().groups.ask(
                 turn, group, groups::OffsetFetch{.groups = {&wanted, 1}, .require_stable = require_stable, .reply_to = {}});
-            if (!result) return;
+            if (!result) {
+                return;
+            }
             const auto& found = result->groups.at(0).topics.at(0).partitions.at(0);
             fetched = {found.error, found.offset.value};
         });

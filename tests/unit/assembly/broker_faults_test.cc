@@ -24,7 +24,9 @@ using ::testing::SizeIs;
 class BrokerFaults : public ::testing::Test {
   protected:
     void start(std::vector<std::string> overrides = {}) {
-        if (!overrides.empty()) overrides_ = std::move(overrides);
+        if (!overrides.empty()) {
+            overrides_ = std::move(overrides);
+        }
         InProcessBroker::Options options{.data_directory = data_directory_, .file_system = &files_};
         options.metadata_store.commit_fault = [this] { return commit_fault_.load(); };
         options.overrides = {"offsets.topic.num.partitions=2"};
@@ -255,7 +257,9 @@ TEST_F(BrokerFaults, RecoveryIsNotRepeatedByASecondCrash) {
     start();
     const auto scanned = [&] {
         for (const RecoveryReport& report : broker_->broker().storage().logs->open_report().partitions) {
-            if (report.directory == "t-0") return report.scanned_bytes;
+            if (report.directory == "t-0") {
+                return report.scanned_bytes;
+            }
         }
         return std::uint64_t{0};
     };
@@ -343,7 +347,9 @@ void expect_last_values(PlainClient& client) {
         last[text.substr(0, text.find(':'))] = text.substr(text.find(':') + 1);
     }
     EXPECT_THAT(last, SizeIs(kKeys));
-    for (const auto& [key, round] : last) EXPECT_EQ(round, std::to_string(kRounds - 1)) << key;
+    for (const auto& [key, round] : last) {
+        EXPECT_EQ(round, std::to_string(kRounds - 1)) << key;
+    }
 }
 
 const std::vector<std::string> kCleanedOften{"log.cleaner.backoff.ms=20", "log.initial.task.delay.ms=50"};

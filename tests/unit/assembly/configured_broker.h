@@ -161,7 +161,9 @@ class ConfiguredBroker {
 
     /// A producer that was silent for half an hour is known, in a topic that is there since this was asked first.
     bool knows_silent_producer() {
-        if (lasting_topic_.empty()) lasting_topic_ = make_topic(1, {});
+        if (lasting_topic_.empty()) {
+            lasting_topic_ = make_topic(1, {});
+        }
         const ProducerId producer{++producers_};
         BatchBuilder builder({.producer_id = producer, .producer_epoch = {0}, .base_sequence = {0}});
         builder.append(called_.now().wall, std::nullopt, as_bytes("v"));
@@ -275,7 +277,9 @@ class ConfiguredBroker {
     std::int32_t produce_few(const std::string& topic, int records) {
         const std::string value(kValueBytes, 'v');
         BatchBuilder builder;
-        for (int record = 0; record < records; ++record) builder.append(called_.now().wall, std::nullopt, as_bytes(value));
+        for (int record = 0; record < records; ++record) {
+            builder.append(called_.now().wall, std::nullopt, as_bytes(value));
+        }
         return produce(topic, 1, builder);
     }
 
@@ -343,7 +347,9 @@ class ConfiguredBroker {
     std::uint64_t batches_taken(std::int32_t partitions, int records) {
         const std::string topic = make_topic(partitions, {});
         BatchBuilder builder;
-        for (int record = 0; record < records; ++record) builder.append(called_.now().wall, std::nullopt, Bytes());
+        for (int record = 0; record < records; ++record) {
+            builder.append(called_.now().wall, std::nullopt, Bytes());
+        }
         const runtime::KeySamples& samples = called_.broker().services().keys.samples();
         const std::uint64_t before = samples.taken();
         produce(topic, partitions, builder);

@@ -73,7 +73,9 @@ class ConnectionTimes : public ::testing::Test {
     }
     void TearDown() override {
         broker_.reset();
-        if (is_log_kept_) std::fputs(end_and_log().c_str(), stderr);
+        if (is_log_kept_) {
+            std::fputs(end_and_log().c_str(), stderr);
+        }
     }
 
     TemporaryDirectory directory_;
@@ -99,7 +101,9 @@ TEST_F(ConnectionTimes, IdleConnectionsAreClosedAndWaitingOnesAreNot) {
     ASSERT_TRUE(waiting.send(fetch));
     ASSERT_TRUE(half.send(std::span(fetch).first(9)));
     ASSERT_NO_FATAL_FAILURE(pass(kTimeMs / 2));
-    for (WireClient* each : {&idle, &half, &waiting}) EXPECT_TRUE(each->is_silent_for(std::chrono::milliseconds(10)));
+    for (WireClient* each : {&idle, &half, &waiting}) {
+        EXPECT_TRUE(each->is_silent_for(std::chrono::milliseconds(10)));
+    }
     ASSERT_NO_FATAL_FAILURE(pass(kTimeMs));
     EXPECT_TRUE(idle.is_closed_within());
     EXPECT_TRUE(half.is_closed_within()) << "half a request is no reason to stay";
@@ -154,7 +158,9 @@ TEST_F(ConnectionTimes, WhoDoesNotLogInInTimeIsClosedAndWhoIsKnownStays) {
         EXPECT_TRUE(each->is_silent_for(std::chrono::milliseconds(10))) << "there is time yet";
     }
     ASSERT_NO_FATAL_FAILURE(pass(kTimeMs / 2));
-    for (WireClient* each : {&silent, &halfway, &talkative}) EXPECT_TRUE(each->is_closed_within());
+    for (WireClient* each : {&silent, &halfway, &talkative}) {
+        EXPECT_TRUE(each->is_closed_within());
+    }
     EXPECT_TRUE(is_served(known));
     EXPECT_THAT(end_and_log(), HasSubstr("took longer than 500000 ms (partita.authentication.time.max.ms)"));
 }
@@ -194,7 +200,9 @@ Token create_token(WireClient& client, std::int64_t lifetime_ms) {
     const auto* const answer =
         client.call<CreateDelegationTokenResponse>(3, CreateDelegationTokenRequest{.max_lifetime_ms = lifetime_ms});
     EXPECT_TRUE(answer != nullptr && answer->error_code == ErrorCode::none) << client.failure();
-    if (answer == nullptr) return {};
+    if (answer == nullptr) {
+        return {};
+    }
     return {std::string(answer->token_id), authentication::to_base64(as_text(answer->hmac))};
 }
 

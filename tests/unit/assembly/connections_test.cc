@@ -58,7 +58,9 @@ class ConnectionsBounds : public ::testing::Test {
 
 TEST_F(ConnectionsBounds, OfAConnectionBeyondThoseThatAreKnownNothingIsSaid) {
     const ConnectionId first = note();
-    while (connections_->size() < Connections::kKnownMax) (void)note();
+    while (connections_->size() < Connections::kKnownMax) {
+        (void)note();
+    }
     EXPECT_TRUE(connections_->knows_all());
     const ConnectionId beyond = note();
     EXPECT_EQ(connections_->size(), Connections::kKnownMax);
@@ -133,7 +135,9 @@ TEST_F(ConnectionsBounds, ReactorsShareSoftwareWhileConnectionsComeAndGo) {
             for (int round = 0; round < kRounds; ++round) {
                 const std::string version = std::to_string((thread + round) % 3);
                 const Software said = connections_->software("client", version);
-                if (said->version != version || connections_->software("client", version) != said) ++wrong;
+                if (said->version != version || connections_->software("client", version) != said) {
+                    ++wrong;
+                }
             }
         });
     }
@@ -149,7 +153,9 @@ TEST_F(ConnectionsBounds, AWishBeyondThoseThatWaitIsTakenLater) {
     std::atomic<std::size_t> most = 0;
     connections_->look_up_by(
         [&, open = gate.get_future().share(), is_first = true](std::span<const runtime::LocalConnection> wanted) mutable {
-            if (std::exchange(is_first, false)) is_asked.set_value();
+            if (std::exchange(is_first, false)) {
+                is_asked.set_value();
+            }
             open.wait();
             most = std::max(most.load(), wanted.size());
             return std::vector<std::optional<expansion::ProcessIdentity>>(wanted.size());

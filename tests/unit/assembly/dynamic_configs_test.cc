@@ -185,7 +185,9 @@ class DynamicConfigs : public ::testing::Test {
         // Of those that come while the rate is kept, each is served at once.
         constexpr int kMany = 30;
         std::vector<WireClient> clients;
-        for (int count = 0; count < kMany; ++count) clients.push_back(elsewhere());
+        for (int count = 0; count < kMany; ++count) {
+            clients.push_back(elsewhere());
+        }
         expect_waiting_until_unset("max.connection.creation.rate", elsewhere());
     }
     void expect_waiting_until_unset(std::string_view name, WireClient client) {
@@ -219,10 +221,14 @@ class DynamicConfigs : public ::testing::Test {
 };
 
 bool is_inherited(std::string_view name) {
-    if (name == "partita.default.expansion.mode.patterns") return true;
+    if (name == "partita.default.expansion.mode.patterns") {
+        return true;
+    }
     for (const config::TopicConfigDefinition& topic : config::topic_config_definitions()) {
         for (const config::ConfigSynonym& synonym : topic.broker_synonyms) {
-            if (synonym.broker_config == name) return true;
+            if (synonym.broker_config == name) {
+                return true;
+            }
         }
     }
     return false;
@@ -230,7 +236,9 @@ bool is_inherited(std::string_view name) {
 
 std::string other_value(const config::ConfigDefinition& definition) {
     const auto found = inherited_values().find(definition.name);
-    if (found != inherited_values().end()) return found->second;
+    if (found != inherited_values().end()) {
+        return found->second;
+    }
     return std::to_string(std::stoll(std::string(*definition.default_value)) + 1);
 }
 
@@ -246,7 +254,9 @@ TEST_F(DynamicConfigs, EachThatIsDeclaredToActAtOnceIsSeenToAct) {
     };
     std::size_t seen = 0;
     for (const config::ConfigDefinition& definition : config::broker_config_definitions()) {
-        if (!is_dynamic(definition) || definition.effect != config::ConfigEffect::at_once) continue;
+        if (!is_dynamic(definition) || definition.effect != config::ConfigEffect::at_once) {
+            continue;
+        }
         const std::string name(definition.name);
         SCOPED_TRACE(name);
         ++seen;
@@ -289,7 +299,9 @@ TEST_F(DynamicConfigs, NoneIsTakenBeyondItsBounds) {
         }
     };
     for (const config::ConfigDefinition& definition : config::broker_config_definitions()) {
-        if (is_dynamic(definition)) expect_refused(Resource::broker, own_id(), definition);
+        if (is_dynamic(definition)) {
+            expect_refused(Resource::broker, own_id(), definition);
+        }
     }
     for (const config::TopicConfigDefinition& definition : config::topic_config_definitions()) {
         expect_refused(Resource::topic, "t", definition.definition);

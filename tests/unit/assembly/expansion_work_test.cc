@@ -57,11 +57,15 @@ class ExpansionWork : public ::testing::Test {
             names.push_back(topic(number));
             ASSERT_EQ(client_->create_topic(names.back(), 2, configs).error, ErrorCode::none);
         }
-        for (int number = 0; number < kGroups; ++number) join("group-" + std::to_string(number), names);
+        for (int number = 0; number < kGroups; ++number) {
+            join("group-" + std::to_string(number), names);
+        }
     }
     void join(const std::string& group, const std::vector<std::string>& names) {
         HeldPartitions held;
-        for (const std::string& name : names) held.emplace_back(name, std::vector<std::int32_t>{0, 1});
+        for (const std::string& name : names) {
+            held.emplace_back(name, std::vector<std::int32_t>{0, 1});
+        }
         ASSERT_EQ(join_alone(client_->wire(), group, held), ErrorCode::none);
     }
     [[nodiscard]] std::uint64_t visits() { return broker_->services().groups.groups_visited(); }
@@ -99,7 +103,9 @@ TEST_F(ExpansionWork, TopicsOfOneRequestShareTheLookAtTheGroups) {
     make_crowd();
     std::vector<std::string> names;
     std::vector<CreatePartitionsRequest::CreatePartitionsTopic> topics;
-    for (int number = 0; number < kTopics; ++number) names.push_back(topic(number));
+    for (int number = 0; number < kTopics; ++number) {
+        names.push_back(topic(number));
+    }
     for (const std::string& name : names) {
         topics.push_back({});
         topics.back().name = name;
@@ -200,8 +206,12 @@ std::string group_in(int offsets_partition, int number) {
     for (int suffix = 0;; ++suffix) {
         const std::string name = "group-" + std::to_string(number) + "-" + std::to_string(suffix);
         std::uint32_t hash = 0;
-        for (const char character : name) hash = 31 * hash + static_cast<unsigned char>(character);
-        if (static_cast<int>((hash & 0x7fffffff) % 2) == offsets_partition) return name;
+        for (const char character : name) {
+            hash = 31 * hash + static_cast<unsigned char>(character);
+        }
+        if (static_cast<int>((hash & 0x7fffffff) % 2) == offsets_partition) {
+            return name;
+        }
     }
 }
 
@@ -267,7 +277,9 @@ TEST_F(ExpansionWork, RequestsBeyondThoseThatMayWaitAreRefusedAtOnce) {
         const runtime::Catalog::Section busy(broker_->services().catalog);
         broker_->services().expansion_worker.submit(request(60'000));
         const int waiting = static_cast<int>(runtime::ExpansionWorker::kWaitingMax);
-        for (int number = 0; number < waiting - 1; ++number) broker_->services().expansion_worker.submit(request(0));
+        for (int number = 0; number < waiting - 1; ++number) {
+            broker_->services().expansion_worker.submit(request(0));
+        }
         EXPECT_EQ(refused_at_once, 0);
         broker_->services().expansion_worker.submit(request(0));
         broker_->services().expansion_worker.submit(request(0));

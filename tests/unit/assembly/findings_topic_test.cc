@@ -54,15 +54,23 @@ class FindingsTopicInABroker : public ::testing::Test {
         const auto table = broker_->services().topics.table();
         const runtime::TopicState* topic = table->find(FindingsTopic::kName);
         std::vector<std::int32_t> records;
-        if (topic == nullptr) return records;
+        if (topic == nullptr) {
+            return records;
+        }
         const PartitionLog& log = *topic->partitions.front()->log;
         for (Offset from = log.log_start_offset(); from < log.log_end_offset();) {
             const auto slice = log.read(from, {.upper_bound = log.log_end_offset(), .max_bytes = 1, .minimum_one_batch = true});
-            if (!slice || slice->file == nullptr) break;
+            if (!slice || slice->file == nullptr) {
+                break;
+            }
             std::vector<std::byte> bytes(slice->size);
-            if (const auto count = slice->file->read_at(slice->position, bytes); !count || *count != bytes.size()) break;
+            if (const auto count = slice->file->read_at(slice->position, bytes); !count || *count != bytes.size()) {
+                break;
+            }
             const auto batch = parse_batch(bytes);
-            if (!batch) break;
+            if (!batch) {
+                break;
+            }
             records.push_back(batch->header.record_count);
             from = Offset{batch->header.base_offset.value + batch->header.last_offset_delta + 1};
         }
@@ -78,7 +86,9 @@ TEST_F(FindingsTopicInABroker, ATurnWritesOneBatchOfSoManyAndLaterTurnsTheRest) 
     open_findings(kFindings);
     const auto written = [&] {
         std::int64_t sum = 0;
-        for (const std::int32_t records : batches()) sum += records;
+        for (const std::int32_t records : batches()) {
+            sum += records;
+        }
         return sum;
     };
     ASSERT_TRUE(eventually([&] { return written() >= static_cast<std::int64_t>(kFindings); })) << written();

@@ -37,7 +37,9 @@ class FirstUsers : public ::testing::Test {
         const auto table = called.broker().services().topics.table();
         const auto& all = table->catalog->all_scram_credentials();
         const auto found = all.find(user);
-        if (found == all.end() || !found->second.contains(mechanism)) return {};
+        if (found == all.end() || !found->second.contains(mechanism)) {
+            return {};
+        }
         return found->second.find(mechanism)->second;
     }
     static bool is_password(CalledBroker& called, const std::string& user, const std::string& password) {

@@ -35,7 +35,9 @@ struct Operation {
         const std::size_t second = text.find(' ', first + 1);
         const std::string verb = text.substr(0, first);
         name = text.substr(first + 1, second - first - 1);
-        if (verb != "SETNULL") value = second == std::string::npos ? "" : text.substr(second + 1);
+        if (verb != "SETNULL") {
+            value = second == std::string::npos ? "" : text.substr(second + 1);
+        }
         number = verb == "DELETE" ? 1 : verb == "APPEND" ? 2 : verb == "SUBTRACT" ? 3 : 0;
     }
     std::string name;
@@ -45,13 +47,17 @@ struct Operation {
 
 std::vector<Operation> operations_of(const std::string& text) {
     std::vector<Operation> operations;
-    for (const std::string& one : config::split(text, ';')) operations.emplace_back(one);
+    for (const std::string& one : config::split(text, ';')) {
+        operations.emplace_back(one);
+    }
     return operations;
 }
 
 /// As Kafka's admin client names the error.
 std::string outcome(ErrorCode error, std::optional<std::string_view> message) {
-    if (error == ErrorCode::none) return "OK";
+    if (error == ErrorCode::none) {
+        return "OK";
+    }
     const std::string name = error == ErrorCode::invalid_request  ? "InvalidRequestException"
                              : error == ErrorCode::invalid_config ? "InvalidConfigurationException"
                                                                   : std::string(error_name(error));
@@ -64,7 +70,9 @@ class GoldenAlterations : public ::testing::Test {
 
     std::string create(std::string_view name, const std::vector<Operation>& operations, bool validate_only) {
         std::vector<CreateTopicsRequest::CreatableTopicConfig> configs;
-        for (const Operation& one : operations) configs.push_back({.name = one.name, .value = one.value});
+        for (const Operation& one : operations) {
+            configs.push_back({.name = one.name, .value = one.value});
+        }
         std::array topics{
             CreateTopicsRequest::CreatableTopic{.name = name, .num_partitions = 1, .replication_factor = 1, .configs = configs}};
         std::string answer;
@@ -95,8 +103,9 @@ class GoldenAlterations : public ::testing::Test {
         broker_.ask<DescribeConfigsResponse>(4, DescribeConfigsRequest{.resources = resources, .include_synonyms = true},
                                              [&](const auto& response) {
                                                  EXPECT_EQ(response.results[0].error_code, ErrorCode::none);
-                                                 for (const auto& one : response.results[0].configs)
+                                                 for (const auto& one : response.results[0].configs) {
                                                      entries.push_back(entry_of(one));
+                                                 }
                                              });
         std::ranges::sort(entries, {}, &config::ConfigEntry::name);
         return entries;

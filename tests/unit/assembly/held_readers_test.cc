@@ -68,7 +68,9 @@ class HeldReaders : public ::testing::Test {
     }
     static Fetched answer(WireClient& wire, std::int32_t id) {
         const auto* answer = wire.read_reply<FetchResponse, FetchRequest>(kFetchVersion, id);
-        if (answer == nullptr || answer->responses.empty()) return {};
+        if (answer == nullptr || answer->responses.empty()) {
+            return {};
+        }
         const auto& data = answer->responses[0].partitions[0];
         EXPECT_EQ(data.error_code, ErrorCode::none);
         return {data.high_watermark, data.records.bytes().size()};
@@ -187,7 +189,9 @@ class UnknownReaders : public HeldReaders {
         HeldReaders::TearDown();
     }
     void open_gate() {
-        if (!std::exchange(is_open_, true)) gate_.set_value();
+        if (!std::exchange(is_open_, true)) {
+            gate_.set_value();
+        }
     }
 
     std::promise<void> gate_;
@@ -268,7 +272,9 @@ TEST_F(FenceReadersBounds, OfMoreReadersThanAreToldApartNobodyIsTheOnlyOne) {
     }
     const std::uint64_t beyond = kFirst + runtime::FenceReaders::kReadersMax + 1;
     EXPECT_EQ(judge(readers, "scenario", beyond), Attribution::Kind::one_of);
-    for (const std::uint64_t gone : {kFirst + 1, kFirst + 2}) readers.on_closed(expansion::ConnectionId{gone});
+    for (const std::uint64_t gone : {kFirst + 1, kFirst + 2}) {
+        readers.on_closed(expansion::ConnectionId{gone});
+    }
     EXPECT_EQ(judge(readers, "scenario", beyond), Attribution::Kind::member) << "all of them are known again";
 }
 
@@ -282,8 +288,9 @@ TEST_F(FenceReadersBounds, WithMoreHoldingsThanAreKeptNobodyIsExcludedForWhatItF
         runtime::FenceReaders readers(services().groups, services().connections);
         Attribution::Kind kind{};
         for (const std::int64_t after_ms : {std::int64_t{0}, expansion::kHandoverMs + 1}) {
-            for (const std::int32_t partition : {kNotHeld, 2})
+            for (const std::int32_t partition : {kNotHeld, 2}) {
                 kind = judge(readers, "of " + std::to_string(held), 1'000'000, partition, after_ms);
+            }
         }
         return kind;
     };

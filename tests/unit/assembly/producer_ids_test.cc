@@ -101,7 +101,9 @@ class ToldProducerIds : public ::testing::Test {
         broker_.wake();
         const Instant end = clock_.now().monotonic + duration_ms;
         while (clock_.now().monotonic < end) {
-            if (!broker_.step()) broker_.let_time_pass(end - clock_.now().monotonic);
+            if (!broker_.step()) {
+                broker_.let_time_pass(end - clock_.now().monotonic);
+            }
         }
         read_replies();
     }
@@ -111,8 +113,12 @@ class ToldProducerIds : public ::testing::Test {
     }
     /// Both have asked. Nothing is synced as long as nobody but the reactor does anything.
     void expect_that_both_wait() {
-        for (Asker* asker : {&one_, &other_}) asker->id = asker->epoch = -1;
-        for (int turn = 0; turn < 10; ++turn) (void)broker_.services().turns.first_reactor().step();
+        for (Asker* asker : {&one_, &other_}) {
+            asker->id = asker->epoch = -1;
+        }
+        for (int turn = 0; turn < 10; ++turn) {
+            (void)broker_.services().turns.first_reactor().step();
+        }
         read_replies();
         EXPECT_EQ(one_.id, -1);
         EXPECT_EQ(other_.id, -1);
@@ -151,7 +157,9 @@ TEST_F(ToldProducerIds, ThatFollowTheLastEpochAreToldToNobodyBeforeTheyAreDurabl
     ASSERT_TRUE(log.append(batch, {.now = clock_.now().wall}));
     broker_.die(MortalBroker::Death::kill);
     world_.network = nullptr;
-    for (Asker* asker : {&one_, &other_}) asker->lose_connection();
+    for (Asker* asker : {&one_, &other_}) {
+        asker->lose_connection();
+    }
     ASSERT_TRUE(broker_.restart(100));
     world_.network = broker_.network();
     one_.add(used_up);

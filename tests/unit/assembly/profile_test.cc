@@ -34,7 +34,9 @@ const ApiVersionsRequest kAsk{.client_software_name = "test", .client_software_v
 
 Offered offered(const ApiVersionsResponse& response) {
     Offered found;
-    for (const ApiVersionsResponse::ApiVersion& api : response.api_keys) found[api.api_key] = {api.min_version, api.max_version};
+    for (const ApiVersionsResponse::ApiVersion& api : response.api_keys) {
+        found[api.api_key] = {api.min_version, api.max_version};
+    }
     return found;
 }
 
@@ -105,8 +107,9 @@ TEST(WithAProfile, WhatItOffersIsAdvertisedAndNothingElse) {
         const profile::Profile profile({.tier = *profile::parse_tier(tier)});
         Offered expected;
         for (const handlers::ServedApi& served : handlers::served_apis()) {
-            if (const auto versions = profile.versions_of(served.key))
+            if (const auto versions = profile.versions_of(served.key)) {
                 expected[static_cast<std::int16_t>(served.key)] = *versions;
+            }
         }
         EXPECT_EQ(offered(*response), expected);
         EXPECT_EQ(expected.at(0), (Versions{3, 7}));
@@ -183,7 +186,9 @@ TEST(WithAProfile, TopicsAndPartitionsAreLimitedByTier) {
     EXPECT_EQ(standard.create(client, "wide", 33), ErrorCode::invalid_partitions);
     EXPECT_EQ(standard.create(client, "wide", 32), ErrorCode::none);
     EXPECT_EQ(standard.grow(client, "wide", 33), ErrorCode::policy_violation);
-    for (int i = 1; i < 10; ++i) EXPECT_EQ(standard.create(client, "t" + std::to_string(i), 1), ErrorCode::none);
+    for (int i = 1; i < 10; ++i) {
+        EXPECT_EQ(standard.create(client, "t" + std::to_string(i), 1), ErrorCode::none);
+    }
     EXPECT_EQ(standard.create(client, "one-more", 1), ErrorCode::policy_violation);
 
     TierBroker premium("premium");
@@ -204,7 +209,9 @@ TEST(WithAProfile, ATopicThatIsOneTooManyIsNotMadeByAskingForIt) {
             client.call<MetadataResponse>(5, MetadataRequest{.topics = names, .allow_auto_topic_creation = true});
         return metadata == nullptr ? ErrorCode::unknown_server_error : metadata->topics[0].error_code;
     };
-    for (int i = 0; i < 10; ++i) (void)ask_for("t" + std::to_string(i));
+    for (int i = 0; i < 10; ++i) {
+        (void)ask_for("t" + std::to_string(i));
+    }
     EXPECT_EQ(ask_for("t9"), ErrorCode::none);
     EXPECT_NE(ask_for("one-more"), ErrorCode::none);
     EXPECT_NE(ask_for("one-more"), ErrorCode::none);

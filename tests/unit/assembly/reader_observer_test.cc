@@ -155,7 +155,9 @@ class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
     [[nodiscard]] std::string last() {
         std::string last = name(0);
         for (int number = 1; number < kTopics; ++number) {
-            if (table()->find(last)->topic->id < table()->find(name(number))->topic->id) last = name(number);
+            if (table()->find(last)->topic->id < table()->find(name(number))->topic->id) {
+                last = name(number);
+            }
         }
         return last;
     }
@@ -219,7 +221,9 @@ TEST_F(RoundsOfTheReaderObserver, LeaveNoTopicBehindOneThatIsAlwaysAskedFor) {
         const std::uint64_t before = observer().looks();
         const bool others_wait = look_at_one(later_ms);
         ASSERT_EQ(observer().looks(), before + 1);
-        if (later_ms > kLongest && !others_wait) ++looks_at_others;
+        if (later_ms > kLongest && !others_wait) {
+            ++looks_at_others;
+        }
     }
     EXPECT_GT(looks_at_others, 0u) << "by then everybody was looked at";
 }
@@ -330,30 +334,40 @@ class TimeOfTheReaderObserver : public ReaderObserverInABroker {
 
 TEST_F(TimeOfTheReaderObserver, ComesForAGroupWithoutNewPartitionsWhenItsTenSecondsAreOver) {
     ASSERT_EQ(client_->produce_value("t", 2, "waits").error, ErrorCode::none);
-    while (!has_finding(expansion::HazardId::group_blind, "t") && rounds_ < 100) pass_a_round();
+    while (!has_finding(expansion::HazardId::group_blind, "t") && rounds_ < 100) {
+        pass_a_round();
+    }
     EXPECT_EQ(since_growth_ms(), expansion::BlindGroups::kBlindMs);
 }
 
 TEST_F(TimeOfTheReaderObserver, ComesForItAlsoWhenSomethingChangedMeanwhile) {
-    while (since_growth_ms() < 5000) pass_a_round();
+    while (since_growth_ms() < 5000) {
+        pass_a_round();
+    }
     ASSERT_LT(since_growth_ms(), expansion::BlindGroups::kBlindMs);
     ASSERT_EQ(client_->produce_value("t", 2, "waits").error, ErrorCode::none);
     (void)observer().settle_round(*table(), now_);
-    while (!has_finding(expansion::HazardId::group_blind, "t") && rounds_ < 100) pass_a_round();
+    while (!has_finding(expansion::HazardId::group_blind, "t") && rounds_ < 100) {
+        pass_a_round();
+    }
     EXPECT_EQ(since_growth_ms(), expansion::BlindGroups::kBlindMs);
 }
 
 TEST_F(TimeOfTheReaderObserver, ComesSeldomWhereNothingIsDue) {
     using runtime::RoundPacing;
     constexpr std::int64_t kBusyMs = RoundPacing::kSettleMs + RoundPacing::kIdleRounds * RoundPacing::kIdleMs;
-    while (since_growth_ms() < kBusyMs + RoundPacing::kRestMs) pass_a_round();
+    while (since_growth_ms() < kBusyMs + RoundPacing::kRestMs) {
+        pass_a_round();
+    }
     EXPECT_EQ(rounds_, 1 + RoundPacing::kIdleRounds + 1) << "one for the growth, some in case readers come, and one after a rest";
     EXPECT_EQ(observer().looks(), 3u) << "of which one finds the growth, and the others come after a minute and after the rest";
 }
 
 TEST_F(TimeOfTheReaderObserver, ComesSoonWhenTopicsChange) {
     using runtime::RoundPacing;
-    while (rounds_ < 2 + RoundPacing::kIdleRounds) pass_a_round();
+    while (rounds_ < 2 + RoundPacing::kIdleRounds) {
+        pass_a_round();
+    }
     EXPECT_EQ(observer().next_pause(0, now_.monotonic).ms, RoundPacing::kRestMs);
     ASSERT_EQ(client_->create_topic("another", 2).error, ErrorCode::none);
     EXPECT_EQ(observer().next_pause(0, now_.monotonic).ms, RoundPacing::kSettleMs);

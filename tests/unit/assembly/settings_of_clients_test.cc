@@ -41,7 +41,9 @@ class SettingsOfClients : public ::testing::Test {
                            "listener.name.ssl.ssl.keystore.password=store-secret",
                            "listener.name.ssl.ssl.key.password=key-secret"},
              .listeners = "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0,SSL://127.0.0.1:0"});
-        if (broker_ == nullptr) return false;
+        if (broker_ == nullptr) {
+            return false;
+        }
         client_ = std::make_unique<WireClient>(broker_->port());
         return true;
     }
@@ -63,7 +65,9 @@ class SettingsOfClients : public ::testing::Test {
         IncrementalAlterConfigsRequest request;
         request.resources = {&resource, 1};
         const auto* const reply = client_->call<IncrementalAlterConfigsResponse>(1, request);
-        if (reply == nullptr || reply->responses.size != 1) return {};
+        if (reply == nullptr || reply->responses.size != 1) {
+            return {};
+        }
         return {reply->responses[0].error_code, std::string(reply->responses[0].error_message.value_or(""))};
     }
 
@@ -113,8 +117,9 @@ TEST_F(SettingsOfClients, OthersAreTakenAndTheBrokerStartsWithThem) {
         Change{"sasl.enabled.mechanisms", "SCRAM-SHA-256"},
         Change{"ssl.enabled.protocols", "TLSv1.2", kSubtract},
     };
-    for (const Change& change : kChanges)
+    for (const Change& change : kChanges) {
         EXPECT_EQ(alter(change.name, change.value, change.operation).message, "") << change.name;
+    }
     EXPECT_TRUE(starts_again());
     EXPECT_EQ(broker_->services().config->dynamic().this_broker.size(), kChanges.size());
 }

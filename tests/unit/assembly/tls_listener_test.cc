@@ -73,7 +73,9 @@ class TlsListener : public ::testing::Test {
         std::string all;
         while (all.size() < bytes) {
             const std::string some = client.receive();
-            if (some.empty() && (client.is_over() || !wait_readable(descriptor))) break;
+            if (some.empty() && (client.is_over() || !wait_readable(descriptor))) {
+                break;
+            }
             all += some;
         }
         return all;
@@ -82,7 +84,9 @@ class TlsListener : public ::testing::Test {
     static std::string receive_to_end(int descriptor) {
         std::string all;
         char byte = 0;
-        while (wait_readable(descriptor) && ::recv(descriptor, &byte, 1, 0) == 1) all += byte;
+        while (wait_readable(descriptor) && ::recv(descriptor, &byte, 1, 0) == 1) {
+            all += byte;
+        }
         return all;
     }
     [[nodiscard]] int connect() { return connect_nonblocking(broker_->port()); }
@@ -118,7 +122,9 @@ TEST_F(TlsListener, ServesRequestsAfterTheHandshake) {
     ASSERT_TRUE(shake_hands(client, socket));
     // Several in one record, and one cut in two.
     std::string requests;
-    for (int each = 0; each < 50; ++each) requests += kRequest;
+    for (int each = 0; each < 50; ++each) {
+        requests += kRequest;
+    }
     ASSERT_TRUE(client.send(requests.substr(0, 700 - 5)));
     ASSERT_TRUE(client.send(requests.substr(700 - 5)));
     const std::string first = receive(client, socket, 4);
@@ -163,7 +169,9 @@ TEST_F(TlsListener, ARequestInManyRecordsAndAReplyBeyondTheSocketsBuffersPass) {
     const std::size_t size = request.size() - 4;
     request[2] = static_cast<char>(size >> 8u);
     request[3] = static_cast<char>(size & 0xffu);
-    for (int each = 0; each < 20; ++each) ASSERT_TRUE(client.send(request.substr(static_cast<std::size_t>(each), 1)));
+    for (int each = 0; each < 20; ++each) {
+        ASSERT_TRUE(client.send(request.substr(static_cast<std::size_t>(each), 1)));
+    }
     ASSERT_TRUE(client.send(request.substr(20, 10'000)));
     ASSERT_TRUE(client.send(request.substr(10'020, 10'000)));
     ASSERT_TRUE(client.send(request.substr(20'020)));
@@ -201,8 +209,12 @@ TEST_F(TlsListener, AConnectionThatMovesToAnotherThreadGoesOn) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no connection moves";
         ASSERT_NO_FATAL_FAILURE(exchange());
     }
-    for (int more = 0; more < 100; ++more) ASSERT_NO_FATAL_FAILURE(exchange());
-    for (const Open& each : open) ::close(each.socket);
+    for (int more = 0; more < 100; ++more) {
+        ASSERT_NO_FATAL_FAILURE(exchange());
+    }
+    for (const Open& each : open) {
+        ::close(each.socket);
+    }
 }
 
 TEST_F(TlsListener, WhoHasToLogInIsServedNothingBefore) {
@@ -216,7 +228,9 @@ TEST_F(TlsListener, WhoHasToLogInIsServedNothingBefore) {
     EXPECT_EQ(receive(client, socket, 10).substr(4, 6), kReplyBegins);
     // Metadata.
     ASSERT_TRUE(client.send(std::string_view("\0\0\0\x0e\0\x03\0\x01\0\0\0\x08\xff\xff\xff\xff\xff\xff", 18)));
-    while (SSL_get_shutdown(&client.connection()) == 0 && wait_readable(socket)) EXPECT_EQ(client.receive(), "");
+    while (SSL_get_shutdown(&client.connection()) == 0 && wait_readable(socket)) {
+        EXPECT_EQ(client.receive(), "");
+    }
     EXPECT_NE(SSL_get_shutdown(&client.connection()), 0);
     ::close(socket);
 }
@@ -293,7 +307,9 @@ TEST_F(TlsListener, AHandshakeThatStallsIsEndedInTime) {
     EXPECT_TRUE(are_refused(2));
     ASSERT_TRUE(client.send(kRequest));
     EXPECT_EQ(receive(client, other, 10).substr(4, 6), kReplyBegins);
-    for (const int each : {silent, half, other, later}) ::close(each);
+    for (const int each : {silent, half, other, later}) {
+        ::close(each);
+    }
 }
 
 TEST_F(TlsListener, HandshakeAndLoginHaveOneTimeTogether) {
@@ -312,10 +328,14 @@ TEST_F(TlsListener, HandshakeAndLoginHaveOneTimeTogether) {
     EXPECT_EQ(receive(client, socket, 10).substr(4, 6), kReplyBegins);
     clock_.shift_ms = kTimeMs;
     const int later = connect();  // What happens next lets the broker look at its clock.
-    while (SSL_get_shutdown(&client.connection()) == 0 && wait_readable(socket)) (void)client.receive();
+    while (SSL_get_shutdown(&client.connection()) == 0 && wait_readable(socket)) {
+        (void)client.receive();
+    }
     EXPECT_NE(SSL_get_shutdown(&client.connection()), 0) << "a quarter of it after the handshake";
     EXPECT_TRUE(are_refused(1));
-    for (const int each : {socket, later}) ::close(each);
+    for (const int each : {socket, later}) {
+        ::close(each);
+    }
 }
 
 TEST_F(TlsListener, TheOldestOfTooManyHandshakesIsEnded) {
@@ -323,7 +343,9 @@ TEST_F(TlsListener, TheOldestOfTooManyHandshakesIsEnded) {
     start("SSL", {"partita.authentication.waiting.max=20"});
     std::vector<int> stalled;
     // As nobody is busy, the first reactor has all of them.
-    for (std::size_t each = 0; each <= kWaitingMax; ++each) stalled.push_back(connect());
+    for (std::size_t each = 0; each <= kWaitingMax; ++each) {
+        stalled.push_back(connect());
+    }
     ASSERT_TRUE(wait_readable(stalled.front()));
     EXPECT_EQ(receive_to_end(stalled.front()), "");
     EXPECT_TRUE(are_refused(1));
@@ -331,7 +353,9 @@ TEST_F(TlsListener, TheOldestOfTooManyHandshakesIsEnded) {
     TlsClient client(socket, {});
     EXPECT_TRUE(shake_hands(client, socket)) << "whoever means it is served";
     ::close(socket);
-    for (const int each : stalled) ::close(each);
+    for (const int each : stalled) {
+        ::close(each);
+    }
 }
 
 TEST_F(TlsListener, AListenerWithoutAKeyIsRefusedAtTheStartInOneLine) {

@@ -44,13 +44,17 @@ class TlsSettings : public ::testing::Test {
     };
     Outcome alter(const std::vector<std::pair<std::string, std::string>>& configs, bool validate_only = false) {
         std::vector<IncrementalAlterConfigsRequest::AlterableConfig> changes;
-        for (const auto& [name, value] : configs) changes.push_back({.name = name, .config_operation = 0, .value = value});
+        for (const auto& [name, value] : configs) {
+            changes.push_back({.name = name, .config_operation = 0, .value = value});
+        }
         IncrementalAlterConfigsRequest::AlterConfigsResource resource{.resource_type = 4, .resource_name = "1"};
         resource.configs = changes;
         IncrementalAlterConfigsRequest request{.validate_only = validate_only};
         request.resources = {&resource, 1};
         const auto* const reply = client_->call<IncrementalAlterConfigsResponse>(1, request);
-        if (reply == nullptr || reply->responses.size != 1) return {};
+        if (reply == nullptr || reply->responses.size != 1) {
+            return {};
+        }
         return {reply->responses[0].error_code, std::string(reply->responses[0].error_message.value_or(""))};
     }
     [[nodiscard]] std::size_t altered() const { return broker_->services().config->dynamic().this_broker.size(); }

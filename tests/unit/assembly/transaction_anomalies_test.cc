@@ -27,7 +27,9 @@ TEST_F(TransactionAnomalies, ALateEndEndsNothingOfTheNextTransaction) {
     write("a", next);
     ASSERT_EQ(commit_offset("a", next, "g", 9), ErrorCode::none);
     for (const bool dies : {false, true}) {
-        if (dies) kill_and_restart();
+        if (dies) {
+            kill_and_restart();
+        }
         for (const bool is_commit : {true, false}) {
             EXPECT_EQ(end("a", producer, is_commit).error, ErrorCode::producer_fenced) << dies << is_commit;
             EXPECT_EQ(describe("a").state, TransactionState::ongoing);
@@ -81,13 +83,19 @@ TEST_F(TransactionAnomalies, OffsetsOfAnAbortedTransactionLeaveThoseBeforeItInFo
         ASSERT_EQ(commit_offset("a", producer, "g", offset), ErrorCode::none);
         EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::unstable_offset_commit, -1}));
         EXPECT_EQ(fetch_offset("g", false), (Fetched{ErrorCode::none, committed}));
-        if (offset % 3 == 0) kill_and_restart();
+        if (offset % 3 == 0) {
+            kill_and_restart();
+        }
         const bool is_commit = offset % 2 == 1;
         const auto ended = end("a", producer, is_commit);
         ASSERT_EQ(ended.error, ErrorCode::none);
         producer = ended.producer;
-        if (is_commit) committed = offset;
-        if (offset % 4 == 0) kill_and_restart();
+        if (is_commit) {
+            committed = offset;
+        }
+        if (offset % 4 == 0) {
+            kill_and_restart();
+        }
         EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, committed})) << offset;
     }
 }
@@ -97,10 +105,14 @@ TEST_F(TransactionAnomalies, OffsetsOfAnAbortedTransactionLeaveThoseBeforeItInFo
 TEST_F(TransactionAnomalies, NothingIsUnderWayRightBehindAnEnd) {
     constexpr int kTopics = 20;
     const auto name = [](int topic) { return "u" + std::to_string(topic); };
-    for (int topic = 0; topic < kTopics; ++topic) make_topic(name(topic));
+    for (int topic = 0; topic < kTopics; ++topic) {
+        make_topic(name(topic));
+    }
     Producer producer = init("a");
     for (int round = 0; round < 20; ++round) {
-        for (int topic = 0; topic < kTopics; ++topic) ASSERT_EQ(add("a", producer, name(topic)), ErrorCode::none);
+        for (int topic = 0; topic < kTopics; ++topic) {
+            ASSERT_EQ(add("a", producer, name(topic)), ErrorCode::none);
+        }
         ASSERT_EQ(commit_offset("a", producer, "g", round), ErrorCode::none);
         in_turn([&](runtime::Turn& turn) {
             const auto ended =

@@ -84,8 +84,12 @@ class TransactionalProduce : public ::testing::Test {
         while (std::chrono::steady_clock::now() < deadline) {
             const auto* answer = client.call<InitProducerIdResponse>(
                 4, InitProducerIdRequest{.transactional_id = id, .transaction_timeout_ms = 60'000});
-            if (answer == nullptr) break;
-            if (answer->error_code == ErrorCode::none) return {answer->producer_id, answer->producer_epoch};
+            if (answer == nullptr) {
+                break;
+            }
+            if (answer->error_code == ErrorCode::none) {
+                return {answer->producer_id, answer->producer_epoch};
+            }
             std::this_thread::yield();
         }
         ADD_FAILURE() << "no producer: " << client.failure();
@@ -99,7 +103,9 @@ class TransactionalProduce : public ::testing::Test {
                                                                                    .v3_and_below_producer_id = producer.id,
                                                                                    .v3_and_below_producer_epoch = producer.epoch,
                                                                                    .v3_and_below_topics = topics});
-        if (answer == nullptr) return ErrorCode::network_exception;
+        if (answer == nullptr) {
+            return ErrorCode::network_exception;
+        }
         return answer->results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code;
     }
     /// The producer that goes on, when the epochs rise.
@@ -109,7 +115,9 @@ class TransactionalProduce : public ::testing::Test {
             EndTxnRequest{
                 .transactional_id = kId, .producer_id = producer.id, .producer_epoch = producer.epoch, .committed = committed});
         EXPECT_NE(answer, nullptr) << client_->failure();
-        if (answer == nullptr) return {};
+        if (answer == nullptr) {
+            return {};
+        }
         EXPECT_EQ(answer->error_code, ErrorCode::none) << error_name(answer->error_code);
         return version < 5 ? producer : Writer{answer->producer_id, answer->producer_epoch};
     }
@@ -120,12 +128,16 @@ class TransactionalProduce : public ::testing::Test {
     std::vector<ProduceResponse::PartitionProduceResponse> produce_all(std::int16_t version, std::vector<Written> written,
                                                                        std::optional<std::string_view> id = kId) {
         std::vector<ProduceRequest::PartitionProduceData> data;
-        for (const Written& one : written) data.push_back({.index = one.partition, .records = Records(Bytes(one.batch))});
+        for (const Written& one : written) {
+            data.push_back({.index = one.partition, .records = Records(Bytes(one.batch))});
+        }
         std::array topics{ProduceRequest::TopicProduceData{.name = "t", .partition_data = data}};
         const auto* answer = client_->call<ProduceResponse>(
             version, ProduceRequest{.transactional_id = id, .acks = -1, .timeout_ms = 1000, .topic_data = topics});
         EXPECT_NE(answer, nullptr) << client_->failure();
-        if (answer == nullptr) return {};
+        if (answer == nullptr) {
+            return {};
+        }
         const auto& partitions = answer->responses[0].partition_responses;
         return {partitions.begin(), partitions.end()};
     }
@@ -221,9 +233,13 @@ TEST_F(TransactionalProduce, NothingIsWrittenOfARequestWithBatchesOfTwoProducers
         const auto answers = produce_all(
             version, {{0, batch_of({-1, -1}, -1, 10, Codec::none, false)}, {1, batch_of(producer, 0)}, {2, batch_of(other, 0)}});
         ASSERT_EQ(answers.size(), 3u);
-        for (const auto& one : answers) EXPECT_EQ(one.error_code, ErrorCode::invalid_producer_id_mapping);
+        for (const auto& one : answers) {
+            EXPECT_EQ(one.error_code, ErrorCode::invalid_producer_id_mapping);
+        }
     }
-    for (const std::int32_t partition : {0, 1, 2}) EXPECT_EQ(log(partition).log_end_offset(), Offset{0});
+    for (const std::int32_t partition : {0, 1, 2}) {
+        EXPECT_EQ(log(partition).log_end_offset(), Offset{0});
+    }
 }
 
 TEST_F(TransactionalProduce, NothingIsWrittenOfARequestThatHasNoTransactionalId) {
@@ -231,7 +247,9 @@ TEST_F(TransactionalProduce, NothingIsWrittenOfARequestThatHasNoTransactionalId)
     const auto answers =
         produce_all(kSecond, {{0, batch_of({-1, -1}, -1, 10, Codec::none, false)}, {1, batch_of(producer, 0)}}, std::nullopt);
     ASSERT_EQ(answers.size(), 2u);
-    for (const auto& one : answers) EXPECT_EQ(one.error_code, ErrorCode::transactional_id_authorization_failed);
+    for (const auto& one : answers) {
+        EXPECT_EQ(one.error_code, ErrorCode::transactional_id_authorization_failed);
+    }
     EXPECT_EQ(log(0).log_end_offset(), Offset{0});
 }
 

@@ -107,7 +107,9 @@ TEST_F(Transactions, EndWhollyOrNotAtAllWhereverTheBrokerDies) {
         const auto told = end(id, producer, true);
         is_over = !broker_.is_dead();
         broker_.spare();
-        if (is_over) broker_.die(MortalBroker::Death::kill);
+        if (is_over) {
+            broker_.die(MortalBroker::Death::kill);
+        }
         restart();
         rest(1'000);
         if (is_open("t")) {
@@ -126,7 +128,9 @@ TEST_F(Transactions, EndWhollyOrNotAtAllWhereverTheBrokerDies) {
         const std::vector<std::string> now = transactions_in("t");
         const std::string marker = "commit " + std::to_string(producer.id.value) + "/1";
         EXPECT_GT(now.size(), before);
-        for (std::size_t i = before; i < now.size(); ++i) EXPECT_EQ(now[i], marker) << changes;
+        for (std::size_t i = before; i < now.size(); ++i) {
+            EXPECT_EQ(now[i], marker) << changes;
+        }
         EXPECT_EQ(fetch_offset(id), (Fetched{ErrorCode::none, 7}));
         if (is_over) {
             EXPECT_EQ(told.error, ErrorCode::none);

@@ -85,7 +85,9 @@ class AclsInForce : public ::testing::Test {
         const auto* reply = (by ? by : administrator_.get())->call<CreateAclsResponse>(3, request);
         std::vector<ErrorCode> errors;
         if (reply != nullptr) {
-            for (const auto& result : reply->results) errors.push_back(result.error_code);
+            for (const auto& result : reply->results) {
+                errors.push_back(result.error_code);
+            }
         }
         return errors;
     }

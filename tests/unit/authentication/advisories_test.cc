@@ -56,7 +56,9 @@ TEST(LoginAdvisories, Cve2024_56128_AProofHoldsForTheWholeNonceThatTheServerGave
         const std::string signature =
             keyed_digest(Hash::sha_256, digest(Hash::sha_256, client_key), first_bare + "," + *first + "," + without_proof);
         std::string proof = client_key;
-        for (std::size_t at = 0; at < proof.size(); ++at) proof[at] = static_cast<char>(proof[at] ^ signature[at]);
+        for (std::size_t at = 0; at < proof.size(); ++at) {
+            proof[at] = static_cast<char>(proof[at] ^ signature[at]);
+        }
         return server.finish(without_proof + ",p=" + to_base64(proof)).has_value();
     };
     EXPECT_TRUE(finish("clientnonceservernonce"));

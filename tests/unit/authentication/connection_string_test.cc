@@ -168,7 +168,9 @@ TEST(AccessKeys, AreRefusedWithoutTellingOne) {
 
 TEST(AccessKeys, HaveAGreatestNumber) {
     std::string text;
-    for (std::size_t i = 0; i < kAccessKeysMax; ++i) text += (i == 0 ? "k" : ",k") + std::to_string(i) + "=v";
+    for (std::size_t i = 0; i < kAccessKeysMax; ++i) {
+        text += (i == 0 ? "k" : ",k") + std::to_string(i) + "=v";
+    }
     EXPECT_TRUE(parse_access_keys(text));
     EXPECT_FALSE(parse_access_keys(text + ",one-more=v"));
 }

@@ -12,7 +12,9 @@ constexpr TimestampMs kTokenTime{1'800'000'000'000};
 
 std::string url_base64(std::string_view bytes) {
     std::string text = to_base64(bytes);
-    for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+    for (char& c : text) {
+        c = c == '+' ? '-' : c == '/' ? '_' : c;
+    }
     text.erase(text.find_last_not_of('=') + 1);
     return text;
 }
@@ -38,7 +40,9 @@ constexpr std::string_view kEdSecret = "nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyu
 
 KeySet key_set(std::initializer_list<std::string_view> keys) {
     std::string text = "{\"keys\":[";
-    for (const std::string_view key : keys) text += (text.back() == '[' ? "" : ",") + std::string(key);
+    for (const std::string_view key : keys) {
+        text += (text.back() == '[' ? "" : ",") + std::string(key);
+    }
     auto set = KeySet::parse(text + "]}");
     EXPECT_TRUE(set) << (set ? "" : set.error());
     return set ? *set : KeySet{};
@@ -83,7 +87,9 @@ TEST(KeySet, WhatIsNoKeySetIsRefusedAndStrangeKeysArePassedOver) {
     EXPECT_FALSE(KeySet::parse("{\"keys\":[" + std::string(40, '[') + std::string(40, ']') + "]}"));
     EXPECT_FALSE(KeySet::parse(std::string(kKeySetBytesMax + 1, ' ')));
     std::string many = "{\"keys\":[1";
-    for (std::size_t i = 1; i < kKeysMax; ++i) many += ",1";
+    for (std::size_t i = 1; i < kKeysMax; ++i) {
+        many += ",1";
+    }
     EXPECT_TRUE(KeySet::parse(many + "]}"));
     EXPECT_FALSE(KeySet::parse(many + ",1]}"));
     EXPECT_TRUE(

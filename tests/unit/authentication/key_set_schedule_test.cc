@@ -85,7 +85,9 @@ TEST(KeySetSchedule, OfTooManyMissingKeysTheFirstIsForgotten) {
         fetches.fetched(now);
         return is_looked_for;
     };
-    for (std::size_t each = 0; each <= KeySetSchedule::kMissesMax; ++each) EXPECT_TRUE(look_for(std::to_string(each)));
+    for (std::size_t each = 0; each <= KeySetSchedule::kMissesMax; ++each) {
+        EXPECT_TRUE(look_for(std::to_string(each)));
+    }
     EXPECT_FALSE(look_for("1"));
     EXPECT_TRUE(look_for("0"));
 }

@@ -17,11 +17,15 @@ Now later(std::int64_t ms) { return {kStart.monotonic + ms, {kStart.wall.value +
 class FewCredentials final : public CredentialStore {
   public:
     std::optional<ScramCredential> of_user(Hash hash, std::string_view user) const override {
-        if (user != "bob") return std::nullopt;
+        if (user != "bob") {
+            return std::nullopt;
+        }
         return make_scram_credential(hash, "bob-secret", "salt", 4096);
     }
     std::optional<TokenCredential> of_token(Hash hash, std::string_view id) const override {
-        if (id != "token-1") return std::nullopt;
+        if (id != "token-1") {
+            return std::nullopt;
+        }
         return TokenCredential{make_scram_credential(hash, "hmac", "salt", 4096), "carol", {kStart.wall.value + 5'000}};
     }
 };
@@ -60,7 +64,9 @@ class Login {
         shake_hands(hash == Hash::sha_256 ? "SCRAM-SHA-256" : "SCRAM-SHA-512");
         ScramClient client(hash, std::string(user), std::string(password), "nonce", by_token);
         const auto first = say(client.first_message(), now);
-        if (first.end) return first;
+        if (first.end) {
+            return first;
+        }
         const auto proof = client.answer(first.bytes);
         EXPECT_TRUE(proof);
         auto last = say(*proof, now);

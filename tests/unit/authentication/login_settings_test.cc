@@ -22,7 +22,9 @@ std::expected<LoginSettings, std::string> settings_of(const Given& given, const 
                                     return found == given.end() ? std::nullopt : std::optional(found->second);
                                 },
                                 .read_file = [&](const std::string& path) -> std::expected<std::string, std::string> {
-                                    if (path == "/keys.json") return file;
+                                    if (path == "/keys.json") {
+                                        return file;
+                                    }
                                     return std::unexpected("cannot read " + path);
                                 },
                                 .fetch_keys = std::move(fetch_keys)});

@@ -58,15 +58,23 @@ std::expected<std::string, std::string> scram_login(std::string_view user, std::
                                                     std::int32_t iterations = 4096) {
     ScramClient client(Hash::sha_256, std::string(user), std::string(typed), "clientnonce");
     const auto first = parse_scram_first(client.first_message());
-    if (!first) return std::unexpected(first.error().reason);
+    if (!first) {
+        return std::unexpected(first.error().reason);
+    }
     EXPECT_EQ(first->user, user);
     ScramServer server(Hash::sha_256);
     const auto challenge = server.begin(*first, make_scram_credential(Hash::sha_256, known, "salt", iterations), "servernonce");
-    if (!challenge) return std::unexpected(challenge.error().reason);
+    if (!challenge) {
+        return std::unexpected(challenge.error().reason);
+    }
     const auto proof = client.answer(*challenge);
-    if (!proof) return std::unexpected(proof.error());
+    if (!proof) {
+        return std::unexpected(proof.error());
+    }
     const auto last = server.finish(*proof);
-    if (!last) return std::unexpected(last.error().reason);
+    if (!last) {
+        return std::unexpected(last.error().reason);
+    }
     EXPECT_TRUE(client.check(*last));
     return *last;
 }
@@ -109,7 +117,9 @@ TEST(Scram, AFirstMessageMayNameAnIdentityAndExtensions) {
 
 TEST(Scram, AMessageWithMoreAttributesThanTheLimitIsRefused) {
     std::string message = "n,,n=user,r=nonce";
-    for (int i = 0; i < 28; ++i) message += ",key=v";
+    for (int i = 0; i < 28; ++i) {
+        message += ",key=v";
+    }
     EXPECT_TRUE(parse_scram_first(message));  // 32 in all
     EXPECT_FALSE(parse_scram_first(message + ",key=v"));
 }

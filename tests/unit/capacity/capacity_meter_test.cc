@@ -182,8 +182,12 @@ TEST(CapacityMeter, PassesWhatTheUnitsOfEachSecondCarryWhenTheyChangeUnderLoad) 
     // What came is answered when it is due; the queue is never empty.
     std::vector<std::int64_t> due;
     for (std::int64_t now = 0; now <= 12'000; ++now) {
-        if (now == 4'000) meter.set_rate(times(kUnitIn, 2), Instant{now});
-        if (now == 8'000) meter.set_rate(times(kUnitIn, 20), Instant{now});
+        if (now == 4'000) {
+            meter.set_rate(times(kUnitIn, 2), Instant{now});
+        }
+        if (now == 8'000) {
+            meter.set_rate(times(kUnitIn, 20), Instant{now});
+        }
         passed += request.bytes * std::erase_if(due, [now](std::int64_t at) { return at <= now; });
         while (due.size() < 10) {
             const std::int64_t wait_ms = meter.admit(request, kAlways, Instant{now}).wait_ms;

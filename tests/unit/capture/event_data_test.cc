@@ -82,7 +82,9 @@ TEST(ValidUtf8, KeepsTextAndReplacesEachByteThatIsNone) {
     for (const std::string_view text :
          {"\x80", "\xc0\x80", "\xe2\x82", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5", "\xff"}) {
         std::string expected;
-        for (std::size_t index = 0; index < text.size(); ++index) expected += mark;
+        for (std::size_t index = 0; index < text.size(); ++index) {
+            expected += mark;
+        }
         EXPECT_EQ(valid_utf8(text), expected);
     }
 }

@@ -45,8 +45,12 @@ class AnsweringServer {
         boost::system::error_code error;
         tcp::socket socket(context_);
         acceptor_.accept(socket, error);
-        if (!error) boost::asio::read_until(socket, boost::asio::dynamic_buffer(request_), "\r\n\r\n", error);
-        if (!error) boost::asio::write(socket, boost::asio::buffer(answer_), error);
+        if (!error) {
+            boost::asio::read_until(socket, boost::asio::dynamic_buffer(request_), "\r\n\r\n", error);
+        }
+        if (!error) {
+            boost::asio::write(socket, boost::asio::buffer(answer_), error);
+        }
     }
 
     boost::asio::io_context context_;

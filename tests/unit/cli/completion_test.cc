@@ -43,7 +43,9 @@ struct Broker {
     }
     [[nodiscard]] Words words(const Words& line) {
         Words found;
-        for (const Candidate& one : complete(line).candidates) found.push_back(one.word);
+        for (const Candidate& one : complete(line).candidates) {
+            found.push_back(one.word);
+        }
         return found;
     }
 };
@@ -51,9 +53,12 @@ struct Broker {
 TEST(Completion, EveryOptionOfEveryToolIsOffered) {
     for (const tools::Tool* tool : tools::all_tools()) {
         const Words offered = Broker().words({"partita", std::string(tool->name), "-"});
-        for (const tools::Option& option : tool->options)
+        for (const tools::Option& option : tool->options) {
             EXPECT_THAT(offered, Contains("--" + std::string(option.name))) << tool->name;
-        if (tool->kafka_name.empty()) continue;
+        }
+        if (tool->kafka_name.empty()) {
+            continue;
+        }
         EXPECT_EQ(Broker().words({"/usr/bin/" + std::string(tool->kafka_name) + ".sh", "-"}), offered);
         EXPECT_EQ(Broker().words({std::string(tool->kafka_name), "-"}), offered);
     }
@@ -65,7 +70,9 @@ TEST(Completion, EveryOptionOfOurOwnCommandsIsOffered) {
     add_commands(application, ignored);
     std::size_t options = 0;
     for (const CLI::App* command : application.get_subcommands([](const CLI::App*) { return true; })) {
-        if (tools::tool_of_command(command->get_name()) != nullptr) continue;
+        if (tools::tool_of_command(command->get_name()) != nullptr) {
+            continue;
+        }
         const Words offered = Broker().words({"partita", command->get_name(), "--"});
         for (const CLI::Option* option : command->get_options()) {
             for (const std::string& name : option->get_lnames()) {
@@ -79,7 +86,9 @@ TEST(Completion, EveryOptionOfOurOwnCommandsIsOffered) {
 
 TEST(Completion, CommandsComeFirst) {
     const Words offered = Broker().words({"partita", ""});
-    for (const char* name : {"serve", "topics", "top", "plan", "quotas"}) EXPECT_THAT(offered, Contains(name));
+    for (const char* name : {"serve", "topics", "top", "plan", "quotas"}) {
+        EXPECT_THAT(offered, Contains(name));
+    }
     EXPECT_THAT(Broker().words({"partita", "to"}), ElementsAre("top", "topics"));
     EXPECT_THAT(Broker().words({"partita", "--ver"}), ElementsAre("--version"));
     EXPECT_THAT(Broker().words({"partita", "--eph"}), ElementsAre("--ephemeral"));
@@ -113,7 +122,9 @@ TEST(Completion, NamesAreTheBrokersAndNoneThatAShellWouldTakeApart) {
 TEST(Completion, OfManyNamesSomeAreOffered) {
     const NameSource many = [](NameKind, const WhomToAsk&) {
         Words names;
-        for (std::size_t i = 0; i < 2 * kNamesOfferedMax; ++i) names.push_back("t" + std::to_string(i));
+        for (std::size_t i = 0; i < 2 * kNamesOfferedMax; ++i) {
+            names.push_back("t" + std::to_string(i));
+        }
         return names;
     };
     EXPECT_EQ(complete(program(), {"partita", "topics", "--topic", "t"}, many).candidates.size(), kNamesOfferedMax);
@@ -160,7 +171,9 @@ TEST(Manual, EveryCommandHasAPageWithAllOfItsOptions) {
         EXPECT_THAT(page, StartsWith(".TH PARTITA-"));
         for (const OptionModel& option : command.options) {
             std::string name = option.names.front();
-            for (std::size_t at = name.find('-'); at != std::string::npos; at = name.find('-', at + 2)) name.insert(at, "\\");
+            for (std::size_t at = name.find('-'); at != std::string::npos; at = name.find('-', at + 2)) {
+                name.insert(at, "\\");
+            }
             EXPECT_THAT(page, HasSubstr("\\fB" + name + "\\fR")) << command.name;
         }
         // A line that begins with a dot is a request of roff's.

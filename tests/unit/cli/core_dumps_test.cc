@@ -33,7 +33,9 @@ TEST(CoreDumps, NoneIsWrittenOfAProcessThatForbidsThem) {
     // Of a child: what this process does with its own is the matter of whoever runs the tests.
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
-    if (child == 0) ::_exit(forbid_core_dumps() && ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : 1);
+    if (child == 0) {
+        ::_exit(forbid_core_dumps() && ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : 1);
+    }
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -33,7 +33,9 @@ ordered_json takeover(int sequence, const char* kind) {
 }
 std::vector<std::string> events(const std::vector<ordered_json>& changes) {
     std::vector<std::string> list;
-    for (const ordered_json& change : changes) list.push_back(change.at("event"));
+    for (const ordered_json& change : changes) {
+        list.push_back(change.at("event"));
+    }
     return list;
 }
 using Events = std::vector<std::string>;

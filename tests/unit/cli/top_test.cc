@@ -41,7 +41,9 @@ Terminal terminal(std::size_t columns, std::size_t lines, bool has_unicode = tru
 
 std::string joined(const std::vector<std::string>& lines) {
     std::string text;
-    for (const std::string& line : lines) text += line + "\n";
+    for (const std::string& line : lines) {
+        text += line + "\n";
+    }
     return text;
 }
 
@@ -96,7 +98,9 @@ TEST(TopData, GroupsThatHaveMembersAreAskedFirst) {
                         R"({"group":"d","state":"PreparingRebalance"}]})"),
                     sample));
     std::string order;
-    for (const TopGroup& group : sample.groups) order += group.name;
+    for (const TopGroup& group : sample.groups) {
+        order += group.name;
+    }
     EXPECT_EQ(order, "bdac");
 }
 
@@ -152,19 +156,25 @@ TEST(TopScreen, WhoIsBusiestComesFirst) {
 TEST(TopScreen, FillsATerminalOfAnySizeAndNoMore) {
     const TopSample earlier = sample_at(1000, 0);
     TopSample later = sample_at(2000, 500);
-    for (int i = 0; i < 100; ++i) later.topics.push_back({"topic-" + std::to_string(i), 1, 1, 1, 1});
+    for (int i = 0; i < 100; ++i) {
+        later.topics.push_back({"topic-" + std::to_string(i), 1, 1, 1, 1});
+    }
     for (std::size_t columns = 0; columns < 130; columns += columns < 60 ? 1 : 7) {
         for (std::size_t lines = 0; lines < 40; ++lines) {
             const auto shown = top_screen({.now = &later, .earlier = &earlier}, terminal(columns, lines, lines % 2 == 0));
             ASSERT_EQ(shown.size(), columns == 0 ? 0 : lines);
-            for (const std::string& line : shown) ASSERT_LE(columns_of(line), columns) << columns << "x" << lines << ": " << line;
+            for (const std::string& line : shown) {
+                ASSERT_LE(columns_of(line), columns) << columns << "x" << lines << ": " << line;
+            }
         }
     }
 }
 
 TEST(TopScreen, EverySectionHasRowsBeforeOneHasMany) {
     TopSample now = sample_at(1000, 0);
-    for (int i = 0; i < 100; ++i) now.topics.push_back({"topic-" + std::to_string(i), 1, 1, 1, 1});
+    for (int i = 0; i < 100; ++i) {
+        now.topics.push_back({"topic-" + std::to_string(i), 1, 1, 1, 1});
+    }
     const std::string text = joined(top_screen({.now = &now}, terminal(80, 14)));
     EXPECT_THAT(text, AllOf(HasSubstr("of 102"), HasSubstr("audit"), HasSubstr("H03"), HasSubstr("java")));
 }
@@ -203,7 +213,9 @@ TEST(TopScreen, AProblemStandsBelowWhatWasSeenLast) {
 
 TEST(TopSnapshot, IsTextWithAnEndToEachSection) {
     TopSample now = sample_at(1000, 0);
-    for (int i = 0; i < 100; ++i) now.topics.push_back({"topic-" + std::to_string(i), 1, 1, 1, 1});
+    for (int i = 0; i < 100; ++i) {
+        now.topics.push_back({"topic-" + std::to_string(i), 1, 1, 1, 1});
+    }
     const std::string text = top_snapshot({.now = &now}, false);
     EXPECT_THAT(text, HasSubstr("TOPICS 20 of 102"));
     EXPECT_THAT(text, Not(HasSubstr(" \n")));

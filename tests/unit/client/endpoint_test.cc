@@ -35,7 +35,9 @@ TEST(Bootstrap, WhatIsNoAddressIsRefusedInKafkasWords) {
 
 TEST(Bootstrap, MoreThanAThousandAddressesAreRefused) {
     std::string text;
-    for (int i = 0; i < 1000; ++i) text += "a:1,";
+    for (int i = 0; i < 1000; ++i) {
+        text += "a:1,";
+    }
     EXPECT_TRUE(parse_bootstrap(text));
     EXPECT_FALSE(parse_bootstrap(text + "a:1"));
 }

@@ -57,7 +57,9 @@ class FakeNetwork final : public Network {
         if (std::ranges::find(nameless, endpoint) != nameless.end()) {
             return std::unexpected(TransportFailure{TransportFailure::Kind::unknown_host, "Name or service not known"});
         }
-        if (after_connect) after_connect();
+        if (after_connect) {
+            after_connect();
+        }
         return std::make_unique<Pipe>(*this, endpoint);
     }
     Clock& clock() override { return still_clock; }
@@ -99,18 +101,24 @@ class FakeNetwork final : public Network {
 
         std::expected<void, TransportFailure> send(Bytes bytes, Instant) override {
             const auto header = parse_request_header(bytes.subspan(4));
-            if (!header) return std::unexpected(TransportFailure{TransportFailure::Kind::closed, "closed"});
+            if (!header) {
+                return std::unexpected(TransportFailure{TransportFailure::Kind::closed, "closed"});
+            }
             network_.requests.push_back(std::string(header->api->name) + "@" + endpoint_.host);
             ByteBuffer frame;
             frame.append_big_endian(std::int32_t{0});
             is_open_ = network_.answer(*header, bytes.subspan(4 + header->size), endpoint_, frame);
             frame.patch_big_endian(0, network_.stated_size.value_or(static_cast<std::int32_t>(frame.size() - 4)));
             waiting_.assign(frame.data(), frame.data() + frame.size());
-            if (network_.ends_within_answers && header->key() != ApiKey::api_versions) waiting_.resize(waiting_.size() / 2);
+            if (network_.ends_within_answers && header->key() != ApiKey::api_versions) {
+                waiting_.resize(waiting_.size() / 2);
+            }
             return {};
         }
         std::expected<std::size_t, TransportFailure> receive(MutableBytes room, Instant deadline) override {
-            if (!is_open_) return std::unexpected(TransportFailure{TransportFailure::Kind::closed, "closed"});
+            if (!is_open_) {
+                return std::unexpected(TransportFailure{TransportFailure::Kind::closed, "closed"});
+            }
             if (waiting_.empty() && network_.ends_within_answers) {
                 return std::unexpected(TransportFailure{TransportFailure::Kind::closed, "closed"});
             }
@@ -133,7 +141,9 @@ class FakeNetwork final : public Network {
 
     bool answer(const RequestHeader& header, Bytes body, const Endpoint& at, ByteBuffer& out) {
         const Asked versions_asked{*header.api, header.api_version, header.correlation_id, nullptr, at};
-        if (header.key() == ApiKey::api_versions) return answer_versions(versions_asked, out);
+        if (header.key() == ApiKey::api_versions) {
+            return answer_versions(versions_asked, out);
+        }
         Arena arena;
         void* request = arena.allocate_unlimited(header.api->request->size, header.api->request->alignment);
         PARTITA_ASSERT(decode(*header.api->request, body, header.api_version, arena, request).has_value(), "requests decode");
@@ -155,7 +165,9 @@ class FakeNetwork final : public Network {
             const auto limited = versions.find(api.key);
             const Versions served = limited == versions.end() ? api.versions : limited->second;
             const auto last = api.key == ApiKey::api_versions ? api_versions_max : served.last;
-            if (!served.empty()) keys.push_back({static_cast<std::int16_t>(api.key), served.first, last});
+            if (!served.empty()) {
+                keys.push_back({static_cast<std::int16_t>(api.key), served.first, last});
+            }
         }
         response.api_keys = keys;
         Asked in = asked;

@@ -43,14 +43,30 @@ class GroupConsumerTest : public ::testing::Test {
 
     bool answer(const Asked& asked, ByteBuffer& out) {
         const ApiKey key = asked.api.key;
-        if (key == ApiKey::metadata) return answer_metadata(asked, out);
-        if (key == ApiKey::join_group) return answer_join(asked, out);
-        if (key == ApiKey::sync_group) return answer_sync(asked, out);
-        if (key == ApiKey::offset_fetch) return answer_offsets(asked, out);
-        if (key == ApiKey::offset_commit) return answer_commit(asked, out);
-        if (key == ApiKey::list_offsets) return answer_list(asked, out);
-        if (key == ApiKey::fetch) return answer_fetch(asked, out);
-        if (key == ApiKey::consumer_group_heartbeat) return answer_consumer_heartbeat(asked, out);
+        if (key == ApiKey::metadata) {
+            return answer_metadata(asked, out);
+        }
+        if (key == ApiKey::join_group) {
+            return answer_join(asked, out);
+        }
+        if (key == ApiKey::sync_group) {
+            return answer_sync(asked, out);
+        }
+        if (key == ApiKey::offset_fetch) {
+            return answer_offsets(asked, out);
+        }
+        if (key == ApiKey::offset_commit) {
+            return answer_commit(asked, out);
+        }
+        if (key == ApiKey::list_offsets) {
+            return answer_list(asked, out);
+        }
+        if (key == ApiKey::fetch) {
+            return answer_fetch(asked, out);
+        }
+        if (key == ApiKey::consumer_group_heartbeat) {
+            return answer_consumer_heartbeat(asked, out);
+        }
         if (key == ApiKey::find_coordinator) {
             FindCoordinatorResponse::Coordinator node{.key = "g", .node_id = 1, .host = "a", .port = 1};
             FakeNetwork::reply(asked, FindCoordinatorResponse{.coordinators = {&node, 1}}, out);
@@ -68,14 +84,18 @@ class GroupConsumerTest : public ::testing::Test {
 
     bool answer_sync(const Asked& asked, ByteBuffer& out) {
         const auto& request = *static_cast<const SyncGroupRequest*>(asked.request);
-        for (const auto& one : request.assignments) given_[std::string(one.member_id)] = *decode_assignment(one.assignment);
+        for (const auto& one : request.assignments) {
+            given_[std::string(one.member_id)] = *decode_assignment(one.assignment);
+        }
         const auto assignment = encode_assignment(assigned_);
         FakeNetwork::reply(asked, SyncGroupResponse{.error_code = next(sync_errors_), .assignment = assignment}, out);
         return true;
     }
 
     static ErrorCode next(std::deque<ErrorCode>& codes) {
-        if (codes.empty()) return ErrorCode::none;
+        if (codes.empty()) {
+            return ErrorCode::none;
+        }
         const ErrorCode code = codes.front();
         codes.pop_front();
         return code;
@@ -83,7 +103,9 @@ class GroupConsumerTest : public ::testing::Test {
 
     bool answer_metadata(const Asked& asked, ByteBuffer& out) {
         std::vector<MetadataResponse::Partition> partitions;
-        for (std::int32_t i = 0; i < partition_count_; ++i) partitions.push_back({.partition_index = i, .leader_id = 1});
+        for (std::int32_t i = 0; i < partition_count_; ++i) {
+            partitions.push_back({.partition_index = i, .leader_id = 1});
+        }
         MetadataResponse::Topic topic{.error_code = topic_error_, .name = "t", .topic_id = kTopicT, .partitions = partitions};
         FakeNetwork::reply(asked, MetadataResponse{.brokers = network_.brokers, .controller_id = 1, .topics = {&topic, 1}}, out);
         return true;
@@ -99,8 +121,9 @@ class GroupConsumerTest : public ::testing::Test {
         response.protocol_name = request.protocols[0].name;
         std::vector<JoinGroupResponse::Member> members;
         const auto other = encode_subscription({{"t"}, {}, -1}, ClassicAssignor::range);
-        if (is_leader_)
+        if (is_leader_) {
             members = {{.member_id = "me", .metadata = request.protocols[0].metadata}, {.member_id = "you", .metadata = other}};
+        }
         response.members = members;
         FakeNetwork::reply(asked, response, out);
         return true;
@@ -109,7 +132,9 @@ class GroupConsumerTest : public ::testing::Test {
     bool answer_offsets(const Asked& asked, ByteBuffer& out) {
         const auto& request = *static_cast<const OffsetFetchRequest*>(asked.request);
         for (const auto& topic : request.groups[0].topics) {
-            for (const std::int32_t index : topic.partition_indexes) asked_for_.push_back({std::string(topic.name), index});
+            for (const std::int32_t index : topic.partition_indexes) {
+                asked_for_.push_back({std::string(topic.name), index});
+            }
         }
         std::vector<OffsetFetchResponse::Partitions> partitions;
         for (const auto& [partition, offset] : committed_) {
@@ -127,7 +152,9 @@ class GroupConsumerTest : public ::testing::Test {
         std::vector<OffsetCommitResponse::Partition> results;
         for (const auto& partition : request.topics[0].partitions) {
             results.push_back({partition.partition_index, code});
-            if (code != ErrorCode::none) continue;
+            if (code != ErrorCode::none) {
+                continue;
+            }
             committed_[partition.partition_index] = partition.committed_offset;
             epochs_.push_back(partition.committed_leader_epoch);
         }
@@ -167,16 +194,22 @@ class GroupConsumerTest : public ::testing::Test {
         epochs_told_.push_back(request.member_epoch);
         if (!request.topic_partitions.is_null()) {
             held_.clear();
-            for (const auto& topic : request.topic_partitions) held_.assign(topic.partitions.begin(), topic.partitions.end());
+            for (const auto& topic : request.topic_partitions) {
+                held_.assign(topic.partitions.begin(), topic.partitions.end());
+            }
         }
         const ErrorCode code = next(heartbeat_errors_);
         std::vector<std::int32_t> partitions;
-        for (const auto& partition : assigned_) partitions.push_back(partition.partition);
+        for (const auto& partition : assigned_) {
+            partitions.push_back(partition.partition);
+        }
         ConsumerGroupHeartbeatResponse::TopicPartitions topic{.topic_id = kTopicT, .partitions = partitions};
         ConsumerGroupHeartbeatResponse::Assignment assignment{.topic_partitions = {&topic, 1}};
         ConsumerGroupHeartbeatResponse response{
             .error_code = code, .member_id = request.member_id, .member_epoch = ++generation_, .heartbeat_interval_ms = 5000};
-        if (is_assignment_new_) response.assignment = &assignment;
+        if (is_assignment_new_) {
+            response.assignment = &assignment;
+        }
         is_assignment_new_ = false;
         FakeNetwork::reply(asked, response, out);
         return true;

@@ -26,7 +26,9 @@ Settings settings_of_records() {
 void answer_topic(const Asked& asked, std::int32_t partitions, std::int32_t leader,
                   const std::vector<MetadataResponse::Broker>& brokers, ByteBuffer& out) {
     std::vector<MetadataResponse::Partition> list;
-    for (std::int32_t i = 0; i < partitions; ++i) list.push_back({.partition_index = i, .leader_id = leader});
+    for (std::int32_t i = 0; i < partitions; ++i) {
+        list.push_back({.partition_index = i, .leader_id = leader});
+    }
     MetadataResponse::Topic topic{.name = "t", .partitions = list};
     FakeNetwork::reply(asked,
                        MetadataResponse{.brokers = {const_cast<MetadataResponse::Broker*>(brokers.data()), brokers.size()},
@@ -43,7 +45,9 @@ void add_batch(std::vector<std::byte>& records, std::int64_t offset, const std::
                           .producer_epoch = {static_cast<std::int16_t>(producer_id < 0 ? -1 : 0)},
                           .base_sequence = {producer_id < 0 ? -1 : 0},
                           .transactional = producer_id >= 0});
-    for (const std::string& value : values) builder.append({0}, std::nullopt, as_bytes(value));
+    for (const std::string& value : values) {
+        builder.append({0}, std::nullopt, as_bytes(value));
+    }
     builder.build(records);
 }
 void add_marker(std::vector<std::byte>& records, std::int64_t offset, ControlRecordType type, std::int64_t producer_id) {
@@ -198,8 +202,12 @@ class WriteTest : public ::testing::Test {
         const auto header = parse_batch_header(data.records.bytes());
         batches_.push_back({data.index, header->base_sequence.value, header->record_count, header->producer_id.value});
         const std::optional<ErrorCode> answer = answers_.empty() ? ErrorCode::none : answers_.front();
-        if (!answers_.empty()) answers_.erase(answers_.begin());
-        if (!answer) return false;
+        if (!answers_.empty()) {
+            answers_.erase(answers_.begin());
+        }
+        if (!answer) {
+            return false;
+        }
         ProduceResponse::PartitionProduceResponse partition{.index = data.index, .error_code = *answer};
         ProduceResponse::TopicProduceResponse topic{.name = "t", .partition_responses = {&partition, 1}};
         FakeNetwork::reply(asked, ProduceResponse{.responses = {&topic, 1}}, out);
@@ -270,7 +278,9 @@ TEST_F(WriteTest, ABatchThatNobodyTakesIsGivenUpWhenItsTimeIsOver) {
 TEST_F(WriteTest, RecordsWithoutAKeyShareABatchAndLargeBatchesLeave) {
     Producer producer(cluster_, "t", {.batch_bytes = 50});
     ASSERT_TRUE(producer.open());
-    for (int i = 0; i < 3; ++i) ASSERT_TRUE(producer.append(record("x", std::nullopt)));
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(producer.append(record("x", std::nullopt)));
+    }
     ASSERT_EQ(batches_.size(), 1u);
     EXPECT_EQ(batches_[0].records, 3);
     EXPECT_TRUE(producer.is_empty());

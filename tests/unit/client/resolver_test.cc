@@ -51,7 +51,9 @@ struct HangingSystem {
 class ResolverTest : public ::testing::Test {
   protected:
     ~ResolverTest() override {
-        if (!was_let_go_) let_go();
+        if (!was_let_go_) {
+            let_go();
+        }
     }
     void let_go() {
         was_let_go_ = true;

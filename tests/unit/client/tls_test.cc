@@ -110,7 +110,9 @@ class Wire final : public Transport {
     }
     std::expected<std::size_t, TransportFailure> receive(MutableBytes room, Instant) override {
         const std::size_t got = server_.give(room.first(std::min(room.size(), piece_)));
-        if (got == 0) return std::unexpected(TransportFailure{Kind::closed, "the other side closed the connection"});
+        if (got == 0) {
+            return std::unexpected(TransportFailure{Kind::closed, "the other side closed the connection"});
+        }
         return got;
     }
 
@@ -125,7 +127,9 @@ class Stranger final : public Transport {
     explicit Stranger(std::string says) : says_(std::move(says)) {}
     std::expected<void, TransportFailure> send(Bytes, Instant) override { return {}; }
     std::expected<std::size_t, TransportFailure> receive(MutableBytes room, Instant) override {
-        if (says_.empty()) return std::unexpected(TransportFailure{Kind::closed, "the other side closed the connection"});
+        if (says_.empty()) {
+            return std::unexpected(TransportFailure{Kind::closed, "the other side closed the connection"});
+        }
         const std::size_t size = std::min(room.size(), says_.size());
         std::memcpy(room.data(), says_.data(), size);
         says_.erase(0, size);
@@ -165,7 +169,9 @@ class ClientTls : public ::testing::Test {
         auto secured = tls(properties)->secure(std::make_unique<Wire>(server), host, kLater);
         if (secured) {
             // In TLS 1.3 the server judges when the client is through.
-            if (auto sent = (*secured)->send(as_bytes("hello"), kLater); !sent) return sent.error();
+            if (auto sent = (*secured)->send(as_bytes("hello"), kLater); !sent) {
+                return sent.error();
+            }
             std::byte room[16];
             auto got = (*secured)->receive(room, kLater);
             EXPECT_FALSE(got.has_value());
@@ -181,7 +187,9 @@ class ClientTls : public ::testing::Test {
             ADD_FAILURE() << secured.error().message;
             return false;
         }
-        if (!(*secured)->send(as_bytes("hello"), kLater)) return false;
+        if (!(*secured)->send(as_bytes("hello"), kLater)) {
+            return false;
+        }
         std::byte room[16];
         const auto got = (*secured)->receive(room, kLater);
         return got && as_text(Bytes(room, *got)) == "hello";
@@ -197,7 +205,9 @@ TEST_F(ClientTls, MovesBytesBothWaysInRecordsOfAnySize) {
     ASSERT_TRUE(secured.has_value()) << secured.error().message;
     EXPECT_EQ(server.asked_name(), "localhost");
     std::string sent;
-    for (int i = 0; i < 100'000; ++i) sent += static_cast<char>(i * 31);
+    for (int i = 0; i < 100'000; ++i) {
+        sent += static_cast<char>(i * 31);
+    }
     ASSERT_TRUE((*secured)->send(as_bytes(sent), kLater).has_value());
     std::string received;
     while (received.size() < sent.size()) {

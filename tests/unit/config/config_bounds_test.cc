@@ -34,7 +34,9 @@ TEST(ConfigBounds, NothingBeyondThemIsTakenAtTheStart) {
 TEST(ConfigBounds, TheLastValuesWithinThemAreTaken) {
     for (const ConfigDefinition& definition : broker_config_definitions()) {
         for (const std::optional<double> bound : {definition.validator.minimum, definition.validator.maximum}) {
-            if (!bound) continue;
+            if (!bound) {
+                continue;
+            }
             const std::string text = definition.type == ConfigType::float64 ? std::to_string(*bound)
                                                                             : std::to_string(static_cast<std::int64_t>(*bound));
             EXPECT_TRUE(parse_config_value(definition, text).has_value()) << definition.name << '=' << text;

@@ -27,12 +27,16 @@ std::string content(const std::filesystem::path& path) {
 
 std::string escaped(std::string_view text) {
     std::string cell;
-    for (const char letter : text) cell += letter == '|' ? std::string("\\|") : std::string(1, letter);
+    for (const char letter : text) {
+        cell += letter == '|' ? std::string("\\|") : std::string(1, letter);
+    }
     return cell;
 }
 
 std::string_view changes(const ConfigDefinition& definition) {
-    if (definition.update_mode == UpdateMode::read_only) return "no";
+    if (definition.update_mode == UpdateMode::read_only) {
+        return "no";
+    }
     return definition.effect == ConfigEffect::at_once ? "yes" : "kept for the next start";
 }
 
@@ -53,7 +57,9 @@ std::string table(const Definitions& definitions, Of of, bool are_kept) {
     std::string text = "| config | default | changes while it runs | what it is |\n|---|---|---|---|\n";
     for (const auto& one : definitions) {
         const ConfigDefinition& definition = of(one);
-        if ((definition.effect == ConfigEffect::kept) == are_kept) text += row(definition);
+        if ((definition.effect == ConfigEffect::kept) == are_kept) {
+            text += row(definition);
+        }
     }
     return text;
 }
@@ -74,7 +80,9 @@ std::string page() {
 
 TEST(ConfigDocs, ThePageOfAllConfigsIsThatOfTheirDefinitions) {
     const auto path = docs() / "configs.md";
-    if (std::getenv("PARTITA_WRITE_DOCS") != nullptr) std::ofstream(path) << page();
+    if (std::getenv("PARTITA_WRITE_DOCS") != nullptr) {
+        std::ofstream(path) << page();
+    }
     EXPECT_EQ(content(path), page()) << "write it anew: PARTITA_WRITE_DOCS=1 config_test";
 }
 
@@ -101,7 +109,9 @@ TEST(ConfigDocs, DynamicConfigsAreSaidToTakeEffectWhereTheirDefinitionsSaySo) {
     std::set<std::string> acting;
     std::set<std::string> others{"sasl.*", "ssl.*"};
     for (const ConfigDefinition& definition : broker_config_definitions()) {
-        if (definition.update_mode == UpdateMode::read_only || definition.internal) continue;
+        if (definition.update_mode == UpdateMode::read_only || definition.internal) {
+            continue;
+        }
         if (definition.effect == ConfigEffect::at_once) {
             acting.emplace(definition.name);
         } else if (!is_of_family(definition.name)) {
@@ -112,7 +122,9 @@ TEST(ConfigDocs, DynamicConfigsAreSaidToTakeEffectWhereTheirDefinitionsSaySo) {
     std::set<std::string> said = names_of_table(text, "| config | takes effect |\n");
     // Of a Kafka nobody knows these; their own pages tell of them.
     for (const std::string& name : acting) {
-        if (name.starts_with("partita.")) said.insert(name);
+        if (name.starts_with("partita.")) {
+            said.insert(name);
+        }
     }
     EXPECT_EQ(said, acting);
     EXPECT_EQ(names_of_table(text, "| config | why it changes nothing |\n"), others);

@@ -108,7 +108,9 @@ TEST(ExpansionConfig, APatternThatIsNoneIsRefusedInWords) {
     EXPECT_NE(refusal(":fenced").find("say PATTERN:MODE"), std::string::npos);
     EXPECT_EQ(refusal(""), "");
     std::string many;
-    for (std::size_t index = 0; index <= kModePatternsMax; ++index) many += "t" + std::to_string(index) + ":fenced,";
+    for (std::size_t index = 0; index <= kModePatternsMax; ++index) {
+        many += "t" + std::to_string(index) + ":fenced,";
+    }
     EXPECT_NE(refusal(many).find("there may be 100 patterns"), std::string::npos);
     const ModePatterns hard = *parse_mode_patterns("*a*a*a*a*a*a*a*a*b:fenced");
     EXPECT_FALSE(mode_of_pattern(hard, std::string(249, 'a'))) << "and that in no time";

@@ -127,11 +127,15 @@ inline void expect_as_in(const std::string& file, const std::vector<ConfigEntry>
     const auto is_compared = [&](const std::string& name) { return !departures().contains(name) && !others.contains(name); };
     std::vector<std::string> expected;
     for (const std::string& line : golden_lines(file)) {
-        if (is_compared(line.substr(0, line.find('|')))) expected.push_back(line);
+        if (is_compared(line.substr(0, line.find('|')))) {
+            expected.push_back(line);
+        }
     }
     std::vector<std::string> actual;
     for (const ConfigEntry& entry : entries) {
-        if (is_compared(entry.name)) actual.push_back(line_of(entry));
+        if (is_compared(entry.name)) {
+            actual.push_back(line_of(entry));
+        }
     }
     EXPECT_EQ(actual.size(), expected.size());
     for (std::size_t index = 0; index < std::min(actual.size(), expected.size()); ++index) {

@@ -30,7 +30,9 @@ TEST(ProfileConfig, ABrokerWithoutOneHasNoTraceOfIt) {
     EXPECT_EQ(BrokerConfig().profile, nullptr);
     EXPECT_EQ(loaded->config.connections_max_idle_ms, 600'000);
     EXPECT_EQ(loaded->config.socket_request_max_bytes, 104'857'600);
-    for (const auto& [name, value] : loaded->config.given()) EXPECT_FALSE(name.starts_with("partita.")) << name;
+    for (const auto& [name, value] : loaded->config.given()) {
+        EXPECT_FALSE(name.starts_with("partita.")) << name;
+    }
 }
 
 TEST(ProfileConfig, ItsPresetsAreGivenUnlessSomebodySaysOtherwise) {

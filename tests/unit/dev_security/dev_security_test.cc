@@ -185,7 +185,9 @@ TEST(DevSecurity, WhatMakesNoUserOrHostIsRefused) {
     }
     EXPECT_FALSE(make_files({.directory = "/d\nx"}, kNowS).has_value());
     std::vector<std::string> many;
-    for (std::size_t name = 0; name < kUsersMax; ++name) many.push_back("u" + std::to_string(name));
+    for (std::size_t name = 0; name < kUsersMax; ++name) {
+        many.push_back("u" + std::to_string(name));
+    }
     EXPECT_FALSE(make_files({.directory = "/d", .users = many}, kNowS).has_value());
     EXPECT_FALSE(make_files({.directory = "/d", .hosts = many}, kNowS).has_value());
 }
@@ -240,7 +242,9 @@ TEST_F(Directory, ThatOthersMayLookIntoIsRefused) {
 TEST_F(Directory, OfAnotherUserIsRefused) {
     ASSERT_EQ(::mkdir(path("theirs").c_str(), 0700), 0);
     constexpr uid_t kNobody = 65534;
-    if (::chown(path("theirs").c_str(), kNobody, static_cast<gid_t>(-1)) != 0) GTEST_SKIP() << "only root gives directories away";
+    if (::chown(path("theirs").c_str(), kNobody, static_cast<gid_t>(-1)) != 0) {
+        GTEST_SKIP() << "only root gives directories away";
+    }
     const auto written = write_files(path("theirs"), {{"one", "1\n"}}, true);
     ASSERT_FALSE(written.has_value());
     EXPECT_THAT(written.error(), HasSubstr("another user's"));

@@ -75,7 +75,9 @@ TEST_F(ConsumerWatchTest, WhatAnotherReaderOfTheNameBeganBehindWasReadTooEarlyAl
     commit("billing", {{kOld, Offset{95}}});
     assign_everything();
     constexpr ConnectionId kStranger{3};
-    for (const ConnectionId own : {kCoordinator, kFetches}) connections_.is_of(own, 1);
+    for (const ConnectionId own : {kCoordinator, kFetches}) {
+        connections_.is_of(own, 1);
+    }
     connections_.is_of(kStranger, 2);
     // It reads from the beginning, and a reader in no group begins at the end.
     ask("billing", kCoordinator, kNew);
@@ -124,7 +126,9 @@ TEST_F(ConsumerWatchTest, WhatIsWrittenAgainAfterAnAbortIsReadTooEarlyAsWell) {
     constexpr auto kAgain = static_cast<std::int64_t>(KeyStep::kAgainMax);
     for (std::int64_t again = 0; again <= kAgain; ++again) {
         add_key_in_transaction("a", kNew, 1, 2 * again);
-        if (again < kAgain) fates_.told[{kNew, Offset{2 * again}}] = RecordFate::aborted;
+        if (again < kAgain) {
+            fates_.told[{kNew, Offset{2 * again}}] = RecordFate::aborted;
+        }
     }
     const Offset stands{2 * kAgain};
     commit("billing", {{kOld, Offset{95}}});
@@ -292,7 +296,9 @@ TEST_F(ConsumerWatchTest, AKeyThatAStaleProducerBroughtIsJudgedWhereItsPlaceIsKn
     const auto home = [&](std::int32_t count) {
         return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), count);
     };
-    while (home(2) != kOld || home(4) != kNew) key += "a";
+    while (home(2) != kOld || home(4) != kNew) {
+        key += "a";
+    }
     add_key(key, kOld, 1, 120);
     add_key(key, kNew, 1, 0);
     commit("billing", {{kOld, Offset{100}}});

@@ -17,7 +17,9 @@ namespace partita::expansion {
 class FakeConnections final : public ConnectionDirectory {
   public:
     std::optional<ConnectionFacts> find(ConnectionId connection) const override {
-        if (closed.contains(connection)) return std::nullopt;
+        if (closed.contains(connection)) {
+            return std::nullopt;
+        }
         const auto known = open.find(connection);
         return known == open.end() ? ConnectionFacts{.id = connection} : known->second;
     }
@@ -96,7 +98,9 @@ class ConsumerWatchTest : public testing::Test {
 
     std::vector<Finding> findings() {
         std::vector<std::int32_t> counts = {growths_.front().old_count};
-        for (const EarlierExpansion& growth : growths_) counts.push_back(growth.new_count);
+        for (const EarlierExpansion& growth : growths_) {
+            counts.push_back(growth.new_count);
+        }
         const std::vector<MovedKey> moved = growth_steps(keys_, families_, counts);
         return watch_.findings({.growths = growths_,
                                 .log_starts = starts_,

@@ -196,7 +196,9 @@ TEST(Fence, GroupThatWaitsForATransactionIsNotSlow) {
         return fence.judge("g", partition(6), {.drained = Offset{50}, .waits_for_transaction = waits_for_transaction}, Offset{8},
                            settings, Instant{now});
     };
-    for (std::int64_t now = 0; now <= 5000; now += 500) EXPECT_TRUE(judge_at(now, true).held);
+    for (std::int64_t now = 0; now <= 5000; now += 500) {
+        EXPECT_TRUE(judge_at(now, true).held);
+    }
     EXPECT_TRUE(judge_at(5500, false).held) << "it is decided, and the group has all its time to read it";
     EXPECT_TRUE(judge_at(5999, false).held);
     EXPECT_TRUE(judge_at(6000, false).timed_out) << "from then on it is the group that does nothing";
@@ -212,12 +214,16 @@ TEST(Fence, TransactionThatNobodyEndsIsWaitedForOnce) {
         return fence.judge("g", partition(6), {.drained = Offset{drained}, .read_committed = true, .waits_for_transaction = true},
                            Offset{end}, settings, Instant{now});
     };
-    for (std::int64_t now = 0; now < 5000; now += 500) EXPECT_TRUE(judge_at(now, 50, 8).held);
+    for (std::int64_t now = 0; now < 5000; now += 500) {
+        EXPECT_TRUE(judge_at(now, 50, 8).held);
+    }
     EXPECT_TRUE(judge_at(5499, 50, 8).held) << "its own time began when the transaction was last waited for";
     EXPECT_TRUE(judge_at(5500, 50, 8).timed_out);
     EXPECT_TRUE(judge_at(5600, 50, 9).held) << "what came since waits in its turn";
     EXPECT_TRUE(judge_at(6600, 50, 9).timed_out) << "and not for the transaction again";
-    for (std::int64_t now = 7000; now < 12'000; now += 500) EXPECT_TRUE(judge_at(now, 60, 10).held) << "another transaction";
+    for (std::int64_t now = 7000; now < 12'000; now += 500) {
+        EXPECT_TRUE(judge_at(now, 60, 10).held) << "another transaction";
+    }
     EXPECT_EQ(fence.timeouts(), 2u);
 }
 

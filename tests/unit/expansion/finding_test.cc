@@ -40,7 +40,9 @@ TEST(HazardCatalogue, EveryLineHasItsOwnTitleAndOneSentenceOfAdvice) {
 TEST(Finding, KeepsTenExamplesAndCutsLongKeys) {
     Finding finding = make_finding(HazardId::keys_move, {.topic = "orders"}, "x", 20);
     const std::string huge(1 << 20, 'k');
-    for (int index = 0; index < 20; ++index) finding.add_example(huge, PartitionIndex{1}, PartitionIndex{7});
+    for (int index = 0; index < 20; ++index) {
+        finding.add_example(huge, PartitionIndex{1}, PartitionIndex{7});
+    }
     EXPECT_EQ(finding.examples.size(), Finding::kExamplesMax);
     EXPECT_EQ(finding.examples[0].key.size(), Finding::kExampleKeyBytesMax);
     EXPECT_EQ(finding.severity, Severity::warn);

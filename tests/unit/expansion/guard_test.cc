@@ -19,7 +19,9 @@ GuardFacts drained() {
 
 std::vector<std::string> ids(const std::vector<Blocker>& blockers) {
     std::vector<std::string> texts;
-    for (const Blocker& blocker : blockers) texts.push_back(to_string(blocker.id));
+    for (const Blocker& blocker : blockers) {
+        texts.push_back(to_string(blocker.id));
+    }
     return texts;
 }
 
@@ -90,7 +92,9 @@ TEST(Guard, RefusalSaysWhyAndHowToDoItAllTheSame) {
 
 TEST(Guard, RefusalSpellsOutAFewAndCountsTheRest) {
     GuardFacts facts = drained();
-    for (int n = 0; n < 100; ++n) facts.groups.push_back({.group_id = "g" + std::to_string(n), .unread = {.records = 1}});
+    for (int n = 0; n < 100; ++n) {
+        facts.groups.push_back({.group_id = "g" + std::to_string(n), .unread = {.records = 1}});
+    }
     EXPECT_THAT(guard_refusal(facts, find_blockers(facts)), HasSubstr("; and 94 more."));
 }
 

@@ -113,7 +113,9 @@ TEST(KeyIndex, RemembersTheFirstAndTheNewestStepOfAKeyBetweenTwoPartitions) {
         EXPECT_EQ(key.key, "key-1") << "the other key never moved";
         for (const KeyStep& step : steps) {
             EXPECT_EQ(step.is_with_growth, step.to == PartitionIndex{6}) << "in the old partition it was before the growth";
-            if (step.to == PartitionIndex{6}) forward.emplace_back(step.earlier.value, step.later.value);
+            if (step.to == PartitionIndex{6}) {
+                forward.emplace_back(step.earlier.value, step.later.value);
+            }
         }
     });
     EXPECT_EQ(forward, (std::vector<std::pair<std::int64_t, std::int64_t>>{{120, 3}, {139, 139}}));

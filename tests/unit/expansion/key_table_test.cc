@@ -46,7 +46,9 @@ TEST(KeyTable, BecomesAUniformSampleWithExactKeysWhenItIsFull) {
     KeyTable table({.keys_max = 4000});
     constexpr int kKeys = 200'000;
     for (int round = 0; round < 2; ++round) {
-        for (int index = 0; index < kKeys; ++index) add(table, "key-" + std::to_string(index), index % 5, 0, 3);
+        for (int index = 0; index < kKeys; ++index) {
+            add(table, "key-" + std::to_string(index), index % 5, 0, 3);
+        }
     }
     EXPECT_FALSE(table.is_exact());
     EXPECT_LE(table.entries().size(), 4000u);
@@ -60,7 +62,9 @@ TEST(KeyTable, BecomesAUniformSampleWithExactKeysWhenItIsFull) {
 
 TEST(KeyTable, TakesExactlyItsBoundWithoutSampling) {
     KeyTable table({.keys_max = 100});
-    for (int index = 0; index < 100; ++index) add(table, std::to_string(index));
+    for (int index = 0; index < 100; ++index) {
+        add(table, std::to_string(index));
+    }
     EXPECT_TRUE(table.is_exact());
     EXPECT_EQ(table.distinct_keys(), 100);
     add(table, "one more");
@@ -69,7 +73,9 @@ TEST(KeyTable, TakesExactlyItsBoundWithoutSampling) {
 
 TEST(KeyTable, MemoryIsBoundedByTheBytesOfKeysToo) {
     KeyTable table({.keys_max = 1'000'000, .key_bytes_max = 4 << 20, .key_size_max = 2 << 20});
-    for (int index = 0; index < 50; ++index) add(table, std::string(1 << 20, 'k') + std::to_string(index));
+    for (int index = 0; index < 50; ++index) {
+        add(table, std::string(1 << 20, 'k') + std::to_string(index));
+    }
     EXPECT_FALSE(table.is_exact());
     EXPECT_LT(table.memory_bytes(), std::size_t{12} << 20);
 }
@@ -84,7 +90,9 @@ TEST(KeyTable, CountsKeysThatAreTooLongWithoutKeepingThem) {
 
 TEST(KeyTable, KeepsABoundedNumberOfFurtherPlaces) {
     KeyTable table({.more_placements_max = 3});
-    for (int partition = 0; partition < 10; ++partition) add(table, "k", partition);
+    for (int partition = 0; partition < 10; ++partition) {
+        add(table, "k", partition);
+    }
     int places = 0;
     table.for_each_placement(table.entries()[0], [&](const Placement&) { ++places; });
     EXPECT_EQ(places, 4);
@@ -124,14 +132,18 @@ TEST(HeavyHitters, KeepEveryKeyAboveTheirShareWithinTheirError) {
         heavy.add(key, std::to_string(key), 7);
     }
     std::map<std::string, HeavyHitters::Item> kept;
-    for (const HeavyHitters::Item& item : heavy.items()) kept[item.key] = item;
+    for (const HeavyHitters::Item& item : heavy.items()) {
+        kept[item.key] = item;
+    }
     EXPECT_LE(kept.size(), 100u);
     for (const auto& [key, weight] : exact) {
         const auto found = kept.find(std::to_string(key));
         if (weight > total / 100) {
             ASSERT_TRUE(found != kept.end()) << key;
         }
-        if (found == kept.end()) continue;
+        if (found == kept.end()) {
+            continue;
+        }
         EXPECT_GE(found->second.weight, weight);
         EXPECT_LE(found->second.weight - found->second.error, weight);
     }

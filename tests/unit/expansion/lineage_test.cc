@@ -61,7 +61,9 @@ TEST(Lineage, FormulasEqualTheCountOverAllResidues) {
             ASSERT_TRUE(is(lineage.old_to_new_share(), old_to_new)) << old_count << "->" << new_count;
             for (std::int32_t partition = 0; partition < new_count; ++partition) {
                 std::set<std::int32_t> stated;
-                for (const auto parent : lineage.parents(PartitionIndex{partition})) stated.insert(parent.value);
+                for (const auto parent : lineage.parents(PartitionIndex{partition})) {
+                    stated.insert(parent.value);
+                }
                 ASSERT_EQ(stated, parents[static_cast<std::size_t>(partition)]) << old_count << "->" << new_count;
             }
         }

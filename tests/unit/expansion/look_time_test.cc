@@ -114,7 +114,9 @@ class EveryTimeCondition : public ConsumerWatchTest {
                                                            .connections = &connections_},
                                                           now);
         std::vector<std::string> told;
-        for (const Finding& finding : found) told.push_back(to_string(finding.id) + " " + finding.condition);
+        for (const Finding& finding : found) {
+            told.push_back(to_string(finding.id) + " " + finding.condition);
+        }
         return told;
     }
 };
@@ -133,7 +135,9 @@ TEST_F(EveryTimeCondition, IsSeenByLooksAtTheMomentsThatWereNamedAsByLooksAtAllM
             std::vector<std::string> news = told_by(seldom, now);
             changes += news != told ? 1 : 0;
             told = std::move(news);
-            for (const std::string& one : told) ids.insert(one.substr(0, one.find(' ')));
+            for (const std::string& one : told) {
+                ids.insert(one.substr(0, one.find(' ')));
+            }
         }
         ASSERT_EQ(told_by(always, now), told) << now.value - now_.value << " ms after the growth";
     }

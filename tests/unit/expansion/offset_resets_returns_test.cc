@@ -28,8 +28,9 @@ class OffsetResetsReturnTest : public OffsetResetsTest {
     std::optional<Severity> worst_told() {
         std::optional<Severity> worst;
         for (std::int64_t waited_ms = 0; waited_ms <= 2 * OffsetResets::kEvidenceMs; waited_ms += 500) {
-            if (const auto told = finding(HazardId::latest_loses_first_records))
+            if (const auto told = finding(HazardId::latest_loses_first_records)) {
                 worst = std::max(worst.value_or(told->severity), told->severity);
+            }
             wait(500);
         }
         return worst;
@@ -37,7 +38,9 @@ class OffsetResetsReturnTest : public OffsetResetsTest {
 };
 
 TEST_F(OffsetResetsReturnTest, ByItsProcessItIsKnownAndNothingIsTold) {
-    for (const ConnectionId id : {kCoordinator, kFetches, kBack}) connections_.is_of(id, 100);
+    for (const ConnectionId id : {kCoordinator, kFetches, kBack}) {
+        connections_.is_of(id, 100);
+    }
     connections_.closed.insert(kFetches);
     go_back();
     EXPECT_FALSE(worst_told());
@@ -62,14 +65,18 @@ TEST_F(OffsetResetsReturnTest, WhileTheKernelIsAskedNothingIsTold) {
     connections_.wanted.insert(kBack);
     connections_.closed.insert(kFetches);
     go_back();
-    for (int second = 0; second < 5; ++second, wait(1000)) EXPECT_FALSE(finding(HazardId::latest_loses_first_records));
+    for (int second = 0; second < 5; ++second, wait(1000)) {
+        EXPECT_FALSE(finding(HazardId::latest_loses_first_records));
+    }
     connections_.wanted.clear();
     connections_.is_of(kBack, 100);
     EXPECT_FALSE(worst_told());
 }
 
 TEST_F(OffsetResetsReturnTest, OfAnotherProgramItIsNoReturn) {
-    for (const ConnectionId id : {kCoordinator, kFetches}) connections_.is_of(id, 100);
+    for (const ConnectionId id : {kCoordinator, kFetches}) {
+        connections_.is_of(id, 100);
+    }
     connections_.is_of(kBack, 200);
     go_back();
     EXPECT_EQ(worst_told(), Severity::block);

@@ -225,8 +225,12 @@ TEST_F(OffsetResetsTest, OfTwoGroupsOfOneNameTheProcessTellsWhichSkipped) {
 TEST_F(OffsetResetsTest, BothOfTwoGroupsThatSkippedAreTold) {
     add_group("audit", {11});
     assign_everything();
-    for (const std::uint64_t id : {1, 2}) connections_.is_of({id}, 100);
-    for (const std::uint64_t id : {11, 12}) connections_.is_of({id}, 200);
+    for (const std::uint64_t id : {1, 2}) {
+        connections_.is_of({id}, 100);
+    }
+    for (const std::uint64_t id : {11, 12}) {
+        connections_.is_of({id}, 200);
+    }
     ask("billing", kCoordinator, kNew);
     ask("audit", {11}, kNew);
     watch_.on_list_offsets(client_, kNew, -1, Offset{7});
@@ -463,7 +467,9 @@ TEST_F(OffsetResetsTest, TheLossEndsWhenTheRecordsAreGone) {
 }
 
 TEST_F(OffsetResetsTest, WhoIsFoundToHaveBegunBehindLaterHasSkippedNothing) {
-    for (const ConnectionId id : {kCoordinator, kFetches, ConnectionId{3}}) connections_.is_of(id, 100);
+    for (const ConnectionId id : {kCoordinator, kFetches, ConnectionId{3}}) {
+        connections_.is_of(id, 100);
+    }
     assign_everything();
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, -2, Offset{0});

@@ -24,7 +24,9 @@ ordered_json plan_of(std::int64_t from, std::int64_t to, const std::string& topi
     plan["partitions"] = ordered_json::array();
     for (std::int64_t index = 0; index < to; ++index) {
         std::set<std::int64_t> parents;
-        for (std::int64_t hash = index; hash < std::lcm(from, to); hash += to) parents.insert(hash % from);
+        for (std::int64_t hash = index; hash < std::lcm(from, to); hash += to) {
+            parents.insert(hash % from);
+        }
         plan["partitions"].push_back(
             {{"partition", index}, {"parents", parents}, {"records", index < from ? 12'345 * (index + 1) : 0}});
     }
@@ -33,7 +35,9 @@ ordered_json plan_of(std::int64_t from, std::int64_t to, const std::string& topi
 
 std::map<WayKind, int> kinds_of(const PlanPicture& picture) {
     std::map<WayKind, int> kinds;
-    for (const Ribbon& ribbon : picture.ribbons) ++kinds[ribbon.way.kind];
+    for (const Ribbon& ribbon : picture.ribbons) {
+        ++kinds[ribbon.way.kind];
+    }
     return kinds;
 }
 
@@ -70,7 +74,9 @@ TEST(PlanPicture, AnyOtherCountMovesKeysBetweenOldOnesToo) {
     const PlanPicture picture = plan_picture(plan_of(4, 6), 10, 0);
     EXPECT_EQ(kinds_of(picture), (std::map<WayKind, int>{{WayKind::stay, 4}, {WayKind::to_new, 4}, {WayKind::to_old, 4}}));
     double sum = 0;
-    for (const auto& [kind, share] : key_shares(4, 6)) sum += share;
+    for (const auto& [kind, share] : key_shares(4, 6)) {
+        sum += share;
+    }
     EXPECT_DOUBLE_EQ(sum, 1);
 }
 
@@ -85,8 +91,12 @@ TEST(PlanPicture, RibbonsFillTheBarsThatTheyBeginAndEndAt) {
         EXPECT_GE(ribbon.from_top, top);
         EXPECT_LE(ribbon.from_top + ribbon.from_thickness, top + height + 1e-9);
     }
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(left[static_cast<std::int64_t>(i)], picture.before[i].second, 1e-9);
-    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(right[static_cast<std::int64_t>(i)], picture.after[i].second, 1e-9);
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_NEAR(left[static_cast<std::int64_t>(i)], picture.before[i].second, 1e-9);
+    }
+    for (std::size_t i = 0; i < 6; ++i) {
+        EXPECT_NEAR(right[static_cast<std::int64_t>(i)], picture.after[i].second, 1e-9);
+    }
 }
 
 TEST(PlanPicture, WhatIsNoPlanHasNoPicture) {
@@ -114,7 +124,9 @@ TEST(PlanSvg, EachRibbonIsAPathWithItsWords) {
     EXPECT_THAT(svg, HasSubstr("move between old ones: harm without gain"));
     EXPECT_THAT(svg, HasSubstr(">0 · 12.3k<"));
     std::size_t paths = 0;
-    for (std::size_t at = svg.find("<path"); at != std::string::npos; at = svg.find("<path", at + 1)) ++paths;
+    for (std::size_t at = svg.find("<path"); at != std::string::npos; at = svg.find("<path", at + 1)) {
+        ++paths;
+    }
     EXPECT_EQ(paths, 12u);
 }
 
@@ -130,8 +142,9 @@ TEST(PlanDrawing, NoLineIsWiderThanTheTerminal) {
         for (std::size_t columns = 30; columns < 130; ++columns) {
             for (const bool has_unicode : {false, true}) {
                 const std::string text = plan_drawing(plan_of(from, to), {columns, has_unicode, columns % 2 == 0});
-                for (const std::string& line : lines_of(text))
+                for (const std::string& line : lines_of(text)) {
                     ASSERT_LE(columns_of(line), columns) << from << " to " << to << "\n" << text;
+                }
             }
         }
     }

@@ -20,7 +20,9 @@ class MemorySource final : public RecordSource {
     explicit MemorySource(std::int32_t partitions) : logs(static_cast<std::size_t>(partitions)) {}
 
     std::expected<void, std::string> read(const ScanRange& range, RecordSink& sink) override {
-        if (broken) return std::unexpected("the disk is gone");
+        if (broken) {
+            return std::unexpected("the disk is gone");
+        }
         const auto& log = logs[static_cast<std::size_t>(range.partition.value)];
         for (std::int64_t offset = range.from.value; offset < range.end.value; ++offset) {
             ++reads;
@@ -29,7 +31,9 @@ class MemorySource final : public RecordSource {
                 continue;
             }
             const std::string& key = log[static_cast<std::size_t>(offset)];
-            if (!sink.record({Offset{offset}, as_bytes(key), key.size() + 10, true})) return {};
+            if (!sink.record({Offset{offset}, as_bytes(key), key.size() + 10, true})) {
+                return {};
+            }
         }
         return {};
     }
@@ -42,7 +46,9 @@ class MemorySource final : public RecordSource {
         facts.old_count = static_cast<std::int32_t>(logs.size());
         facts.new_count = to;
         facts.is_history_known = true;
-        for (const auto& log : logs) facts.partitions.push_back({Offset{0}, Offset{static_cast<std::int64_t>(log.size())}});
+        for (const auto& log : logs) {
+            facts.partitions.push_back({Offset{0}, Offset{static_cast<std::int64_t>(log.size())}});
+        }
         return facts;
     }
 
@@ -56,7 +62,9 @@ std::string key(int index) { return "key-" + std::to_string(index); }
 
 TEST(PlanRun, FindsThePartitionerAndCountsEverything) {
     MemorySource source(6);
-    for (int index = 0; index < 5000; ++index) source.produce(key(index % 900), Family::fnv1a_sabs, 6);
+    for (int index = 0; index < 5000; ++index) {
+        source.produce(key(index % 900), Family::fnv1a_sabs, 6);
+    }
     const auto outcome = run_plan(source.facts(12), source, {}, nullptr);
     ASSERT_TRUE(outcome.has_value());
     EXPECT_EQ(outcome->plan.partitioner, "fnv1a-sabs");
@@ -68,7 +76,9 @@ TEST(PlanRun, FindsThePartitionerAndCountsEverything) {
 TEST(PlanRun, CountsOnceMoreWhenTheWholeLogShowsMoreThanTheSample) {
     // The newest records of each partition repeat one key; only the older ones have enough keys to judge by.
     MemorySource source(2);
-    for (int index = 0; index < 1000; ++index) source.produce(key(index), Family::murmur2_pos, 2);
+    for (int index = 0; index < 1000; ++index) {
+        source.produce(key(index), Family::murmur2_pos, 2);
+    }
     const std::string zero = source.logs[0][0];
     const std::string one = source.logs[1][0];
     for (int index = 0; index < 20'000; ++index) {
@@ -84,12 +94,17 @@ TEST(PlanRun, CountsOnceMoreWhenTheWholeLogShowsMoreThanTheSample) {
 
 TEST(PlanRun, ReadsRecordsOfEarlierEpochsWithTheirCount) {
     MemorySource source(4);
-    for (int index = 0; index < 2000; ++index) source.produce(key(index % 500), Family::murmur2_pos, 3);
+    for (int index = 0; index < 2000; ++index) {
+        source.produce(key(index % 500), Family::murmur2_pos, 3);
+    }
     PlannedTopic facts = source.facts(8);
     EarlierExpansion earlier{.old_count = 3, .new_count = 4};
-    for (std::size_t partition = 0; partition < 3; ++partition)
+    for (std::size_t partition = 0; partition < 3; ++partition) {
         earlier.log_end_offsets.push_back(facts.partitions[partition].log_end);
-    for (int index = 0; index < 2000; ++index) source.produce(key(index % 500), Family::murmur2_pos, 4);
+    }
+    for (int index = 0; index < 2000; ++index) {
+        source.produce(key(index % 500), Family::murmur2_pos, 4);
+    }
     facts = source.facts(8);
     facts.earlier.push_back(earlier);
     const auto outcome = run_plan(facts, source, {}, nullptr);
@@ -102,7 +117,9 @@ TEST(PlanRun, ReadsRecordsOfEarlierEpochsWithTheirCount) {
 
 TEST(PlanRun, ANamedPartitionerIsTaken) {
     MemorySource source(6);
-    for (int index = 0; index < 500; ++index) source.produce(key(index), Family::murmur2_pos, 6);
+    for (int index = 0; index < 500; ++index) {
+        source.produce(key(index), Family::murmur2_pos, 6);
+    }
     PlanOptions options;
     options.partitioner = partitioners::find_partitioner("librdkafka");
     const auto outcome = run_plan(source.facts(12), source, options, nullptr);
@@ -113,7 +130,9 @@ TEST(PlanRun, ANamedPartitionerIsTaken) {
 
 TEST(PlanRun, ReadsTheNewestRecordsWhenLimited) {
     MemorySource source(3);
-    for (int index = 0; index < 3000; ++index) source.produce(key(index), Family::murmur2_pos, 3);
+    for (int index = 0; index < 3000; ++index) {
+        source.produce(key(index), Family::murmur2_pos, 3);
+    }
     PlanOptions options;
     options.records_max = 100;
     const auto outcome = run_plan(source.facts(6), source, options, nullptr);
@@ -125,7 +144,9 @@ TEST(PlanRun, ReadsTheNewestRecordsWhenLimited) {
 
 TEST(PlanRun, StartsWhereItIsTold) {
     MemorySource source(2);
-    for (int index = 0; index < 400; ++index) source.produce(key(index), Family::murmur2_pos, 2);
+    for (int index = 0; index < 400; ++index) {
+        source.produce(key(index), Family::murmur2_pos, 2);
+    }
     PlanOptions options;
     options.since = {Offset{static_cast<std::int64_t>(source.logs[0].size()) - 5}, Offset{1'000'000}};
     const auto outcome = run_plan(source.facts(4), source, options, nullptr);
@@ -136,7 +157,9 @@ TEST(PlanRun, StartsWhereItIsTold) {
 
 TEST(PlanRun, APartOfTheLogWithNothingInItGivesNoVerdict) {
     MemorySource source(2);
-    for (int index = 0; index < 400; ++index) source.produce(key(index), Family::murmur2_pos, 2);
+    for (int index = 0; index < 400; ++index) {
+        source.produce(key(index), Family::murmur2_pos, 2);
+    }
     PlanOptions options;
     options.since = {Offset{1'000'000}, Offset{1'000'000}};
     const auto outcome = run_plan(source.facts(4), source, options, nullptr);
@@ -148,7 +171,9 @@ TEST(PlanRun, APartOfTheLogWithNothingInItGivesNoVerdict) {
 
 TEST(PlanRun, CanBeCancelledWhileItReads) {
     MemorySource source(1);
-    for (int index = 0; index < 100'000; ++index) source.logs[0].push_back(key(index));
+    for (int index = 0; index < 100'000; ++index) {
+        source.logs[0].push_back(key(index));
+    }
     int calls = 0;
     const auto outcome = run_plan(source.facts(2), source, {}, [&](std::int64_t, std::int64_t) { return ++calls < 5; });
     ASSERT_FALSE(outcome.has_value());
@@ -158,7 +183,9 @@ TEST(PlanRun, CanBeCancelledWhileItReads) {
 
 TEST(PlanRun, SaysWhatItCouldNotRead) {
     MemorySource source(2);
-    for (int index = 0; index < 500; ++index) source.produce(key(index), Family::murmur2_pos, 2);
+    for (int index = 0; index < 500; ++index) {
+        source.produce(key(index), Family::murmur2_pos, 2);
+    }
     source.damaged[{1, 7}] = true;
     const auto damaged = run_plan(source.facts(4), source, {}, nullptr);
     ASSERT_TRUE(damaged.has_value());
@@ -173,7 +200,9 @@ TEST(PlanRun, SaysWhatItCouldNotRead) {
 
 TEST(PlanRun, TellsItsProgressUpToTheEnd) {
     MemorySource source(3);
-    for (int index = 0; index < 30'000; ++index) source.produce(key(index), Family::murmur2_pos, 3);
+    for (int index = 0; index < 30'000; ++index) {
+        source.produce(key(index), Family::murmur2_pos, 3);
+    }
     std::vector<std::pair<std::int64_t, std::int64_t>> seen;
     (void)run_plan(source.facts(6), source, {}, [&](std::int64_t done, std::int64_t total) {
         seen.emplace_back(done, total);
@@ -193,7 +222,9 @@ TEST(LimitRanges, CutsLongRangesBeforeShortOnes) {
                                     ScanRange{PartitionIndex{2}, Offset{5}, Offset{5}},
                                     ScanRange{PartitionIndex{3}, Offset{450}, Offset{500}}));
     limit_ranges(ranges, 0);
-    for (const ScanRange& range : ranges) EXPECT_EQ(range.from, range.end);
+    for (const ScanRange& range : ranges) {
+        EXPECT_EQ(range.from, range.end);
+    }
 }
 
 TEST(KeyLines, AreOneLineEachWhateverTheKey) {

@@ -52,7 +52,9 @@ class World {
         GroupFacts& group = facts.groups.emplace_back();
         group.group_id = id;
         group.protocol_type = "consumer";
-        for (const std::int64_t offset : committed) group.committed.push_back(Offset{offset});
+        for (const std::int64_t offset : committed) {
+            group.committed.push_back(Offset{offset});
+        }
         return group;
     }
 
@@ -84,7 +86,9 @@ class World {
         scan(std::nullopt);
         const std::vector<std::int32_t> counts{facts.old_count};
         const PlacementEvidence evidence = judge_placements(census->keys(), counts);
-        if (evidence.has_family()) scan(evidence.family);
+        if (evidence.has_family()) {
+            scan(evidence.family);
+        }
         return make_plan(facts, *census, evidence, scanned);
     }
 
@@ -134,13 +138,17 @@ TEST(Plan, EqualsBruteForceOnRandomLogs) {
             keys.insert(*record.key);
             const int now = partitioners::partition_of(Family::murmur2_pos, as_bytes(*record.key), from).value;
             const int then = partitioners::partition_of(Family::murmur2_pos, as_bytes(*record.key), to).value;
-            if (now == then) continue;
+            if (now == then) {
+                continue;
+            }
             moved_keys.insert(*record.key);
             ++moved_records;
             moved_bytes += static_cast<std::int64_t>(record.size);
             ++in[then];
             ++out[now];
-            if (record.offset >= committed[static_cast<std::size_t>(record.partition)]) ++backlog;
+            if (record.offset >= committed[static_cast<std::size_t>(record.partition)]) {
+                ++backlog;
+            }
         }
         ASSERT_TRUE(plan.moved.has_value());
         EXPECT_EQ(plan.distinct_keys, static_cast<std::int64_t>(keys.size()));
@@ -167,8 +175,9 @@ TEST(Plan, MultipleOfTheOldCountMovesNoKeyBetweenOldPartitions) {
 
 TEST(Plan, FindsEachFamilyFromItsPlacements) {
     for (const partitioners::FamilyDefinition& family : partitioners::families()) {
-        if (family.hash == partitioners::Hash::murmur2_time_window || family.hash == partitioners::Hash::murmur2_session_window)
+        if (family.hash == partitioners::Hash::murmur2_time_window || family.hash == partitioners::Hash::murmur2_session_window) {
             continue;
+        }
         const Plan plan = random_world(7, 14, 5, family.family).plan();
         EXPECT_EQ(plan.partitioner, family.id) << plan.partitioner_explained;
         EXPECT_TRUE(plan.moved.has_value());
@@ -202,8 +211,9 @@ TEST(Plan, NamesTwoPartitionersAndInventsNoNumbers) {
 TEST(Plan, RandomPlacementOfKeysIsKeysIgnored) {
     World world(6, 12);
     std::mt19937_64 random(1);
-    for (int index = 0; index < 3000; ++index)
+    for (int index = 0; index < 3000; ++index) {
         world.append(static_cast<int>(random() % 6), "key-" + std::to_string(random() % 200));
+    }
     const Plan plan = world.plan();
     EXPECT_EQ(plan.partitioner, "keys-ignored");
     ASSERT_NE(find(plan, HazardId::keys_ignored), nullptr);
@@ -214,7 +224,9 @@ TEST(Plan, RandomPlacementOfKeysIsKeysIgnored) {
 TEST(Plan, UnknownPartitionerGivesNoVerdict) {
     World world(6, 12);
     // Every key in one place of its own, by a rule that nobody has.
-    for (int index = 0; index < 600; ++index) world.append((index * 5 + index / 7) % 6, "key-" + std::to_string(index));
+    for (int index = 0; index < 600; ++index) {
+        world.append((index * 5 + index / 7) % 6, "key-" + std::to_string(index));
+    }
     const Plan plan = world.plan();
     EXPECT_EQ(plan.partitioner, "unknown");
     EXPECT_EQ(plan.verdict, Verdict::unknown);
@@ -224,7 +236,9 @@ TEST(Plan, UnknownPartitionerGivesNoVerdict) {
 
 TEST(Plan, KeysThatKeepPartitionsNobodyKnowsAreCalledChosen) {
     World world(6, 12);
-    for (int record = 0; record < 600; ++record) world.append(record % 100 % 5, "key-" + std::to_string(record % 100));
+    for (int record = 0; record < 600; ++record) {
+        world.append(record % 100 % 5, "key-" + std::to_string(record % 100));
+    }
     const Plan plan = world.plan();
     EXPECT_EQ(plan.partitioner, "explicit-or-custom");
     EXPECT_THAT(plan.partitioner_explained, HasSubstr("100 of 100 that came again kept their partition"));
@@ -236,7 +250,9 @@ TEST(Plan, KeysInOneOfSeveralPartitionsAreCalledChosenOnceNoStickyClientWouldHav
     for (const auto& [size_bytes, name] :
          std::vector<std::pair<std::size_t, std::string>>{{100, "one-partition"}, {300'000, "explicit-or-custom"}}) {
         World world(6, 12);
-        for (int index = 0; index < 100; ++index) world.append(4, "key-" + std::to_string(index), size_bytes);
+        for (int index = 0; index < 100; ++index) {
+            world.append(4, "key-" + std::to_string(index), size_bytes);
+        }
         const Plan plan = world.plan();
         EXPECT_EQ(plan.partitioner, name);
         EXPECT_EQ(plan.verdict, Verdict::unknown);
@@ -257,7 +273,9 @@ TEST(Plan, NamesTheProducersThatWillNotUseNewPartitions) {
 
 TEST(Plan, FewKeysAreNotEnough) {
     World world(6, 12);
-    for (int index = 0; index < 39; ++index) world.produce("key-" + std::to_string(index));
+    for (int index = 0; index < 39; ++index) {
+        world.produce("key-" + std::to_string(index));
+    }
     EXPECT_EQ(world.plan().verdict, Verdict::unknown);
     world.produce("key-39");
     EXPECT_EQ(world.plan().partitioner, "murmur2-pos");
@@ -265,7 +283,9 @@ TEST(Plan, FewKeysAreNotEnough) {
 
 TEST(Plan, OnePartitionTellsNothing) {
     World world(1, 4);
-    for (int index = 0; index < 500; ++index) world.produce("key-" + std::to_string(index));
+    for (int index = 0; index < 500; ++index) {
+        world.produce("key-" + std::to_string(index));
+    }
     const Plan plan = world.plan();
     EXPECT_EQ(plan.verdict, Verdict::unknown);
     ASSERT_NE(find(plan, HazardId::mixed_partitioners), nullptr);
@@ -274,7 +294,9 @@ TEST(Plan, OnePartitionTellsNothing) {
 
 TEST(Plan, WithoutKeysExpandingIsSafe) {
     World world(6, 8);
-    for (int index = 0; index < 500; ++index) world.append(index % 6, std::nullopt);
+    for (int index = 0; index < 500; ++index) {
+        world.append(index % 6, std::nullopt);
+    }
     const Plan plan = world.plan();
     EXPECT_EQ(plan.verdict, Verdict::safe) << plan.summary;
     EXPECT_EQ(plan.partitioner, "none");
@@ -300,7 +322,9 @@ TEST(Plan, DamagedBatchesAllowNoSafeVerdict) {
 TEST(Plan, OnlyABacklogWithMovingKeysBlocks) {
     World world = random_world(6, 12, 3);
     std::vector<std::int64_t> ends;
-    for (const PartitionFacts& partition : world.facts.partitions) ends.push_back(partition.log_end.value);
+    for (const PartitionFacts& partition : world.facts.partitions) {
+        ends.push_back(partition.log_end.value);
+    }
     world.group("done", ends);
     EXPECT_EQ(find(world.plan(), HazardId::backlog_inversion), nullptr);
     EXPECT_EQ(world.plan().verdict, Verdict::findings);
@@ -319,7 +343,9 @@ TEST(Plan, OnlyABacklogWithMovingKeysBlocks) {
 TEST(Plan, ABacklogSaysWhetherItsNumbersAreExact) {
     World world = random_world(6, 12, 3);
     std::vector<std::int64_t> ends;
-    for (const PartitionFacts& partition : world.facts.partitions) ends.push_back(partition.log_end.value);
+    for (const PartitionFacts& partition : world.facts.partitions) {
+        ends.push_back(partition.log_end.value);
+    }
     ends[2] -= 100;
     world.group("late", ends);
     const Plan read = world.plan();
@@ -345,7 +371,9 @@ TEST(Plan, ABacklogSaysWhetherItsNumbersAreExact) {
 TEST(ProtectedPlan, ADrainedGuardedTopicIsSafe) {
     World world = random_world(6, 12, 3);
     std::vector<std::int64_t> ends;
-    for (const PartitionFacts& partition : world.facts.partitions) ends.push_back(partition.log_end.value);
+    for (const PartitionFacts& partition : world.facts.partitions) {
+        ends.push_back(partition.log_end.value);
+    }
     world.group("done", ends);
     world.facts.seeds_offsets = true;
     Plan plan = world.plan();
@@ -446,22 +474,30 @@ TEST(Plan, ListsCompactedOrphansExactly) {
         const std::string key = "key-" + std::to_string(index);
         const bool deleted = index % 4 == 0;
         world.produce(key);
-        if (deleted) world.produce(key, Family::murmur2_pos, 10, false);
+        if (deleted) {
+            world.produce(key, Family::murmur2_pos, 10, false);
+        }
         const bool moves = partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 4) !=
                            partitioners::partition_of(Family::murmur2_pos, as_bytes(key), 6);
-        if (moves && !deleted) orphans.insert(key);
+        if (moves && !deleted) {
+            orphans.insert(key);
+        }
     }
     const Plan plan = world.plan();
     const Finding* finding = find(plan, HazardId::compacted_orphans);
     ASSERT_NE(finding, nullptr);
     EXPECT_EQ(finding->count, static_cast<std::int64_t>(orphans.size()));
-    for (const ExampleKey& example : finding->examples) EXPECT_TRUE(orphans.contains(example.key)) << example.key;
+    for (const ExampleKey& example : finding->examples) {
+        EXPECT_TRUE(orphans.contains(example.key)) << example.key;
+    }
     EXPECT_EQ(plan.verdict, Verdict::blocked);
 }
 
 TEST(Plan, NamesTheHotKeyThatNoPartitionCountHelps) {
     World world = random_world(6, 12, 4);
-    for (int index = 0; index < 3000; ++index) world.produce("the hot one", Family::murmur2_pos, 100);
+    for (int index = 0; index < 3000; ++index) {
+        world.produce("the hot one", Family::murmur2_pos, 100);
+    }
     const Plan plan = world.plan();
     const Finding* finding = find(plan, HazardId::hot_key_not_helped);
     ASSERT_NE(finding, nullptr);
@@ -488,8 +524,9 @@ TEST(Plan, PlacesExamplesOfLongKeysByTheWholeKey) {
     const Finding* moved = find(plan, HazardId::keys_move);
     ASSERT_NE(moved, nullptr);
     EXPECT_EQ(moved->examples.size(), Finding::kExamplesMax);
-    for (const ExampleKey& example : moved->examples)
+    for (const ExampleKey& example : moved->examples) {
         EXPECT_EQ(Move(example.from->value, example.to->value), moves.at(example.key));
+    }
 }
 
 TEST(Plan, FindsTheSameKeyInTwoPartitions) {
@@ -524,7 +561,9 @@ TEST(Plan, NamesSomeOfManyTopicsThatAreReadSideBySideAndCountsAll) {
     World world = random_world(6, 12, 9);
     GroupFacts& joined = world.group("app");
     joined.members.resize(1);
-    for (int number = 10; number < 30; ++number) joined.other_topics.push_back({"topic-" + std::to_string(number), 6, true});
+    for (int number = 10; number < 30; ++number) {
+        joined.other_topics.push_back({"topic-" + std::to_string(number), 6, true});
+    }
     const Plan plan = world.plan();
     const Finding* broken = find(plan, HazardId::copartition_breaks);
     EXPECT_EQ(broken->count, 20);
@@ -591,8 +630,12 @@ TEST(Plan, WithoutAScanItIsNeverSafe) {
 
 TEST(Plan, EstimatesBeyondTheExactBoundAndSaysSo) {
     World world(6, 12);
-    for (int index = 0; index < 60'000; ++index) world.produce("key-" + std::to_string(index));
-    for (int index = 0; index < 60'000; ++index) world.produce("hot", Family::murmur2_pos, 100);
+    for (int index = 0; index < 60'000; ++index) {
+        world.produce("key-" + std::to_string(index));
+    }
+    for (int index = 0; index < 60'000; ++index) {
+        world.produce("hot", Family::murmur2_pos, 100);
+    }
     const KeyCensus& census = world.scan(Family::murmur2_pos, {.keys_max = 5000});
     const PlacementEvidence evidence{.kind = PlacementKind::given, .family = Family::murmur2_pos};
     const Plan plan = make_plan(world.facts, census, evidence, world.scanned);
@@ -621,10 +664,14 @@ TEST(Plan, RefusesTargetsThatAreNoExpansionInWords) {
 TEST(PlanJson, HasTheDocumentedMembers) {
     World world(2, 3);
     world.facts.retention_ms = -1;
-    for (int index = 0; index < 40; ++index) world.produce("k" + std::to_string(index));
+    for (int index = 0; index < 40; ++index) {
+        world.produce("k" + std::to_string(index));
+    }
     const auto json = plan_json(world.plan(), KeyStyle::text);
     std::vector<std::string> names;
-    for (const auto& [name, value] : json.items()) names.push_back(name);
+    for (const auto& [name, value] : json.items()) {
+        names.push_back(name);
+    }
     EXPECT_THAT(names, ::testing::ElementsAre("schema", "topic", "from", "to", "verdict", "summary", "scanned", "partitioner",
                                               "expected_key_share", "moved", "partitions", "groups", "findings", "better_targets",
                                               "unknown"));

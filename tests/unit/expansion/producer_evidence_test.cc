@@ -129,10 +129,16 @@ TEST(ProducerEvidence, OneThatLearnsTheNewCountBeforeItIsKnownDoesNotIgnoreKeys)
     for (const partitioners::Family family : {Family::murmur2_pos, Family::crc32_uns, Family::fnv1a_sabs}) {
         std::mt19937_64 random(11);
         std::vector<std::string> keys;
-        for (int i = 0; i < 35; ++i) keys.push_back(random_key(random));
+        for (int i = 0; i < 35; ++i) {
+            keys.push_back(random_key(random));
+        }
         ProducerEvidence evidence(Counts{6, 3});
-        for (const std::string& key : keys) observe(evidence, key, by_family(family, 3)(key));
-        for (const std::string& key : keys) observe(evidence, key, by_family(family, 6)(key));
+        for (const std::string& key : keys) {
+            observe(evidence, key, by_family(family, 3)(key));
+        }
+        for (const std::string& key : keys) {
+            observe(evidence, key, by_family(family, 6)(key));
+        }
         // Nobody knew it when its keys moved; more of them tell what it does.
         produce(evidence, random, 20, by_family(family, 6));
         EXPECT_EQ(evidence.verdict().habit, KeyHabit::hashes);
@@ -142,11 +148,15 @@ TEST(ProducerEvidence, OneThatLearnsTheNewCountBeforeItIsKnownDoesNotIgnoreKeys)
 TEST(ProducerEvidence, RoundRobinOverRepeatedKeysIgnoresKeysAlsoAfterAGrowth) {
     std::mt19937_64 random(5);
     std::vector<std::string> keys;
-    for (int i = 0; i < 60; ++i) keys.push_back(random_key(random));
+    for (int i = 0; i < 60; ++i) {
+        keys.push_back(random_key(random));
+    }
     for (const std::int32_t count : {4, 6, 12}) {
         ProducerEvidence evidence(Counts{count, count / 2});
         std::int32_t next = 0;
-        for (int i = 0; i < 600; ++i) observe(evidence, keys[random() % keys.size()], {next++ % count});
+        for (int i = 0; i < 600; ++i) {
+            observe(evidence, keys[random() % keys.size()], {next++ % count});
+        }
         EXPECT_EQ(evidence.verdict().habit, KeyHabit::ignores_keys) << count;
     }
 }

@@ -15,7 +15,9 @@ GroupFacts group(std::string protocol, std::vector<std::vector<std::int32_t>> as
     GroupFacts group{.group_id = "g", .protocol = std::move(protocol)};
     for (auto member = assigned.rbegin(); member != assigned.rend(); ++member) {
         GroupFacts::Member& facts = group.members.emplace_back();
-        for (const std::int32_t partition : *member) facts.assigned.push_back({partition});
+        for (const std::int32_t partition : *member) {
+            facts.assigned.push_back({partition});
+        }
     }
     return group;
 }
@@ -38,8 +40,9 @@ TEST(Reassignment, RangeIsAlwaysTheCountOfBlocksThatMoved) {
                     std::int32_t next = 0;
                     for (std::int32_t member = 0; member < members; ++member) {
                         const std::int32_t size = count / members + (member < count % members ? 1 : 0);
-                        for (std::int32_t index = 0; index < size; ++index)
+                        for (std::int32_t index = 0; index < size; ++index) {
                             parts[static_cast<std::size_t>(member)].push_back(next++);
+                        }
                     }
                     return parts;
                 };

@@ -9,7 +9,9 @@ namespace {
 
 std::size_t places_of(const StaleWrites& writes) {
     std::size_t places = 0;
-    for (const StaleWrites::Writer& writer : writes.writers()) places += writer.last.size();
+    for (const StaleWrites::Writer& writer : writes.writers()) {
+        places += writer.last.size();
+    }
     return places;
 }
 

@@ -12,7 +12,9 @@ using Groups = std::map<std::string, std::string, std::less<>>;
 
 std::optional<std::string> owner(std::string_view topic, const Groups& groups, std::vector<std::string>* asked = nullptr) {
     return owning_application(topic, [&](std::string_view group_id) -> std::optional<std::string> {
-        if (asked != nullptr) asked->emplace_back(group_id);
+        if (asked != nullptr) {
+            asked->emplace_back(group_id);
+        }
         const auto found = groups.find(group_id);
         return found == groups.end() ? std::nullopt : std::optional(found->second);
     });

@@ -239,7 +239,9 @@ TEST_F(TopicWatchTest, H05ComesWithoutLateProofsWhenNoNewPartitionWasEverUsed) {
         const std::string key = "key-" + std::to_string(i);
         const bool stays = partitioners::partition_of(Family::xxh32_uns, as_bytes(key), 6) ==
                            partitioners::partition_of(Family::xxh32_uns, as_bytes(key), 12);
-        if (stays) staying.push_back(key);
+        if (stays) {
+            staying.push_back(key);
+        }
     }
     send_many(rust, Family::xxh32_uns, 6);
     expand(12);
@@ -248,7 +250,9 @@ TEST_F(TopicWatchTest, H05ComesWithoutLateProofsWhenNoNewPartitionWasEverUsed) {
     // From now on keys that prove nothing.
     for (int minute = 0; minute < 20; ++minute) {
         wait(kMinuteMs);
-        for (const std::string& key : staying) send(rust, key, Family::xxh32_uns, 12);
+        for (const std::string& key : staying) {
+            send(rust, key, Family::xxh32_uns, 12);
+        }
         EXPECT_EQ(finding(HazardId::producer_never_learns).has_value(), minute == 19) << minute;
     }
     send_many(rust, Family::xxh32_uns, 12);
@@ -345,7 +349,9 @@ TEST_F(TopicWatchTest, H09CountsKeysThatWereWrittenAtALaterCountAsWell) {
     EXPECT_GT(apart, before->count);
     EXPECT_EQ(after->count, apart);
     // The newest records of the first count are gone, and keys lie apart at the second one alone.
-    for (std::size_t partition = 0; partition < 6; ++partition) starts_[partition] = ends_[partition];
+    for (std::size_t partition = 0; partition < 6; ++partition) {
+        starts_[partition] = ends_[partition];
+    }
     const auto later = finding(HazardId::key_in_two_partitions);
     EXPECT_LT(later ? later->count : 0, apart);
 }
@@ -451,7 +457,9 @@ TEST_F(TopicWatchTest, WhatAStaleProducerWroteIsRememberedWhenItHasSwitchedAndWh
     const StaleWrites::Writer at_it = watch_.stale_writers(now_).front();
     EXPECT_TRUE(at_it.is_at_it);
     EXPECT_EQ(at_it.records, finding(HazardId::stale_producer)->count);
-    for (const auto& [partition, last] : at_it.last) EXPECT_LT(last, ends_[static_cast<std::size_t>(partition.value)]);
+    for (const auto& [partition, last] : at_it.last) {
+        EXPECT_LT(last, ends_[static_cast<std::size_t>(partition.value)]);
+    }
     wait(TopicWatch::kSettleMs);
     send_many(shop, Family::murmur2_pos, 8);
     ASSERT_FALSE(finding(HazardId::stale_producer));

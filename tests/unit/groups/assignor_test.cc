@@ -44,7 +44,9 @@ struct TestGroup {
         }
         std::vector<std::vector<std::uint32_t>> moved = subscriptions;
         for (auto& subscription : moved) {
-            for (std::uint32_t& topic : subscription) topic = place[topic];
+            for (std::uint32_t& topic : subscription) {
+                topic = place[topic];
+            }
         }
         std::vector<GroupSpec::Member> members;
         bool is_homogeneous = true;
@@ -234,7 +236,9 @@ TEST(Assignors, GroupWithoutMembersOrTopicsGetsNothing) {
 TEST(Assignors, RangesOfEqualTopicsAreAlike) {
     TestGroup group;
     group.add_topics({7, 7});
-    for (int i = 0; i < 3; ++i) group.add_member({0, 1});
+    for (int i = 0; i < 3; ++i) {
+        group.add_member({0, 1});
+    }
     for (const Assignment& one : group.assign(assign_ranges)) {
         ASSERT_EQ(one.size(), 2u);
         EXPECT_EQ(one[0].partitions, one[1].partitions);
@@ -244,7 +248,9 @@ TEST(Assignors, RangesOfEqualTopicsAreAlike) {
 TEST(Assignors, ThousandMembersAndTenThousandPartitionsAreQuick) {
     TestGroup group;
     group.add_topics(std::vector<std::int32_t>(10, 1'000));
-    for (int i = 0; i < 1'000; ++i) group.add_member({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    for (int i = 0; i < 1'000; ++i) {
+        group.add_member({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    }
     for (const Assignor assignor : {assign_uniformly, assign_ranges}) {
         group.previous = group.assign(assignor);
         // One comes, one goes.
@@ -267,7 +273,9 @@ TEST(Assignors, ThousandDifferentMembersAreQuickToo) {
     group.add_topics(std::vector<std::int32_t>(100, 100));
     for (std::uint32_t i = 0; i < 1'000; ++i) {
         std::vector<std::uint32_t> topics;
-        for (std::uint32_t topic = i % 7; topic < 100; topic += 1 + i % 5) topics.push_back(topic);
+        for (std::uint32_t topic = i % 7; topic < 100; topic += 1 + i % 5) {
+            topics.push_back(topic);
+        }
         group.add_member(std::move(topics));
     }
     const auto start = test::processor_time_of_thread();

@@ -47,7 +47,9 @@ class ConsumerFixture : public GroupFixture {
 
     ConsumerHeartbeatResult beat(const Beat& beat) {
         std::vector<std::string_view> names;
-        if (beat.topics) names.assign(beat.topics->begin(), beat.topics->end());
+        if (beat.topics) {
+            names.assign(beat.topics->begin(), beat.topics->end());
+        }
         const std::string fresh = "fresh" + std::to_string(++suffixes_);
         ConsumerGroupHeartbeat command{.group_id = beat.group,
                                        .member_id = beat.member,
@@ -59,12 +61,24 @@ class ConsumerFixture : public GroupFixture {
                                        .fresh_member_id = fresh,
                                        .may_describe = beat.may_describe,
                                        .reply_to = fresh_token()};
-        if (beat.instance) command.instance_id = *beat.instance;
-        if (beat.rack) command.rack_id = *beat.rack;
-        if (beat.topics) command.topic_names = std::span<const std::string_view>(names);
-        if (beat.regex) command.topic_regex = *beat.regex;
-        if (beat.assignor) command.server_assignor = *beat.assignor;
-        if (beat.owned) command.owned = std::span<const TopicPartitions>(*beat.owned);
+        if (beat.instance) {
+            command.instance_id = *beat.instance;
+        }
+        if (beat.rack) {
+            command.rack_id = *beat.rack;
+        }
+        if (beat.topics) {
+            command.topic_names = std::span<const std::string_view>(names);
+        }
+        if (beat.regex) {
+            command.topic_regex = *beat.regex;
+        }
+        if (beat.assignor) {
+            command.server_assignor = *beat.assignor;
+        }
+        if (beat.owned) {
+            command.owned = std::span<const TopicPartitions>(*beat.owned);
+        }
         run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<ConsumerHeartbeatResult>(command.reply_to);
     }
@@ -110,10 +124,14 @@ class ConsumerFixture : public GroupFixture {
                 ASSERT_EQ(result.error, ErrorCode::none) << member << ": " << result.error_message.value_or("");
                 changed |= result.member_epoch != known.epoch || result.assignment.has_value();
                 known.epoch = result.member_epoch;
-                if (result.assignment) known.assignment = *result.assignment;
+                if (result.assignment) {
+                    known.assignment = *result.assignment;
+                }
             }
             advance_ms(config_.consumer_assignment_interval_ms);
-            if (!changed && describe_consumer().state == "Stable") return;
+            if (!changed && describe_consumer().state == "Stable") {
+                return;
+            }
         }
         FAIL() << "the group does not settle: " << coordinator_->dump();
     }

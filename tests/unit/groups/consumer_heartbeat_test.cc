@@ -76,7 +76,9 @@ TEST_F(ConsumerHeartbeat, ExpansionReachesEveryMemberWithinTwoHeartbeats) {
         for (auto& [member, known] : followed_) {
             const auto result = beat(silent(member, known.epoch));
             known.epoch = result.member_epoch;
-            if (result.assignment) known.assignment = *result.assignment;
+            if (result.assignment) {
+                known.assignment = *result.assignment;
+            }
         }
     }
     EXPECT_EQ(share("m1"), 5u);

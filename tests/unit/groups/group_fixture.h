@@ -69,11 +69,17 @@ class StoredRecord {
     void own(GroupMetadataRecord& one) {
         one.group_id = keep(one.group_id);
         one.protocol_type = keep(one.protocol_type);
-        if (one.protocol) one.protocol = keep(*one.protocol);
-        if (one.leader) one.leader = keep(*one.leader);
+        if (one.protocol) {
+            one.protocol = keep(*one.protocol);
+        }
+        if (one.leader) {
+            one.leader = keep(*one.leader);
+        }
         for (MemberRecord& member : one.members) {
             member.member_id = keep(member.member_id);
-            if (member.group_instance_id) member.group_instance_id = keep(*member.group_instance_id);
+            if (member.group_instance_id) {
+                member.group_instance_id = keep(*member.group_instance_id);
+            }
             member.client_id = keep(member.client_id);
             member.client_host = keep(member.client_host);
             member.subscription = as_bytes(keep(as_text(member.subscription)));
@@ -139,7 +145,9 @@ class GroupFixture : public ::testing::Test {
 
     ReplyToken join(const Joining& joining) {
         std::vector<JoinGroup::Protocol> protocols;
-        for (const auto& [name, metadata] : joining.protocols) protocols.push_back({name, as_bytes(metadata)});
+        for (const auto& [name, metadata] : joining.protocols) {
+            protocols.push_back({name, as_bytes(metadata)});
+        }
         const std::string suffix = "uuid" + std::to_string(++suffixes_);
         JoinGroup command{.group_id = joining.group,
                           .member_id = joining.id,
@@ -153,7 +161,9 @@ class GroupFixture : public ::testing::Test {
                           .fresh_member_suffix = suffix,
                           .may_describe = joining.may_describe,
                           .reply_to = fresh_token()};
-        if (joining.instance) command.group_instance_id = *joining.instance;
+        if (joining.instance) {
+            command.group_instance_id = *joining.instance;
+        }
         return run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
     }
 
@@ -161,7 +171,9 @@ class GroupFixture : public ::testing::Test {
                     const std::vector<std::pair<std::string, std::string>>& assignments = {},
                     std::optional<std::string> instance = std::nullopt, std::string_view group = "g") {
         std::vector<SyncGroup::Assignment> given;
-        for (const auto& [id, bytes] : assignments) given.push_back({id, as_bytes(bytes)});
+        for (const auto& [id, bytes] : assignments) {
+            given.push_back({id, as_bytes(bytes)});
+        }
         SyncGroup command{.group_id = group,
                           .generation = {generation},
                           .member_id = member,
@@ -169,14 +181,18 @@ class GroupFixture : public ::testing::Test {
                           .protocol_name = sync_protocol_name_,
                           .assignments = given,
                           .reply_to = fresh_token()};
-        if (instance) command.group_instance_id = *instance;
+        if (instance) {
+            command.group_instance_id = *instance;
+        }
         return run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
     }
 
     ErrorCode heartbeat(std::string_view member, std::int32_t generation, std::optional<std::string> instance = std::nullopt,
                         std::string_view group = "g") {
         Heartbeat command{.group_id = group, .generation = {generation}, .member_id = member, .reply_to = fresh_token()};
-        if (instance) command.group_instance_id = *instance;
+        if (instance) {
+            command.group_instance_id = *instance;
+        }
         run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<HeartbeatResult>(command.reply_to).error;
     }
@@ -217,7 +233,9 @@ class GroupFixture : public ::testing::Test {
                              .topics = {&topic, 1},
                              .api_version = committing.version,
                              .reply_to = fresh_token()};
-        if (committing.instance) command.group_instance_id = *committing.instance;
+        if (committing.instance) {
+            command.group_instance_id = *committing.instance;
+        }
         run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         return take_reply<OffsetCommitResult>(command.reply_to);
     }
@@ -237,7 +255,9 @@ class GroupFixture : public ::testing::Test {
                                           .producer_id = {producer_id},
                                           .producer_epoch = {5},
                                           .reply_to = fresh_token()};
-        if (committing.instance) command.offsets.group_instance_id = *committing.instance;
+        if (committing.instance) {
+            command.offsets.group_instance_id = *committing.instance;
+        }
         run(
             [&](Effects& effects) {
                 coordinator_->decide(command, now_, effects);
@@ -264,7 +284,9 @@ class GroupFixture : public ::testing::Test {
         log_ = std::move(log);
         std::vector<TransactionCommit> commits = coordinator_->transaction_ended({producer_id}, is_commit);
         follower_.start(config_);
-        for (const auto& record : log_) follower_.hear(record->view());
+        for (const auto& record : log_) {
+            follower_.hear(record->view());
+        }
         EXPECT_EQ(follower_.difference(*coordinator_), std::nullopt);
         return commits;
     }
@@ -272,7 +294,9 @@ class GroupFixture : public ::testing::Test {
     OffsetFetchResult::Group fetch(std::string_view group, std::string_view topic, std::vector<std::int32_t> partitions,
                                    TopicId topic_id = {}) {
         std::vector<PartitionIndex> indexes;
-        for (const std::int32_t partition : partitions) indexes.push_back({partition});
+        for (const std::int32_t partition : partitions) {
+            indexes.push_back({partition});
+        }
         const OffsetFetch::Topic wanted{topic, topic_id, indexes};
         const OffsetFetch::Group one{.group_id = group, .topics = std::span<const OffsetFetch::Topic>(&wanted, 1)};
         return fetch_groups({&one, 1}).groups.at(0);
@@ -293,7 +317,9 @@ class GroupFixture : public ::testing::Test {
 
     OffsetDeleteResult delete_offsets(std::string_view group, std::string_view topic, std::vector<std::int32_t> partitions) {
         std::vector<PartitionIndex> indexes;
-        for (const std::int32_t partition : partitions) indexes.push_back({partition});
+        for (const std::int32_t partition : partitions) {
+            indexes.push_back({partition});
+        }
         const OffsetDelete::Topic wanted{topic, indexes};
         const OffsetDelete command{.group_id = group, .topics = {&wanted, 1}, .reply_to = fresh_token()};
         run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
@@ -332,7 +358,9 @@ class GroupFixture : public ::testing::Test {
         const Instant end = now_.monotonic + duration_ms;
         while (true) {
             const auto deadline = coordinator_->next_deadline();
-            if (!deadline || *deadline > end) break;
+            if (!deadline || *deadline > end) {
+                break;
+            }
             step_to(std::max(*deadline, now_.monotonic));
         }
         step_to(end);
@@ -383,18 +411,26 @@ class GroupFixture : public ::testing::Test {
             advance_ms(config_.initial_rebalance_delay_ms);
         }
         std::int32_t generation = 0;
-        for (const ReplyToken token : joins) generation = joined(token).generation.value;
+        for (const ReplyToken token : joins) {
+            generation = joined(token).generation.value;
+        }
         sync_all(ids, generation);
         return ids;
     }
     /// Followers sync, then the leader (the first) does.
     void sync_all(const std::vector<std::string>& ids, std::int32_t generation) {
         std::vector<std::pair<std::string, std::string>> assignments;
-        for (const std::string& id : ids) assignments.emplace_back(id, "for " + id);
+        for (const std::string& id : ids) {
+            assignments.emplace_back(id, "for " + id);
+        }
         std::vector<ReplyToken> tokens;
-        for (std::size_t index = 1; index < ids.size(); ++index) tokens.push_back(sync(ids[index], generation));
+        for (std::size_t index = 1; index < ids.size(); ++index) {
+            tokens.push_back(sync(ids[index], generation));
+        }
         tokens.push_back(sync(ids.at(0), generation, assignments));
-        for (const ReplyToken token : tokens) EXPECT_EQ(synced(token).error, ErrorCode::none);
+        for (const ReplyToken token : tokens) {
+            EXPECT_EQ(synced(token).error, ErrorCode::none);
+        }
         EXPECT_EQ(state(), GroupState::stable);
     }
 
@@ -428,7 +464,9 @@ class GroupFixture : public ::testing::Test {
 
     [[nodiscard]] std::size_t group_records() const {
         std::size_t count = 0;
-        for (const auto& record : log_) count += std::holds_alternative<GroupMetadataRecord>(record->view()) ? 1 : 0;
+        for (const auto& record : log_) {
+            count += std::holds_alternative<GroupMetadataRecord>(record->view()) ? 1 : 0;
+        }
         return count;
     }
     template <class R>

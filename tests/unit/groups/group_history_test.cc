@@ -21,20 +21,26 @@ const GroupPhase kJoining{.step = GroupPhase::Step::waiting_for_members, .genera
 void seal(GroupHistory& history, const std::map<std::string, std::vector<std::int32_t>>& held, TimestampMs now) {
     history.begin_sealing();
     for (const auto& [member, partitions] : held) {
-        for (const std::int32_t partition : partitions) history.acquire("t", topic_id(1), partition, member, now);
+        for (const std::int32_t partition : partitions) {
+            history.acquire("t", topic_id(1), partition, member, now);
+        }
     }
     history.end_sealing(now);
 }
 
 std::string owner(const GroupHistory& history, std::int32_t partition) {
     const GroupHistory::Ownership* known = history.find("t", partition);
-    if (known == nullptr || known->owner == GroupHistory::kNobody || history.free_since(*known)) return "";
+    if (known == nullptr || known->owner == GroupHistory::kNobody || history.free_since(*known)) {
+        return "";
+    }
     return history.members()[static_cast<std::size_t>(known->owner)].member_id;
 }
 
 std::vector<std::string> causes(const GroupHistory::Rebalance& rebalance) {
     std::vector<std::string> list;
-    for (const auto& event : rebalance.events) list.emplace_back(to_string(event.cause));
+    for (const auto& event : rebalance.events) {
+        list.emplace_back(to_string(event.cause));
+    }
     return list;
 }
 
@@ -61,7 +67,9 @@ TEST(GroupHistory, ATakeoverTellsWhyTheOwnerBeforeHasThePartitionNoMore) {
         history.know(named("a"));
         history.acquire("t", topic_id(1), 0, "a", at(0));
         history.note(RebalanceCause::joined, named("b"), at(5));
-        if (one.departure) history.note(*one.departure, named("a"), at(20));
+        if (one.departure) {
+            history.note(*one.departure, named("a"), at(20));
+        }
         seal(history, {{"b", {0}}}, at(50));
         ASSERT_EQ(history.takeovers().size(), 1U);
         const GroupHistory::Takeover& takeover = history.takeovers().front();
@@ -245,7 +253,9 @@ LateReading late_reading(std::int32_t partition, TimestampMs since, TimestampMs 
 
 TEST(GroupHistory, WhoReadsTooLateIsKeptWhileThePartitionHasThatOwner) {
     GroupHistory history;
-    for (const char* id : {"a", "b", "c"}) history.know(named(id));
+    for (const char* id : {"a", "b", "c"}) {
+        history.know(named(id));
+    }
     seal(history, {{"a", {0}}}, at(0));
     history.note_late_reading("a", "b", late_reading(0, at(20), at(30)));
     history.note(RebalanceCause::session_expired, named("a"), at(10));
@@ -281,7 +291,9 @@ TEST(GroupHistory, OfTooManyLateReadingsTheLastOnesAreKept) {
     seal(history, {{"a", all}}, at(0));
     history.note(RebalanceCause::session_expired, named("a"), at(10));
     seal(history, {{"b", all}}, at(20));
-    for (const std::int32_t one : all) history.note_late_reading("a", "b", late_reading(one, at(20), at(30 + one)));
+    for (const std::int32_t one : all) {
+        history.note_late_reading("a", "b", late_reading(one, at(20), at(30 + one)));
+    }
     EXPECT_EQ(history.late_readings().size(), GroupHistory::kLateReadingsMax);
     EXPECT_EQ(history.late_reading_of("t", 0), nullptr);
     EXPECT_NE(history.late_reading_of("t", all.back()), nullptr);
@@ -425,16 +437,22 @@ class ClassicHistory : public ConsumerFixture {
     std::string owner_of(std::int32_t partition) {
         const GroupHistory known = history();
         const auto* ownership = known.find("topic", partition);
-        if (ownership == nullptr || known.free_since(*ownership)) return "";
+        if (ownership == nullptr || known.free_since(*ownership)) {
+            return "";
+        }
         return known.members()[static_cast<std::size_t>(ownership->owner)].member_id;
     }
     /// `ids` rejoin, the first is the leader; then each has its share.
     void rejoin(const std::vector<std::string>& ids, const std::vector<std::vector<std::int32_t>>& shares,
                 const std::vector<ReplyToken>& waiting = {}) {
         std::vector<ReplyToken> joins = waiting;
-        for (const std::string& id : ids) joins.push_back(join({.id = id}));
+        for (const std::string& id : ids) {
+            joins.push_back(join({.id = id}));
+        }
         const std::int32_t generation = joined(joins.back()).generation.value;
-        for (std::size_t index = 0; index + 1 < joins.size(); ++index) joined(joins[index]);
+        for (std::size_t index = 0; index + 1 < joins.size(); ++index) {
+            joined(joins[index]);
+        }
         std::vector<std::pair<std::string, std::string>> assignments;
         for (std::size_t index = 0; index < shares.size(); ++index) {
             assignments.emplace_back(members_.at(index), assignment_of({{"topic", shares[index]}}));
@@ -519,7 +537,9 @@ TEST_F(ClassicHistory, ARecordOfPartitionsThatDoNotExistIsNotFollowed) {
     Record record;
     for (const auto& written : log_) {
         const auto* current = std::get_if<CurrentAssignmentRecord>(&written->view());
-        if (current != nullptr && current->member_id == "m1") record = *current;
+        if (current != nullptr && current->member_id == "m1") {
+            record = *current;
+        }
     }
     const auto& assigned = std::get<CurrentAssignmentRecord>(record).progress.assigned;
     ASSERT_EQ(assigned.size(), 1U);
@@ -561,7 +581,9 @@ TEST_F(ClassicHistory, AFollowedPartitionOfKip848HasOneOwnerAfterTheOther) {
         Followed& first = followed_.at("m1");
         const auto result = beat(owning("m1", first.epoch, first.assignment));
         first.epoch = result.member_epoch;
-        if (result.assignment) first.assignment = *result.assignment;
+        if (result.assignment) {
+            first.assignment = *result.assignment;
+        }
     }
     settle();
     known = history();

@@ -258,7 +258,9 @@ TEST_F(Join, MemberIdsThatNoRecordCouldHoldAreRefused) {
 TEST_F(Join, MemberNamesALimitedNumberOfProtocols) {
     Joining joining;
     joining.protocols.clear();
-    for (int number = 0; number < 128; ++number) joining.protocols.emplace_back("p" + std::to_string(number), "");
+    for (int number = 0; number < 128; ++number) {
+        joining.protocols.emplace_back("p" + std::to_string(number), "");
+    }
     EXPECT_EQ(joined(join(joining)).error, ErrorCode::member_id_required);
     joining.protocols.emplace_back("one-more", "");
     EXPECT_EQ(joined(join(joining)).error, ErrorCode::invalid_request);

@@ -15,7 +15,9 @@ class Sync : public GroupFixture {
             tokens.push_back(join(joining));
         }
         advance_ms(6'000);
-        for (const ReplyToken token : tokens) EXPECT_EQ(joined(token).error, ErrorCode::none);
+        for (const ReplyToken token : tokens) {
+            EXPECT_EQ(joined(token).error, ErrorCode::none);
+        }
         return ids;
     }
 };
@@ -267,9 +269,13 @@ TEST_F(HeartbeatAndLeave, FullCircleOfGenerations) {
 TEST_F(HeartbeatAndLeave, AThousandMembersRejoinTogether) {
     const auto ids = stable_group(1'000, {.session_ms = 600'000, .rebalance_ms = 600'000});
     std::vector<ReplyToken> joins;
-    for (const std::string& id : ids) joins.push_back(join({.id = id, .session_ms = 600'000, .rebalance_ms = 600'000}));
+    for (const std::string& id : ids) {
+        joins.push_back(join({.id = id, .session_ms = 600'000, .rebalance_ms = 600'000}));
+    }
     EXPECT_EQ(joined(joins[0]).members.size(), 1'000U);
-    for (std::size_t index = 1; index < joins.size(); ++index) EXPECT_EQ(joined(joins[index]).generation.value, 2);
+    for (std::size_t index = 1; index < joins.size(); ++index) {
+        EXPECT_EQ(joined(joins[index]).generation.value, 2);
+    }
     sync_all(ids, 2);
 }
 

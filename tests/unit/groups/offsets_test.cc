@@ -97,7 +97,9 @@ TEST_F(Offsets, LargeMetadataIsRefusedForItsPartitionOnly) {
 TEST_F(Offsets, MetadataIsMeasuredAsJavaDoes) {
     const auto repeated = [](std::string_view text, int times) {
         std::string out;
-        for (int time = 0; time < times; ++time) out += text;
+        for (int time = 0; time < times; ++time) {
+            out += text;
+        }
         return out;
     };
     // 4096 letters of two bytes each are 4096 UTF-16 units; 2048 emoji are as many, one more is too much.
@@ -285,7 +287,9 @@ class Expiry : public GroupFixture {
     void let_days_pass(int days, const std::vector<std::string>& alive = {}, std::int32_t generation = 1) {
         for (std::int64_t passed = 0; passed < days * kDayMs; passed += 3'600'000) {
             advance_ms(3'600'000);
-            for (const std::string& id : alive) EXPECT_EQ(heartbeat(id, generation), ErrorCode::none);
+            for (const std::string& id : alive) {
+                EXPECT_EQ(heartbeat(id, generation), ErrorCode::none);
+            }
         }
     }
     std::vector<std::string> patient_group(std::vector<std::string> topics, std::string type = "consumer") {

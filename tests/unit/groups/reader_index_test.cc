@@ -51,7 +51,9 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
     [[nodiscard]] std::vector<std::string> some_topics() {
         std::vector<std::string> names;
         for (int number = 0; number < kTopics; ++number) {
-            if (roll(3) == 0) names.push_back(topic_name(number));
+            if (roll(3) == 0) {
+                names.push_back(topic_name(number));
+            }
         }
         return names;
     }
@@ -63,7 +65,9 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
         std::vector<Known*> able;
         for (Known& member : members_) {
             const bool is_ready = !member.joining || (may_wait && !member.id.empty());
-            if (member.is_consumer == is_consumer && is_ready) able.push_back(&member);
+            if (member.is_consumer == is_consumer && is_ready) {
+                able.push_back(&member);
+            }
         }
         return able.empty() ? nullptr : able[static_cast<std::size_t>(roll(static_cast<int>(able.size())))];
     }
@@ -83,12 +87,19 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
                         .version = static_cast<std::int16_t>(member.instance ? 5 : 3)};
         // What the protocol that is chosen says may be something else than what the one before said.
         for (const char* protocol : {"range", "roundrobin"}) {
-            if (joining.protocols.empty() || roll(2) == 0)
+            if (joining.protocols.empty() || roll(2) == 0) {
                 joining.protocols.emplace_back(protocol, subscription_to(some_topics()));
+            }
         }
-        if (roll(2) == 0) std::ranges::reverse(joining.protocols);
-        if (roll(12) == 0) joining.type = "connect";
-        if (roll(20) == 0) joining.protocols.front().second = "no subscription";
+        if (roll(2) == 0) {
+            std::ranges::reverse(joining.protocols);
+        }
+        if (roll(12) == 0) {
+            joining.type = "connect";
+        }
+        if (roll(20) == 0) {
+            joining.protocols.front().second = "no subscription";
+        }
         member.joining = join(joining);
     }
     void take_joins() {
@@ -113,9 +124,13 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
     void send_sync(const Known& member) {
         std::vector<std::pair<std::string, std::string>> assignments;
         for (const Known& other : members_) {
-            if (!member.is_leader || other.group != member.group || other.is_consumer) continue;
+            if (!member.is_leader || other.group != member.group || other.is_consumer) {
+                continue;
+            }
             test::HeldPartitions held;
-            for (const std::string& topic : some_topics()) held.emplace_back(topic, std::vector<std::int32_t>{roll(4)});
+            for (const std::string& topic : some_topics()) {
+                held.emplace_back(topic, std::vector<std::int32_t>{roll(4)});
+            }
             assignments.emplace_back(other.id, assignment_of(held));
         }
         (void)sync(member.id, member.epoch, assignments, member.instance, member.group);
@@ -126,10 +141,14 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
     void send_beat(Known& member, bool is_new_subscription) {
         Beat next = owning(member.id, member.epoch, member.assigned);
         next.group = member.group;
-        if (member.epoch == 0) next.rebalance_ms = 5'000;
+        if (member.epoch == 0) {
+            next.rebalance_ms = 5'000;
+        }
         if (is_new_subscription) {
             next.topics = some_topics();
-            if (roll(3) == 0) next.regex = "topic-[" + std::to_string(roll(3)) + "-" + std::to_string(2 + roll(3)) + "]";
+            if (roll(3) == 0) {
+                next.regex = "topic-[" + std::to_string(roll(3)) + "-" + std::to_string(2 + roll(3)) + "]";
+            }
         }
         const ConsumerHeartbeatResult result = beat(next);
         if (result.error != ErrorCode::none || next.epoch < 0) {
@@ -137,7 +156,9 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
             return;
         }
         member.epoch = result.member_epoch;
-        if (result.assignment) member.assigned = *result.assignment;
+        if (result.assignment) {
+            member.assigned = *result.assignment;
+        }
     }
 
     // What can happen --------------------------------------------------------------------------------
@@ -148,19 +169,25 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
             case 1:
                 if (members_.size() < 12) {
                     members_.push_back({.group = some_group()});
-                    if (roll(3) == 0) members_.back().instance = "instance-" + std::to_string(roll(3));
+                    if (roll(3) == 0) {
+                        members_.back().instance = "instance-" + std::to_string(roll(3));
+                    }
                     send_join(members_.back());
                 }
                 break;
             case 2:
             case 3:
                 // Who waits for an answer may ask again, and say something else.
-                if (Known* member = some_member(false, true)) send_join(*member);
+                if (Known* member = some_member(false, true)) {
+                    send_join(*member);
+                }
                 break;
             case 4:
             case 5:
             case 6:
-                if (const Known* member = some_member(false)) send_sync(*member);
+                if (const Known* member = some_member(false)) {
+                    send_sync(*member);
+                }
                 break;
             case 7:
                 if (const Known* member = some_member(false)) {
@@ -179,7 +206,9 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
                 (void)delete_offsets(some_group(), some_topic(), {roll(4)});
                 break;
             case 11:
-                if (roll(4) == 0) (void)delete_group(some_group());
+                if (roll(4) == 0) {
+                    (void)delete_group(some_group());
+                }
                 break;
             case 12:
                 change_a_topic();
@@ -195,7 +224,9 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
                 break;
             case 15:
             case 16:
-                if (Known* member = some_member(true)) send_beat(*member, roll(3) == 0);
+                if (Known* member = some_member(true)) {
+                    send_beat(*member, roll(3) == 0);
+                }
                 break;
             case 17:
                 if (Known* member = some_member(true); member != nullptr && roll(2) == 0) {
@@ -248,7 +279,9 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
     /// What the index says of all topics, and what every group says of itself.
     [[nodiscard]] bool agrees() {
         std::vector<std::string> names;
-        for (int number = 0; number < kTopics; ++number) names.push_back(topic_name(number));
+        for (int number = 0; number < kTopics; ++number) {
+            names.push_back(topic_name(number));
+        }
         std::vector<TopicQuestion> questions;
         for (const std::string& name : names) {
             questions.push_back(
@@ -272,7 +305,9 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
 };
 
 TEST_P(ReaderIndexHistories, AfterEachStepItSaysWhatEveryGroupSaysOfItself) {
-    for (int number = 0; number < kTopics - 1; ++number) set_topic(topic_name(number), 2);
+    for (int number = 0; number < kTopics - 1; ++number) {
+        set_topic(topic_name(number), 2);
+    }
     for (int step = 0; step < kSteps; ++step) {
         happen();
         ASSERT_TRUE(agrees()) << "after step " << step << " of the history from seed " << GetParam();

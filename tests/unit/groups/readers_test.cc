@@ -126,7 +126,9 @@ class Joined : public Readers {
     void SetUp() override {
         Readers::SetUp();
         std::shared_ptr<const TestCluster> cluster = std::make_shared<TestCluster>();
-        for (const char* name : {"topic", "beside", "also", "other"}) cluster = cluster->with(name, 2);
+        for (const char* name : {"topic", "beside", "also", "other"}) {
+            cluster = cluster->with(name, 2);
+        }
         coordinator_->cluster_changed(cluster->with("wide", 3), true);
         const std::string id = fresh_id();
         const ReplyToken joining =
@@ -196,7 +198,9 @@ TEST_F(Joined, SeveralQuestionsAreAnsweredInTheirOrder) {
 }
 
 TEST_F(Readers, AGroupThatHasNothingToDoWithTheTopicIsNotLookedAt) {
-    for (int number = 0; number < 50; ++number) commit({.group = "g" + std::to_string(number), .topic = "other"});
+    for (int number = 0; number < 50; ++number) {
+        commit({.group = "g" + std::to_string(number), .topic = "other"});
+    }
     commit({.group = "reader", .topic_id = topic_id(1)});
     EXPECT_EQ(readers().size(), 1U);
     const std::uint64_t before = coordinator_->groups_visited();
@@ -258,9 +262,13 @@ TEST_F(Readers, TheIndexAndAskingEveryGroupAgreeAboutManyGroups) {
             EXPECT_EQ(delete_group("g" + std::to_string(number / 2)), ErrorCode::none);
         }
         std::vector<std::string> names;
-        for (int topic = 0; topic < 12; ++topic) names.push_back("topic-" + std::to_string(topic));
+        for (int topic = 0; topic < 12; ++topic) {
+            names.push_back("topic-" + std::to_string(topic));
+        }
         std::vector<TopicQuestion> questions;
-        for (const std::string& name : names) questions.push_back({.topic = name, .others = TopicQuestion::Others::all});
+        for (const std::string& name : names) {
+            questions.push_back({.topic = name, .others = TopicQuestion::Others::all});
+        }
         ASSERT_EQ(coordinator_->readers_of(questions), coordinator_->readers_by_asking_all(questions)) << number;
     }
 }

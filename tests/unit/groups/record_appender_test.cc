@@ -17,7 +17,9 @@ std::vector<std::byte> batch_by_tables(const std::vector<Record>& records, Times
     ByteBuffer scratch;
     for (const Record& record : records) {
         const auto encoded = encode_record(record, scratch);
-        if (!encoded) continue;
+        if (!encoded) {
+            continue;
+        }
         batch.append(now, encoded->key, encoded->value);
     }
     std::vector<std::byte> bytes;
@@ -45,7 +47,9 @@ TEST(RecordAppender, WritesTheBytesThatTheTablesGive) {
                 continue;
             }
             TopicId topic_id;
-            if (chance() % 2 == 0) topic_id.bytes[chance() % 16] = static_cast<std::uint8_t>(chance() % 256);
+            if (chance() % 2 == 0) {
+                topic_id.bytes[chance() % 16] = static_cast<std::uint8_t>(chance() % 256);
+            }
             records.push_back(
                 OffsetCommitRecord{.group_id = group,
                                    .topic = topic,
@@ -59,7 +63,9 @@ TEST(RecordAppender, WritesTheBytesThatTheTablesGive) {
         }
         BatchBuilder batch;
         ByteBuffer scratch;
-        for (const Record& record : records) ASSERT_TRUE(append_record(record, now, scratch, batch));
+        for (const Record& record : records) {
+            ASSERT_TRUE(append_record(record, now, scratch, batch));
+        }
         std::vector<std::byte> bytes;
         batch.build(bytes);
         ASSERT_EQ(bytes, batch_by_tables(records, now));

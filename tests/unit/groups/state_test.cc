@@ -157,7 +157,9 @@ TEST_F(Replay, RecordsOfOthersThatMakeNoSenseDoNoHarm) {
             .group_id = "g", .protocol_type = "consumer", .generation = {4}, .leader = "absent", .members = {member, member}},
         GroupTombstone{"nobody"}, OffsetTombstone{"nobody", "t", {0}},
         OffsetCommitRecord{.group_id = "h", .topic = "t", .partition = {0}, .offset = {1}}, GroupTombstone{"h"}};
-    for (const Record& record : of_others) log_.push_back(std::make_unique<StoredRecord>(record));
+    for (const Record& record : of_others) {
+        log_.push_back(std::make_unique<StoredRecord>(record));
+    }
     start();
     EXPECT_EQ(describe("g").members.size(), 1U);
     EXPECT_EQ(committed("t", 0, "h"), 1);
@@ -200,7 +202,9 @@ TEST(TimerQueue, RunsByDeadlineThenByOrderOfScheduling) {
     for (std::int64_t now = 0; now <= 100; ++now) {
         while (const Timer* due = queue.pop_due({now})) {
             for (std::size_t index = 0; index < timers.size(); ++index) {
-                if (timers[index].get() == due) order.push_back(index);
+                if (timers[index].get() == due) {
+                    order.push_back(index);
+                }
             }
         }
         const auto next = queue.next_deadline();

@@ -42,7 +42,9 @@ TEST_F(StaticMember, RestartedOneIsInTheHistoryByTheNameThatItsProcessHas) {
     const std::optional<GroupHistory> history = coordinator_->history_of("g");
     ASSERT_TRUE(history.has_value());
     std::map<std::string, std::string> clients;
-    for (const GroupHistory::KnownMember& member : history->members()) clients[member.member_id] = member.client_id;
+    for (const GroupHistory::KnownMember& member : history->members()) {
+        clients[member.member_id] = member.client_id;
+    }
     EXPECT_EQ(clients[ids.follower], "client");
     EXPECT_EQ(clients[result.member_id], "another-process");
 }

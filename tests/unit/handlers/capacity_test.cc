@@ -42,7 +42,9 @@ TEST(ProduceCapacity, WhatIsNoBatchNeverCountsANegativeNumberOfRecords) {
     std::vector<std::byte> batch = test::make_batch({.records = 7});
     EXPECT_EQ(load_of(Records(Bytes(batch).first(kBatchHeaderBytes - 1))), Load{});
     // The number of records is the last field of the header.
-    for (std::size_t byte = kBatchHeaderBytes - 4; byte < kBatchHeaderBytes; ++byte) batch[byte] = std::byte{0xff};
+    for (std::size_t byte = kBatchHeaderBytes - 4; byte < kBatchHeaderBytes; ++byte) {
+        batch[byte] = std::byte{0xff};
+    }
     EXPECT_EQ(load_of(Records(Bytes(batch))), (Load{static_cast<std::int64_t>(batch.size()), 0}));
     std::fill(batch.begin(), batch.end(), std::byte{0xff});
     EXPECT_EQ(load_of(Records(Bytes(batch))), (Load{static_cast<std::int64_t>(batch.size()), 0}));
@@ -147,7 +149,9 @@ class Capacity : public ::testing::Test {
         std::array topics{ProduceRequest::TopicProduceData{.name = "t", .partition_data = partitions}};
         const auto* response =
             client_->call<ProduceResponse>(9, ProduceRequest{.acks = -1, .timeout_ms = timeout_ms, .topic_data = topics});
-        if (response == nullptr) return {ErrorCode::network_exception, 0};
+        if (response == nullptr) {
+            return {ErrorCode::network_exception, 0};
+        }
         return {response->responses[0].partition_responses[0].error_code, response->throttle_time_ms};
     }
     /// Returns for how many milliseconds the client has to wait.

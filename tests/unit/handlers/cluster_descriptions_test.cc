@@ -88,7 +88,9 @@ class ClusterDescriptions : public ::testing::Test {
     }
     const DescribeUserScramCredentialsResponse* describe_users(WireClient& client, std::vector<std::string_view> names) {
         std::vector<DescribeUserScramCredentialsRequest::UserName> users;
-        for (const std::string_view name : names) users.push_back({.name = name});
+        for (const std::string_view name : names) {
+            users.push_back({.name = name});
+        }
         return client.call<DescribeUserScramCredentialsResponse>(
             0,
             DescribeUserScramCredentialsRequest{.users = Array<DescribeUserScramCredentialsRequest::UserName>(std::span(users))});

@@ -33,7 +33,9 @@ Array<Item> all_of(std::vector<Item>& items) {
 TEST(RepeatsOfARequest, AreAnsweredUntilSoManyOfAllNamesTogetherWere) {
     Repeats<std::string_view> repeats;
     EXPECT_TRUE(repeats.is_answered("a"));
-    for (std::size_t count = 0; count < Repeats<std::string_view>::kAnsweredMax; ++count) EXPECT_TRUE(repeats.is_answered("a"));
+    for (std::size_t count = 0; count < Repeats<std::string_view>::kAnsweredMax; ++count) {
+        EXPECT_TRUE(repeats.is_answered("a"));
+    }
     EXPECT_FALSE(repeats.is_answered("a"));
     EXPECT_TRUE(repeats.is_answered("b")) << "for the first time";
     EXPECT_FALSE(repeats.is_answered("b"));
@@ -61,7 +63,9 @@ TEST_F(RepliesToRepeats, AreNoMultipleOfASettingsPage) {
     constexpr std::int8_t kTopic = 2;
     std::vector<DescribeConfigsRequest::DescribeConfigsResource> resources(kNamed,
                                                                            {.resource_type = kBroker, .resource_name = "1"});
-    for (auto& resource : resources) resource.configuration_keys = nullptr;
+    for (auto& resource : resources) {
+        resource.configuration_keys = nullptr;
+    }
     resources.push_back({.resource_type = kTopic, .resource_name = "1"});
     const auto* reply = client_->call<DescribeConfigsResponse>(4, DescribeConfigsRequest{.resources = all_of(resources)});
     ASSERT_NE(reply, nullptr);
@@ -79,7 +83,9 @@ TEST_F(RepliesToRepeats, AreNoMultipleOfAGroup) {
     ASSERT_NE(consumer, nullptr);
     EXPECT_EQ(consumer->groups.count(), kAnswered);
     std::vector<OffsetFetchRequest::Group> groups(kNamed, {.group_id = "g"});
-    for (auto& group : groups) group.topics = nullptr;
+    for (auto& group : groups) {
+        group.topics = nullptr;
+    }
     const auto* offsets = client_->call<OffsetFetchResponse>(8, OffsetFetchRequest{.groups = all_of(groups)});
     ASSERT_NE(offsets, nullptr);
     EXPECT_EQ(offsets->groups.count(), kAnswered);

@@ -70,13 +70,17 @@ class Transactions : public ::testing::Test {
     template <class T>
     Array<T> some(std::initializer_list<T> values) {
         ArenaVector<T> copied(arena_, values.size());
-        for (const T& value : values) copied.push_back(value);
+        for (const T& value : values) {
+            copied.push_back(value);
+        }
         return copied;
     }
     template <class Response, class Request>
     const Response& ask(std::int16_t version, const Request& request) {
         const auto* reply = client_->call<Response>(version, request);
-        if (reply == nullptr) throw std::runtime_error(client_->failure());
+        if (reply == nullptr) {
+            throw std::runtime_error(client_->failure());
+        }
         return *reply;
     }
 
@@ -111,7 +115,9 @@ class Transactions : public ::testing::Test {
         ArenaVector<AddPartitionsToTxnRequest::AddPartitionsToTxnTopic> topics(arena_, places.size());
         for (const Place& place : places) {
             ArenaVector<std::int32_t> partitions(arena_, place.partitions.size());
-            for (const std::int32_t partition : place.partitions) partitions.push_back(partition);
+            for (const std::int32_t partition : place.partitions) {
+                partitions.push_back(partition);
+            }
             topics.push_back({.name = place.topic, .partitions = partitions});
         }
         return topics;
@@ -119,7 +125,9 @@ class Transactions : public ::testing::Test {
     static std::vector<ErrorCode> errors_of(const Array<AddPartitionsToTxnResponse::AddPartitionsToTxnTopicResult>& topics) {
         std::vector<ErrorCode> errors;
         for (const auto& topic : topics) {
-            for (const auto& partition : topic.results_by_partition) errors.push_back(partition.partition_error_code);
+            for (const auto& partition : topic.results_by_partition) {
+                errors.push_back(partition.partition_error_code);
+            }
         }
         return errors;
     }
@@ -172,7 +180,9 @@ class Transactions : public ::testing::Test {
                          .member_id = offsets.member,
                          .topics = some<TxnOffsetCommitRequest::Topic>({{.name = offsets.topic, .partitions = partitions}})});
         std::vector<ErrorCode> errors;
-        for (const auto& partition : reply.topics[0].partitions) errors.push_back(partition.error_code);
+        for (const auto& partition : reply.topics[0].partitions) {
+            errors.push_back(partition.error_code);
+        }
         return errors;
     }
     /// A committed offset of `t`-0, or the error.
@@ -198,7 +208,9 @@ class Transactions : public ::testing::Test {
         const auto& reply = ask<ListTransactionsResponse>(version, request);
         EXPECT_EQ(reply.error_code, ErrorCode::none);
         std::vector<std::string> ids;
-        for (const auto& state : reply.transaction_states) ids.emplace_back(state.transactional_id);
+        for (const auto& state : reply.transaction_states) {
+            ids.emplace_back(state.transactional_id);
+        }
         std::ranges::sort(ids);
         return ids;
     }
@@ -217,7 +229,9 @@ class Transactions : public ::testing::Test {
                                                   .transaction_version = transaction_version}})});
         std::vector<ErrorCode> errors;
         for (const auto& topic : reply.markers[0].topics) {
-            for (const auto& partition : topic.partitions) errors.push_back(partition.error_code);
+            for (const auto& partition : topic.partitions) {
+                errors.push_back(partition.error_code);
+            }
         }
         return errors;
     }

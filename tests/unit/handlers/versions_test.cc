@@ -99,7 +99,9 @@ class Versions : public ::testing::Test {
     template <class Response, class Request>
     const Response& ask(std::int16_t version, const Request& request) {
         const auto* reply = client_->call<Response>(version, request);
-        if (reply == nullptr) throw std::runtime_error(client_->failure());
+        if (reply == nullptr) {
+            throw std::runtime_error(client_->failure());
+        }
         return *reply;
     }
 

@@ -171,7 +171,9 @@ TEST(EventFeed, MissesNothingForThoseWhoComeWhileThingsHappen) {
         const std::vector<std::uint64_t> sequences = listener->sequences();
         std::uint64_t last = 0;
         for (const std::uint64_t sequence : sequences) {
-            if (sequence == 0) continue;
+            if (sequence == 0) {
+                continue;
+            }
             EXPECT_TRUE(last == 0 || sequence == last + 1) << sequence << " after " << last;
             last = sequence;
         }

@@ -120,7 +120,9 @@ TEST_F(EventSockets, LetAClientGoForWhichAMegabyteWaits) {
     }
     int heard = 0;
     beast::error_code error;
-    for (beast::flat_buffer message; !error && heard <= kEvents; message.clear(), ++heard) client->read(message, error);
+    for (beast::flat_buffer message; !error && heard <= kEvents; message.clear(), ++heard) {
+        client->read(message, error);
+    }
     EXPECT_TRUE(error);
     EXPECT_LT(heard, kEvents);
 }

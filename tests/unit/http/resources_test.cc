@@ -40,9 +40,13 @@ class OnePermission final : public access::Rules {
   public:
     bool allows(const access::Requester& requester, access::Permission permission,
                 std::optional<std::string_view> name) const override {
-        if (requester.address != "10.0.0.1") return true;  // The Kafka client that prepares the test.
+        if (requester.address != "10.0.0.1") {
+            return true;  // The Kafka client that prepares the test.
+        }
         EXPECT_EQ(requester.principal.text(), "User:ANONYMOUS");
-        if (allows_all) return true;
+        if (allows_all) {
+            return true;
+        }
         return permission == allowed && name == allowed_name;
     }
 
@@ -206,7 +210,9 @@ TEST_F(Resources, TopicsAreListedToWhoMayDescribeThem) {
     ASSERT_EQ(client_->create_topic("u", 2).error, ErrorCode::none);
     const auto names = [](const json& object) {
         std::vector<std::string> names;
-        for (const json& topic : object["topics"]) names.push_back(topic["topic"]);
+        for (const json& topic : object["topics"]) {
+            names.push_back(topic["topic"]);
+        }
         return names;
     };
     EXPECT_THAT(names(json::parse(ask(Method::get, "/v1/topics")->body)), ElementsAre());
@@ -215,7 +221,9 @@ TEST_F(Resources, TopicsAreListedToWhoMayDescribeThem) {
 }
 
 TEST_F(Resources, TopicTellsWhatItsPartitionsHold) {
-    for (const char* value : {"a", "b", "c"}) ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
+    for (const char* value : {"a", "b", "c"}) {
+        ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
+    }
     ASSERT_EQ(client_->delete_records("t", 0, 1), ErrorCode::none);
     const json topic = told("/v1/topics/t");
     EXPECT_EQ(topic["offsets"], 2);
@@ -228,11 +236,15 @@ TEST_F(Resources, TopicTellsWhatItsPartitionsHold) {
 
     json listed = told("/v1/topics")["topics"][0];
     EXPECT_EQ(listed["partitions"], 1);
-    for (const char* name : {"topic", "topic_id", "internal", "bytes", "offsets"}) EXPECT_EQ(listed[name], topic[name]) << name;
+    for (const char* name : {"topic", "topic_id", "internal", "bytes", "offsets"}) {
+        EXPECT_EQ(listed[name], topic[name]) << name;
+    }
 }
 
 TEST_F(Resources, GroupsAreToldWithTheirLagToWhoMayDescribeThem) {
-    for (const char* value : {"a", "b", "c"}) ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
+    for (const char* value : {"a", "b", "c"}) {
+        ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
+    }
     ASSERT_EQ(client_->commit("g", "t", 0, 1), ErrorCode::none);
     EXPECT_EQ(told("/v1/topics/t/groups")["groups"], json::parse(R"([{"group": "g", "members": 0, "lag": 2, "partitions":
               [{"partition": 0, "committed": 1, "end": 3, "lag": 2}]}])"));
@@ -240,7 +252,9 @@ TEST_F(Resources, GroupsAreToldWithTheirLagToWhoMayDescribeThem) {
 }
 
 TEST_F(Resources, RecordsComeInPagesThatSayWhereTheNextBegins) {
-    for (const char* value : {"a", "b", "\xff"}) ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
+    for (const char* value : {"a", "b", "\xff"}) {
+        ASSERT_EQ(client_->produce_value("t", 0, value).error, ErrorCode::none);
+    }
     const json first = told("/v1/topics/t/partitions/0/records?limit=2");
     ASSERT_EQ(first["records"].size(), 2u);
     EXPECT_EQ(first["records"][1]["offset"], 1);

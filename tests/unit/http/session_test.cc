@@ -73,8 +73,12 @@ TEST_F(Sessions, KnowAnIPv4ClientByItsIPv4Address) {
     tcp::acceptor acceptor(context);
     boost::system::error_code error;
     acceptor.open(tcp::v6(), error);
-    if (!error) acceptor.bind(tcp::endpoint(asio::ip::address_v6::any(), 0), error);
-    if (error) GTEST_SKIP() << "this machine has no IPv6: " << error.message();
+    if (!error) {
+        acceptor.bind(tcp::endpoint(asio::ip::address_v6::any(), 0), error);
+    }
+    if (error) {
+        GTEST_SKIP() << "this machine has no IPv6: " << error.message();
+    }
     acceptor.listen();
     tcp::socket client(context);
     client.connect({asio::ip::address_v4::loopback(), acceptor.local_endpoint().port()});
@@ -155,7 +159,9 @@ TEST_F(Sessions, SpeakTlsWithWhoeverTrustsTheirCertificate) {
     boost::system::error_code shaken = asio::error::would_block;
     client.async_handshake(asio::ssl::stream_base::client, [&](const boost::system::error_code& error) {
         shaken = error;
-        if (error) return;
+        if (error) {
+            return;
+        }
         asio::async_write(client, asio::buffer(request), [&](const boost::system::error_code&, std::size_t) {
             asio::async_read(client, asio::dynamic_buffer(answer), [](const boost::system::error_code&, std::size_t) {});
         });

@@ -62,13 +62,19 @@ Sockets sockets_at(std::uint16_t port) {
 /// An address of this machine that is not its loopback's.
 std::optional<sockaddr_in> own_address() {
     ifaddrs* all = nullptr;
-    if (::getifaddrs(&all) != 0) return std::nullopt;
+    if (::getifaddrs(&all) != 0) {
+        return std::nullopt;
+    }
     std::optional<sockaddr_in> found;
     for (const ifaddrs* each = all; each != nullptr && !found; each = each->ifa_next) {
-        if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) continue;
+        if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET) {
+            continue;
+        }
         sockaddr_in address{};
         std::memcpy(&address, each->ifa_addr, sizeof address);
-        if (ntohl(address.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET) found = address;
+        if (ntohl(address.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET) {
+            found = address;
+        }
     }
     ::freeifaddrs(all);
     return found;
@@ -96,7 +102,9 @@ TEST_F(CongestionControl, ConnectionsOnLoopbackInheritOneThatDoesNotPace) {
 
 TEST_F(CongestionControl, ConnectionsFromElsewhereHaveTheSystemsOwn) {
     auto address = own_address();
-    if (!address) GTEST_SKIP() << "this machine has no address but its loopback's";
+    if (!address) {
+        GTEST_SKIP() << "this machine has no address but its loopback's";
+    }
     start("PLAINTEXT://0.0.0.0:0");
     address->sin_port = htons(broker_->port());
     const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

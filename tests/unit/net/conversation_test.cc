@@ -25,13 +25,17 @@ constexpr std::int32_t kFrameBytesMax = 1'000'000;
 std::string frame(const std::string& content) {
     const auto size = static_cast<std::uint32_t>(content.size());
     std::string bytes;
-    for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<char>(size >> shift & 0xff));
+    for (const int shift : {24, 16, 8, 0}) {
+        bytes.push_back(static_cast<char>(size >> shift & 0xff));
+    }
     return bytes + content;
 }
 
 runtime::Reply reply_of(std::string_view text, bool close = false) {
     runtime::Reply reply;
-    for (const char letter : text) reply.bytes.append_big_endian(static_cast<std::int8_t>(letter));
+    for (const char letter : text) {
+        reply.bytes.append_big_endian(static_cast<std::int8_t>(letter));
+    }
     reply.close = close;
     return reply;
 }
@@ -43,9 +47,13 @@ class Dialogue : public ::testing::Test {
     /// how TCP pushes back.
     bool receive(std::string_view bytes, std::size_t piece_bytes = 1) {
         while (!bytes.empty()) {
-            if (!conversation_.may_serve()) return false;
+            if (!conversation_.may_serve()) {
+                return false;
+            }
             const MutableBytes room = conversation_.room(pool_);
-            if (room.empty()) return false;
+            if (room.empty()) {
+                return false;
+            }
             const std::size_t count = std::min({room.size(), piece_bytes, bytes.size()});
             std::memcpy(room.data(), bytes.data(), count);
             conversation_.received(count);
@@ -76,7 +84,9 @@ class Dialogue : public ::testing::Test {
         while (!closed_) {
             const ReplyQueue::Next next = conversation_.next_to_send(parts);
             std::size_t count = 0;
-            if (next.kind == ReplyQueue::Kind::nothing) return;
+            if (next.kind == ReplyQueue::Kind::nothing) {
+                return;
+            }
             if (next.kind == ReplyQueue::Kind::close) {
                 closed_ = true;
                 return;
@@ -141,7 +151,9 @@ TEST_F(Dialogue, HowBytesAreCutIntoPiecesMakesNoDifference) {
         left.remove_prefix(count);
     }
     ASSERT_EQ(served_.size(), contents.size());
-    for (std::size_t i = 0; i < contents.size(); ++i) ASSERT_TRUE(served_[i] == contents[i]) << i;
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+        ASSERT_TRUE(served_[i] == contents[i]) << i;
+    }
     EXPECT_EQ(memory_.taken_bytes(), static_cast<std::int64_t>(pool_.pooled_bytes()))
         << "a connection without bytes holds no buffer";
 }
@@ -179,7 +191,9 @@ TEST_F(Dialogue, AFrameThatTricklesInIsMovedAFewTimesAndNotWithEveryPiece) {
     const std::byte* end = nullptr;
     for (std::size_t filled = 0; filled < large.size();) {
         const MutableBytes room = reader.room(pool_);
-        if (room.data() != end) ++moves;
+        if (room.data() != end) {
+            ++moves;
+        }
         const std::size_t count = std::min({room.size(), large.size() - filled, std::size_t{100}});
         std::memcpy(room.data(), large.data() + filled, count);
         reader.received(count);
@@ -200,7 +214,9 @@ std::size_t room_after(FrameReader& reader, BufferPool& pool, std::size_t frame_
     for (int i = 0; i < times; ++i) {
         const MutableBytes room = reader.room(pool);
         const std::size_t count = std::min(bytes, room.size());
-        for (std::size_t at = 0; at < count; ++at, ++sent) room[at] = as_bytes(content)[sent % content.size()];
+        for (std::size_t at = 0; at < count; ++at, ++sent) {
+            room[at] = as_bytes(content)[sent % content.size()];
+        }
         reader.received(count);
         while (reader.next(kFrameBytesMax).value()) {
         }
@@ -379,7 +395,9 @@ TEST_F(Dialogue, NothingIsServedBeforeTheLatestOfItsRestsIsOver) {
 }
 
 TEST_F(Dialogue, NothingIsServedWhileTooManyRequestsWaitForTheirReplies) {
-    for (std::size_t i = 0; i < Conversation::kPipelinedRequestsMax; ++i) ASSERT_TRUE(receive(frame("r"), 5)) << i;
+    for (std::size_t i = 0; i < Conversation::kPipelinedRequestsMax; ++i) {
+        ASSERT_TRUE(receive(frame("r"), 5)) << i;
+    }
     EXPECT_FALSE(receive(frame("one more")));
     EXPECT_TRUE(fill(0, "."));
     EXPECT_FALSE(conversation_.may_serve()) << "it was not sent yet";
@@ -470,7 +488,9 @@ TEST_F(Dialogue, EveryRequestIsAnsweredOnceAndInOrderWhateverHappensWhen) {
         constexpr std::size_t kRequests = 40;
         for (std::size_t i = 0; i < kRequests; ++i) {
             stream += frame(std::to_string(i));
-            if (i % 7 != 3) expected += "reply " + std::to_string(i) + ";";
+            if (i % 7 != 3) {
+                expected += "reply " + std::to_string(i) + ";";
+            }
         }
         std::vector<std::size_t> unanswered;
         std::size_t known = 0;
@@ -484,7 +504,9 @@ TEST_F(Dialogue, EveryRequestIsAnsweredOnceAndInOrderWhateverHappensWhen) {
                         const std::string part = stream.substr(0, piece);
                         ASSERT_TRUE(receive(part, piece));
                         stream.erase(0, part.size());
-                        if (chance() % 2 == 0) break;
+                        if (chance() % 2 == 0) {
+                            break;
+                        }
                     }
                     break;
                 case 1:
@@ -496,21 +518,29 @@ TEST_F(Dialogue, EveryRequestIsAnsweredOnceAndInOrderWhateverHappensWhen) {
                     }
                     break;
                 case 2:
-                    if (!unanswered.empty() && chance() % 4 == 0) conversation_.park(slots_[unanswered.back()]);
+                    if (!unanswered.empty() && chance() % 4 == 0) {
+                        conversation_.park(slots_[unanswered.back()]);
+                    }
                     break;
                 case 3:
-                    if (chance() % 8 == 0) conversation_.rest(now + 1 + chance() % 5);
+                    if (chance() % 8 == 0) {
+                        conversation_.rest(now + 1 + chance() % 5);
+                    }
                     break;
                 default:
                     conversation_.advance(now = now + 1);
                     send(piece);
             }
             serve();
-            for (; known < served_.size(); ++known) unanswered.push_back(known);
+            for (; known < served_.size(); ++known) {
+                unanswered.push_back(known);
+            }
         }
         ASSERT_EQ(sent_, expected) << "seed " << seed;
         ASSERT_EQ(served_.size(), kRequests);
-        for (std::size_t i = 0; i < kRequests; ++i) ASSERT_EQ(served_[i], std::to_string(i)) << "seed " << seed;
+        for (std::size_t i = 0; i < kRequests; ++i) {
+            ASSERT_EQ(served_[i], std::to_string(i)) << "seed " << seed;
+        }
     }
 }
 

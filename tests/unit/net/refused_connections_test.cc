@@ -18,7 +18,9 @@ using test::VirtualClock;
 class RefusedConnectionsTest : public ::testing::Test {
   protected:
     ~RefusedConnectionsTest() override {
-        for (const int client : clients_) ::close(client);
+        for (const int client : clients_) {
+            ::close(client);
+        }
     }
     Socket connect() {
         std::array<int, 2> ends{};

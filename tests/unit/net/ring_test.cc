@@ -36,9 +36,13 @@ TEST(Ring, IsADequeThatOnlyGrowsBehindAndShrinksInFront) {
 TEST(Ring, LetsGoOfWhatAnElementHeldWhenItIsTakenOut) {
     Ring<std::shared_ptr<int>> ring;
     const auto held = std::make_shared<int>(1);
-    for (int i = 0; i < 100; ++i) ring.emplace_back() = held;
+    for (int i = 0; i < 100; ++i) {
+        ring.emplace_back() = held;
+    }
     EXPECT_EQ(held.use_count(), 101);
-    while (!ring.empty()) ring.pop_front();
+    while (!ring.empty()) {
+        ring.pop_front();
+    }
     EXPECT_EQ(held.use_count(), 1);
 }
 

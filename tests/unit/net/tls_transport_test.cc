@@ -26,7 +26,9 @@ static_assert(sizeof(AnyTransport) == sizeof(std::variant<PlainTransport>));
 
 std::string long_text(std::size_t bytes) {
     std::string text;
-    for (std::size_t i = 0; text.size() < bytes; ++i) text += std::to_string(i) + ",";
+    for (std::size_t i = 0; text.size() < bytes; ++i) {
+        text += std::to_string(i) + ",";
+    }
     text.resize(bytes);
     return text;
 }
@@ -49,11 +51,15 @@ class TlsTransportTest : public ::testing::TestWithParam<int> {
         transport_ = std::make_unique<TlsTransport>(std::move(server));
     }
     void TearDown() override {
-        for (const int each : sockets_) ::close(each);
+        for (const int each : sockets_) {
+            ::close(each);
+        }
     }
     [[nodiscard]] std::string take_all() {
         std::string all;
-        for (std::string some = client_->receive(); !some.empty(); some = client_->receive()) all += some;
+        for (std::string some = client_->receive(); !some.empty(); some = client_->receive()) {
+            all += some;
+        }
         return all;
     }
 
@@ -110,12 +116,16 @@ TEST_P(TlsTransportTest, HalfARecordIsNothingToWaitForInMemory) {
     EXPECT_FALSE(transport_->holds_bytes());
     ASSERT_EQ(::send(sockets_[1], record.data() + size - 3, 3, 0), 3);
     EXPECT_EQ(transport_->receive(room).bytes, 5u);
-    for (const int each : other) ::close(each);
+    for (const int each : other) {
+        ::close(each);
+    }
 }
 
 TEST_P(TlsTransportTest, AFloodOfSmallRecordsIsTakenInTurns) {
     constexpr std::size_t kSent = TlsTransport::kRecordsMax + 10;
-    for (std::size_t each = 0; each < kSent; ++each) ASSERT_TRUE(client_->send("x"));
+    for (std::size_t each = 0; each < kSent; ++each) {
+        ASSERT_TRUE(client_->send("x"));
+    }
     std::array<std::byte, 4096> room;
     EXPECT_EQ(transport_->receive(room).bytes, TlsTransport::kRecordsMax);
     EXPECT_TRUE(transport_->holds_bytes()) << "OpenSSL has received the rest already";
@@ -124,7 +134,9 @@ TEST_P(TlsTransportTest, AFloodOfSmallRecordsIsTakenInTurns) {
 }
 
 TEST_P(TlsTransportTest, AClientMayChangeItsKeysAndNotWithoutEnd) {
-    if (GetParam() != TLS1_3_VERSION) GTEST_SKIP() << "keys change in TLS 1.3 alone";
+    if (GetParam() != TLS1_3_VERSION) {
+        GTEST_SKIP() << "keys change in TLS 1.3 alone";
+    }
     std::array<std::byte, 64> room;
     const auto change_keys = [&](std::size_t times) {
         for (std::size_t each = 0; each < times; ++each) {

@@ -20,7 +20,9 @@ using Status = Transport::Status;
 
 std::string text_of(std::size_t bytes) {
     std::string text;
-    for (std::size_t i = 0; text.size() < bytes; ++i) text += std::to_string(i) + ",";
+    for (std::size_t i = 0; text.size() < bytes; ++i) {
+        text += std::to_string(i) + ",";
+    }
     text.resize(bytes);
     return text;
 }
@@ -33,7 +35,9 @@ class PlainTransportTest : public ::testing::Test {
         close_peer();
     }
     void close_peer() {
-        if (sockets_[1] >= 0) ::close(sockets_[1]);
+        if (sockets_[1] >= 0) {
+            ::close(sockets_[1]);
+        }
         sockets_[1] = -1;
     }
     /// What the peer has received and did not take yet.
@@ -133,7 +137,9 @@ class Opaque final : public Transport {
 
     [[nodiscard]] Moved receive(MutableBytes) override { return {.status = Status::would_block}; }
     [[nodiscard]] Moved send(std::span<const Bytes> parts, bool more_follows) override {
-        if (calls_++ % 3 == 1) return {.status = Status::would_block};
+        if (calls_++ % 3 == 1) {
+            return {.status = Status::would_block};
+        }
         const Bytes taken = parts[0].first(std::min(parts[0].size(), kAtOnce));
         sent += as_text(taken);
         announced_more = more_follows;

@@ -28,7 +28,9 @@ class Claims : public ::testing::Test {
     std::vector<TakeoverCause> causes() {
         std::vector<TakeoverCause> list;
         const GroupHistory now = history();  // Must outlive the loop.
-        for (const auto& takeover : now.takeovers()) list.push_back(takeover.cause);
+        for (const auto& takeover : now.takeovers()) {
+            list.push_back(takeover.cause);
+        }
         return list;
     }
     ClaimsStore store;
@@ -253,7 +255,9 @@ TEST_F(Claims, CheckpointsAreForTheOwnerAloneWhileItsClaimIsValid) {
 }
 
 TEST_F(Claims, TakingAFairShareIsNormalAndMoreThanThatIsATheft) {
-    for (std::int32_t partition = 0; partition < 3; ++partition) taken({.owner = "web-1", .partition = partition});
+    for (std::int32_t partition = 0; partition < 3; ++partition) {
+        taken({.owner = "web-1", .partition = partition});
+    }
     taken({.owner = "web-2", .partition = 0, .tag = store.claim_of(0)->tag});
     EXPECT_EQ(causes(), std::vector{TakeoverCause::normal});
     taken({.owner = "web-2", .partition = 1, .tag = store.claim_of(1)->tag});
@@ -293,7 +297,9 @@ TEST_F(Claims, WhoWritesCheckpointsAfterATheftIsASecondOwner) {
 }
 
 TEST_F(Claims, WhoIsLateAfterAFairTakeoverRaisesNoFinding) {
-    for (std::int32_t partition = 0; partition < 8; ++partition) taken({.owner = "web-1", .partition = partition});
+    for (std::int32_t partition = 0; partition < 8; ++partition) {
+        taken({.owner = "web-1", .partition = partition});
+    }
     for (std::int32_t partition = 0; partition < 4; ++partition) {
         taken({.owner = "web-2", .partition = partition, .tag = store.claim_of(partition)->tag});
         EXPECT_EQ(store.checkpoint("web-1", partition, 9).refusal, Refusal::stolen);
@@ -379,9 +385,15 @@ TEST_F(Claims, NeverHaveTwoOwners) {
                     Belief& belief = beliefs[{owner, partition}];
                     ClaimsStore::Wish wish{.owner = owner, .partition = partition, .lifetime_ms = 100 + below(900)};
                     const int way = below(4);
-                    if (way == 0 && before) wish.tag = before->tag;  // It has just read the list.
-                    if (way == 1) wish.tag = belief.tag;             // It renews what it thinks it has.
-                    if (way == 2 && below(4) == 0) wish.owner_level = below(3);
+                    if (way == 0 && before) {
+                        wish.tag = before->tag;  // It has just read the list.
+                    }
+                    if (way == 1) {
+                        wish.tag = belief.tag;  // It renews what it thinks it has.
+                    }
+                    if (way == 2 && below(4) == 0) {
+                        wish.owner_level = below(3);
+                    }
                     const ClaimOutcome outcome = store.claim(wish);
                     if (outcome.refusal != Refusal::none) {
                         EXPECT_EQ(

@@ -98,12 +98,16 @@ class ClaimsStore {
     /// Null: nobody ever claimed it.
     [[nodiscard]] const Claim* claim_of(std::int32_t partition) const {
         const ClaimCoordinator::Group* group = core_->find("billing");
-        if (group == nullptr || !group->claims.contains({"orders", partition})) return nullptr;
+        if (group == nullptr || !group->claims.contains({"orders", partition})) {
+            return nullptr;
+        }
         return &group->claims.at({"orders", partition});
     }
     [[nodiscard]] std::optional<std::int64_t> checkpoint_of(std::int32_t partition) const {
         const ClaimCoordinator::Group* group = core_->find("billing");
-        if (group == nullptr || !group->checkpoints.contains({"orders", partition})) return std::nullopt;
+        if (group == nullptr || !group->checkpoints.contains({"orders", partition})) {
+            return std::nullopt;
+        }
         return group->checkpoints.at({"orders", partition}).offset.value;
     }
 

@@ -29,9 +29,13 @@ GroupHistory taken_over(RebalanceCause departure, std::int32_t partitions = 1) {
     GroupHistory history;
     history.know(named("m1"));
     history.know(named("m2"));
-    for (std::int32_t one = 0; one < partitions; ++one) history.acquire("t", kTopic, one, "m1", moment(0), 1);
+    for (std::int32_t one = 0; one < partitions; ++one) {
+        history.acquire("t", kTopic, one, "m1", moment(0), 1);
+    }
     history.note(departure, named("m1"), moment(100));
-    for (std::int32_t one = 0; one < partitions; ++one) history.acquire("t", kTopic, one, "m2", moment(200), 2);
+    for (std::int32_t one = 0; one < partitions; ++one) {
+        history.acquire("t", kTopic, one, "m2", moment(200), 2);
+    }
     return history;
 }
 void round(FencedReaders& readers, const GroupHistory& history, TimestampMs now) {
@@ -141,7 +145,9 @@ ConnectionFacts facts(std::uint64_t id, std::string client_id, std::int32_t pid 
     made.client_id = std::move(client_id);
     made.address = kHost;
     made.born = moment(born);
-    if (pid != 0) made.process = ProcessIdentity{.pid = pid, .start_ticks = 1, .name = "python3", .program = {}};
+    if (pid != 0) {
+        made.process = ProcessIdentity{.pid = pid, .start_ticks = 1, .name = "python3", .program = {}};
+    }
     return made;
 }
 
@@ -341,7 +347,9 @@ TEST(ReadNotes, NoMoreThanTheirLimitAreKept) {
     ReadNotes notes;
     const ReadPlace place{kTopic, 0};
     notes.watch({&place, 1});
-    for (std::uint64_t id = 1; id <= ReadNotes::kReadsMax + 1; ++id) notes.note(place, ConnectionId{id}, Offset{0}, moment(0));
+    for (std::uint64_t id = 1; id <= ReadNotes::kReadsMax + 1; ++id) {
+        notes.note(place, ConnectionId{id}, Offset{0}, moment(0));
+    }
     notes.note(place, ConnectionId{1}, Offset{1}, moment(1));
     const auto reads = notes.take();
     EXPECT_EQ(reads.size(), ReadNotes::kReadsMax);

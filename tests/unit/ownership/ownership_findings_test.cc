@@ -37,7 +37,9 @@ void commit_late(GroupHistory& history, std::string_view member, TimestampMs now
 }
 std::vector<HazardId> ids(const GroupHistory& history, TimestampMs now) {
     std::vector<HazardId> list;
-    for (const Finding& finding : ownership_findings("billing", history, now)) list.push_back(finding.id);
+    for (const Finding& finding : ownership_findings("billing", history, now)) {
+        list.push_back(finding.id);
+    }
     return list;
 }
 using Ids = std::vector<HazardId>;
@@ -91,7 +93,9 @@ TEST(OwnershipFindings, WhoLeftOrIsStillAMemberIsNoSecondOwner) {
 
 TEST(OwnershipFindings, AHeartbeatOfWhoWasDroppedProvesNoReading) {
     GroupHistory history = taken_over(RebalanceCause::session_expired);
-    for (int beat = 0; beat < 10; ++beat) history.note_late("m1", LateRequest::heartbeat, 1, moment(300 + beat));
+    for (int beat = 0; beat < 10; ++beat) {
+        history.note_late("m1", LateRequest::heartbeat, 1, moment(300 + beat));
+    }
     EXPECT_EQ(ids(history, moment(400)), Ids());
 }
 

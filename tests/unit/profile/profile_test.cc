@@ -15,7 +15,9 @@ Profile profile_of(Tier tier, std::int32_t units = 1) { return Profile({.tier = 
 
 std::map<std::string, std::string> presets_of(Tier tier, std::int32_t units = 0) {
     std::map<std::string, std::string> found;
-    for (const Preset& preset : presets(tier, units)) EXPECT_TRUE(found.emplace(preset.name, preset.value).second) << preset.name;
+    for (const Preset& preset : presets(tier, units)) {
+        EXPECT_TRUE(found.emplace(preset.name, preset.value).second) << preset.name;
+    }
     return found;
 }
 
@@ -29,7 +31,9 @@ TEST(EventHubs, OffersTheVersionsThatWereSeen) {
                              {20, 0, 2}, {22, 0, 1}, {23, 0, 0}, {32, 0, 2}, {36, 0, 1}, {37, 0, 1}, {42, 0, 2}};
     std::size_t seen = 0;
     for (const OfferedApi& offered : offered_apis()) {
-        if (offered.is_of_transactions) continue;
+        if (offered.is_of_transactions) {
+            continue;
+        }
         ASSERT_LT(seen, std::size(kSeen));
         EXPECT_EQ(static_cast<std::int16_t>(offered.key), kSeen[seen].key);
         EXPECT_EQ(offered.versions, (Versions{kSeen[seen].first, kSeen[seen].last})) << kSeen[seen].key;
@@ -42,7 +46,9 @@ TEST(EventHubs, OffersTheVersionsThatWereSeen) {
 TEST(EventHubs, WhatKafkaHasDroppedMeanwhileIsNotOffered) {
     const Profile profile = profile_of(Tier::standard);
     for (const OfferedApi& offered : offered_apis()) {
-        if (offered.is_of_transactions) continue;
+        if (offered.is_of_transactions) {
+            continue;
+        }
         const auto versions = profile.versions_of(offered.key);
         const Versions ours = find_api(offered.key)->versions;
         if (offered.key == ApiKey::offset_for_leader_epoch) {
@@ -89,8 +95,9 @@ TEST(EventHubs, TakesGzipInPremiumAndDedicatedAndNoOtherCodec) {
         const Profile profile = profile_of(tier);
         EXPECT_TRUE(profile.accepts(Codec::none));
         EXPECT_EQ(profile.accepts(Codec::gzip), tier == Tier::premium || tier == Tier::dedicated) << tier_name(tier);
-        for (const Codec other : {Codec::snappy, Codec::lz4, Codec::zstd})
+        for (const Codec other : {Codec::snappy, Codec::lz4, Codec::zstd}) {
             EXPECT_FALSE(profile.accepts(other)) << tier_name(tier);
+        }
     }
 }
 
@@ -162,8 +169,9 @@ TEST(EventHubs, ConnectionsGrowWithTheUnitsOfPremiumAndDedicated) {
 }
 
 TEST(EventHubs, ThrottlesBasicAndStandardOnly) {
-    for (const Tier tier : {Tier::basic, Tier::standard})
+    for (const Tier tier : {Tier::basic, Tier::standard}) {
         EXPECT_FALSE(presets_of(tier).contains("partita.capacity.unit.ingress.bytes"));
+    }
     for (const Tier tier : {Tier::premium, Tier::dedicated}) {
         for (const char* rate : {"ingress.bytes", "ingress.events", "egress.bytes", "egress.events"}) {
             EXPECT_EQ(presets_of(tier)["partita.capacity.unit." + std::string(rate)], "0");
@@ -217,12 +225,15 @@ TEST(EventHubs, AGroupHasANameOf256BytesAtMost) {
 
 TEST(EventHubs, TheBasicTierHasNoKafkaEndpoint) {
     EXPECT_FALSE(profile_of(Tier::basic).has_kafka_endpoint());
-    for (const Tier tier : {Tier::standard, Tier::premium, Tier::dedicated}) EXPECT_TRUE(profile_of(tier).has_kafka_endpoint());
+    for (const Tier tier : {Tier::standard, Tier::premium, Tier::dedicated}) {
+        EXPECT_TRUE(profile_of(tier).has_kafka_endpoint());
+    }
 }
 
 TEST(EventHubs, TiersHaveNames) {
-    for (const Tier tier : {Tier::basic, Tier::standard, Tier::premium, Tier::dedicated})
+    for (const Tier tier : {Tier::basic, Tier::standard, Tier::premium, Tier::dedicated}) {
         EXPECT_EQ(parse_tier(tier_name(tier)), tier);
+    }
     EXPECT_FALSE(parse_tier("gold"));
     EXPECT_FALSE(parse_tier("Standard"));
     EXPECT_FALSE(parse_tier(""));

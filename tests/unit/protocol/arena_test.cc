@@ -45,7 +45,9 @@ TEST(Arena, AlignsAndNeverOverlaps) {
 TEST(Arena, ReusesItsChunksAfterReset) {
     Arena arena;
     const auto work = [&] {
-        for (int i = 0; i < 100; ++i) std::memset(arena.allocate_unlimited(1000, 8), 1, 1000);
+        for (int i = 0; i < 100; ++i) {
+            std::memset(arena.allocate_unlimited(1000, 8), 1, 1000);
+        }
     };
     work();
     const std::size_t after_first = arena.reserved_bytes();
@@ -76,10 +78,14 @@ TEST(Arena, MovesItsContent) {
 TEST(ArenaVector, GrowsAndConverts) {
     Arena arena;
     ArenaVector<std::int32_t> numbers(arena);
-    for (std::int32_t i = 0; i < 1000; ++i) numbers.push_back(i);
+    for (std::int32_t i = 0; i < 1000; ++i) {
+        numbers.push_back(i);
+    }
     const Array<std::int32_t> array = numbers;
     ASSERT_EQ(array.count(), 1000u);
-    for (std::int32_t i = 0; i < 1000; ++i) EXPECT_EQ(array[static_cast<std::size_t>(i)], i);
+    for (std::int32_t i = 0; i < 1000; ++i) {
+        EXPECT_EQ(array[static_cast<std::size_t>(i)], i);
+    }
 }
 
 TEST(ArenaVector, TakesAnElementOfItself) {

@@ -21,7 +21,9 @@ using Buffer = std::vector<std::byte>;
 inline Buffer golden_batch(const std::string& name) {
     std::ifstream file(test::tests_directory() / "golden/batches" / (std::string(name) + ".hex"));
     std::string digits;
-    for (std::string line; std::getline(file, line);) digits += line;
+    for (std::string line; std::getline(file, line);) {
+        digits += line;
+    }
     EXPECT_FALSE(digits.empty()) << name;
     Buffer bytes;
     for (std::size_t place = 0; place + 1 < digits.size(); place += 2) {
@@ -42,7 +44,9 @@ struct OwnedRecord {
 };
 
 inline std::optional<std::string> owned(std::optional<Bytes> bytes) {
-    if (!bytes) return std::nullopt;
+    if (!bytes) {
+        return std::nullopt;
+    }
     return std::string(as_text(*bytes));
 }
 
@@ -50,16 +54,22 @@ inline OwnedRecord owned(const RecordView& view) {
     OwnedRecord record{view.offset.value, view.timestamp.value, owned(view.key), owned(view.value), {}};
     RecordHeaderRange headers = view.headers();
     RecordHeader header;
-    while (headers.next(header)) record.headers.emplace_back(header.key, owned(header.value));
+    while (headers.next(header)) {
+        record.headers.emplace_back(header.key, owned(header.value));
+    }
     return record;
 }
 
 inline std::expected<std::vector<OwnedRecord>, BatchError> read_all(Bytes bytes, RecordReaderOptions options = {}) {
     const auto batch = parse_batch(bytes);
-    if (!batch) return std::unexpected(batch.error());
+    if (!batch) {
+        return std::unexpected(batch.error());
+    }
     std::vector<OwnedRecord> records;
     const auto walked = for_each_record(*batch, options, [&](const RecordView& record) { records.push_back(owned(record)); });
-    if (!walked) return std::unexpected(walked.error());
+    if (!walked) {
+        return std::unexpected(walked.error());
+    }
     return records;
 }
 
@@ -90,7 +100,9 @@ inline Buffer batch_with_payload(Bytes payload, std::int32_t record_count, std::
 
 inline Buffer bytes_of(std::initializer_list<int> values) {
     Buffer bytes;
-    for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
+    for (const int value : values) {
+        bytes.push_back(static_cast<std::byte>(value));
+    }
     return bytes;
 }
 

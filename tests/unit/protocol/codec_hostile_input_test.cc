@@ -44,7 +44,9 @@ class Wire {
         return *this;
     }
     Wire& fill(std::size_t count, int value = 0) {
-        for (std::size_t i = 0; i < count; ++i) int8(value);
+        for (std::size_t i = 0; i < count; ++i) {
+            int8(value);
+        }
         return *this;
     }
     [[nodiscard]] Bytes bytes() const { return out_.bytes(); }
@@ -160,7 +162,9 @@ TEST(HostileInput, UnknownTagsAreSkippedAndCostNoMemory) {
     constexpr std::uint32_t kTags = 200'000;
     Wire wire = api_versions_head();
     wire.varint(kTags);
-    for (std::uint32_t i = 0; i < kTags; ++i) wire.varint(i % 100).varint(0);
+    for (std::uint32_t i = 0; i < kTags; ++i) {
+        wire.varint(i % 100).varint(0);
+    }
     Arena arena;
     arena.reset(decode_memory_limit(wire.bytes().size()));
     ApiVersionsRequest request;
@@ -198,7 +202,9 @@ TEST(HostileInput, RepeatedKnownTagKeepsTheLastValue) {
     Wire endpoint;
     endpoint.varint(2).int32(7).compact_text("h").int32(9).varint(0).varint(0);
     wire.varint(0).varint(static_cast<std::uint32_t>(endpoint.bytes().size()));
-    for (const std::byte byte : endpoint.bytes()) wire.int8(static_cast<int>(byte));
+    for (const std::byte byte : endpoint.bytes()) {
+        wire.int8(static_cast<int>(byte));
+    }
     Arena arena;
     auto response = decode<ProduceResponse>(wire.bytes(), 10, arena);
     ASSERT_TRUE(response.has_value());
@@ -254,11 +260,15 @@ TEST(HostileInput, EmptyArraysAreLegal) {
 std::size_t worst_amplification(const Schema& schema, std::int16_t version, bool flexible) {
     std::size_t worst = 0;
     for (const Field& field : schema.fields) {
-        if (!field.versions.contains(version)) continue;
+        if (!field.versions.contains(version)) {
+            continue;
+        }
         const std::size_t memory = codec_detail::value_size(field.kind, field.nested);
         if (field.nested != nullptr) {
             const std::size_t least = min_encoded_size(*field.nested, version, flexible);
-            if (field.is_array) worst = std::max(worst, (memory + least - 1) / least);
+            if (field.is_array) {
+                worst = std::max(worst, (memory + least - 1) / least);
+            }
             if (field.kind == Kind::nullable_structure) {
                 worst = std::max(worst, (field.nested->size + least) / (least + 1));
             }

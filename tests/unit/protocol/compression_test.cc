@@ -28,13 +28,17 @@ Buffer compressed(Codec codec, Bytes input) {
 Buffer random_bytes(std::size_t size, unsigned seed) {
     std::mt19937 random(seed);
     Buffer bytes(size);
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    for (std::byte& byte : bytes) {
+        byte = static_cast<std::byte>(random());
+    }
     return bytes;
 }
 
 Buffer repetitive_bytes(std::size_t size) {
     Buffer bytes(size);
-    for (std::size_t index = 0; index < size; ++index) bytes[index] = static_cast<std::byte>(index / 100 % 7 + 'a');
+    for (std::size_t index = 0; index < size; ++index) {
+        bytes[index] = static_cast<std::byte>(index / 100 % 7 + 'a');
+    }
     return bytes;
 }
 
@@ -46,7 +50,9 @@ Buffer framing_header() {
 
 Buffer with_chunk_length(std::uint32_t length) {
     Buffer bytes = framing_header();
-    for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<std::byte>(length >> shift));
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        bytes.push_back(static_cast<std::byte>(length >> shift));
+    }
     bytes.resize(bytes.size() + 100);
     return bytes;
 }
@@ -75,7 +81,9 @@ TEST(Compression, EveryLevelProducesReadableOutput) {
     for (const Codec codec : kRealCodecs) {
         for (const int level : {-200000, -1, 0, 1, 3, 9, 12, 17, 1000}) {
             // The highest zstd level takes hundreds of MiB and much time; 17 shows the same.
-            if (codec == Codec::zstd && level == 1000) continue;
+            if (codec == Codec::zstd && level == 1000) {
+                continue;
+            }
             Buffer packed;
             compress(codec, level, input, packed);
             Buffer out;
@@ -96,7 +104,9 @@ TEST(Compression, ReadsArriveInPiecesOfAnySize) {
             while (true) {
                 const auto got = decompressor.read(piece);
                 ASSERT_TRUE(got) << codec_name(codec);
-                if (*got == 0) break;
+                if (*got == 0) {
+                    break;
+                }
                 out.insert(out.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(*got));
             }
             EXPECT_EQ(out, input) << codec_name(codec) << " in steps of " << step;
@@ -301,7 +311,9 @@ TEST(Zstd, ConcatenatedFramesAreRead) {
 
 TEST(Codec, NumbersBeyondZstdAreUnknown) {
     EXPECT_EQ(codec_from_id(4), Codec::zstd);
-    for (const int id : {-1, 5, 6, 7}) EXPECT_EQ(codec_from_id(id), std::nullopt);
+    for (const int id : {-1, 5, 6, 7}) {
+        EXPECT_EQ(codec_from_id(id), std::nullopt);
+    }
 }
 
 }  // namespace

@@ -12,7 +12,9 @@ namespace {
 
 std::vector<std::byte> filled(std::size_t size, int (*value)(std::size_t)) {
     std::vector<std::byte> bytes(size);
-    for (std::size_t index = 0; index < size; ++index) bytes[index] = static_cast<std::byte>(value(index));
+    for (std::size_t index = 0; index < size; ++index) {
+        bytes[index] = static_cast<std::byte>(value(index));
+    }
     return bytes;
 }
 
@@ -41,7 +43,9 @@ TEST(Crc32c, OfNothingIsZero) {
 TEST(Crc32c, AllWaysAgreeAtEverySizeAroundTheSwitchAndAtEveryAlignment) {
     std::mt19937 random(20260101);
     std::vector<std::byte> bytes(3000);
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    for (std::byte& byte : bytes) {
+        byte = static_cast<std::byte>(random());
+    }
     for (std::size_t start = 0; start < 16; ++start) {
         for (std::size_t size = 0; size < 600; ++size) {
             const Bytes piece = Bytes(bytes).subspan(start, size);
@@ -54,7 +58,9 @@ TEST(Crc32c, AllWaysAgreeAtEverySizeAroundTheSwitchAndAtEveryAlignment) {
 TEST(Crc32c, ExtendsAcrossAnySplit) {
     std::vector<std::byte> bytes(700);
     std::mt19937 random(7);
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    for (std::byte& byte : bytes) {
+        byte = static_cast<std::byte>(random());
+    }
     const std::uint32_t whole = crc32c(bytes);
     for (std::size_t split = 0; split <= bytes.size(); ++split) {
         ASSERT_EQ(crc32c_extend(crc32c(Bytes(bytes).first(split)), Bytes(bytes).subspan(split)), whole);
@@ -66,7 +72,9 @@ TEST(Crc32c, ExtendsAcrossAnySplit) {
 void expect_folding_agrees(crc32c_folding::Fold fold) {
     std::mt19937 random(99);
     std::vector<std::byte> bytes(3 * 1024 + 80);
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    for (std::byte& byte : bytes) {
+        byte = static_cast<std::byte>(random());
+    }
     for (const std::uint32_t crc : {0u, 0x8a9136aau}) {
         for (std::size_t size = crc32c_folding::kLeastBytes; size < bytes.size() - 16; ++size) {
             const Bytes piece = Bytes(bytes).subspan(size % 16, size);
@@ -76,12 +84,16 @@ void expect_folding_agrees(crc32c_folding::Fold fold) {
 }
 
 TEST(Crc32cFolding, Of128BitsAgreesWithTheTable) {
-    if (!crc32c_folding::has_fold_128()) GTEST_SKIP() << "no PCLMULQDQ here";
+    if (!crc32c_folding::has_fold_128()) {
+        GTEST_SKIP() << "no PCLMULQDQ here";
+    }
     expect_folding_agrees(crc32c_folding::fold_128);
 }
 
 TEST(Crc32cFolding, Of512BitsAgreesWithTheTable) {
-    if (!crc32c_folding::has_fold_512()) GTEST_SKIP() << "no VPCLMULQDQ with AVX-512 here";
+    if (!crc32c_folding::has_fold_512()) {
+        GTEST_SKIP() << "no VPCLMULQDQ with AVX-512 here";
+    }
     expect_folding_agrees(crc32c_folding::fold_512);
 }
 #endif

@@ -49,7 +49,9 @@ TEST(FoundErrors, AnErrorIsToldWithWhatItIsAbout) {
 
 TEST(FoundErrors, OfManyErrorsSomeAreKeptAndAllAreCounted) {
     std::vector<CreateTopicsResponse::CreatableTopicResult> topics(1000);
-    for (auto& topic : topics) topic = {.name = "t", .error_code = ErrorCode::topic_already_exists};
+    for (auto& topic : topics) {
+        topic = {.name = "t", .error_code = ErrorCode::topic_already_exists};
+    }
     CreateTopicsResponse response{.topics = topics};
     const FoundErrors found = find_errors(*find_api(ApiKey::create_topics), &response, 7);
     EXPECT_EQ(found.count, 1000U);

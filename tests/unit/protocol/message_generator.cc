@@ -32,13 +32,17 @@ void MessageGenerator::generate_struct(const Schema& schema, void* out) {
     std::memcpy(out, schema.defaults, schema.size);
     ++depth_;
     for (const Field& field : schema.fields) {
-        if (!field.versions.contains(version_)) continue;
+        if (!field.versions.contains(version_)) {
+            continue;
+        }
         if (below(6) == 0 && !(field.kind == Kind::structure && !field.is_array)) {
             // Left at its default, where the version can express it: a default may be null in
             // versions that have no null.
             const bool null_default = (field.is_array && as<ArrayBase>(member(out, field)).size < 0) ||
                                       (!field.is_array && field.kind != Kind::boolean);
-            if (!null_default || field.nullable.contains(version_)) continue;
+            if (!null_default || field.nullable.contains(version_)) {
+                continue;
+            }
         }
         generate_field(field, member(out, field));
     }
@@ -47,7 +51,9 @@ void MessageGenerator::generate_struct(const Schema& schema, void* out) {
 
 void MessageGenerator::generate_field(const Field& field, void* out) {
     const bool may_be_null = field.nullable.contains(version_);
-    if (!field.is_array) return generate_value(field, out, may_be_null);
+    if (!field.is_array) {
+        return generate_value(field, out, may_be_null);
+    }
     if (may_be_null && below(5) == 0) {
         put(out, ArrayBase{nullptr, -1});
         return;
@@ -56,14 +62,18 @@ void MessageGenerator::generate_field(const Field& field, void* out) {
     const std::size_t element_size = value_size(field.kind, field.nested);
     auto* elements =
         static_cast<std::byte*>(arena_.allocate_unlimited(count * element_size, value_alignment(field.kind, field.nested)));
-    for (std::uint64_t i = 0; i < count; ++i) generate_value(field, elements + i * element_size, false);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        generate_value(field, elements + i * element_size, false);
+    }
     put(out, ArrayBase{elements, static_cast<std::int32_t>(count)});
 }
 
 Bytes MessageGenerator::random_bytes() {
     const std::uint64_t size = below(40) == 0 ? 200 : below(kMaxBlobBytes);
     auto* bytes = static_cast<std::byte*>(arena_.allocate_unlimited(size, 1));
-    for (std::uint64_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(next());
+    for (std::uint64_t i = 0; i < size; ++i) {
+        bytes[i] = static_cast<std::byte>(next());
+    }
     return {bytes, size};
 }
 

@@ -23,9 +23,13 @@ constexpr std::int16_t kHighest = std::numeric_limits<std::int16_t>::max();
 
 /// "3+", "2-5", "4", "none".
 Versions parse_versions(const std::string& text) {
-    if (text.empty() || text == "none") return kNoVersions;
+    if (text.empty() || text == "none") {
+        return kNoVersions;
+    }
     const std::size_t dash = text.find('-');
-    if (text.back() == '+') return {static_cast<std::int16_t>(std::stoi(text)), kHighest};
+    if (text.back() == '+') {
+        return {static_cast<std::int16_t>(std::stoi(text)), kHighest};
+    }
     const auto first = static_cast<std::int16_t>(std::stoi(text));
     return {first, dash == std::string::npos ? first : static_cast<std::int16_t>(std::stoi(text.substr(dash + 1)))};
 }
@@ -99,7 +103,9 @@ class Reference {
             const Versions tagged = parse_versions(text(field, "taggedVersions"));
             const std::string versions = text(field, "versions");
             const Versions range = intersect(versions.empty() ? tagged : parse_versions(versions), schema_.versions);
-            if (range.empty()) continue;  // Only in versions that 4.3.1 no longer takes.
+            if (range.empty()) {
+                continue;  // Only in versions that 4.3.1 no longer takes.
+            }
             const std::string name = path + "." + text(field, "name");
             ASSERT_LT(index, schema.fields.size()) << name << " is missing";
             const Field& ours = schema.fields[index++];
@@ -125,16 +131,24 @@ class Reference {
 
         std::string type = text(field, "type");
         const bool is_array = type.starts_with("[]");
-        if (is_array) type = type.substr(2);
+        if (is_array) {
+            type = type.substr(2);
+        }
         EXPECT_EQ(ours.is_array, is_array) << name;
         const bool is_struct = std::isupper(static_cast<unsigned char>(type.front())) != 0;
         EXPECT_EQ(kind_name(ours.kind), is_struct ? "struct" : type) << name;
         compare_default(field, ours, schema, name, nullable);
-        if (!is_struct) return;
+        if (!is_struct) {
+            return;
+        }
         ASSERT_NE(ours.nested, nullptr) << name;
-        if (field.contains("fields")) return compare_struct(field.at("fields"), *ours.nested, name);
+        if (field.contains("fields")) {
+            return compare_struct(field.at("fields"), *ours.nested, name);
+        }
         for (const json& common : message_.at("commonStructs")) {
-            if (common.at("name") == type) return compare_struct(common.at("fields"), *ours.nested, name);
+            if (common.at("name") == type) {
+                return compare_struct(common.at("fields"), *ours.nested, name);
+            }
         }
         FAIL() << name << ": no struct " << type;
     }
@@ -223,17 +237,23 @@ class Reference {
 std::map<std::string, json> load_reference(const std::filesystem::path& folder) {
     std::map<std::string, json> messages;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-        if (entry.path().extension() != ".json") continue;
+        if (entry.path().extension() != ".json") {
+            continue;
+        }
         std::ifstream file(entry.path());
         json message = json::parse(file, nullptr, true, /*ignore_comments=*/true);
-        if (message.contains("name")) messages.emplace(message.at("name").get<std::string>(), std::move(message));
+        if (message.contains("name")) {
+            messages.emplace(message.at("name").get<std::string>(), std::move(message));
+        }
     }
     return messages;
 }
 
 TEST(MessagesReference, TablesAgreeWithKafkasDefinitions) {
     const char* folder = std::getenv("PARTITA_KAFKA_SCHEMAS");
-    if (folder == nullptr) GTEST_SKIP() << "PARTITA_KAFKA_SCHEMAS does not name a folder with Kafka's message files";
+    if (folder == nullptr) {
+        GTEST_SKIP() << "PARTITA_KAFKA_SCHEMAS does not name a folder with Kafka's message files";
+    }
     const auto reference = load_reference(folder);
     ASSERT_GT(reference.size(), 100u) << folder;
     for (const Schema* schema : testing::all_messages()) {

@@ -22,7 +22,9 @@ constexpr std::uint64_t kSeedsPerVersion = 25;
 class ExactCopy {
   public:
     explicit ExactCopy(Bytes bytes) : memory_(new std::byte[bytes.size()]), size_(bytes.size()) {
-        if (!bytes.empty()) std::memcpy(memory_.get(), bytes.data(), bytes.size());
+        if (!bytes.empty()) {
+            std::memcpy(memory_.get(), bytes.data(), bytes.size());
+        }
     }
     [[nodiscard]] Bytes bytes() const { return {memory_.get(), size_}; }
 
@@ -119,7 +121,9 @@ TEST_P(EveryMessage, DamagedBytesFailOrDecodeToSomethingThatEncodes) {
         Object message(schema());
         MessageGenerator(seed, arena).generate(schema(), version(), message.get());
         const ByteBuffer bytes = encoded(message.get());
-        if (bytes.empty()) return;
+        if (bytes.empty()) {
+            return;
+        }
         ExactCopy damaged(bytes.bytes());
         auto* target = const_cast<std::byte*>(damaged.bytes().data());
         std::uint64_t random = seed * 0x9e3779b97f4a7c15 + 1;
@@ -130,7 +134,9 @@ TEST_P(EveryMessage, DamagedBytesFailOrDecodeToSomethingThatEncodes) {
         Arena limited;
         limited.reset(decode_memory_limit(bytes.size()));
         Object decoded(schema());
-        if (!decode(schema(), damaged.bytes(), version(), limited, decoded.get())) continue;
+        if (!decode(schema(), damaged.bytes(), version(), limited, decoded.get())) {
+            continue;
+        }
         const ByteBuffer once = encoded(decoded.get());
         Object again(schema());
         auto consumed = decode(schema(), once.bytes(), version(), limited, again.get());

@@ -11,7 +11,9 @@ namespace {
 class MutexDeathTest : public ::testing::Test {
   protected:
     void SetUp() override {
-        if (!kChecksLockOrder) GTEST_SKIP() << "a release build asserts no order";
+        if (!kChecksLockOrder) {
+            GTEST_SKIP() << "a release build asserts no order";
+        }
         GTEST_FLAG_SET(death_test_style, "threadsafe");
     }
 
@@ -75,7 +77,9 @@ TEST(Mutex, LocksTakenInTheirOrderAreGivenBackInAny) {
 TEST(Mutex, EveryLockHasANameOfItsOwn) {
     for (std::size_t i = 0; i < std::size(kLockNames); ++i) {
         EXPECT_FALSE(kLockNames[i].empty());
-        for (std::size_t before = 0; before < i; ++before) EXPECT_NE(kLockNames[before], kLockNames[i]);
+        for (std::size_t before = 0; before < i; ++before) {
+            EXPECT_NE(kLockNames[before], kLockNames[i]);
+        }
     }
 }
 
@@ -154,8 +158,12 @@ TEST_F(MutexDeathTest, AssertingALockThatAnotherThreadHoldsEndsTheProcess) {
 TEST_F(MutexDeathTest, MoreLocksThanTheLimitEndTheProcess) {
     const auto hold = [](std::size_t count) {
         std::list<Mutex> mutexes;
-        for (std::size_t i = 0; i < count; ++i) mutexes.emplace_back(static_cast<LockRank>(i)).lock();
-        for (Mutex& mutex : mutexes) mutex.unlock();
+        for (std::size_t i = 0; i < count; ++i) {
+            mutexes.emplace_back(static_cast<LockRank>(i)).lock();
+        }
+        for (Mutex& mutex : mutexes) {
+            mutex.unlock();
+        }
     };
     hold(HeldLocks::kMaximumHeld);
     EXPECT_DEATH(hold(HeldLocks::kMaximumHeld + 1), "a thread holds more locks at once");

@@ -99,7 +99,9 @@ std::vector<Verdict> verdicts_of_a_real_kafka() {
 std::optional<int> intended_difference(const std::string& name) {
     constexpr int kInvalidRecord = 87;
     for (const char* different : {"deltas 0,0 plain", "deltas 0,5 gzip", "length mismatch gzip", "overlong varint plain"}) {
-        if (name == different) return kInvalidRecord;
+        if (name == different) {
+            return kInvalidRecord;
+        }
     }
     return std::nullopt;
 }
@@ -112,14 +114,20 @@ TEST(ProduceValidation, JudgesAsARealKafkaDid) {
         with.now = {verdict.now};
         with.produce_version = verdict.version;
         with.compacted = verdict.topic == "probe-compacted";
-        if (verdict.topic == "probe-append") with.timestamp_type = TimestampType::log_append_time;
+        if (verdict.topic == "probe-append") {
+            with.timestamp_type = TimestampType::log_append_time;
+        }
         const auto result = validate_produced_batch(verdict.records, with);
         const int code = result ? 0 : static_cast<int>(produce_error_code(result.error().error));
         EXPECT_EQ(code, intended_difference(verdict.name).value_or(verdict.code)) << verdict.name;
-        if (result || intended_difference(verdict.name)) continue;
+        if (result || intended_difference(verdict.name)) {
+            continue;
+        }
         const std::string partition = verdict.topic + "-0";
         EXPECT_EQ(produce_error_message(result.error(), with, partition).value_or("-"), verdict.text) << verdict.name;
-        if (verdict.record_text == "-") continue;
+        if (verdict.record_text == "-") {
+            continue;
+        }
         EXPECT_EQ(record_fault_message(result.error(), result.error().record_faults.at(0), with, partition), verdict.record_text)
             << verdict.name;
     }

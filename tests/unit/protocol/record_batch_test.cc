@@ -23,7 +23,9 @@ constexpr std::int64_t kGoldenTime = 1760000000000;
 
 std::string golden_value(int index) {
     std::string value = "value-" + std::to_string(index) + "-";
-    for (int times = 0; times < 20; ++times) value += "abcdefgh";
+    for (int times = 0; times < 20; ++times) {
+        value += "abcdefgh";
+    }
     return value;
 }
 
@@ -32,10 +34,18 @@ std::vector<OwnedRecord> java_records() {
     std::vector<OwnedRecord> records;
     for (int index = 0; index < 4; ++index) {
         OwnedRecord record{index, kGoldenTime + index, "key-" + std::to_string(index), golden_value(index), {}};
-        if (index == 1) record.key.reset();
-        if (index == 2) record.value.reset();
-        if (index == 2) record.timestamp = kGoldenTime + 100;
-        if (index == 3) record.headers = {{"trace", "t-3"}, {"empty", std::nullopt}};
+        if (index == 1) {
+            record.key.reset();
+        }
+        if (index == 2) {
+            record.value.reset();
+        }
+        if (index == 2) {
+            record.timestamp = kGoldenTime + 100;
+        }
+        if (index == 3) {
+            record.headers = {{"trace", "t-3"}, {"empty", std::nullopt}};
+        }
         records.push_back(record);
     }
     return records;
@@ -121,8 +131,12 @@ TEST(GoldenBatch, BuilderWritesTheBytesThatTheJavaClientWrote) {
     const RecordHeader headers[] = {{"trace", as_bytes("t-3")}, {"empty", std::nullopt}};
     for (const OwnedRecord& record : java_records()) {
         std::optional<Bytes> key, value;
-        if (record.key) key = as_bytes(*record.key);
-        if (record.value) value = as_bytes(*record.value);
+        if (record.key) {
+            key = as_bytes(*record.key);
+        }
+        if (record.value) {
+            value = as_bytes(*record.value);
+        }
         if (record.headers.empty()) {
             builder.append({record.timestamp}, key, value);
         } else {
@@ -143,7 +157,9 @@ TEST(GoldenBatch, WithLogAppendTimeEveryRecordHasTheTimeOfTheBatch) {
     EXPECT_EQ(batch.header.base_timestamp.value, kGoldenTime);
     const auto records = read_all(bytes);
     ASSERT_TRUE(records);
-    for (const OwnedRecord& record : *records) EXPECT_EQ(record.timestamp, batch.header.max_timestamp.value);
+    for (const OwnedRecord& record : *records) {
+        EXPECT_EQ(record.timestamp, batch.header.max_timestamp.value);
+    }
 }
 
 TEST(GoldenBatch, PatchingMakesOfTheJavaBatchWhatKafkaMadeOfIt) {
@@ -301,7 +317,9 @@ Buffer tiny_record(int zigzag_offset_delta) { return bytes_of({12, 0, 0, zigzag_
 
 Buffer joined(std::initializer_list<Buffer> parts) {
     Buffer all;
-    for (const Buffer& part : parts) all.insert(all.end(), part.begin(), part.end());
+    for (const Buffer& part : parts) {
+        all.insert(all.end(), part.begin(), part.end());
+    }
     return all;
 }
 
@@ -399,7 +417,9 @@ TEST(RecordReader, RecordsLargerThanTheWindowStreamInEveryCodec) {
         std::vector<std::string> values;
         for (int index = 0; index < 40; ++index) {
             std::string value(random() % (index % 10 == 0 ? 300000 : 2000), '\0');
-            for (char& letter : value) letter = static_cast<char>('a' + random() % 4);
+            for (char& letter : value) {
+                letter = static_cast<char>('a' + random() % 4);
+            }
             builder.append({index}, std::nullopt, as_bytes(value));
             values.push_back(value);
         }
@@ -409,14 +429,18 @@ TEST(RecordReader, RecordsLargerThanTheWindowStreamInEveryCodec) {
         const auto records = read_all(bytes, {.offset_deltas = OffsetDeltas::dense});
         ASSERT_TRUE(records) << codec_name(codec);
         ASSERT_EQ(records->size(), values.size());
-        for (std::size_t index = 0; index < values.size(); ++index) EXPECT_EQ((*records)[index].value, values[index]);
+        for (std::size_t index = 0; index < values.size(); ++index) {
+            EXPECT_EQ((*records)[index].value, values[index]);
+        }
     }
 }
 
 TEST(RecordReader, CompressedRecordsStopAtTheLimit) {
     BatchBuilder builder({.codec = Codec::zstd});
     const std::string value(1 << 20, 'z');
-    for (int index = 0; index < 10; ++index) builder.append({0}, std::nullopt, as_bytes(value));
+    for (int index = 0; index < 10; ++index) {
+        builder.append({0}, std::nullopt, as_bytes(value));
+    }
     Buffer bytes;
     builder.build(bytes);
     ASSERT_LT(bytes.size(), 4000u);
@@ -470,7 +494,9 @@ TEST(ForEachRecord, StopsWhenTheCallerHasEnough) {
 
 TEST(TimestampLookup, FindsTheFirstRecordAtOrAfterTheTarget) {
     BatchBuilder builder({.base_offset = {50}});
-    for (const std::int64_t time : {10, 40, 20, 40, 30}) builder.append({time}, std::nullopt, std::nullopt);
+    for (const std::int64_t time : {10, 40, 20, 40, 30}) {
+        builder.append({time}, std::nullopt, std::nullopt);
+    }
     Buffer bytes;
     builder.build(bytes);
     const Batch batch = parsed(bytes);
@@ -510,7 +536,9 @@ TEST(BatchBuilder, KeepsHolesAndHeadersWhenRecordsAreCopied) {
     const Buffer source = golden_batch("java_none");
     BatchBuilder builder({.codec = Codec::zstd, .delete_horizon = TimestampMs{kGoldenTime + 5000}});
     ASSERT_TRUE(for_each_record(parsed(source), {}, [&](const RecordView& record) {
-        if (record.offset_delta != 1) builder.append_copy(record.offset_delta, record);
+        if (record.offset_delta != 1) {
+            builder.append_copy(record.offset_delta, record);
+        }
     }));
     Buffer bytes;
     builder.build(bytes, 7);

@@ -26,8 +26,12 @@ TEST(RecycledBlocks, TheBlockThatCameBackLastIsGivenOutNext) {
 TEST(RecycledBlocks, AThreadKeepsNoMoreThanItMay) {
     using Blocks = RecycledBlocks<48, 2>;
     std::vector<void*> blocks;
-    for (int i = 0; i < 10; ++i) blocks.push_back(Blocks::take());
-    for (void* block : blocks) Blocks::give_back(block);
+    for (int i = 0; i < 10; ++i) {
+        blocks.push_back(Blocks::take());
+    }
+    for (void* block : blocks) {
+        Blocks::give_back(block);
+    }
     // The first two are kept; the others went back to the heap, which the sanitizers watch.
     EXPECT_EQ(Blocks::take(), blocks[1]);
     EXPECT_EQ(Blocks::take(), blocks[0]);

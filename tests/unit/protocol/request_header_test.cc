@@ -14,7 +14,9 @@ ByteBuffer header(std::int16_t key, std::int16_t version, std::string_view clien
     out.append_big_endian(std::int32_t{77});
     out.append_big_endian(static_cast<std::int16_t>(client_id.size()));
     out.append(as_bytes(client_id));
-    if (tags) out.append_big_endian(std::int8_t{0});
+    if (tags) {
+        out.append_big_endian(std::int8_t{0});
+    }
     return out;
 }
 
@@ -123,7 +125,9 @@ TEST(ResponseHeader, HasTagsWhereFlexibleExceptForApiVersions) {
     };
     EXPECT_EQ(size(ApiKey::metadata, 8), 4u);
     EXPECT_EQ(size(ApiKey::metadata, 9), 5u);
-    for (std::int16_t version = 0; version <= 4; ++version) EXPECT_EQ(size(ApiKey::api_versions, version), 4u);
+    for (std::int16_t version = 0; version <= 4; ++version) {
+        EXPECT_EQ(size(ApiKey::api_versions, version), 4u);
+    }
     EXPECT_EQ(size(ApiKey::sasl_handshake, 1), 4u);
     EXPECT_EQ(size(ApiKey::offset_delete, 0), 4u);
 }

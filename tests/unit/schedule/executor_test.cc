@@ -43,7 +43,9 @@ TEST(ThreadExecutor, CallsAgainAtOnceAsOftenAsItIsAskedTo) {
     std::latch last(1);
     int steps = 0;
     const auto worker = ThreadExecutor().start("test", [&] {
-        if (++steps == 1'000) last.count_down();
+        if (++steps == 1'000) {
+            last.count_down();
+        }
         return steps < 1'000 ? kAtOnce : kNever;
     });
     last.wait();
@@ -59,7 +61,9 @@ TEST(ThreadExecutor, CallsWhenTheTimeHasComeAndNotBefore) {
     int steps = 0;
     const auto worker = ThreadExecutor().start("test", [&] {
         const Instant now = clock.now().monotonic;
-        if (++steps == 1) return due = now + kRestMs;
+        if (++steps == 1) {
+            return due = now + kRestMs;
+        }
         called = now;
         second.count_down();
         return kNever;
@@ -90,7 +94,9 @@ TEST(ThreadExecutor, NoStepRunsOrBeginsOnceTheWorkerIsGone) {
     std::latch begun(1);
     auto worker = ThreadExecutor().start("test", [&] {
         is_running = true;
-        if (++steps == 1) begun.count_down();
+        if (++steps == 1) {
+            begun.count_down();
+        }
         std::this_thread::yield();
         is_running = false;
         return kAtOnce;
@@ -123,7 +129,9 @@ TEST(SystemClock, NeverGoesBackAndCountsWhatAThreadUses) {
     const std::int64_t stopwatch_before = clock.stopwatch_ns();
     const std::int64_t used_before = clock.thread_processor_ns();
     volatile std::int64_t work = 0;
-    for (int i = 0; i < 100'000; ++i) work = work + i;
+    for (int i = 0; i < 100'000; ++i) {
+        work = work + i;
+    }
     EXPECT_GE(clock.now().monotonic, before.monotonic);
     EXPECT_GT(clock.stopwatch_ns(), stopwatch_before);
     EXPECT_GT(clock.thread_processor_ns(), used_before);

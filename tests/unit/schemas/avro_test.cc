@@ -142,13 +142,19 @@ TEST(Avro, ValuesThatDoNotAgreeWithTheSchemaAreRefusedWithTheirPlace) {
 TEST(Avro, NestingHasALimitWhoeverNests) {
     constexpr const char* kList = R"({"type":"record","name":"L","fields":[{"name":"next","type":["null","L"]}]})";
     std::string bytes;
-    for (int depth = 0; depth < 200; ++depth) bytes += "02";
+    for (int depth = 0; depth < 200; ++depth) {
+        bytes += "02";
+    }
     EXPECT_EQ(decode(kList, bytes + "00").error(), "the value is nested too deep");
     std::string json = "null";
-    for (int depth = 0; depth < 200; ++depth) json = R"({"next":)" + (depth == 0 ? json : R"({"L":)" + json + "}") + "}";
+    for (int depth = 0; depth < 200; ++depth) {
+        json = R"({"next":)" + (depth == 0 ? json : R"({"L":)" + json + "}") + "}";
+    }
     EXPECT_THAT(encode(kList, json.c_str()), HasSubstr("is nested too deep"));
     std::string schema = R"("int")";
-    for (int depth = 0; depth < 200; ++depth) schema = R"({"type":"array","items":)" + schema + "}";
+    for (int depth = 0; depth < 200; ++depth) {
+        schema = R"({"type":"array","items":)" + schema + "}";
+    }
     EXPECT_EQ(AvroSchema::parse(schema).error(), "the schema is wrong: it is nested deeper than 128");
     EXPECT_EQ(AvroSchema::parse(std::string(AvroSchema::kTextBytesMax + 1, ' ')).error(),
               "the schema is wrong: it is longer than 1 MiB");

@@ -105,7 +105,9 @@ TEST(Protobuf, AMessageInMessagesWithoutEndIsRefused) {
         std::string outer = "\x0a";
         for (std::size_t rest = bytes.size();; rest >>= 7) {
             outer += static_cast<char>(rest < 0x80 ? rest : 0x80 | (rest & 0x7f));
-            if (rest < 0x80) break;
+            if (rest < 0x80) {
+                break;
+            }
         }
         bytes = outer + bytes;
     }

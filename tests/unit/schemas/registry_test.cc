@@ -25,9 +25,13 @@ struct FakeRegistry {
     Registry open() {
         return Registry([this](const RegistryRequest& request) -> std::expected<RegistryAnswer, std::string> {
             asked.push_back(request.target + (request.json.empty() ? "" : " " + request.json));
-            if (is_down) return std::unexpected("nobody is there");
+            if (is_down) {
+                return std::unexpected("nobody is there");
+            }
             const auto found = answers.find(request.target);
-            if (found == answers.end()) return RegistryAnswer{404, R"({"error_code":40403,"message":"Schema not found"})"};
+            if (found == answers.end()) {
+                return RegistryAnswer{404, R"({"error_code":40403,"message":"Schema not found"})"};
+            }
             return found->second;
         });
     }
@@ -65,8 +69,9 @@ TEST(SchemaRegistry, ReferencesWithoutEndAreRefused) {
     FakeRegistry fake;
     // Each subject's newest version refers to itself by another name.
     std::string references = R"("references":[)";
-    for (int i = 0; i < 300; ++i)
+    for (int i = 0; i < 300; ++i) {
         references += (i > 0 ? "," : "") + std::string(R"({"name":"n)") + std::to_string(i) + R"(","subject":"s","version":1})";
+    }
     fake.answers["/schemas/ids/1"] = {200, R"({"schema":"\"int\"",)" + references + "]}"};
     fake.answers["/subjects/s/versions/1"] = {200, R"({"schema":"\"int\""})"};
     EXPECT_EQ(fake.open().by_id(1).error().message, "the schema refers to too many others");
@@ -178,10 +183,13 @@ TEST(SchemaRegistry, GreetingItTellsWhetherItCanBeAskedAndNothingElse) {
 
 TEST(SchemaRegistry, ItRemembersSoManySchemasAndNoMore) {
     FakeRegistry fake;
-    for (std::size_t id = 0; id <= Registry::kSchemasMax; ++id)
+    for (std::size_t id = 0; id <= Registry::kSchemasMax; ++id) {
         fake.answers["/schemas/ids/" + std::to_string(id)] = {200, R"({"schema":"\"int\""})"};
+    }
     Registry registry = fake.open();
-    for (std::size_t id = 0; id < Registry::kSchemasMax; ++id) ASSERT_TRUE(registry.by_id(static_cast<std::int32_t>(id)));
+    for (std::size_t id = 0; id < Registry::kSchemasMax; ++id) {
+        ASSERT_TRUE(registry.by_id(static_cast<std::int32_t>(id)));
+    }
     EXPECT_EQ(registry.by_id(Registry::kSchemasMax).error().message, "more than 4096 schemas are in use");
 }
 

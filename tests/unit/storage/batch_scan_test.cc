@@ -20,7 +20,9 @@ class ReadBytes final : public File {
         most_read = std::max(most_read, destination.size());
         const std::size_t count =
             std::min<std::size_t>(destination.size(), bytes_.size() - std::min<std::size_t>(position, bytes_.size()));
-        if (count > 0) std::memcpy(destination.data(), bytes_.data() + position, count);
+        if (count > 0) {
+            std::memcpy(destination.data(), bytes_.data() + position, count);
+        }
         return count;
     }
     StorageResult<void> write_at(std::uint64_t, std::span<const Bytes>) override { return {}; }

@@ -17,7 +17,9 @@ constexpr KeyOffsets::Secrets kSecrets{{1, 2, 3, 4}};
 TEST(KeyOffsets, KnowsTheLastOffsetOfEveryKeyUntilItsMemoryIsUsed) {
     KeyOffsets keys({.memory_bytes = 24 * 3000, .load_factor = 0.9}, kSecrets);
     std::int64_t offset = 0;
-    for (int key = 0; keys.put(as_bytes("key" + std::to_string(key)), {offset}); ++key) ++offset;
+    for (int key = 0; keys.put(as_bytes("key" + std::to_string(key)), {offset}); ++key) {
+        ++offset;
+    }
     EXPECT_EQ(keys.size(), keys.capacity());
     EXPECT_EQ(keys.size(), 1800u);
     EXPECT_LE(keys.memory_bytes() * 3 / 2, 24u * 3000);
@@ -93,7 +95,9 @@ TEST(CleaningRules, GroupsStayWithinTheLimitsOfASegment) {
     config.segment_bytes = 250;
     EXPECT_EQ(group_segments(four_segments(), config), (std::vector<std::size_t>{2, 2}));
     std::vector<SegmentSummary> many;
-    for (std::int64_t i = 0; i < 130; ++i) many.push_back({{i}, {i + 1}, 1, {0}, {0}});
+    for (std::int64_t i = 0; i < 130; ++i) {
+        many.push_back({{i}, {i + 1}, 1, {0}, {0}});
+    }
     EXPECT_EQ(group_segments(many, config), (std::vector<std::size_t>{64, 64, 2}));
     many = {{{0}, {10}, 1, {0}, {0}}, {{3'000'000'000}, {3'000'000'001}, 1, {0}, {0}}};
     EXPECT_EQ(group_segments(many, config), (std::vector<std::size_t>{1, 1}));
@@ -265,10 +269,11 @@ class CleanedTransactionsTest : public BatchCleanerTest {
             if (!bytes.empty()) {
                 const auto outcome = one.clean(*parse_batch(bytes), false, out);
                 EXPECT_TRUE(outcome);
-                if (outcome && outcome->forgot_abort)
+                if (outcome && outcome->forgot_abort) {
                     std::erase_if(aborted, [&](const AbortedTransaction& each) {
                         return each.last_offset == parse_batch(bytes)->header.last_offset();
                     });
+                }
             }
             left.push_back(std::move(out));
         }
@@ -339,7 +344,9 @@ TEST_F(CleanedTransactionsTest, TheLastMarkerStaysForAProducerOfWhichNothingElse
 }
 
 TEST_F(CleanedTransactionsTest, TransactionsThatOverlapAreToldApart) {
-    for (const std::string_view key : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(keys.put(as_bytes(key), {10}));
+    for (const std::string_view key : {"a", "b", "c", "d", "e"}) {
+        ASSERT_TRUE(keys.put(as_bytes(key), {10}));
+    }
     aborts(6, 11, 13);
     aborts(5, 16, 18);
     const Log log = {data(5, 10, "a"),
@@ -397,7 +404,9 @@ class CleanedLogTest : public ::testing::Test {
 };
 
 TEST_F(CleanedLogTest, ReadersKeepTheSegmentsThatTheyFound) {
-    for (int i = 0; i < 10; ++i) append("k", std::string(50, 'v') + std::to_string(i));
+    for (int i = 0; i < 10; ++i) {
+        append("k", std::string(50, 'v') + std::to_string(i));
+    }
     const auto slice = world.log().read({0}, {.upper_bound = {10}, .max_bytes = 1000});
     ASSERT_TRUE(slice);
     std::vector<std::byte> before(slice->size);
@@ -411,7 +420,9 @@ TEST_F(CleanedLogTest, ReadersKeepTheSegmentsThatTheyFound) {
 }
 
 TEST_F(CleanedLogTest, OffsetsInHolesLeadToTheNextRecord) {
-    for (int i = 0; i < 10; ++i) append(i < 8 ? "k" : "other", "value" + std::to_string(i));
+    for (int i = 0; i < 10; ++i) {
+        append(i < 8 ? "k" : "other", "value" + std::to_string(i));
+    }
     ASSERT_TRUE(world.log().clean({.now = {5000}, .key_secrets = kSecrets}));
     for (std::int64_t from = 0; from < 10; ++from) {
         const auto slice = world.log().read({from}, {.upper_bound = {10}, .max_bytes = 1000, .minimum_one_batch = true});
@@ -422,7 +433,9 @@ TEST_F(CleanedLogTest, OffsetsInHolesLeadToTheNextRecord) {
 }
 
 TEST_F(CleanedLogTest, HowFarItIsCleanSurvivesAsKafkasCheckpoint) {
-    for (int i = 0; i < 10; ++i) append("k", "value" + std::to_string(i));
+    for (int i = 0; i < 10; ++i) {
+        append("k", "value" + std::to_string(i));
+    }
     const auto cleaned = world.log().clean({.now = {5000}, .key_secrets = kSecrets});
     ASSERT_TRUE(cleaned);
     ASSERT_TRUE(world.directory->write_cleaner_checkpoint());
@@ -433,7 +446,9 @@ TEST_F(CleanedLogTest, HowFarItIsCleanSurvivesAsKafkasCheckpoint) {
 }
 
 TEST_F(CleanedLogTest, NothingAtOrAboveTheGivenBoundIsTouched) {
-    for (int i = 0; i < 10; ++i) append("k", "value" + std::to_string(i));
+    for (int i = 0; i < 10; ++i) {
+        append("k", "value" + std::to_string(i));
+    }
     const auto cleaned = world.log().clean({.now = {5000}, .keep_from = {4}, .key_secrets = kSecrets});
     ASSERT_TRUE(cleaned);
     EXPECT_LE(cleaned->clean_until, Offset{4});
@@ -443,7 +458,9 @@ TEST_F(CleanedLogTest, NothingAtOrAboveTheGivenBoundIsTouched) {
 }
 
 TEST_F(CleanedLogTest, ADamagedBatchStopsTheCleaningAndChangesNothing) {
-    for (int i = 0; i < 10; ++i) append("k", "value" + std::to_string(i));
+    for (int i = 0; i < 10; ++i) {
+        append("k", "value" + std::to_string(i));
+    }
     ASSERT_TRUE(world.log().sync());
     const std::string path = "/data/t-0/00000000000000000000.log";
     std::string content = world.system.content(path);
@@ -478,7 +495,9 @@ TEST_F(CleanedLogTest, ADamagedBatchAmongTransactionsLosesNothingOfThem) {
     }
     write(3, 0);
     const Offset open_since{world.log().log_end_offset().value - 1};
-    for (int i = 0; i < 4; ++i) append("k", "behind");
+    for (int i = 0; i < 4; ++i) {
+        append("k", "behind");
+    }
     ASSERT_TRUE(world.log().sync());
     const std::vector<SegmentSummary> segments = world.log().segments();
     ASSERT_GT(segments.size(), 4u);
@@ -492,7 +511,9 @@ TEST_F(CleanedLogTest, ADamagedBatchAmongTransactionsLosesNothingOfThem) {
         constexpr std::size_t kEpochAt = 12;
         constexpr std::size_t kMagicAt = 16;
         // Neither the offset nor the epoch is covered by the checksum; of the epoch nothing can be told.
-        if (at - first_bytes >= kEpochAt && at - first_bytes < kMagicAt) continue;
+        if (at - first_bytes >= kEpochAt && at - first_bytes < kMagicAt) {
+            continue;
+        }
         std::string content = whole;
         content[at] ^= 1;
         world.system.set_content(path, content);
@@ -511,7 +532,9 @@ TEST_F(CleanedLogTest, ADamagedBatchAmongTransactionsLosesNothingOfThem) {
 }
 
 TEST_F(CleanedLogTest, ADeletedLogIsNotTouchedAnyMore) {
-    for (int i = 0; i < 10; ++i) append("k", "value" + std::to_string(i));
+    for (int i = 0; i < 10; ++i) {
+        append("k", "value" + std::to_string(i));
+    }
     const auto log = world.shared_log();
     const auto cleaned = log->clean({.now = {5000}, .key_secrets = kSecrets, .may_go_on = [&] {
                                          EXPECT_TRUE(world.directory->remove(log));

@@ -69,7 +69,9 @@ TEST_P(KafkaSegments, AreRecoveredAndServedWithEveryCodec) {
         }
         ASSERT_FALSE(cursor.error());
     }
-    for (const Codec codec : {Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd}) EXPECT_EQ(records[codec], 12);
+    for (const Codec codec : {Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd}) {
+        EXPECT_EQ(records[codec], 12);
+    }
     EXPECT_EQ(records[Codec::none], 92 - 48);
 
     for (std::size_t i = 0; i < times.size(); ++i) {
@@ -80,7 +82,9 @@ TEST_P(KafkaSegments, AreRecoveredAndServedWithEveryCodec) {
     }
     const auto producers = log->active_producers();
     EXPECT_EQ(producers.size(), 6u);
-    for (const ProducerSummary& producer : producers) EXPECT_EQ(producer.current_transaction_start, kNoOffset);
+    for (const ProducerSummary& producer : producers) {
+        EXPECT_EQ(producer.current_transaction_start, kNoOffset);
+    }
     ASSERT_TRUE((*directory)->close());
 }
 

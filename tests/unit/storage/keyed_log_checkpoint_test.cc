@@ -44,7 +44,9 @@ class KeyedLogCheckpoint : public ::testing::Test {
   protected:
     KeyedLogCheckpoint() {
         std::string pattern = (std::filesystem::temp_directory_path() / "keyed-log-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+        if (::mkdtemp(pattern.data()) == nullptr) {
+            std::abort();
+        }
         directory_ = pattern;
         open_store();
     }
@@ -65,7 +67,9 @@ class KeyedLogCheckpoint : public ::testing::Test {
     }
     StorageResult<KeyedFoldReport> fold(std::initializer_list<int> partitions, const KeyedLogOptions& options = {}) {
         std::vector<std::shared_ptr<PartitionLog>> logs;
-        for (const int partition : partitions) logs.push_back(world.shared_log(partition));
+        for (const int partition : partitions) {
+            logs.push_back(world.shared_log(partition));
+        }
         return fold_keyed_logs(logs, *store, options);
     }
     Model replay(int partition, const KeyedLogOptions& options = {}) {
@@ -79,7 +83,9 @@ class KeyedLogCheckpoint : public ::testing::Test {
             },
             options);
         EXPECT_TRUE(replayed.has_value()) << replayed.error().message;
-        if (replayed) last_report = *replayed;
+        if (replayed) {
+            last_report = *replayed;
+        }
         return model;
     }
 
@@ -160,7 +166,9 @@ TEST_F(KeyedLogCheckpoint, StoreAheadOfTheLogKeepsWhatItKnowsAndFoldsAnew) {
 }
 
 TEST_F(KeyedLogCheckpoint, LogMayLoseWhatWasFoldedButNotMore) {
-    for (int batch = 0; batch < 4; ++batch) append(0, {{"k" + std::to_string(batch), "1"}});
+    for (int batch = 0; batch < 4; ++batch) {
+        append(0, {{"k" + std::to_string(batch), "1"}});
+    }
     ASSERT_TRUE(fold({0}).has_value());
     append(0, {{"k9", "1"}});
     ASSERT_TRUE(world.log(0).delete_records_before(Offset{4}).value());
@@ -262,7 +270,9 @@ TEST_F(KeyedLogCheckpoint, AReaderHoldsTheAbortedTransactionsOfOneReadAlone) {
         most_held = std::max(most_held, reader.held_transactions());
         return {};
     };
-    for (auto more = reader.next_batch(visit); *more; more = reader.next_batch(visit)) ASSERT_TRUE(more);
+    for (auto more = reader.next_batch(visit); *more; more = reader.next_batch(visit)) {
+        ASSERT_TRUE(more);
+    }
     ASSERT_EQ(keys.size(), static_cast<std::size_t>(kRounds));
     for (int round = 0; round < kRounds; ++round) {
         EXPECT_EQ(keys[static_cast<std::size_t>(round)], "committed " + std::to_string(round));
@@ -296,7 +306,9 @@ TEST_F(KeyedLogCheckpoint, EqualsAMapUnderRandomCrashes) {
                     std::vector<Record> records;
                     for (std::uint64_t record = 0; record <= random() % 4; ++record) {
                         Record change{"k" + std::to_string(random() % 12), std::nullopt};
-                        if (random() % 4 != 0) change.second = std::to_string(random() % 1000);
+                        if (random() % 4 != 0) {
+                            change.second = std::to_string(random() % 1000);
+                        }
                         records.push_back(change);
                         history.push_back(history.back());
                         apply(history.back(), change.first, change.second);

@@ -27,7 +27,9 @@ TEST(LastValues, AgreesWithAMapWhateverIsAssigned) {
         const std::string key(chance() % 5, static_cast<char>('a' + chance() % 26));
         const std::string unique_key = key + std::to_string(chance() % 300);
         std::optional<std::string> value;
-        if (chance() % 4 != 0) value = std::string(chance() % 40, static_cast<char>(chance() % 256));
+        if (chance() % 4 != 0) {
+            value = std::string(chance() % 40, static_cast<char>(chance() % 256));
+        }
         values.assign(as_bytes(unique_key), value ? std::optional(as_bytes(*value)) : std::nullopt);
         expected[unique_key] = value;
     }
@@ -37,9 +39,13 @@ TEST(LastValues, AgreesWithAMapWhateverIsAssigned) {
 
 TEST(LastValues, AscendByTheBytesOfTheirKeys) {
     LastValues values;
-    for (const std::string key : {"b", "", "a\xff", "ab", "a"}) values.assign(as_bytes(key), as_bytes("v"));
+    for (const std::string key : {"b", "", "a\xff", "ab", "a"}) {
+        values.assign(as_bytes(key), as_bytes("v"));
+    }
     std::vector<std::string> keys;
-    for (const KeyedChange& change : values.ascending()) keys.emplace_back(as_text(change.key));
+    for (const KeyedChange& change : values.ascending()) {
+        keys.emplace_back(as_text(change.key));
+    }
     EXPECT_EQ(keys, (std::vector<std::string>{"", "a", "ab", "a\xff", "b"}));
 }
 

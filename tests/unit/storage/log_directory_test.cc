@@ -32,7 +32,9 @@ class LogDirectoryTest : public ::testing::Test {
     std::size_t directories_ending(std::string_view suffix) {
         std::size_t count = 0;
         const auto entries = world_.system.list("/data");
-        for (const DirectoryEntry& entry : *entries) count += entry.name.ends_with(suffix) ? 1 : 0;
+        for (const DirectoryEntry& entry : *entries) {
+            count += entry.name.ends_with(suffix) ? 1 : 0;
+        }
         return count;
     }
 
@@ -285,12 +287,16 @@ TEST_F(LogDirectoryTest, OnlyWhatABrokerSetAsideForDeletionIsDeleted) {
         world_.system.set_content("/data/" + name + "/file", "x");
     };
     make(deleted);
-    for (const std::string& name : others) make(name);
+    for (const std::string& name : others) {
+        make(name);
+    }
     world_.kill();
     EXPECT_THAT(world_.directory->open_report().leftovers, ElementsAre(deleted));
     ASSERT_TRUE(world_.directory->purge_removed());
     EXPECT_FALSE(*world_.system.exists("/data/" + deleted));
-    for (const std::string& name : others) EXPECT_EQ(world_.system.content("/data/" + name + "/file"), "x") << name;
+    for (const std::string& name : others) {
+        EXPECT_EQ(world_.system.content("/data/" + name + "/file"), "x") << name;
+    }
 }
 
 TEST_F(LogDirectoryTest, AnnouncedRemovalOfATopicThatTheCatalogKeptRemovesNothing) {
@@ -346,7 +352,9 @@ TEST_F(LogDirectoryTest, CleanStopLeavesNothingToCheckpointAndACrashDoes) {
 
 /// Records in a topic, the first of them deleted, all of it in the checkpoint files.
 void LogDirectoryTest::fill_and_checkpoint() {
-    for (int i = 0; i < 5; ++i) append(world_.log());
+    for (int i = 0; i < 5; ++i) {
+        append(world_.log());
+    }
     ASSERT_TRUE(*world_.log().delete_records_before({4}));
     ASSERT_TRUE(world_.log().checkpoint());
     ASSERT_TRUE(world_.directory->write_checkpoints());
@@ -415,7 +423,9 @@ TEST_F(LogDirectoryTest, TopicMadeAgainOnAFullDiskTakesNoRecordBeforeTheCheckpoi
 TEST_F(LogDirectoryTest, TopicMadeAgainKeepsItsSyncedRecordsInAPowerFailure) {
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
         StorageWorld world;
-        for (int i = 0; i < 5; ++i) append(world.log());
+        for (int i = 0; i < 5; ++i) {
+            append(world.log());
+        }
         ASSERT_TRUE(*world.log().delete_records_before({4}));
         ASSERT_TRUE(world.log().checkpoint());
         ASSERT_TRUE(world.directory->write_checkpoints());
@@ -442,7 +452,9 @@ TEST_F(LogDirectoryTest, TopicMadeAgainWaitsForNoDevice) {
 TEST_F(LogDirectoryTest, CheckpointsAreWrittenByTwoThreadsAtOnce) {
     append(world_.log());
     const auto write = [&] {
-        for (int i = 0; i < 300; ++i) EXPECT_TRUE(world_.directory->write_checkpoints());
+        for (int i = 0; i < 300; ++i) {
+            EXPECT_TRUE(world_.directory->write_checkpoints());
+        }
     };
     std::thread other(write);
     write();
@@ -456,7 +468,9 @@ TEST_F(LogDirectoryTest, RetentionKeepsWhatItIsToldToKeep) {
     config->retention_ms = 0;
     world_.config = config;
     PartitionLog& log = world_.log();
-    for (int i = 0; i < 5; ++i) append(log);
+    for (int i = 0; i < 5; ++i) {
+        append(log);
+    }
     ASSERT_TRUE(log.apply_retention({1'000'000}, Offset{2}));
     EXPECT_EQ(log.log_start_offset(), Offset{2});
     ASSERT_TRUE(log.apply_retention({1'000'000}));

@@ -127,7 +127,9 @@ TEST_F(LogRecoveryTest, TailFullOfHeadersOfBatchesIsSetAsideAndNotCheckedForEver
 TEST_F(LogRecoveryTest, SegmentsBehindABadBatchAreSetAside) {
     world.config->segment_bytes = 400;
     std::string all;
-    for (int i = 0; i < 10; ++i) all += append({.value_bytes = 200});
+    for (int i = 0; i < 10; ++i) {
+        all += append({.value_bytes = 200});
+    }
     const std::size_t segments = world.log().segments().size();
     std::string damaged = world.system.content(kLog);
     damaged[damaged.size() - 5] ^= 1;
@@ -141,7 +143,9 @@ TEST_F(LogRecoveryTest, SegmentsBehindABadBatchAreSetAside) {
 }
 
 TEST_F(LogRecoveryTest, CleanStopIsTrustedAndNothingIsScanned) {
-    for (int i = 0; i < 50; ++i) append({.value_bytes = 500});
+    for (int i = 0; i < 50; ++i) {
+        append({.value_bytes = 500});
+    }
     world.restart_cleanly();
     EXPECT_TRUE(world.directory->open_report().was_clean);
     EXPECT_EQ(world.report().scanned_bytes, 0u);
@@ -151,7 +155,9 @@ TEST_F(LogRecoveryTest, CleanStopIsTrustedAndNothingIsScanned) {
 }
 
 TEST_F(LogRecoveryTest, OnlyWhatIsBehindTheRecoveryPointIsScanned) {
-    for (int i = 0; i < 50; ++i) append({.value_bytes = 500});
+    for (int i = 0; i < 50; ++i) {
+        append({.value_bytes = 500});
+    }
     ASSERT_TRUE(world.log().checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
     const std::string last = append();
@@ -170,7 +176,9 @@ std::uint64_t calls_of_recovery(int batches, ProducerId producer) {
                                  .base_sequence = {producer == kNoProducerId ? -1 : number}});
         EXPECT_TRUE(world.log().append(bytes, {.leader_epoch = {0}, .now = {1}}));
     };
-    for (int i = 0; i < batches; ++i) append(i);
+    for (int i = 0; i < batches; ++i) {
+        append(i);
+    }
     EXPECT_TRUE(world.log().checkpoint());
     EXPECT_TRUE(world.directory->write_checkpoints());
     append(batches);
@@ -211,7 +219,9 @@ TEST_F(LogRecoveryTest, CheckpointKnowsNothingOfWhatIsOnlyStaged) {
     auto next = make_batch({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {1}});
     auto after = make_batch({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {2}});
     auto other = make_batch({.producer_id = {5}, .producer_epoch = {0}, .base_sequence = {0}});
-    for (auto* batch : {&next, &after, &other}) ASSERT_TRUE(world.log().stage(*batch, {.leader_epoch = {0}, .now = {1}}));
+    for (auto* batch : {&next, &after, &other}) {
+        ASSERT_TRUE(world.log().stage(*batch, {.leader_epoch = {0}, .now = {1}}));
+    }
     ASSERT_TRUE(world.log().checkpoint());
     EXPECT_FALSE(world.log().needs_checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
@@ -228,14 +238,20 @@ TEST_F(LogRecoveryTest, CheckpointKnowsNothingOfWhatIsOnlyStaged) {
 
 TEST_F(LogRecoveryTest, SnapshotOfTheRecoveryPointOutlivesManyRolls) {
     world.config->segment_bytes = 400;
-    for (int i = 0; i < 3; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    for (int i = 0; i < 3; ++i) {
+        append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    }
     ASSERT_TRUE(world.log().checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
-    for (int i = 3; i < 40; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    for (int i = 3; i < 40; ++i) {
+        append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    }
     EXPECT_FALSE(world.system.content("/data/t-0/00000000000000000003.snapshot").empty());
     ASSERT_TRUE(world.log().checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
-    for (int i = 40; i < 60; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    for (int i = 40; i < 60; ++i) {
+        append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    }
     EXPECT_FALSE(world.system.content("/data/t-0/00000000000000000040.snapshot").empty());
     world.kill();
     EXPECT_EQ(world.log().active_producers().at(0).last_sequence, Sequence{59});
@@ -245,7 +261,9 @@ TEST_F(LogRecoveryTest, RecoveryPointBehindWhatIsLeftIsNotBelievedAgain) {
     std::string first;
     for (int i = 0; i < 10; ++i) {
         const std::string bytes = append({.value_bytes = 500});
-        if (i < 3) first += bytes;
+        if (i < 3) {
+            first += bytes;
+        }
     }
     ASSERT_TRUE(world.log().checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
@@ -253,7 +271,9 @@ TEST_F(LogRecoveryTest, RecoveryPointBehindWhatIsLeftIsNotBelievedAgain) {
     ASSERT_EQ(world.log().log_end_offset(), Offset{3});
     // They take offsets below the recovery point of before, which vouches neither for their bytes nor their producer.
     std::string last;
-    for (int i = 0; i < 3; ++i) last = append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    for (int i = 0; i < 3; ++i) {
+        last = append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    }
     std::string content = world.system.content(kLog);
     content.back() ^= 1;
     reopen_with(content);
@@ -273,7 +293,9 @@ TEST_F(LogRecoveryTest, AbortThatWasLostHidesNoOther) {
         ASSERT_TRUE(world.log().append(marker, {.leader_epoch = {0}, .now = {1}}));
     };
     const std::string first = append();
-    for (int i = 0; i < 3; ++i) append();
+    for (int i = 0; i < 3; ++i) {
+        append();
+    }
     transaction(0);
     abort();
     ASSERT_TRUE(world.log().sync());  // Writes the abort at offset 5 down.
@@ -293,7 +315,9 @@ TEST_F(LogRecoveryTest, LessThanTheRecoveryPointVouchedForIsReadAsIfNothingDid) 
     std::string kept;
     for (int i = 0; i < 6; ++i) {
         const std::string bytes = append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
-        if (i < 4) kept += bytes;
+        if (i < 4) {
+            kept += bytes;
+        }
         // Snapshots at 2 and 5, of which the second tells of what will be gone.
         if (i == 1 || i == 4) {
             ASSERT_TRUE(world.log().checkpoint());
@@ -309,7 +333,9 @@ TEST_F(LogRecoveryTest, LessThanTheRecoveryPointVouchedForIsReadAsIfNothingDid) 
 }
 
 TEST_F(LogRecoveryTest, ProducersOfAKafkaThatWasKilledAreLookedFor) {
-    for (int i = 0; i < 3; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    for (int i = 0; i < 3; ++i) {
+        append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    }
     ASSERT_TRUE(world.log().checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
     world.vanish();
@@ -339,13 +365,19 @@ TEST_F(LogRecoveryTest, DamagedIndexesNeverChangeWhatIsServed) {
     world.config->index_interval_bytes = 100;
     world.config->segment_bytes = 4000;
     std::string all;
-    for (int i = 0; i < 60; ++i) all += append({.value_bytes = 200, .timestamp = {1000 + i}});
+    for (int i = 0; i < 60; ++i) {
+        all += append({.value_bytes = 200, .timestamp = {1000 + i}});
+    }
     std::mt19937_64 random(7);
     for (int round = 0; round < 300; ++round) {
-        if (auto closed = world.directory->close(); !closed) FAIL() << closed.error().message;
+        if (auto closed = world.directory->close(); !closed) {
+            FAIL() << closed.error().message;
+        }
         std::vector<std::string> indexes;
         for (const std::string& file : world.system.files_below("/data/t-0")) {
-            if (file.ends_with("index")) indexes.push_back(file);
+            if (file.ends_with("index")) {
+                indexes.push_back(file);
+            }
         }
         ASSERT_FALSE(indexes.empty());
         const std::string& victim = indexes[random() % indexes.size()];
@@ -358,12 +390,16 @@ TEST_F(LogRecoveryTest, DamagedIndexesNeverChangeWhatIsServed) {
                 content += std::string(random() % 100, '\0');
                 break;
             default:
-                if (!content.empty()) content[random() % content.size()] ^= static_cast<char>(1 << (random() % 8));
+                if (!content.empty()) {
+                    content[random() % content.size()] ^= static_cast<char>(1 << (random() % 8));
+                }
         }
         world.vanish();
         world.system.crash_process();
         world.system.set_content(victim, content);
-        if (random() % 2 == 0) world.system.remove("/data/.kafka_cleanshutdown").value();
+        if (random() % 2 == 0) {
+            world.system.remove("/data/.kafka_cleanshutdown").value();
+        }
         world.open();
         for (int offset = 0; offset < 60; ++offset) {
             auto slice = world.log().read({offset}, {.upper_bound = {60}, .minimum_one_batch = true});
@@ -375,7 +411,9 @@ TEST_F(LogRecoveryTest, DamagedIndexesNeverChangeWhatIsServed) {
 }
 
 TEST_F(LogRecoveryTest, DamagedSnapshotIsIgnored) {
-    for (int i = 0; i < 3; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    for (int i = 0; i < 3; ++i) {
+        append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    }
     ASSERT_TRUE(world.directory->close());
     std::string content = world.system.content("/data/t-0/00000000000000000003.snapshot");
     ASSERT_FALSE(content.empty());

@@ -39,12 +39,18 @@ class LogSyncTest : public ::testing::Test {
     std::set<std::string> names_in(const std::string& directory) {
         std::set<std::string> names;
         const auto entries = world_.system.list(directory);
-        if (!entries) return {entries.error().message};
-        for (const DirectoryEntry& entry : *entries) names.insert(entry.name);
+        if (!entries) {
+            return {entries.error().message};
+        }
+        for (const DirectoryEntry& entry : *entries) {
+            names.insert(entry.name);
+        }
         return names;
     }
     void expect_ends(int partitions, Offset end) {
-        for (int i = 0; i < partitions; ++i) EXPECT_EQ(world_.log(i).log_end_offset(), end) << "partition " << i;
+        for (int i = 0; i < partitions; ++i) {
+            EXPECT_EQ(world_.log(i).log_end_offset(), end) << "partition " << i;
+        }
     }
 
     StorageWorld world_;
@@ -105,7 +111,9 @@ TEST_F(LogSyncTest, IndexEntriesAreWrittenBeforeTheNextCheckpointWhenTheyFillAPa
     world_.config->index_interval_bytes = 1;
     const auto index_bytes = [this] { return world_.system.content("/data/t-0/00000000000000000000.index").size(); };
     // The first batch of a segment has no entry.
-    for (std::size_t i = 0; i < kIndexEntriesWorthAWrite; ++i) append_to(1);
+    for (std::size_t i = 0; i < kIndexEntriesWorthAWrite; ++i) {
+        append_to(1);
+    }
     ASSERT_TRUE(sync_all());
     EXPECT_EQ(index_bytes(), 0u);
     append_to(1);
@@ -168,7 +176,9 @@ TEST_F(LogSyncTest, ManyLogsAreClosedTogetherAndBelievedAfterwards) {
     EXPECT_EQ(world_.system.volume_syncs(), 2u);
     world_.lose_power(3);
     EXPECT_TRUE(world_.directory->open_report().was_clean);
-    for (const RecoveryReport& report : world_.directory->open_report().partitions) EXPECT_EQ(report.scanned_bytes, 0u);
+    for (const RecoveryReport& report : world_.directory->open_report().partitions) {
+        EXPECT_EQ(report.scanned_bytes, 0u);
+    }
     expect_ends(kMany, Offset{1});
 }
 
@@ -184,21 +194,27 @@ TEST_F(LogSyncTest, CloseOfLogsThatNobodyWroteToWaitsForNoDevice) {
 
 TEST_F(LogSyncTest, IndexesThatAKilledProcessWroteAreSyncedByTheNextOne) {
     world_.config->index_interval_bytes = 0;
-    for (std::uint64_t i = 0; i < 5; ++i) append_to(kMany, i);
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        append_to(kMany, i);
+    }
     ASSERT_TRUE(sync_all());
     world_.kill();
     expect_ends(kMany, Offset{5});
     ASSERT_TRUE(world_.directory->close());
     world_.lose_power(11);
     EXPECT_TRUE(world_.directory->open_report().was_clean);
-    for (const RecoveryReport& report : world_.directory->open_report().partitions) EXPECT_EQ(report.rebuilt_indexes, 0u);
+    for (const RecoveryReport& report : world_.directory->open_report().partitions) {
+        EXPECT_EQ(report.rebuilt_indexes, 0u);
+    }
 }
 
 TEST_F(LogSyncTest, FailedSyncOfTheVolumeIsFinalForEveryLog) {
     append_to(kMany);
     std::string failing;
     world_.system.on_sync = [&](const std::string& path) {
-        if (path != "/data") return;
+        if (path != "/data") {
+            return;
+        }
         failing = path;
         world_.system.fail_call(1, EIO);
     };
@@ -252,7 +268,9 @@ bool interrupt_stop(std::uint64_t call, bool volume_vouches) {
             auto batch = make_batch({.value_bytes = 100, .content = content});
             EXPECT_TRUE(world.log(i).append(batch, {.leader_epoch = {0}, .now = {1000}}));
         }
-        if (content > 0) break;
+        if (content > 0) {
+            break;
+        }
         EXPECT_TRUE(sync_logs(world.directory->volume(), world.directory->logs_to_sync(), LogSync::Purpose::sync));
     }
     world.system.volume_vouches = volume_vouches;
@@ -285,7 +303,9 @@ TEST_F(LogSyncTest, BackgroundSyncTellsNobodyAndCountsEveryLog) {
     LogFlusher flusher(real_schedule().executor);
     flusher.request_background_sync(world_.directory->volume(), logs());
     flusher.request_background_sync(world_.directory->volume(), logs());
-    while (!world_.directory->logs_to_sync().empty()) std::this_thread::yield();
+    while (!world_.directory->logs_to_sync().empty()) {
+        std::this_thread::yield();
+    }
     flusher.drain();
     EXPECT_GE(flusher.counters().syncs, kMany);
     EXPECT_LE(flusher.counters().syncs, 2 * kMany);
@@ -302,7 +322,9 @@ TEST(LogSync, IndexesOfASegmentThatWasSealedAfterItsSyncAreDurableAtTheCheckpoin
             auto batch = test::make_batch({.value_bytes = 1500, .timestamp = {timestamp}});
             ASSERT_TRUE(world.log().append(batch, {.leader_epoch = {0}, .now = {1}}));
         };
-        for (int i = 0; i < 3; ++i) append(1000);
+        for (int i = 0; i < 3; ++i) {
+            append(1000);
+        }
         ASSERT_TRUE(world.log().checkpoint());
         append(5000);  // No index entry is due.
         ASSERT_TRUE(world.log().sync());
@@ -326,7 +348,9 @@ TEST(LogSync, SegmentThatIsRemovedMeanwhileFailsNoCheckpoint) {
     const auto log = world.shared_log();
     bool is_first = true;
     world.system.on_sync = [&](const std::string&) {
-        if (!std::exchange(is_first, false)) return;
+        if (!std::exchange(is_first, false)) {
+            return;
+        }
         EXPECT_TRUE(*log->delete_records_before({4}));
     };
     const auto done = log->checkpoint();
@@ -351,7 +375,9 @@ TEST_F(LogSyncTest, LogsThatTheFlusherLetsGoOfLastAreClosedWithoutItsLock) {
     served.get_future().get();
     flusher.request_background_sync(world_.directory->volume(), {std::move(last[1])});
     flusher.drain();
-    for (const std::weak_ptr<PartitionLog>& log : seen) EXPECT_TRUE(log.expired());
+    for (const std::weak_ptr<PartitionLog>& log : seen) {
+        EXPECT_TRUE(log.expired());
+    }
 }
 
 TEST_F(LogSyncTest, CheckpointCoversEveryLogAndIsTold) {
@@ -416,7 +442,9 @@ TEST_F(LogSyncTest, FailedBackgroundSyncIsLatched) {
     LogFlusher flusher(real_schedule().executor);
     world_.system.on_sync = [&](const std::string&) { world_.system.fail_call(1, EIO, true); };
     flusher.request_background_sync(world_.directory->volume(), logs());
-    while (!flusher.failure()) std::this_thread::yield();
+    while (!flusher.failure()) {
+        std::this_thread::yield();
+    }
     EXPECT_EQ(flusher.failure()->kind, StorageError::Kind::sync_failed);
     flusher.drain();
     world_.system.heal();
@@ -430,7 +458,9 @@ class WriteBackTest : public ::testing::Test {
         world_.system.on_write_back = [this](const std::string& path, std::uint64_t position, std::uint64_t length) {
             EXPECT_TRUE(path.ends_with(".log")) << path;
             pieces_.emplace_back(position, length);
-            if (on_piece_) on_piece_();
+            if (on_piece_) {
+                on_piece_();
+            }
         };
     }
     void append(std::size_t value_bytes) {
@@ -440,7 +470,9 @@ class WriteBackTest : public ::testing::Test {
     StorageResult<Offset> sync(LogSync::Purpose purpose) { return LogSync(world_.log().core(), purpose).run(); }
     [[nodiscard]] static std::vector<Piece> pieces(std::uint64_t count) {
         std::vector<Piece> all;
-        for (std::uint64_t i = 0; i < count; ++i) all.emplace_back(i * kWriteBackBytes, kWriteBackBytes);
+        for (std::uint64_t i = 0; i < count; ++i) {
+            all.emplace_back(i * kWriteBackBytes, kWriteBackBytes);
+        }
         return all;
     }
 
@@ -452,7 +484,9 @@ class WriteBackTest : public ::testing::Test {
 TEST_F(WriteBackTest, WhatNobodyWaitsForIsSentInPiecesBeforeItIsSynced) {
     append(2 * kWriteBackBytes + kWriteBackBytes / 2);
     world_.system.on_sync = [&](const std::string& path) {
-        if (!path.ends_with(".log")) return;
+        if (!path.ends_with(".log")) {
+            return;
+        }
         EXPECT_EQ(pieces_, pieces(2)) << "the last piece is the sync's";
     };
     ASSERT_TRUE(sync(LogSync::Purpose::sync));
@@ -477,7 +511,9 @@ TEST_F(WriteBackTest, ManyLogsThatShareASyncSendTheirPiecesBefore) {
 TEST_F(WriteBackTest, WhatComesMeanwhileIsSentToo) {
     append(2 * kWriteBackBytes + 1);
     on_piece_ = [&] {
-        if (pieces_.size() == 1) append(kWriteBackBytes);
+        if (pieces_.size() == 1) {
+            append(kWriteBackBytes);
+        }
     };
     ASSERT_TRUE(sync(LogSync::Purpose::sync));
     EXPECT_EQ(pieces_, pieces(3));
@@ -503,7 +539,9 @@ TEST_F(WriteBackTest, OneOfFewLogsIsSyncedBeforeTheNextIsSent) {
     }
     std::vector<std::size_t> sent_before_sync;
     world_.system.on_sync = [&](const std::string& path) {
-        if (path.ends_with(".log")) sent_before_sync.push_back(pieces_.size());
+        if (path.ends_with(".log")) {
+            sent_before_sync.push_back(pieces_.size());
+        }
     };
     ASSERT_TRUE(sync_logs(world_.directory->volume(), world_.directory->logs_with_files(), LogSync::Purpose::sync));
     EXPECT_EQ(sent_before_sync, (std::vector<std::size_t>{1, 2}));
@@ -594,7 +632,9 @@ TEST_F(LogSyncTest, WhatIsToBeFirstIsDurableBeforeWhatSomebodyWaitsForAndBeforeT
             std::promise<void> served;
             std::vector<std::string> synced;
             world.system.on_sync = [&](const std::string& path) {
-                if (path.ends_with(".log")) synced.push_back(path);
+                if (path.ends_with(".log")) {
+                    synced.push_back(path);
+                }
             };
             if (is_awaited) {
                 ASSERT_TRUE(

@@ -28,7 +28,9 @@ class TemporaryDirectory {
   public:
     TemporaryDirectory() {
         std::string pattern = (std::filesystem::temp_directory_path() / "metadata-store-XXXXXX").string();
-        if (::mkdtemp(pattern.data()) == nullptr) std::abort();
+        if (::mkdtemp(pattern.data()) == nullptr) {
+            std::abort();
+        }
         path_ = pattern;
     }
     ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
@@ -113,9 +115,15 @@ TEST(MetadataStore, ForgetRemovesOneLogOnly) {
     TemporaryDirectory directory;
     auto store = open_store(directory);
     Changes many;
-    for (int key = 0; key < 3000; ++key) many.put("key" + std::to_string(key), std::string(50, 'v'));
-    for (const char* log : {"first", "second", "third"}) ASSERT_TRUE(fold(*store, log, many, 1).has_value());
-    for (const char* log : {"second", "third", "nobody"}) ASSERT_TRUE(store->forget(log).has_value());
+    for (int key = 0; key < 3000; ++key) {
+        many.put("key" + std::to_string(key), std::string(50, 'v'));
+    }
+    for (const char* log : {"first", "second", "third"}) {
+        ASSERT_TRUE(fold(*store, log, many, 1).has_value());
+    }
+    for (const char* log : {"second", "third", "nobody"}) {
+        ASSERT_TRUE(store->forget(log).has_value());
+    }
     EXPECT_EQ(load(*store, "first").size(), 3000u);
     EXPECT_THAT(*store->logs(), ElementsAre("first"));
     EXPECT_EQ(load(*store, "second"), Model{});
@@ -140,7 +148,9 @@ TEST(MetadataStore, EqualsAMapUnderRandomFoldsAndReopening) {
                 std::map<std::string, std::optional<std::string>> changes;
                 for (std::uint64_t change = 0; change < random() % 20; ++change) {
                     std::string key = "k" + std::to_string(random() % 40);
-                    if (random() % 3 == 0) key.insert(0, 495 + random() % 20, 'x');
+                    if (random() % 3 == 0) {
+                        key.insert(0, 495 + random() % 20, 'x');
+                    }
                     if (random() % 3 == 0) {
                         changes[key] = std::nullopt;
                     } else {
@@ -194,7 +204,9 @@ TEST(MetadataStore, KeysLongerThanLmdbAllowsAreWhole) {
     ASSERT_TRUE(fold(*store, "log", changes, 1).has_value());
     const Model model = load(*store, "log");
     ASSERT_EQ(model.size(), changes.entries.size());
-    for (const auto& [key, value] : model) EXPECT_EQ(std::to_string(key.size()), value);
+    for (const auto& [key, value] : model) {
+        EXPECT_EQ(std::to_string(key.size()), value);
+    }
     Changes removal;
     removal.remove(std::string(32767, 'g'));
     ASSERT_TRUE(fold(*store, "log", removal, 2).has_value());
@@ -222,7 +234,9 @@ TEST(MetadataStore, GrowsForLargeValuesAndAheadOfNeed) {
     EXPECT_GE(store->statistics().map_growths, 1u);
     for (int round = 0; round < 200; ++round) {
         Changes more;
-        for (int key = 0; key < 100; ++key) more.put(std::to_string(round * 100 + key), std::string(1000, 'v'));
+        for (int key = 0; key < 100; ++key) {
+            more.put(std::to_string(round * 100 + key), std::string(1000, 'v'));
+        }
         ASSERT_TRUE(fold(*store, "log", more, round).has_value());
         const auto statistics = store->statistics();
         ASSERT_LT(statistics.used_bytes, statistics.map_size_bytes / 5 * 4 + (1 << 16));
@@ -254,11 +268,15 @@ TEST(MetadataStore, LoadsOnAnotherThreadWhileTheMapGrows) {
     TemporaryDirectory directory;
     auto store = open_store(directory);
     Changes first;
-    for (int key = 0; key < 500; ++key) first.put("k" + std::to_string(key), "v");
+    for (int key = 0; key < 500; ++key) {
+        first.put("k" + std::to_string(key), "v");
+    }
     ASSERT_TRUE(fold(*store, "stable", first, 1).has_value());
     std::atomic<bool> done = false;
     std::jthread reader([&] {
-        while (!done) ASSERT_EQ(load(*store, "stable").size(), 500u);
+        while (!done) {
+            ASSERT_EQ(load(*store, "stable").size(), 500u);
+        }
     });
     for (int round = 0; round < 40; ++round) {
         Changes more;
@@ -279,23 +297,35 @@ TEST(MetadataStore, KilledProcessLeavesWholeFolds) {
         ASSERT_GE(child, 0);
         if (child == 0) {
             auto store = MetadataStore::open(directory.path(), small_map());
-            if (!store) ::_exit(1);
+            if (!store) {
+                ::_exit(1);
+            }
             for (std::int64_t round = 1;; ++round) {
                 Changes changes;
-                for (int key = 0; key < 40; ++key) changes.put("k" + std::to_string(key), std::to_string(round));
+                for (int key = 0; key < 40; ++key) {
+                    changes.put("k" + std::to_string(key), std::to_string(round));
+                }
                 changes.put("round" + std::to_string(round), std::string(2000, 'v'));
                 const auto view = changes.view();
                 const LogFold folds[] = {{"one", view, Offset{round}}, {"two", view, Offset{round}}};
-                if (!(*store)->fold(folds).has_value()) ::_exit(2);
-                if (::write(progress[1], &round, sizeof round) != sizeof round) ::_exit(3);
+                if (!(*store)->fold(folds).has_value()) {
+                    ::_exit(2);
+                }
+                if (::write(progress[1], &round, sizeof round) != sizeof round) {
+                    ::_exit(3);
+                }
             }
         }
         ::close(progress[1]);
         std::int64_t acknowledged = 0;
         const std::int64_t wanted = 1 + attempt * 7;
-        while (acknowledged < wanted) ASSERT_EQ(::read(progress[0], &acknowledged, sizeof acknowledged), 8);
+        while (acknowledged < wanted) {
+            ASSERT_EQ(::read(progress[0], &acknowledged, sizeof acknowledged), 8);
+        }
         ::kill(child, SIGKILL);
-        for (std::int64_t round = 0; ::read(progress[0], &round, sizeof round) == 8;) acknowledged = round;
+        for (std::int64_t round = 0; ::read(progress[0], &round, sizeof round) == 8;) {
+            acknowledged = round;
+        }
         ::close(progress[0]);
         int status = 0;
         ::waitpid(child, &status, 0);
@@ -309,7 +339,9 @@ TEST(MetadataStore, KilledProcessLeavesWholeFolds) {
         for (const char* log : {"one", "two"}) {
             const Model model = load(*store, log);
             EXPECT_EQ(model.size(), 40u + static_cast<std::size_t>(folded));
-            for (int key = 0; key < 40; ++key) EXPECT_EQ(model.at("k" + std::to_string(key)), std::to_string(folded));
+            for (int key = 0; key < 40; ++key) {
+                EXPECT_EQ(model.at("k" + std::to_string(key)), std::to_string(folded));
+            }
         }
     }
 }
@@ -415,9 +447,13 @@ TEST(MetadataStore, RefusesANewerFormat) {
 /// Everything that a store with some content can tell, or empty when it refuses.
 std::optional<std::map<std::string, Model>> read_everything(const TemporaryDirectory& directory) {
     auto store = MetadataStore::open(directory.path(), small_map());
-    if (!store) return std::nullopt;
+    if (!store) {
+        return std::nullopt;
+    }
     const auto logs = (*store)->logs();
-    if (!logs) return std::nullopt;
+    if (!logs) {
+        return std::nullopt;
+    }
     std::map<std::string, Model> everything;
     for (const std::string& log : *logs) {
         Model& model = everything[log];
@@ -425,7 +461,9 @@ std::optional<std::map<std::string, Model>> read_everything(const TemporaryDirec
             model.emplace(as_text(key), as_text(value));
             return true;
         });
-        if (!loaded) return std::nullopt;
+        if (!loaded) {
+            return std::nullopt;
+        }
     }
     return everything;
 }
@@ -438,7 +476,9 @@ void fill(MetadataStore& store) {
         }
         changes.put(std::string(700, 'l'), std::string(9000, 'w'));
         changes.remove("key" + std::to_string(round * 11));
-        for (const char* log : {"one", "two"}) ASSERT_TRUE(fold(store, log, changes, round).has_value());
+        for (const char* log : {"one", "two"}) {
+            ASSERT_TRUE(fold(store, log, changes, round).has_value());
+        }
     }
 }
 
@@ -506,7 +546,9 @@ TEST(MetadataStore, DamagedFileNeverTellsAnythingElse) {
             // One case is legitimate: with its newer meta page lost LMDB would go back by one transaction.
             ++older;
             for (const auto& [log, model] : *told) {
-                for (const auto& [key, value] : model) ASSERT_EQ(value.find_first_not_of("vw"), std::string::npos);
+                for (const auto& [key, value] : model) {
+                    ASSERT_EQ(value.find_first_not_of("vw"), std::string::npos);
+                }
             }
         }
     }
@@ -537,7 +579,9 @@ TEST(LmdbCheck, AcceptsWhatLmdbWrites) {
         std::map<std::string, bool> used;
         for (int key = 0; key < 300; ++key) {
             const std::string name = std::to_string(random() % 3000);
-            if (!used.emplace(name, true).second) continue;
+            if (!used.emplace(name, true).second) {
+                continue;
+            }
             if (random() % 3 == 0) {
                 changes.remove(name);
             } else {
@@ -557,7 +601,9 @@ TEST(SipHash, MatchesPublishedVectors) {
     const std::uint64_t key0 = 0x0706050403020100ULL;
     const std::uint64_t key1 = 0x0f0e0d0c0b0a0908ULL;
     EXPECT_EQ(sip_hash(key0, key1, as_bytes(input)), 0x726fdb47dd0e0e31ULL);
-    for (char byte = 0; byte < 15; ++byte) input += byte;
+    for (char byte = 0; byte < 15; ++byte) {
+        input += byte;
+    }
     EXPECT_EQ(sip_hash(key0, key1, as_bytes(input)), 0xa129ca6149be45e5ULL);
 }
 

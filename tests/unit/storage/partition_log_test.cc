@@ -21,7 +21,9 @@ class PartitionLogTest : public ::testing::Test {
         auto bytes = make_batch(batch);
         auto done = world.log().append(bytes, context);
         EXPECT_TRUE(done.has_value()) << (done ? "" : done.error().message);
-        if (!done) return {};
+        if (!done) {
+            return {};
+        }
         written += as_text(Bytes(bytes));
         return *done;
     }
@@ -97,9 +99,13 @@ TEST_F(PartitionLogTest, UpperBoundCutsAtABatch) {
 
 TEST_F(PartitionLogTest, RollsBySizeAndReadsAcrossSegments) {
     world.config->segment_bytes = 1000;
-    for (int i = 0; i < 20; ++i) append({.value_bytes = 300, .content = static_cast<std::uint64_t>(i)});
+    for (int i = 0; i < 20; ++i) {
+        append({.value_bytes = 300, .content = static_cast<std::uint64_t>(i)});
+    }
     EXPECT_GT(world.log().segments().size(), 4u);
-    for (const SegmentSummary& segment : world.log().segments()) EXPECT_LE(segment.size_bytes, 1000u);
+    for (const SegmentSummary& segment : world.log().segments()) {
+        EXPECT_LE(segment.size_bytes, 1000u);
+    }
     EXPECT_EQ(read_all(world.log(), {0}), written);
 }
 
@@ -124,7 +130,9 @@ TEST_F(PartitionLogTest, RollsByArrivalTimeWhereRecordsHaveNone) {
 TEST_F(PartitionLogTest, RollsWhenTheIndexIsFull) {
     world.config->segment_index_bytes = 24;
     world.config->index_interval_bytes = 100;
-    for (int i = 0; i < 20; ++i) append({.value_bytes = 200});
+    for (int i = 0; i < 20; ++i) {
+        append({.value_bytes = 200});
+    }
     EXPECT_GT(world.log().segments().size(), 3u);
     EXPECT_EQ(read_all(world.log(), {0}), written);
 }
@@ -288,7 +296,9 @@ TEST_F(PartitionLogTest, AppendsGoOnWhileAnyFileIsSynced) {
     world.config->segment_bytes = 250;
     world.config->index_interval_bytes = 1;
     append({.producer_id = {1}, .producer_epoch = {0}, .base_sequence = {0}, .transactional = true});
-    for (int i = 0; i < 6; ++i) append();
+    for (int i = 0; i < 6; ++i) {
+        append();
+    }
     std::vector<std::byte> abort;
     build_end_transaction_marker({ControlRecordType::abort, 0}, {0}, {0}, {1}, {0}, {1000}, abort);
     ASSERT_TRUE(world.log().append(abort, kContext));
@@ -331,7 +341,9 @@ TEST_F(PartitionLogTest, LastStableOffsetWaitsForTheOldestOpenTransaction) {
 TEST_F(PartitionLogTest, TimestampLookupFindsTheFirstRecordAtOrAfter) {
     world.config->index_interval_bytes = 200;
     world.config->segment_bytes = 3000;
-    for (int i = 0; i < 100; ++i) append({.timestamp = {1000 + 10 * i}});
+    for (int i = 0; i < 100; ++i) {
+        append({.timestamp = {1000 + 10 * i}});
+    }
     PartitionLog& log = world.log();
     for (int i = 0; i < 100; ++i) {
         auto found = log.offset_for_timestamp({1000 + 10 * i - 3}, log.log_end_offset());
@@ -348,7 +360,9 @@ TEST_F(PartitionLogTest, TimestampLookupFindsTheFirstRecordAtOrAfter) {
 
 TEST_F(PartitionLogTest, DeleteRecordsMovesTheStartAndFreesSegments) {
     world.config->segment_bytes = 1000;
-    for (int i = 0; i < 20; ++i) append({.value_bytes = 300});
+    for (int i = 0; i < 20; ++i) {
+        append({.value_bytes = 300});
+    }
     PartitionLog& log = world.log();
     const std::size_t files_before = world.system.files_below("/data/t-0").size();
     ASSERT_TRUE(*log.delete_records_before({10}));
@@ -367,7 +381,9 @@ TEST_F(PartitionLogTest, DeleteRecordsMovesTheStartAndFreesSegments) {
 TEST_F(PartitionLogTest, RetentionOfEverythingKeepsTheLogEnd) {
     world.config->segment_bytes = 1000;
     world.config->retention_ms = 100;
-    for (int i = 0; i < 10; ++i) append({.value_bytes = 300});
+    for (int i = 0; i < 10; ++i) {
+        append({.value_bytes = 300});
+    }
     auto removed = world.log().apply_retention({5000});
     ASSERT_TRUE(removed);
     EXPECT_GT(removed->size(), 2u);
@@ -396,7 +412,9 @@ TEST_F(PartitionLogTest, LeaderEpochsAreRememberedAcrossACrash) {
 }
 
 TEST_F(PartitionLogTest, ProducerStateSurvivesKillAndCleanStop) {
-    for (int i = 0; i < 5; ++i) append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    for (int i = 0; i < 5; ++i) {
+        append({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});
+    }
     world.kill();
     for (int i = 0; i < 5; ++i) {
         auto again = make_batch({.producer_id = {7}, .producer_epoch = {0}, .base_sequence = {i}});

@@ -209,7 +209,9 @@ class LargeOffsetIndex : public ::testing::Test {
 
     LargeOffsetIndex() {
         for (OffsetIndex* index : {&index_, &other_}) {
-            for (std::int64_t i = 1; i <= kEntries; ++i) index->append({i * kOffsetsApart}, static_cast<std::uint32_t>(i));
+            for (std::int64_t i = 1; i <= kEntries; ++i) {
+                index->append({i * kOffsetsApart}, static_cast<std::uint32_t>(i));
+            }
             EXPECT_TRUE(index->file().write_pending());
         }
     }
@@ -305,7 +307,9 @@ TEST(OpenFiles, ThousandPartitionsWorkUnderFewDescriptors) {
         auto topic = std::make_shared<LogTopic>(LogTopic{"many", {{1}}});
         auto config = std::make_shared<const LogConfig>(declared_log_config());
         std::vector<std::shared_ptr<PartitionLog>> logs;
-        for (int i = 0; i < 1000; ++i) logs.push_back(*(*directory)->claim(topic, PartitionIndex{i}, config));
+        for (int i = 0; i < 1000; ++i) {
+            logs.push_back(*(*directory)->claim(topic, PartitionIndex{i}, config));
+        }
         EXPECT_EQ(files.open_count(), 0u);
         for (int round = 0; round < 2; ++round) {
             for (const auto& log : logs) {
@@ -316,7 +320,9 @@ TEST(OpenFiles, ThousandPartitionsWorkUnderFewDescriptors) {
         }
         EXPECT_LE(files.open_count(), 20u);
         auto held = logs[0]->read({0}, {.upper_bound = {2}});
-        for (const auto& log : logs) ASSERT_EQ(read_all(*log, {0}).find("error"), std::string::npos);
+        for (const auto& log : logs) {
+            ASSERT_EQ(read_all(*log, {0}).find("error"), std::string::npos);
+        }
         EXPECT_LE(files.open_count(), 20u);
         std::byte byte;
         EXPECT_TRUE(held->file->read_at(0, MutableBytes(&byte, 1))) << "a handle outlives its eviction";

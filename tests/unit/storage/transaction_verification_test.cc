@@ -23,7 +23,9 @@ class TransactionVerificationTest : public ::testing::Test {
         header.producer_epoch = {epoch};
         header.base_sequence = {sequence};
         header.record_count = 1;
-        if (is_transactional) header.attributes.bits |= BatchAttributes::kTransactionalBit;
+        if (is_transactional) {
+            header.attributes.bits |= BatchAttributes::kTransactionalBit;
+        }
         return header;
     }
     TransactionVerification ask(std::int32_t sequence, std::int16_t epoch = 0, bool bumps_epoch = false) {
@@ -50,7 +52,9 @@ class TransactionVerificationTest : public ::testing::Test {
 
   private:
     std::optional<AppendFailure> take(ProducerState::Prepared prepared) {
-        if (!prepared) return prepared.error().failure;
+        if (!prepared) {
+            return prepared.error().failure;
+        }
         undo_ = state_.commit(std::get<ProducerState::Update>(*prepared));
         next_offset_ = next_offset_ + 1;
         return std::nullopt;

@@ -54,7 +54,9 @@ class TransactionsInLogTest : public ::testing::Test {
         std::vector<std::int64_t> firsts;
         const auto found = world.log().aborted_transactions({from}, {to});
         EXPECT_TRUE(found) << found.error().message;
-        for (const auto& one : *found) firsts.push_back(one.first_offset.value);
+        for (const auto& one : *found) {
+            firsts.push_back(one.first_offset.value);
+        }
         return firsts;
     }
     std::vector<AbortedTransaction> entries_of(const std::string& path) {
@@ -63,7 +65,9 @@ class TransactionsInLogTest : public ::testing::Test {
         for (std::size_t at = 0; at < content.size(); at += AbortedTransaction::kEncodedBytes) {
             const auto entry = AbortedTransaction::decode(as_bytes(content).subspan(at));
             EXPECT_TRUE(entry);
-            if (entry) entries.push_back(*entry);
+            if (entry) {
+                entries.push_back(*entry);
+            }
         }
         return entries;
     }
@@ -91,7 +95,9 @@ TEST_F(TransactionsInLogTest, AnAbortTellsWhatIsUndecidedBehindItsMarker) {
 
 TEST_F(TransactionsInLogTest, FewAbortedTransactionsAreInMemoryHoweverRarelyTheLogIsSynced) {
     constexpr int kCount = static_cast<int>(AbortedIndex::kPendingMax) + 1000;
-    for (int i = 0; i < kCount; ++i) abort_one(1, i);
+    for (int i = 0; i < kCount; ++i) {
+        abort_one(1, i);
+    }
     EXPECT_EQ(entries_of(kIndex).size(), AbortedIndex::kPendingMax);
     const auto all = [&] {
         for (const int i : {0, 1, 4095, 4096, kCount - 1}) {
@@ -112,20 +118,26 @@ TEST_F(TransactionsInLogTest, ADamagedIndexIsMadeAnewFromTheMarkers) {
     world.config->segment_bytes = 600;
     for (int i = 0; i < 12; ++i) {
         abort_one(1, i);
-        if (i == 3) write(2, 0);  // 8, open while the damaged segment is written
+        if (i == 3) {
+            write(2, 0);  // 8, open while the damaged segment is written
+        }
     }
     end(2, ControlRecordType::abort);
     const auto expected = aborted_from(0, 100);
     ASSERT_EQ(expected.size(), 13u);
     std::vector<std::string> indexes;
     for (const std::string& path : world.system.files_below("/data/t-0")) {
-        if (path.ends_with(".txnindex")) indexes.push_back(path);
+        if (path.ends_with(".txnindex")) {
+            indexes.push_back(path);
+        }
     }
     for (const bool is_clean : {true, false}) {
         world.restart_cleanly();
         indexes.clear();
         for (const std::string& path : world.system.files_below("/data/t-0")) {
-            if (path.ends_with(".txnindex")) indexes.push_back(path);
+            if (path.ends_with(".txnindex")) {
+                indexes.push_back(path);
+            }
         }
         ASSERT_GE(indexes.size(), 3u);
         const auto whole = entries_of(indexes[1]);
@@ -141,9 +153,15 @@ TEST_F(TransactionsInLogTest, ADamagedIndexIsMadeAnewFromTheMarkers) {
             world.vanish();
             world.system.crash_process();
             std::string content = world.system.content(indexes[1]);
-            if (way == 0) content[0] = 7;            // A version that nobody knows.
-            if (way == 1) content[18 + 34] ^= 0x40;  // An offset that lies elsewhere.
-            if (way == 2) content.resize(34 + 5);    // Torn.
+            if (way == 0) {
+                content[0] = 7;  // A version that nobody knows.
+            }
+            if (way == 1) {
+                content[18 + 34] ^= 0x40;  // An offset that lies elsewhere.
+            }
+            if (way == 2) {
+                content.resize(34 + 5);  // Torn.
+            }
             world.system.set_content(indexes[1], content);
             world.open();
             EXPECT_EQ(aborted_from(0, 100), expected) << way;
@@ -184,7 +202,9 @@ TEST_F(TransactionsInLogTest, AnIndexWithoutItsSegmentIsRemoved) {
 
 TEST_F(TransactionsInLogTest, IndexesGoWithTheirSegments) {
     world.config->segment_bytes = 600;
-    for (int i = 0; i < 12; ++i) abort_one(1, i);
+    for (int i = 0; i < 12; ++i) {
+        abort_one(1, i);
+    }
     ASSERT_TRUE(world.log().sync());
     ASSERT_TRUE(world.system.file_size(kIndex));
     ASSERT_TRUE(*world.log().delete_records_before({13}));
@@ -197,7 +217,9 @@ TEST_F(TransactionsInLogTest, IndexesGoWithTheirSegments) {
 TEST_F(TransactionsInLogTest, TheStableOffsetIsNeverBelowTheLogStart) {
     write_plain();
     write(1, 0);  // 1
-    for (int i = 0; i < 4; ++i) write_plain();
+    for (int i = 0; i < 4; ++i) {
+        write_plain();
+    }
     EXPECT_EQ(world.log().last_stable_offset(), Offset{1});
     ASSERT_TRUE(*world.log().delete_records_before({4}));
     EXPECT_EQ(world.log().last_stable_offset(), Offset{4}) << "the transaction is open still";
@@ -236,7 +258,9 @@ TEST_F(TransactionsInLogTest, RetentionMovesTheStableOffsetAlong) {
     world.config->segment_bytes = 600;
     world.config->retention_ms = 1000;
     write(1, 0);
-    for (int i = 0; i < 20; ++i) write_plain();
+    for (int i = 0; i < 20; ++i) {
+        write_plain();
+    }
     ASSERT_EQ(world.log().last_stable_offset(), Offset{0});
     ASSERT_TRUE(world.log().apply_retention({1'000'000}));
     EXPECT_EQ(world.log().log_start_offset(), Offset{21});
@@ -248,7 +272,9 @@ TEST_F(TransactionsInLogTest, AnOpenTransactionIsNeverForgotten) {
     write(1, 0);
     ASSERT_TRUE(world.log().checkpoint());
     ASSERT_TRUE(world.directory->write_checkpoints());
-    for (int i = 0; i < 5; ++i) write_plain();
+    for (int i = 0; i < 5; ++i) {
+        write_plain();
+    }
     world.log().expire_producers({1'000'000'000'000});
     EXPECT_EQ(world.log().last_stable_offset(), Offset{1});
     world.kill();
@@ -288,14 +314,22 @@ TEST_F(TransactionsInLogTest, CleaningKeepsAnAbortUntilNothingIsLeftOfItsTransac
     world.config->delete_retention_ms = 100;
     abort_one(1, 0);  // 0, 1
     write(2, 0);      // 2
-    for (int i = 0; i < 3; ++i) write_plain();
+    for (int i = 0; i < 3; ++i) {
+        write_plain();
+    }
     end(2, ControlRecordType::abort);  // 6
-    for (int i = 0; i < 3; ++i) write_plain();
+    for (int i = 0; i < 3; ++i) {
+        write_plain();
+    }
     abort_one(1, 1);  // 10, 11
-    for (int i = 0; i < 6; ++i) write_plain();
+    for (int i = 0; i < 6; ++i) {
+        write_plain();
+    }
     const auto dirty = [&] {
         // A cleaning is worth nothing without new segments.
-        for (int i = 0; i < 6; ++i) write_plain();
+        for (int i = 0; i < 6; ++i) {
+            write_plain();
+        }
     };
     const auto clean = [&](std::int64_t now) {
         const auto done = world.log().clean({.now = {now}, .key_secrets = kCleaningSecrets});
@@ -333,9 +367,13 @@ TEST_F(TransactionsInLogTest, CleaningKeepsAnAbortUntilNothingIsLeftOfItsTransac
 TEST_F(TransactionsInLogTest, ACleaningStopsAtTheOldestOpenTransaction) {
     world.config->compact = true;
     world.config->segment_bytes = 200;
-    for (int i = 0; i < 6; ++i) write_plain();
+    for (int i = 0; i < 6; ++i) {
+        write_plain();
+    }
     write(1, 0);  // 6
-    for (int i = 0; i < 20; ++i) write_plain();
+    for (int i = 0; i < 20; ++i) {
+        write_plain();
+    }
     const auto done = world.log().clean({.now = {1000}, .key_secrets = kCleaningSecrets});
     ASSERT_TRUE(done);
     EXPECT_EQ(done->clean_until, Offset{6});
@@ -391,13 +429,17 @@ TEST_F(TransactionsInLogTest, NoInterleavingLeavesATransactionOpenForGood) {
                 const std::scoped_lock lock(coordinator);
                 is_open = true;
             }
-            for (int i = 0; i < 2000 && awaited == before; ++i) std::this_thread::yield();
+            for (int i = 0; i < 2000 && awaited == before; ++i) {
+                std::this_thread::yield();
+            }
             const std::scoped_lock lock(coordinator);
             is_open = false;
             auto marker = marker_of(1, ControlRecordType::abort);
             EXPECT_TRUE(log.append(marker, kOfTransactions));
             // Nothing that the producer heard before may count from here on. What it begins now it begins in vain.
-            if (log.last_stable_offset() != log.high_watermark()) ++hung;
+            if (log.last_stable_offset() != log.high_watermark()) {
+                ++hung;
+            }
         }
         is_over = true;
     });
@@ -414,10 +456,14 @@ TEST_F(TransactionsInLogTest, NoInterleavingLeavesATransactionOpenForGood) {
         context.verification = *verification;
         {
             const std::scoped_lock lock(coordinator);
-            if (!is_open) continue;
+            if (!is_open) {
+                continue;
+            }
             ++answered;
         }
-        for (int i = 0; i < answered % 4; ++i) std::this_thread::yield();
+        for (int i = 0; i < answered % 4; ++i) {
+            std::this_thread::yield();
+        }
         if (log.append(batch, context)) {
             ++written;
         } else {

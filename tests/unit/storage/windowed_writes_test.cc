@@ -37,7 +37,9 @@ class WindowedWritesTest : public ::testing::Test {
         written_ += as_text(Bytes(bytes));
     }
     void append_until_window() {
-        for (int i = 0; i < kUntilWindow; ++i) append({.content = static_cast<std::uint64_t>(i)});
+        for (int i = 0; i < kUntilWindow; ++i) {
+            append({.content = static_cast<std::uint64_t>(i)});
+        }
         ASSERT_GT(file().size(), written_.size()) << "zeros lie behind what is written";
     }
     std::string file(std::string_view name = "00000000000000000000.log") {
@@ -56,7 +58,9 @@ class WindowedWritesTest : public ::testing::Test {
 };
 
 TEST_F(WindowedWritesTest, TheFirstFewWritesAfterASyncAreMadeWithoutAWindow) {
-    for (int i = 0; i < Segment::kWritesBeforeWindow; ++i) append();
+    for (int i = 0; i < Segment::kWritesBeforeWindow; ++i) {
+        append();
+    }
     EXPECT_EQ(file(), written_);
     append();
     expect_zeros_behind();
@@ -65,7 +69,9 @@ TEST_F(WindowedWritesTest, TheFirstFewWritesAfterASyncAreMadeWithoutAWindow) {
 }
 
 TEST_F(WindowedWritesTest, WhoWritesToFewLogsGetsNoWindow) {
-    for (int i = 0; i < 4 * kUntilWindow; ++i) append({}, WriteBreadth::few);
+    for (int i = 0; i < 4 * kUntilWindow; ++i) {
+        append({}, WriteBreadth::few);
+    }
     EXPECT_EQ(file(), written_);
 }
 
@@ -112,9 +118,13 @@ TEST_F(WindowedWritesTest, LogsComeToTheEndOfTheirZerosOneAfterTheOther) {
             ASSERT_TRUE(staged);
             world_.log(i).flush_staged(WriteBreadth::many);
             const std::size_t size = world_.system.content("/data/t-" + std::to_string(i) + "/00000000000000000000.log").size();
-            if (std::exchange(sizes[static_cast<std::size_t>(i)], size) != size) ++grown;
+            if (std::exchange(sizes[static_cast<std::size_t>(i)], size) != size) {
+                ++grown;
+            }
         }
-        if (round <= Segment::kWritesBeforeWindow) continue;
+        if (round <= Segment::kWritesBeforeWindow) {
+            continue;
+        }
         most = std::max(most, grown);
         grown_in_all += grown;
     }
@@ -128,7 +138,9 @@ TEST_F(WindowedWritesTest, AFullWindowIsFollowedByTheNext) {
     const std::size_t batches = 2 * Segment::kWindowBytes / make_batch(batch).size();
     for (std::size_t i = 0; i < batches; ++i) {
         append(batch);
-        if (i % 100 == 0) expect_zeros_behind();
+        if (i % 100 == 0) {
+            expect_zeros_behind();
+        }
     }
     EXPECT_TRUE(world_.log().has_window());
     expect_whole();
@@ -170,7 +182,9 @@ TEST_F(WindowedWritesTest, AWindowThatWasOvertakenIsClosedWhenNobodyWritesAnyMor
 
 TEST_F(WindowedWritesTest, AFewWritesBetweenTwoSyncsGetNoWindow) {
     for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < Segment::kWritesBeforeWindow; ++j) append();
+        for (int j = 0; j < Segment::kWritesBeforeWindow; ++j) {
+            append();
+        }
         ASSERT_TRUE(world_.log().sync());
     }
     EXPECT_EQ(file(), written_);
@@ -194,10 +208,14 @@ TEST_F(WindowedWritesTest, NoZerosAreLeftAfterAKillAStopAndARoll) {
 
 TEST_F(WindowedWritesTest, AWindowReachesNoFurtherThanItsSegment) {
     world_.config->segment_bytes = 1000;
-    for (int i = 0; i < kUntilWindow; ++i) append();
+    for (int i = 0; i < kUntilWindow; ++i) {
+        append();
+    }
     ASSERT_LT(written_.size(), 1000u);
     EXPECT_EQ(file().size(), 1000u);
-    for (int i = 0; i < 40; ++i) append();
+    for (int i = 0; i < 40; ++i) {
+        append();
+    }
     EXPECT_GT(world_.log().segments().size(), 3u);
     expect_whole();
 }
@@ -223,13 +241,17 @@ TEST_F(WindowedWritesTest, WhatAWindowCannotTakeIsWrittenWithoutIt) {
     append();
     ASSERT_TRUE(world_.system.fault_happened());
     EXPECT_EQ(file(), written_) << "and its zeros are cut off";
-    for (int i = 0; i < 3 * kUntilWindow; ++i) append();
+    for (int i = 0; i < 3 * kUntilWindow; ++i) {
+        append();
+    }
     expect_whole();
 }
 
 TEST_F(WindowedWritesTest, AWindowThatCannotBeHadCostsNobodyARecord) {
     world_.system.has_windows = false;
-    for (int i = 0; i < 3 * kUntilWindow; ++i) append();
+    for (int i = 0; i < 3 * kUntilWindow; ++i) {
+        append();
+    }
     EXPECT_EQ(file(), written_);
     expect_whole();
 }
@@ -238,7 +260,9 @@ TEST_F(WindowedWritesTest, TheNextWindowThatCannotBeHadLeavesNoZerosOfTheOneBefo
     append_until_window();
     world_.system.has_windows = false;
     const TestBatch batch{.value_bytes = 2048};
-    for (std::size_t i = 0; i <= Segment::kWindowBytes / make_batch(batch).size(); ++i) append(batch);
+    for (std::size_t i = 0; i <= Segment::kWindowBytes / make_batch(batch).size(); ++i) {
+        append(batch);
+    }
     EXPECT_FALSE(world_.log().has_window());
     EXPECT_EQ(file(), written_);
     expect_whole();
@@ -255,14 +279,18 @@ TEST_F(WindowedWritesTest, ZerosThatADiskRefusedToOthersAreNotTakenForThere) {
     ASSERT_TRUE(world_.system.fault_happened());
     ASSERT_EQ(file(), written_);
     append({.value_bytes = Segment::kLargestPaddedSync + 1}, WriteBreadth::few);
-    for (int i = 0; i < 3 * kUntilWindow; ++i) append();
+    for (int i = 0; i < 3 * kUntilWindow; ++i) {
+        append();
+    }
     expect_zeros_behind();
     EXPECT_EQ(file().substr(0, written_.size()), written_);
     expect_whole();
 }
 
 TEST_F(WindowedWritesTest, ZerosThatCannotBeHadCostNobodyARecord) {
-    for (int i = 0; i < Segment::kWritesBeforeWindow; ++i) append();
+    for (int i = 0; i < Segment::kWritesBeforeWindow; ++i) {
+        append();
+    }
     world_.system.fail_call(1, ENOSPC, false, true);
     append();
     ASSERT_TRUE(world_.system.fault_happened());
@@ -304,7 +332,9 @@ class FileWindowTest : public ::testing::Test {
         file_ = open("log");
         auto window = file_->open_window(0, 1);
         ASSERT_TRUE(window) << window.error().message;
-        if (*window == nullptr) GTEST_SKIP() << "the file system of " << directory_ << " is not trusted with windows";
+        if (*window == nullptr) {
+            GTEST_SKIP() << "the file system of " << directory_ << " is not trusted with windows";
+        }
     }
     void TearDown() override { fs::remove_all(directory_); }
 
@@ -319,7 +349,9 @@ class FileWindowTest : public ::testing::Test {
     }
     static std::vector<Bytes> pieces(std::initializer_list<std::string_view> texts) {
         std::vector<Bytes> all;
-        for (const std::string_view text : texts) all.push_back(as_bytes(text));
+        for (const std::string_view text : texts) {
+            all.push_back(as_bytes(text));
+        }
         return all;
     }
 
@@ -391,7 +423,9 @@ TEST_F(FileWindowTest, AProcessHasABoundedNumberOfThem) {
     while (windows.size() <= kWindowsMax) {
         auto window = file_->open_window(0, 4096);
         ASSERT_TRUE(window) << window.error().message;
-        if (*window == nullptr) break;
+        if (*window == nullptr) {
+            break;
+        }
         windows.push_back(std::move(*window));
     }
     EXPECT_EQ(windows.size(), kWindowsMax);

@@ -91,7 +91,9 @@ std::string pkcs12_with(int mac_iterations, int encryption_iterations) {
     STACK_OF(PKCS7)* safes = nullptr;
     PKCS12_add_safe(&safes, bags, NID_pbe_WithSHA1And3_Key_TripleDES_CBC, encryption_iterations, "store-secret");
     PKCS12* const store = PKCS12_add_safes(safes, 0);
-    if (mac_iterations > 0) PKCS12_set_mac(store, "store-secret", -1, nullptr, 0, mac_iterations, nullptr);
+    if (mac_iterations > 0) {
+        PKCS12_set_mac(store, "store-secret", -1, nullptr, 0, mac_iterations, nullptr);
+    }
     unsigned char* der = nullptr;
     const int size = i2d_PKCS12(store, &der);
     std::string bytes(reinterpret_cast<char*>(der), static_cast<std::size_t>(size));
@@ -135,7 +137,9 @@ TEST(HostileStores, PemThatHoldsNoPemIsRefused) {
 TEST(HostileStores, MoreCertificatesThanTheLimitAreRefused) {
     std::string many;
     const std::string one = store_text("ca.pem");
-    for (std::size_t each = 0; each < kStoreEntriesMax; ++each) many += one;
+    for (std::size_t each = 0; each < kStoreEntriesMax; ++each) {
+        many += one;
+    }
     EXPECT_EQ(parse_pem_certificates(many).value().size(), kStoreEntriesMax);
     EXPECT_THAT(parse_pem_certificates(many + one).error(), HasSubstr("more than 1000 certificates"));
 }

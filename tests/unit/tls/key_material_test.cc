@@ -31,7 +31,9 @@ std::string subject_of(const Certificate& certificate) {
 
 std::vector<std::string> subjects_of(const std::vector<Certificate>& certificates) {
     std::vector<std::string> subjects;
-    for (const Certificate& each : certificates) subjects.push_back(subject_of(each));
+    for (const Certificate& each : certificates) {
+        subjects.push_back(subject_of(each));
+    }
     return subjects;
 }
 
@@ -40,13 +42,17 @@ constexpr const char* kAuthority = "/O=Partita/CN=Test CA";
 
 Given key_store(std::string_view file, std::string_view type, std::optional<std::string> password = "store-secret") {
     Given given{{"ssl.keystore.location", store_path(file)}, {"ssl.keystore.type", std::string(type)}};
-    if (password) given["ssl.keystore.password"] = *password;
+    if (password) {
+        given["ssl.keystore.password"] = *password;
+    }
     return given;
 }
 
 Given trust_store(std::string_view file, std::string_view type, std::optional<std::string> password = "store-secret") {
     Given given{{"ssl.truststore.location", store_path(file)}, {"ssl.truststore.type", std::string(type)}};
-    if (password) given["ssl.truststore.password"] = *password;
+    if (password) {
+        given["ssl.truststore.password"] = *password;
+    }
     return given;
 }
 
@@ -70,7 +76,9 @@ void expect_server(Given given) {
 
 std::vector<std::string> trusted_by(Given given) {
     const auto material = load_key_material(configs_of(std::move(given)));
-    if (!material) return {material.error()};
+    if (!material) {
+        return {material.error()};
+    }
     return material->trusted ? subjects_of(*material->trusted) : std::vector<std::string>{"those of the machine"};
 }
 

@@ -72,7 +72,9 @@ TEST(PrincipalRules, WhatIsNoRuleIsRefusedAndNamed) {
 
 TEST(PrincipalRules, MoreRulesThanTheLimitAreRefused) {
     std::string many;
-    for (std::size_t each = 0; each < PrincipalRules::kRulesMax; ++each) many += "DEFAULT,";
+    for (std::size_t each = 0; each < PrincipalRules::kRulesMax; ++each) {
+        many += "DEFAULT,";
+    }
     EXPECT_EQ(name_by(many, "x"), "x");
     EXPECT_THAT(name_by(many + "DEFAULT", "x"), HasSubstr("more than 1000 rules"));
 }

@@ -76,12 +76,18 @@ class Handshake {
         server_ = context.connect(sockets_[0]);
         client_ = std::make_unique<TlsClient>(sockets_[1], wishes);
         for (int step = 0; step < 20 && !is_over(); ++step) {
-            if (client_result_ == 0) client_result_ = client_->go_on();
-            if (!is_over()) result_ = shake_hands(*server_);
+            if (client_result_ == 0) {
+                client_result_ = client_->go_on();
+            }
+            if (!is_over()) {
+                result_ = shake_hands(*server_);
+            }
         }
     }
     ~Handshake() {
-        for (const int each : sockets_) ::close(each);
+        for (const int each : sockets_) {
+            ::close(each);
+        }
     }
 
     [[nodiscard]] const HandshakeStep& result() const { return result_; }
@@ -252,7 +258,9 @@ TEST(ServerContext, WhatCannotBeServedIsNamed) {
     EXPECT_THAT(error_with({.protocols = {"TLSv1.2"}, .cipher_suites = {"TLS_AES_128_GCM_SHA256"}}),
                 HasSubstr("none for the versions"));
     KeyMaterial many;
-    for (std::size_t each = 0; each <= ServerContext::kKeysMax; ++each) many.keys.emplace_back();
+    for (std::size_t each = 0; each <= ServerContext::kKeysMax; ++each) {
+        many.keys.emplace_back();
+    }
     EXPECT_THAT(error_with({}, std::move(many)), HasSubstr("more than 100 keys"));
 }
 

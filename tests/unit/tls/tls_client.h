@@ -30,7 +30,9 @@ class TlsClient {
         SSL_CTX_set_security_level(context_.get(), wishes.version_min < TLS1_2_VERSION ? 0 : 1);
         SSL_CTX_set_min_proto_version(context_.get(), wishes.version_min);
         SSL_CTX_set_max_proto_version(context_.get(), wishes.version_max);
-        if (wishes.ciphers != nullptr) SSL_CTX_set_cipher_list(context_.get(), wishes.ciphers);
+        if (wishes.ciphers != nullptr) {
+            SSL_CTX_set_cipher_list(context_.get(), wishes.ciphers);
+        }
         if (wishes.trusted != nullptr) {
             SSL_CTX_set_verify(context_.get(), SSL_VERIFY_PEER, nullptr);
             X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.get()), wishes.trusted);
@@ -40,8 +42,12 @@ class TlsClient {
             SSL_use_certificate(connection_.get(), wishes.key->chain.front().get());
             SSL_use_PrivateKey(connection_.get(), wishes.key->key.get());
         }
-        if (wishes.server_name != nullptr) SSL_set_tlsext_host_name(connection_.get(), wishes.server_name);
-        if (wishes.session != nullptr) SSL_set_session(connection_.get(), wishes.session);
+        if (wishes.server_name != nullptr) {
+            SSL_set_tlsext_host_name(connection_.get(), wishes.server_name);
+        }
+        if (wishes.session != nullptr) {
+            SSL_set_session(connection_.get(), wishes.session);
+        }
         SSL_set_fd(connection_.get(), descriptor);
         SSL_set_connect_state(connection_.get());
     }
@@ -50,7 +56,9 @@ class TlsClient {
     /// 1 when the handshake is complete, 0 when the other side has to go on, -1 when it has failed.
     [[nodiscard]] int go_on() {
         const int result = SSL_do_handshake(connection_.get());
-        if (result == 1) return 1;
+        if (result == 1) {
+            return 1;
+        }
         const int error = SSL_get_error(connection_.get(), result);
         return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE ? 0 : -1;
     }
@@ -70,7 +78,9 @@ class TlsClient {
         std::string text(bytes_max, '\0');
         std::size_t count = 0;
         const int result = SSL_read_ex(connection_.get(), text.data(), text.size(), &count);
-        if (result != 1) is_over_ = SSL_get_error(connection_.get(), result) != SSL_ERROR_WANT_READ;
+        if (result != 1) {
+            is_over_ = SSL_get_error(connection_.get(), result) != SSL_ERROR_WANT_READ;
+        }
         text.resize(result == 1 ? count : 0);
         return text;
     }

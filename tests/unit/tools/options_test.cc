@@ -22,7 +22,9 @@ constexpr Option kTable[] = {
 
 std::expected<Options, std::string> parse(const std::vector<std::string>& words) {
     auto options = Options::parse(kTable, words);
-    if (!options) return std::unexpected(options.error().message);
+    if (!options) {
+        return std::unexpected(options.error().message);
+    }
     return std::move(*options);
 }
 

@@ -19,7 +19,9 @@ TEST(Progress, NothingIsSaidWhereNobodyLooks) {
     client::TcpNetwork network;
     {
         Progress progress({network, file, file, file}, file);
-        for (int i = 0; i < 1000; ++i) progress.show(i, 1);
+        for (int i = 0; i < 1000; ++i) {
+            progress.show(i, 1);
+        }
     }
     EXPECT_EQ(std::ftell(file), 0);
     std::fclose(file);

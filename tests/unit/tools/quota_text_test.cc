@@ -93,7 +93,9 @@ TEST(QuotasInForce, EachKindIsLookedForByItself) {
         {{{"user", std::nullopt}}, {{"consumer_byte_rate", 2}, {"request_percentage", 3}}},
     };
     std::vector<std::string> found;
-    for (const QuotaInForce& one : quotas_in_force(all, {.user = "anna"})) found.emplace_back(one.key);
+    for (const QuotaInForce& one : quotas_in_force(all, {.user = "anna"})) {
+        found.emplace_back(one.key);
+    }
     EXPECT_THAT(found, ElementsAre("consumer_byte_rate", "request_percentage"));
 }
 

@@ -28,14 +28,18 @@ class Acls : public ::testing::Test {
     }
     std::vector<std::string> present() {
         std::vector<std::string> texts;
-        for (const access::AclPointer& acl : catalog_.core().snapshot()->acls().acls()) texts.push_back(to_text(*acl));
+        for (const access::AclPointer& acl : catalog_.core().snapshot()->acls().acls()) {
+            texts.push_back(to_text(*acl));
+        }
         return texts;
     }
     /// As many as asked for, in requests as large as may be.
     void fill(std::size_t count) {
         std::vector<std::string> names;
         names.reserve(count);
-        for (std::size_t number = 0; number < count; ++number) names.push_back("n" + std::to_string(number));
+        for (std::size_t number = 0; number < count; ++number) {
+            names.push_back("n" + std::to_string(number));
+        }
         for (std::size_t begin = 0; begin < count; begin += kMaxAclsPerRequest) {
             std::vector<AclToCreate> acls;
             for (std::size_t number = begin; number < std::min(count, begin + kMaxAclsPerRequest); ++number) {
@@ -134,9 +138,13 @@ TEST_F(Acls, OfTwoFiltersAreToldToBothAndDeletedOnce) {
 TEST_F(Acls, AreAddedAndRemovedByTenThousandAtMost) {
     fill(kMaxAclsPerRequest);
     std::vector<std::string> names;
-    for (std::size_t number = 0; number <= kMaxAclsPerRequest; ++number) names.push_back("m" + std::to_string(number));
+    for (std::size_t number = 0; number <= kMaxAclsPerRequest; ++number) {
+        names.push_back("m" + std::to_string(number));
+    }
     std::vector<AclToCreate> acls;
-    for (const std::string& name : names) acls.push_back(with(kReadT, [&](AclToCreate& acl) { acl.name = name; }));
+    for (const std::string& name : names) {
+        acls.push_back(with(kReadT, [&](AclToCreate& acl) { acl.name = name; }));
+    }
     const auto results = create(acls);
     EXPECT_EQ(results.front(), error(ErrorCode::policy_violation, "Unable to perform excessively large batch operation."));
     EXPECT_EQ(results.back(), results.front());

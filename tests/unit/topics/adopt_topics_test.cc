@@ -130,7 +130,9 @@ TEST_F(AdoptTopics, ThatCannotBeAreRefusedAloneAndTheOthersAreNot) {
                               ProducerId{0}});
     std::vector<std::string> refused;
     for (const AdoptTopicsReply::Topic& topic : reply.topics) {
-        if (topic.error.failed()) refused.push_back(topic.name);
+        if (topic.error.failed()) {
+            refused.push_back(topic.name);
+        }
     }
     EXPECT_THAT(refused, ElementsAre("orders", "same-id", "or/ders", "empty", "or.ders"));
     EXPECT_EQ(find("orders")->id, kOrdersId);

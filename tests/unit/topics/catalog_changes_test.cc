@@ -37,7 +37,9 @@ TEST(CreatePartitions, RecordsOfAnExpansionAreOneGroup) {
     catalog.create("orders", 3);
     catalog.expand("orders", 6);
     std::vector<std::size_t> types;
-    for (const CatalogRecord& record : catalog.last_effects.records) types.push_back(decode_key(as_bytes(record.key))->index());
+    for (const CatalogRecord& record : catalog.last_effects.records) {
+        types.push_back(decode_key(as_bytes(record.key))->index());
+    }
     EXPECT_THAT(types,
                 ElementsAre(CatalogKey(TopicKey{}).index(), CatalogKey(ExpansionKey{}).index(), CatalogKey(StateKey{}).index()));
     ASSERT_EQ(catalog.last_effects.changes.size(), 1u);
@@ -148,7 +150,9 @@ TEST(DeleteTopics, FindsTopicsByNameAndById) {
 
 TEST(DeleteTopics, RefusalsAreKafkas) {
     TestCatalog catalog;
-    for (const char* name : {"foo", "bar", "baz"}) catalog.create(name);
+    for (const char* name : {"foo", "bar", "baz"}) {
+        catalog.create(name);
+    }
     const auto id = [&](const char* name) { return catalog.catalog().find_topic(name)->id; };
     const TopicId unknown = TestTopicIds(999)();
     DeleteTopicsCommand command;
@@ -164,7 +168,9 @@ TEST(DeleteTopics, RefusalsAreKafkas) {
                       {std::nullopt, unknown}};
     const auto reply = catalog.carry_out(catalog.core().delete_topics(command, catalog.context()));
     std::map<std::string, CatalogError> by_text;
-    for (const DeletedTopic& topic : reply.topics) by_text[topic.name.value_or(topic.id.to_string())] = topic.error;
+    for (const DeletedTopic& topic : reply.topics) {
+        by_text[topic.name.value_or(topic.id.to_string())] = topic.error;
+    }
     const auto invalid = [](std::string text) { return error(ErrorCode::invalid_request, std::move(text)); };
     EXPECT_EQ(by_text.size(), 7u);
     EXPECT_EQ(by_text[TopicId{}.to_string()], invalid("Neither topic name nor id were specified."));
@@ -375,7 +381,9 @@ TEST(Replay, RefusesAnExpansionHistoryWithAGap) {
         CatalogCore core(rules);
         const std::string gap = encode_key(ExpansionKey{catalog.catalog().find_topic("t")->id, missing});
         for (const auto& [key, value] : catalog.persisted) {
-            if (key == gap) continue;
+            if (key == gap) {
+                continue;
+            }
             ASSERT_TRUE(core.replay(as_bytes(key), as_bytes(value)).has_value());
         }
         EXPECT_FALSE(core.finish_replay().has_value()) << missing;

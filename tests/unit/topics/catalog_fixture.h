@@ -24,13 +24,17 @@ class TestConfigRules final : public ConfigRules {
             if (!kKnown.contains(name)) {
                 return {ErrorCode::invalid_config, "Unknown " + kind(resource.type) + " config name: " + name};
             }
-            if (value == "bad") return {ErrorCode::invalid_config, "Invalid value bad for configuration " + name};
+            if (value == "bad") {
+                return {ErrorCode::invalid_config, "Invalid value bad for configuration " + name};
+            }
         }
         return {};
     }
     bool is_list(ConfigResourceType, std::string_view name) const override { return name == "cleanup.policy"; }
     std::optional<std::string> default_value(ConfigResourceType, std::string_view name) const override {
-        if (name == "cleanup.policy") return "delete";
+        if (name == "cleanup.policy") {
+            return "delete";
+        }
         return std::nullopt;
     }
 
@@ -47,7 +51,9 @@ class TestTopicIds {
     explicit TestTopicIds(std::uint64_t first = 1) : next_(first) {}
     TopicId operator()() {
         TopicId id;
-        for (std::size_t byte = 0; byte < 8; ++byte) id.bytes[8 + byte] = static_cast<std::uint8_t>(next_ >> (56 - 8 * byte));
+        for (std::size_t byte = 0; byte < 8; ++byte) {
+            id.bytes[8 + byte] = static_cast<std::uint8_t>(next_ >> (56 - 8 * byte));
+        }
         id.bytes[0] = 0x10;
         ++next_;
         return id;
@@ -120,7 +126,9 @@ class TestCatalog {
 
   private:
     static void must(bool condition) {
-        if (!condition) std::abort();
+        if (!condition) {
+            std::abort();
+        }
     }
 
     TestConfigRules rules_;

@@ -23,7 +23,9 @@ struct LimitedCatalog : TestCatalog {
         const auto reply =
             carry_out(core().create_topics({.topics = std::move(topics), .validate_only = validate_only}, context()));
         std::vector<CatalogError> errors;
-        for (const CreatedTopic& topic : reply.topics) errors.push_back(topic.error);
+        for (const CreatedTopic& topic : reply.topics) {
+            errors.push_back(topic.error);
+        }
         return errors;
     }
 };

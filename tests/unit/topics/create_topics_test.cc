@@ -43,7 +43,9 @@ TEST(CreateTopics, RefusesInvalidNamesWithKafkasTexts) {
 TEST(CreateTopics, CountsTheLengthOfANameAsJavaDoes) {
     // 249 characters of two bytes each are not too long, only illegal.
     std::string name;
-    for (int index = 0; index < 249; ++index) name += "\xc3\xa9";
+    for (int index = 0; index < 249; ++index) {
+        name += "\xc3\xa9";
+    }
     EXPECT_THAT(topic_name_problem(name).value_or(""), ::testing::HasSubstr("contains one or more characters"));
     EXPECT_THAT(topic_name_problem(name + "\xc3\xa9").value_or(""), ::testing::HasSubstr("longer than the max allowed"));
 }
@@ -77,8 +79,9 @@ TEST(CreateTopics, RefusesBadCountsInKafkasOrder) {
 TEST(CreateTopics, AnswersDuplicateNamesOnceAndCreatesTheOthers) {
     TestCatalog catalog;
     CreateTopicsCommand command;
-    for (const char* name : {"twice", "once", "twice", "twice", "__cluster_metadata", "__partita_catalog"})
+    for (const char* name : {"twice", "once", "twice", "twice", "__cluster_metadata", "__partita_catalog"}) {
         command.topics.push_back({name});
+    }
     const auto reply = catalog.carry_out(catalog.core().create_topics(command, catalog.context()));
     ASSERT_EQ(reply.topics.size(), 4u);
     EXPECT_EQ(reply.topics[0].name, "once");
@@ -168,7 +171,9 @@ TEST(CreateTopics, RequestOfTenThousandRecordsIsTheLargest) {
 TEST(CreateTopics, ExcessiveRequestFailsAsAWhole) {
     TestCatalog catalog;
     CreateTopicsCommand command;
-    for (const char* name : {"a", "b", "b"}) command.topics.push_back({name, 4999});
+    for (const char* name : {"a", "b", "b"}) {
+        command.topics.push_back({name, 4999});
+    }
     command.topics.push_back({"c", 5000});
     const auto reply = catalog.carry_out(catalog.core().create_topics(command, catalog.context()));
     ASSERT_EQ(reply.topics.size(), 4u);

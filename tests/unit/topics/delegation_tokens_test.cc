@@ -82,7 +82,9 @@ TEST_F(DelegationTokens, AreRenewedByOwnerAndRenewersUpToTheirLatestTime) {
     EXPECT_EQ(renew(token.id, kCarol).error, ErrorCode::delegation_token_owner_mismatch);
     EXPECT_EQ(renew("nobody").error, ErrorCode::delegation_token_not_found);
     EXPECT_EQ(renew("").error, ErrorCode::delegation_token_not_found);
-    for (; catalog_.time_ms < 10'500; catalog_.time_ms += 500) (void)renew(token.id);
+    for (; catalog_.time_ms < 10'500; catalog_.time_ms += 500) {
+        (void)renew(token.id);
+    }
     EXPECT_EQ(renew(token.id).expires_ms, 11'000);
     catalog_.restart();
     EXPECT_EQ(find(token.id)->expires.value, 11'000);

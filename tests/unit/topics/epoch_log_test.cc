@@ -55,7 +55,9 @@ TEST(EpochLog, CircumstancesAreInTheAtomicGroupOfTheNewCount) {
     catalog.create("orders", 3);
     expand(catalog, "orders", 6, circumstances());
     std::vector<std::size_t> types;
-    for (const CatalogRecord& record : catalog.last_effects.records) types.push_back(decode_key(as_bytes(record.key))->index());
+    for (const CatalogRecord& record : catalog.last_effects.records) {
+        types.push_back(decode_key(as_bytes(record.key))->index());
+    }
     EXPECT_THAT(types,
                 ElementsAre(CatalogKey(TopicKey{}).index(), CatalogKey(ExpansionKey{}).index(), CatalogKey(StateKey{}).index()));
 }
@@ -88,7 +90,9 @@ TEST(EpochLog, CutsWhatExceedsItsBounds) {
     catalog.create("orders", 3);
     ExpansionCircumstances known;
     known.requested_by.client_id = std::string(100'000, 'c');
-    for (int index = 0; index < 1500; ++index) known.groups.push_back({"g" + std::to_string(index), "Empty"});
+    for (int index = 0; index < 1500; ++index) {
+        known.groups.push_back({"g" + std::to_string(index), "Empty"});
+    }
     known.findings.resize(100, "H01");
     known.seeded_groups.resize(1500, "g");
     expand(catalog, "orders", 6, known);
@@ -144,8 +148,9 @@ TEST(EpochLog, SeedsThatWereTakenBackAreForgottenForGoodAndNothingElseIs) {
     catalog.restart();
     EXPECT_EQ(*last_epoch(catalog, "orders").circumstances, expected);
     EXPECT_THAT(last_epoch(catalog, "orders").producer_switches, ElementsAre(producer("p")));
-    for (const std::int32_t epoch : {-1, 0, 2})
+    for (const std::int32_t epoch : {-1, 0, 2}) {
         EXPECT_TRUE(catalog.core().forget_seeded_groups(id, epoch).effects.empty()) << epoch;
+    }
     EXPECT_TRUE(catalog.core().forget_seeded_groups(TopicId{}, 1).effects.empty());
 }
 
@@ -154,7 +159,9 @@ TEST(EpochLog, KeepsAThousandProducersOfAnExpansion) {
     catalog.create("orders", 3);
     catalog.expand("orders", 6);
     std::vector<ProducerSwitch> switches;
-    for (int index = 0; index < 1003; ++index) switches.push_back(producer("p" + std::to_string(index)));
+    for (int index = 0; index < 1003; ++index) {
+        switches.push_back(producer("p" + std::to_string(index)));
+    }
     const auto reply =
         catalog.carry_out(catalog.core().record_producer_switches({catalog.catalog().find_topic("orders")->id, 1, switches}));
     EXPECT_EQ(reply.recorded, 1000);
@@ -183,7 +190,9 @@ TEST(EpochLog, RefusesSwitchesThatBelongToNoExpansion) {
          {producer_switch_record(id, 2, producer("p")), producer_switch_record(TopicId{}, 1, producer("p"))}) {
         TestConfigRules rules;
         CatalogCore core(rules);
-        for (const auto& [key, value] : catalog.persisted) ASSERT_TRUE(core.replay(as_bytes(key), as_bytes(value)));
+        for (const auto& [key, value] : catalog.persisted) {
+            ASSERT_TRUE(core.replay(as_bytes(key), as_bytes(value)));
+        }
         ASSERT_TRUE(core.replay(as_bytes(stray.key), as_bytes(*stray.value)));
         EXPECT_FALSE(core.finish_replay().has_value());
     }

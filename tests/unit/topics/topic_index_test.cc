@@ -69,7 +69,9 @@ TEST(TopicIndex, EqualsAMapUnderRandomEditsAndLeavesOldCopiesAlone) {
             const auto expected = model.lower_bound(name);
             const auto actual = index.lower_bound(name);
             ASSERT_EQ(actual == index.end(), expected == model.end());
-            if (expected == model.end()) continue;
+            if (expected == model.end()) {
+                continue;
+            }
             ASSERT_EQ(&*actual, expected->second.get());
         }
     }
@@ -95,7 +97,9 @@ TEST(TopicIndex, BuiltAtOnceEqualsBuiltByInserts) {
 TEST(TopicIndex, FindsTheFirstCollidingNameOnly) {
     TestTopicIds ids;
     TopicIndex index;
-    for (const char* name : {"a.b_c", "a_b.c", "a-b-c", "ab"}) index.insert(make_topic(name, ids()));
+    for (const char* name : {"a.b_c", "a_b.c", "a-b-c", "ab"}) {
+        index.insert(make_topic(name, ids()));
+    }
     EXPECT_EQ(index.find_colliding("a.b.c")->name, "a.b_c");
     EXPECT_EQ(index.find_colliding("a.b_c")->name, "a_b.c");
     EXPECT_EQ(index.find_colliding("a-b-c"), nullptr);

@@ -32,12 +32,18 @@ namespace partita::transactions::testing {
 /// A marker as it stands in a partition, in words: "commit 1000/0".
 inline std::string marker_text(Bytes bytes) {
     const auto batch = parse_batch(bytes);
-    if (!batch) return "no batch";
+    if (!batch) {
+        return "no batch";
+    }
     RecordReader reader(*batch);
     RecordView record;
-    if (!reader.next(record).value_or(false)) return "no record";
+    if (!reader.next(record).value_or(false)) {
+        return "no record";
+    }
     const auto marker = parse_end_transaction_marker(record);
-    if (!marker) return "no marker";
+    if (!marker) {
+        return "no marker";
+    }
     return std::string(marker->type == ControlRecordType::commit ? "commit " : "abort ") +
            std::to_string(batch->header.producer_id.value) + "/" + std::to_string(batch->header.producer_epoch.value);
 }
@@ -111,7 +117,9 @@ class TransactionFixture : public ::testing::Test {
     ErrorCode add(std::string_view id, Producer producer, std::vector<std::int32_t> partitions,
                   TransactionVersion version = TransactionVersion::v2) {
         std::vector<TopicPartition> named;
-        for (const std::int32_t partition : partitions) named.push_back({"t", {partition}});
+        for (const std::int32_t partition : partitions) {
+            named.push_back({"t", {partition}});
+        }
         return ask(AddPartitions{.transactional_id = id, .producer = producer, .partitions = named, .client_version = version})
             .error;
     }
@@ -129,7 +137,9 @@ class TransactionFixture : public ::testing::Test {
     TransactionState state_of(std::string_view id) { return describe(id).state; }
     std::vector<std::string> listed(const ListTransactions& command) {
         std::vector<std::string> ids;
-        for (const auto& entry : ask(command).transactions) ids.push_back(entry.transactional_id);
+        for (const auto& entry : ask(command).transactions) {
+            ids.push_back(entry.transactional_id);
+        }
         return ids;
     }
     /// Puts a record into the log that another broker wrote.
@@ -162,7 +172,9 @@ class TransactionFixture : public ::testing::Test {
     };
     static Stored stored(const coordination::EncodedRecord& encoded) {
         Stored one{std::string(as_text(encoded.key)), std::nullopt};
-        if (encoded.value) one.value = as_text(*encoded.value);
+        if (encoded.value) {
+            one.value = as_text(*encoded.value);
+        }
         return one;
     }
     void replay(const Stored& stored, TransactionCoordinator& coordinator) {
@@ -191,17 +203,23 @@ class TransactionFixture : public ::testing::Test {
                 const std::string place = std::string(write.topic) + "-" + std::to_string(write.partition.value);
                 const auto failing = failing_.find(place);
                 const ErrorCode error = failing == failing_.end() ? ErrorCode::none : failing->second;
-                if (error == ErrorCode::none) markers_[place].push_back(marker_text(write.batch));
+                if (error == ErrorCode::none) {
+                    markers_[place].push_back(marker_text(write.batch));
+                }
                 outcomes.push_back({write.token, error});
                 ++writes_;
             }
             for (auto& reply : effects.replies) {
                 ASSERT_TRUE(replies_.emplace(reply.token.value, std::move(reply.result)).second) << "answered twice";
             }
-            if (!outcomes.empty()) coordinator_->written(outcomes, now_, effects_);
+            if (!outcomes.empty()) {
+                coordinator_->written(outcomes, now_, effects_);
+            }
         }
         TransactionCoordinator follower(config_, kCoordinatorEpoch);
-        for (const Stored& stored : log_) replay(stored, follower);
+        for (const Stored& stored : log_) {
+            replay(stored, follower);
+        }
         EXPECT_EQ(follower.dump(), coordinator_->dump());
     }
 

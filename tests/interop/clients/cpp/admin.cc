@@ -35,11 +35,15 @@ using Places = Owned<rd_kafka_topic_partition_list_t, rd_kafka_topic_partition_l
 using Resource = Owned<rd_kafka_ConfigResource_t, rd_kafka_ConfigResource_destroy>;
 
 void check(rd_kafka_resp_err_t code, const char* text) {
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) throw Failure(code, text != nullptr ? text : rd_kafka_err2str(code));
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        throw Failure(code, text != nullptr ? text : rd_kafka_err2str(code));
+    }
 }
 
 void check(const rd_kafka_error_t* error) {
-    if (error != nullptr) throw Failure(rd_kafka_error_code(error), rd_kafka_error_string(error));
+    if (error != nullptr) {
+        throw Failure(rd_kafka_error_code(error), rd_kafka_error_string(error));
+    }
 }
 
 /// A client for one call.
@@ -58,7 +62,9 @@ class Admin {
         check(rd_kafka_AdminOptions_set_request_timeout(options.get(), kTimeoutMs, text.data(), text.size()), text.data());
         begin(handle(), options.get(), queue_.get());
         Event event(rd_kafka_queue_poll(queue_.get(), 2 * kTimeoutMs));
-        if (!event) throw Failure(RD_KAFKA_RESP_ERR__TIMED_OUT, "no answer");
+        if (!event) {
+            throw Failure(RD_KAFKA_RESP_ERR__TIMED_OUT, "no answer");
+        }
         check(rd_kafka_event_error(event.get()), rd_kafka_event_error_string(event.get()));
         return event;
     }
@@ -95,7 +101,9 @@ Json create_partitions(const Json& request) {
     std::array<char, 512> text{};
     const NewPartitions wanted(
         rd_kafka_NewPartitions_new(topic_of(request).c_str(), request.at("count"), text.data(), text.size()));
-    if (!wanted) throw Failure(-1, text.data());
+    if (!wanted) {
+        throw Failure(-1, text.data());
+    }
     rd_kafka_NewPartitions_t* all[] = {wanted.get()};
     const Event event =
         admin.call([&](auto* client, auto* options, auto* queue) { rd_kafka_CreatePartitions(client, all, 1, options, queue); });
@@ -176,7 +184,9 @@ Json list_topics(const Json&) {
     library::check(admin.client().metadata(true, nullptr, &raw, kTimeoutMs));
     const std::unique_ptr<RdKafka::Metadata> metadata(raw);
     Json names = Json::array();
-    for (const RdKafka::TopicMetadata* topic : *metadata->topics()) names.push_back(topic->topic());
+    for (const RdKafka::TopicMetadata* topic : *metadata->topics()) {
+        names.push_back(topic->topic());
+    }
     return {{"topics", names}};
 }
 
@@ -187,7 +197,9 @@ Json list_groups(const Json&) {
     std::size_t count = 0;
     const auto** groups = rd_kafka_ListConsumerGroups_result_valid(rd_kafka_event_ListConsumerGroups_result(event.get()), &count);
     Json names = Json::array();
-    for (std::size_t i = 0; i < count; ++i) names.push_back(rd_kafka_ConsumerGroupListing_group_id(groups[i]));
+    for (std::size_t i = 0; i < count; ++i) {
+        names.push_back(rd_kafka_ConsumerGroupListing_group_id(groups[i]));
+    }
     return {{"groups", names}};
 }
 

@@ -12,12 +12,16 @@ void emit(const Json& line) {
 
 std::optional<std::string> text(const Json& object, const char* name) {
     const auto found = object.find(name);
-    if (found == object.end() || found->is_null()) return std::nullopt;
+    if (found == object.end() || found->is_null()) {
+        return std::nullopt;
+    }
     return found->get<std::string>();
 }
 
 Json text_of(const void* bytes, std::size_t size) {
-    if (bytes == nullptr) return nullptr;
+    if (bytes == nullptr) {
+        return nullptr;
+    }
     return std::string(static_cast<const char*>(bytes), size);
 }
 

@@ -30,11 +30,15 @@ Properties common_properties(const Json& request) {
 Properties identity() {
     Properties properties;
     const char* file = std::getenv("CLIENT_LIBRDKAFKA");
-    if (file == nullptr) return properties;
+    if (file == nullptr) {
+        return properties;
+    }
     std::ifstream lines(file);
     for (std::string line; std::getline(lines, line);) {
         const std::size_t end = line.find('=');
-        if (end != std::string::npos) properties.emplace_back(line.substr(0, end), line.substr(end + 1));
+        if (end != std::string::npos) {
+            properties.emplace_back(line.substr(0, end), line.substr(end + 1));
+        }
     }
     return properties;
 }
@@ -45,14 +49,18 @@ std::unique_ptr<RdKafka::Conf> make_conf(const Properties& properties) {
     Properties all = identity();
     all.insert(all.end(), properties.begin(), properties.end());
     for (const auto& [name, value] : all) {
-        if (conf->set(name, value, error) != RdKafka::Conf::CONF_OK) throw Failure(-1, error);
+        if (conf->set(name, value, error) != RdKafka::Conf::CONF_OK) {
+            throw Failure(-1, error);
+        }
     }
     return conf;
 }
 
 template <class Client>
 std::unique_ptr<Client> made(Client* client, const std::string& error) {
-    if (client == nullptr) throw Failure(-1, error);
+    if (client == nullptr) {
+        throw Failure(-1, error);
+    }
     return std::unique_ptr<Client>(client);
 }
 
@@ -61,7 +69,9 @@ std::unique_ptr<Client> made(Client* client, const std::string& error) {
 Failure failure(RdKafka::ErrorCode code) { return {static_cast<int>(code), RdKafka::err2str(code)}; }
 
 void check(RdKafka::ErrorCode code) {
-    if (code != RdKafka::ERR_NO_ERROR) throw failure(code);
+    if (code != RdKafka::ERR_NO_ERROR) {
+        throw failure(code);
+    }
 }
 
 std::unique_ptr<RdKafka::Producer> make_producer(const Json& request, RdKafka::DeliveryReportCb* told) {
@@ -73,7 +83,9 @@ std::unique_ptr<RdKafka::Producer> make_producer(const Json& request, RdKafka::D
     properties.emplace_back("message.max.bytes", "20000000");
     const auto conf = make_conf(properties);
     std::string error;
-    if (told != nullptr) conf->set("dr_cb", told, error);
+    if (told != nullptr) {
+        conf->set("dr_cb", told, error);
+    }
     return made(RdKafka::Producer::create(conf.get(), error), error);
 }
 
@@ -88,13 +100,17 @@ std::unique_ptr<RdKafka::KafkaConsumer> make_consumer(const Json& request, RdKaf
         properties.emplace_back("session.timeout.ms", std::to_string(request["session_timeout_ms"].get<int>()));
         properties.emplace_back("heartbeat.interval.ms", "500");
     }
-    if (const auto instance = agent::text(request, "instance_id")) properties.emplace_back("group.instance.id", *instance);
+    if (const auto instance = agent::text(request, "instance_id")) {
+        properties.emplace_back("group.instance.id", *instance);
+    }
     if (const auto assignor = agent::text(request, "assignor")) {
         properties.emplace_back("partition.assignment.strategy", *assignor == "cooperative" ? "cooperative-sticky" : "range");
     }
     const auto conf = make_conf(properties);
     std::string error;
-    if (rebalanced != nullptr) conf->set("rebalance_cb", rebalanced, error);
+    if (rebalanced != nullptr) {
+        conf->set("rebalance_cb", rebalanced, error);
+    }
     return made(RdKafka::KafkaConsumer::create(conf.get(), error), error);
 }
 
@@ -107,7 +123,9 @@ std::vector<int> partition_ids(RdKafka::Handle& client, const std::string& topic
     const RdKafka::TopicMetadata& found = *metadata->topics()->at(0);
     check(found.err());
     std::vector<int> ids;
-    for (const RdKafka::PartitionMetadata* partition : *found.partitions()) ids.push_back(partition->id());
+    for (const RdKafka::PartitionMetadata* partition : *found.partitions()) {
+        ids.push_back(partition->id());
+    }
     std::ranges::sort(ids);
     return ids;
 }

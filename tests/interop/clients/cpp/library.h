@@ -45,7 +45,9 @@ class Places {
     }
     /// All partitions of a topic at one offset, or at one timestamp where that is what is meant.
     void add_everywhere(RdKafka::Handle& client, const std::string& topic, std::int64_t offset) {
-        for (const int partition : partition_ids(client, topic)) add(topic, partition, offset);
+        for (const int partition : partition_ids(client, topic)) {
+            add(topic, partition, offset);
+        }
     }
     [[nodiscard]] std::vector<RdKafka::TopicPartition*>& list() { return places_; }
 

@@ -31,7 +31,9 @@ RdKafka::ErrorCode send(RdKafka::Producer& producer, const std::string& topic, c
         headers.reset(RdKafka::Headers::create());
         for (const Json& header : record["headers"]) {
             std::optional<std::string> content;
-            if (!header.at(1).is_null()) content = header.at(1).get<std::string>();
+            if (!header.at(1).is_null()) {
+                content = header.at(1).get<std::string>();
+            }
             headers->add(header.at(0).get<std::string>(), pointer(content), size(content));
         }
     }
@@ -39,7 +41,9 @@ RdKafka::ErrorCode send(RdKafka::Producer& producer, const std::string& topic, c
         producer.produce(topic, record.value("partition", RdKafka::Topic::PARTITION_UA), RdKafka::Producer::RK_MSG_COPY,
                          const_cast<char*>(pointer(value)), size(value), pointer(key), size(key),
                          record.value("timestamp", std::int64_t{0}), headers.get(), opaque);
-    if (code == RdKafka::ERR_NO_ERROR) headers.release();  // The record has them now.
+    if (code == RdKafka::ERR_NO_ERROR) {
+        headers.release();  // The record has them now.
+    }
     return code;
 }
 
@@ -69,7 +73,9 @@ Json produce(const Json& request) {
     const auto producer = library::make_producer(request, &acks);
     for (std::size_t i = 0; i < records.size(); ++i) {
         const RdKafka::ErrorCode code = send(*producer, request.at("topic"), records[i], &acks.place(i));
-        if (code != RdKafka::ERR_NO_ERROR) acks.place(i) = library::failure(code).fields();
+        if (code != RdKafka::ERR_NO_ERROR) {
+            acks.place(i) = library::failure(code).fields();
+        }
     }
     library::check(producer->flush(2 * library::kTimeoutMs));
     return acks.reply();
@@ -84,7 +90,9 @@ Json read_topic(const Json& request) {
     const auto deadline = Clock::now() + std::chrono::milliseconds(request.at("timeout_ms"));
     while (records.size() < request.at("count") && Clock::now() < deadline) {
         const std::unique_ptr<RdKafka::Message> message(consumer->consume(100));
-        if (message->err() == RdKafka::ERR__TIMED_OUT) continue;
+        if (message->err() == RdKafka::ERR__TIMED_OUT) {
+            continue;
+        }
         library::check(message->err());
         records.push_back(library::describe(*message));
     }
@@ -97,7 +105,9 @@ Json offsets(library::Places& places, std::int64_t least) {
     Json found = Json::object();
     for (const RdKafka::TopicPartition* place : places.list()) {
         library::check(place->err());
-        if (place->offset() >= least) found[std::to_string(place->partition())] = place->offset();
+        if (place->offset() >= least) {
+            found[std::to_string(place->partition())] = place->offset();
+        }
     }
     return {{"offsets", found}};
 }
@@ -163,7 +173,9 @@ class Stream final : public agent::Running, private RdKafka::DeliveryReportCb {
                    RdKafka::ERR__QUEUE_FULL) {
                 producer_->poll(100);
             }
-            if (code != RdKafka::ERR_NO_ERROR) progress_.fail(n, RdKafka::err2str(code));
+            if (code != RdKafka::ERR_NO_ERROR) {
+                progress_.fail(n, RdKafka::err2str(code));
+            }
             producer_->poll(0);
             std::this_thread::sleep_until(next);
         }

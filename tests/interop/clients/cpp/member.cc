@@ -19,7 +19,9 @@ bool is_refused_commit(int code) {
 
 void check(RdKafka::Error* raw) {
     const std::unique_ptr<RdKafka::Error> error(raw);
-    if (error) throw library::failure(error->code());
+    if (error) {
+        throw library::failure(error->code());
+    }
 }
 
 }  // namespace
@@ -41,7 +43,9 @@ void Member::tell(const std::string& event, const Failure& failure) const {
     line["member"] = name_;
     line["event"] = event;
     line["partitions"] = Json::array();
-    for (const auto& [partition, offset] : uncommitted_) line["partitions"].push_back(partition);
+    for (const auto& [partition, offset] : uncommitted_) {
+        line["partitions"].push_back(partition);
+    }
     agent::emit(line);
 }
 
@@ -50,11 +54,15 @@ void Member::rebalance_cb(RdKafka::KafkaConsumer* consumer, RdKafka::ErrorCode w
     const bool is_cooperative = consumer->rebalance_protocol() == "COOPERATIVE";
     std::string change = "assigned";
     if (what == RdKafka::ERR__ASSIGN_PARTITIONS) {
-        for (const RdKafka::TopicPartition* partition : partitions) owned_.insert(partition->partition());
+        for (const RdKafka::TopicPartition* partition : partitions) {
+            owned_.insert(partition->partition());
+        }
         is_cooperative ? check(consumer->incremental_assign(partitions)) : library::check(consumer->assign(partitions));
     } else {
         change = consumer->assignment_lost() ? "lost" : "revoked";
-        if (change == "revoked") commit();
+        if (change == "revoked") {
+            commit();
+        }
         for (const RdKafka::TopicPartition* partition : partitions) {
             owned_.erase(partition->partition());
             uncommitted_.erase(partition->partition());
@@ -66,9 +74,13 @@ void Member::rebalance_cb(RdKafka::KafkaConsumer* consumer, RdKafka::ErrorCode w
 
 /// A refusal that a rebalance explains is told and kept: the revocation or the next round commits it.
 void Member::commit() {
-    if (uncommitted_.empty()) return;
+    if (uncommitted_.empty()) {
+        return;
+    }
     library::Places places;
-    for (const auto& [partition, offset] : uncommitted_) places.add(topic_, partition, offset);
+    for (const auto& [partition, offset] : uncommitted_) {
+        places.add(topic_, partition, offset);
+    }
     const RdKafka::ErrorCode code = consumer_->commitSync(places.list());
     if (code == RdKafka::ERR_NO_ERROR) {
         uncommitted_.clear();
@@ -83,7 +95,9 @@ void Member::take() {
     int patience_ms = kPatienceMs;
     for (int taken = 0; taken < kBatchMax; ++taken, patience_ms = 0) {
         const std::unique_ptr<RdKafka::Message> message(consumer_->consume(patience_ms));
-        if (message->err() == RdKafka::ERR__TIMED_OUT) break;
+        if (message->err() == RdKafka::ERR__TIMED_OUT) {
+            break;
+        }
         library::check(message->err());
         Json event = library::describe(*message);
         event["member"] = name_;
@@ -96,7 +110,9 @@ void Member::take() {
 
 void Member::run() {
     try {
-        while (!stop_) take();
+        while (!stop_) {
+            take();
+        }
         // Leaves the group; commits within, as its partitions are revoked.
         consumer_->close();
     } catch (const Failure& failure) {

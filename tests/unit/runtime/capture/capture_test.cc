@@ -114,7 +114,9 @@ class CaptureTest : public ::testing::Test {
     [[nodiscard]] std::vector<std::string> names() const {
         std::vector<std::string> names;
         for (const std::string& path : files_->files_below("/captured")) {
-            if (path.ends_with(".avro")) names.push_back(path);
+            if (path.ends_with(".avro")) {
+                names.push_back(path);
+            }
         }
         return names;
     }
@@ -181,10 +183,14 @@ TEST_F(CaptureTest, AFileIsWrittenAsSoonAsEnoughWaits) {
     append({.records = 10, .value_bytes = 90});
     pass(2000);
     EXPECT_THAT(names(), IsEmpty());
-    for (int batch = 0; batch < 4; ++batch) append({.records = 10, .value_bytes = 90});
+    for (int batch = 0; batch < 4; ++batch) {
+        append({.records = 10, .value_bytes = 90});
+    }
     pass(4000);
     EXPECT_THAT(names(), SizeIs(4)) << "what is less than the size waits for the end of the window";
-    for (const std::string& name : names()) EXPECT_LT(files_->content(name).size(), 2000 + 300);
+    for (const std::string& name : names()) {
+        EXPECT_LT(files_->content(name).size(), 2000 + 300);
+    }
     pass(kIntervalMs);
     EXPECT_EQ(captured(), first(50));
 }
@@ -222,7 +228,9 @@ TEST_F(CaptureTest, WhatWasAbortedAndMarkersAreLeftOutAndWhatIsOpenWaits) {
 TEST_F(CaptureTest, ManyAbortedTransactionsAreToldApart) {
     std::vector<std::int64_t> kept;
     for (std::int64_t producer = 1; producer <= 40; ++producer) {
-        if (producer % 3 == 0) kept.insert(kept.end(), {log_->log_end_offset().value, log_->log_end_offset().value + 1});
+        if (producer % 3 == 0) {
+            kept.insert(kept.end(), {log_->log_end_offset().value, log_->log_end_offset().value + 1});
+        }
         append_transaction(producer, producer % 3 == 0 ? ControlRecordType::commit : ControlRecordType::abort);
     }
     configs_["partita.capture.size.bytes"] = "1500";
@@ -322,7 +330,9 @@ TEST_F(CaptureTest, AFullDirectoryIsToldAndNothingIsLost) {
 }
 
 TEST_F(CaptureTest, WhatIsDamagedInTheLogIsLeftOutAfterThreeAttemptsAndNothingElseIs) {
-    for (int batch = 0; batch < 3; ++batch) append({.records = 2});
+    for (int batch = 0; batch < 3; ++batch) {
+        append({.records = 2});
+    }
     const std::string segment = log_->directory_path() + "/00000000000000000000.log";
     std::string content = world_->system.content(segment);
     content.at(content.size() / 2) ^= 1;
@@ -346,7 +356,9 @@ TEST_F(CaptureTest, ProgressThatCannotBeReadStopsThePartitionUntilSomebodyLooks)
     pass(kIntervalMs);
     std::string progress;
     for (const std::string& path : files_->files_below("/captured")) {
-        if (path.ends_with(".progress")) progress = path;
+        if (path.ends_with(".progress")) {
+            progress = path;
+        }
     }
     const std::string good = files_->content(progress);
     append({.records = 2});
@@ -413,7 +425,9 @@ TEST_P(CaptureCrash, BeforeAnyChangeOfAFileLeavesEachRecordInOneFile) {
         std::unique_ptr<test::MemoryFileSystem> left;
         int at = 0;
         files_->before_change = [&] {
-            if (++at == crash) left = files_->left_by_crash(GetParam());
+            if (++at == crash) {
+                left = files_->left_by_crash(GetParam());
+            }
         };
         play();
         ASSERT_NE(left, nullptr);

@@ -66,8 +66,12 @@ TEST_F(ClientThrottlesTest, WhoIsAnotherPrincipalHasAnotherQuota) {
 
 TEST_F(ClientThrottlesTest, ConnectionsThatAreRefusedAreNotCounted) {
     limit({{"ip", std::nullopt}}, "connection_creation_rate", 1);
-    for (int n = 0; n < 10; ++n) EXPECT_EQ(throttles_.connect("10.0.0.1", at(0)), 0) << n;
-    for (int n = 0; n < 100; ++n) EXPECT_EQ(throttles_.connect("10.0.0.1", at(0)), 1000) << n;
+    for (int n = 0; n < 10; ++n) {
+        EXPECT_EQ(throttles_.connect("10.0.0.1", at(0)), 0) << n;
+    }
+    for (int n = 0; n < 100; ++n) {
+        EXPECT_EQ(throttles_.connect("10.0.0.1", at(0)), 1000) << n;
+    }
     EXPECT_EQ(throttles_.connect("10.0.0.2", at(0)), 0);
     EXPECT_EQ(throttles_.connect("10.0.0.1", at(11'000)), 0);
 }

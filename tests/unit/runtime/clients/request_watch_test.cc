@@ -24,7 +24,9 @@ TEST(ErrorRing, TheSameErrorOfAConnectionIsOneEntry) {
     ring.add(error(1, ErrorCode::not_coordinator, "a", 10));
     ring.add(error(1, ErrorCode::not_coordinator, "b", 20));
     ring.add(error(2, ErrorCode::not_coordinator, "a", 30));
-    for (std::int64_t time = 40; time < 1040; ++time) ring.add(error(1, ErrorCode::not_coordinator, "a", time));
+    for (std::int64_t time = 40; time < 1040; ++time) {
+        ring.add(error(1, ErrorCode::not_coordinator, "a", time));
+    }
     ASSERT_THAT(ring.errors(), SizeIs(3));
     EXPECT_EQ(ring.total(), 1003U);
     const GivenError& last = ring.errors().back();
@@ -46,7 +48,9 @@ TEST(ErrorRing, KeepsTheLast) {
 TEST(LatencyHistogram, APercentileIsAtMostAQuarterAboveTheTruth) {
     LatencyHistogram histogram;
     EXPECT_EQ(histogram.percentile_ns(99), 0);
-    for (std::int64_t duration_us = 1; duration_us <= 10'000; ++duration_us) histogram.add(duration_us * 1000);
+    for (std::int64_t duration_us = 1; duration_us <= 10'000; ++duration_us) {
+        histogram.add(duration_us * 1000);
+    }
     for (const double percent : {1.0, 50.0, 95.0, 99.0}) {
         const double truth = percent * 100'000;
         EXPECT_GE(static_cast<double>(histogram.percentile_ns(percent)), truth) << percent;
@@ -69,7 +73,9 @@ class RequestWatched : public ::testing::Test {
     }
     ReplyNotes notes(ApiKey api, std::int64_t started_ns, ErrorCode code = ErrorCode::none) {
         ReplyNotes notes{.api = find_api(api), .version = 3, .started_ns = started_ns};
-        if (code != ErrorCode::none) notes.errors = {.kept = {{.code = code}}, .count = 1};
+        if (code != ErrorCode::none) {
+            notes.errors = {.kept = {{.code = code}}, .count = 1};
+        }
         return notes;
     }
     const RequestWatch::ApiReport* report(ApiKey key) {
@@ -138,7 +144,9 @@ TEST_F(RequestWatched, WhoHasToWaitIsOneEntryAndThereAreNotManyOfThem) {
     ASSERT_THAT(watch_.throttled(), SizeIs(1));
     EXPECT_EQ(watch_.throttled().front().times, 2U);
     EXPECT_EQ(watch_.throttled().front().total_ms, 150);
-    for (int client = 0; client < 1000; ++client) watch_.note_throttled(client_, std::to_string(client), 1, {3});
+    for (int client = 0; client < 1000; ++client) {
+        watch_.note_throttled(client_, std::to_string(client), 1, {3});
+    }
     EXPECT_THAT(watch_.throttled(), SizeIs(RequestWatch::kThrottledMax));
     EXPECT_EQ(watch_.throttled().back().client_id, "999");
 }

@@ -35,7 +35,9 @@ class ToyShards final : public CoordinatorShards<toy::Core> {
     std::unique_ptr<toy::Core> make_core(const Partition&) override { return std::make_unique<toy::Core>(); }
     void bring_up_to_date(toy::Core&) override { ++updates; }
     void on_persisted(std::span<const toy::Record> records) override {
-        for (const toy::Record& record : records) persisted.emplace_back(record.key);
+        for (const toy::Record& record : records) {
+            persisted.emplace_back(record.key);
+        }
     }
     void on_replaced() override { ++replacements; }
 };
@@ -69,7 +71,9 @@ class CoordinatorShardsTest : public ::testing::Test {
         answers.clear();
         toy::Core::asks_when_told = false;
         auto opened = MetadataStore::open(directory_ / "store");
-        if (!opened) throw std::runtime_error(opened.error().message);
+        if (!opened) {
+            throw std::runtime_error(opened.error().message);
+        }
         store_ = std::move(*opened);
         auto table = std::make_shared<TopicTable>();
         catalog_.create("outward", 2);

@@ -163,17 +163,23 @@ class Core {
     }
     [[nodiscard]] std::optional<Instant> next_deadline() const {
         std::optional<Instant> next = retry_;
-        if (!later_.empty() && (!next || later_.begin()->first < *next)) next = later_.begin()->first;
+        if (!later_.empty() && (!next || later_.begin()->first < *next)) {
+            next = later_.begin()->first;
+        }
         return next;
     }
     void fail_waiting(ErrorCode error, Effects& effects) {
         for (const auto& [key, tokens] : waiting_) {
-            for (const coordination::ReplyToken token : tokens) effects.replies.push_back({token, GetResult{.error = error}});
+            for (const coordination::ReplyToken token : tokens) {
+                effects.replies.push_back({token, GetResult{.error = error}});
+            }
         }
         waiting_.clear();
     }
     void topic_deleted(const coordination::TopicDeleted& event, Now, Effects& effects) {
-        if (values_.contains(event.name)) change(event.name, std::nullopt, effects);
+        if (values_.contains(event.name)) {
+            change(event.name, std::nullopt, effects);
+        }
     }
 
     [[nodiscard]] std::size_t size() const { return values_.size(); }
@@ -188,7 +194,9 @@ class Core {
     }
     void ask_for_owed(Now now, Effects& effects) {
         for (const auto& [key, partition] : values_) {
-            if (!key.starts_with("owed-")) continue;
+            if (!key.starts_with("owed-")) {
+                continue;
+            }
             BatchBuilder builder{BatchOptions()};
             builder.append(now.wall, std::nullopt, as_bytes(key));
             std::vector<std::byte> batch;

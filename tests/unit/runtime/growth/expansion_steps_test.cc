@@ -22,7 +22,9 @@ GrowingTopic topic_in(std::string mode, std::vector<std::string> seeded = {}) {
 
 std::vector<Kind> kinds(const std::vector<ExpansionStep>& steps) {
     std::vector<Kind> kinds;
-    for (const ExpansionStep& step : steps) kinds.push_back(step.kind);
+    for (const ExpansionStep& step : steps) {
+        kinds.push_back(step.kind);
+    }
     return kinds;
 }
 

@@ -48,7 +48,9 @@ expansion::PlannedTopic grown_topic(std::int32_t held) {
     group.protocol_type = "consumer";
     group.protocol = "range";
     group.members = {{"client", "/127.0.0.1", {}, "member"}};
-    for (std::int32_t partition = 0; partition < held; ++partition) group.members[0].assigned.push_back({partition});
+    for (std::int32_t partition = 0; partition < held; ++partition) {
+        group.members[0].assigned.push_back({partition});
+    }
     group.committed.assign(4, kNoOffset);
     facts.groups = {group};
     return facts;

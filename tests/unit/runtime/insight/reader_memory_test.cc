@@ -76,7 +76,9 @@ TEST(RememberedJoins, EndWithTheGroupOrWhenItReadsTheOtherTopicNoMore) {
 
 TEST(RememberedJoins, AreNoMoreThanTheirLimit) {
     RememberedJoins joins;
-    for (std::size_t number = 0; number <= RememberedJoins::kJoinsMax; ++number) joins.add({"g", std::to_string(number)});
+    for (std::size_t number = 0; number <= RememberedJoins::kJoinsMax; ++number) {
+        joins.add({"g", std::to_string(number)});
+    }
     EXPECT_EQ(joins.all().size(), RememberedJoins::kJoinsMax);
     EXPECT_FALSE(joins.all().contains({"g", std::to_string(RememberedJoins::kJoinsMax)}));
 }

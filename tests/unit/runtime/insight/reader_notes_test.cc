@@ -29,7 +29,9 @@ ReaderNote growth() { return {.topic = {}, .what = ReaderNote::Grown{}, .name = 
 
 TEST(ReaderNotes, AreNoMoreThanTheirLimitExceptThoseAboutGrowths) {
     ReaderNotes notes;
-    for (std::size_t number = 0; number <= ReaderNotes::kNotesMax; ++number) notes.leave(deletion());
+    for (std::size_t number = 0; number <= ReaderNotes::kNotesMax; ++number) {
+        notes.leave(deletion());
+    }
     notes.leave(growth());
     const auto taken = notes.take();
     ASSERT_EQ(taken.size(), ReaderNotes::kNotesMax + 1);

@@ -142,7 +142,9 @@ TEST_F(CountsOfRecords, LeaveOutWhatACleaningTook) {
     world.config->compact = true;
     world.config->segment_bytes = 200;
     // All of one key.
-    for (int number = 0; number < 20; ++number) write({.records = 3});
+    for (int number = 0; number < 20; ++number) {
+        write({.records = 3});
+    }
     ASSERT_EQ(all(), RecordCount{60});
     ASSERT_TRUE(log().clean({.now = TimestampMs{2000}, .key_secrets = kCountsSecrets}));
     const RecordCount left = all();

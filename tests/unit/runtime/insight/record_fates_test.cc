@@ -67,7 +67,9 @@ TEST_F(FatesOfRecords, OfABatchThatTheCleanerTookAreNotThoseOfTheNextBatch) {
     // The newest batch of a producer stays, if only its header.
     write(ProducerId{1}, 1);
     end(ProducerId{1}, ControlRecordType::commit);
-    for (int number = 0; number < 20; ++number) write_plain();
+    for (int number = 0; number < 20; ++number) {
+        write_plain();
+    }
     ASSERT_EQ(fate(0), RecordFate::aborted);
     ASSERT_TRUE(world.log().clean({.now = TimestampMs{2000}, .key_secrets = kFatesSecrets}));
     const auto slice = world.log().read(Offset{0}, {.upper_bound = world.log().high_watermark(), .minimum_one_batch = true});

@@ -11,7 +11,9 @@ class RoundScheduleTest : public ::testing::Test {
   protected:
     /// A step of the observer: it comes when it wanted to, and finds that much left. False when no round was due.
     bool step(std::int64_t least_ms = 0, bool has_topics = true) {
-        if (next_ != kNever && now_ < next_) now_ = next_;
+        if (next_ != kNever && now_ < next_) {
+            now_ = next_;
+        }
         const auto later = schedule_.begin_step(now_);
         if (later) {
             next_ = *later;

@@ -25,7 +25,9 @@ TEST(PositionsOfGroups, ComeBesideTheirCommitsAndPassWhatTransactionsLeft) {
                                        .transactional = true});
         ASSERT_TRUE(log->append(batch, kContext));
         // In the last one the transaction stays open.
-        if (index == 2) continue;
+        if (index == 2) {
+            continue;
+        }
         std::vector<std::byte> marker;
         build_end_transaction_marker({.type = index == 0 ? ControlRecordType::abort : ControlRecordType::commit}, Offset{0},
                                      LeaderEpoch{0}, ProducerId{1}, ProducerEpoch{0}, TimestampMs{1000}, marker);
@@ -47,7 +49,9 @@ TEST(PositionsOfGroups, ComeBesideTheirCommitsAndPassWhatTransactionsLeft) {
     EXPECT_THAT(groups[2].positions, ElementsAre(Offset{2}, Offset{2}));
 
     expansion::PlannedTopic facts;
-    for (const auto& partition : topic.partitions) facts.partitions.push_back({.log_end = partition->log->log_end_offset()});
+    for (const auto& partition : topic.partitions) {
+        facts.partitions.push_back({.log_end = partition->log->log_end_offset()});
+    }
     facts.groups = groups;
     RecordCountsInLogs counts(topic);
     count_unread(counts, facts);

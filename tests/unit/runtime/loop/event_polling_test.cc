@@ -23,7 +23,9 @@ constexpr std::int64_t kShort = EventPolling::kShortWaitNs;
 constexpr std::int64_t kLong = EventPolling::kShortWaitNs + 1;
 
 void note_waits(EventPolling& polling, std::size_t count, std::int64_t waited_ns) {
-    for (std::size_t i = 0; i < count; ++i) polling.note_wait(Wait::slept, waited_ns);
+    for (std::size_t i = 0; i < count; ++i) {
+        polling.note_wait(Wait::slept, waited_ns);
+    }
 }
 
 TEST(EventPolling, IsWorthwhileWhenMostOfTheLastWaitsWereShort) {
@@ -94,7 +96,9 @@ TEST(EventPolling, IsForFewClients) {
     EXPECT_TRUE(polling.is_worthwhile());
     polling.note_reply(EventPolling::kClientsMax + 1);
     EXPECT_FALSE(polling.is_worthwhile()) << "one more than that";
-    for (std::size_t reply = 0; reply < EventPolling::kRepliesRemembered; ++reply) polling.note_reply(1);
+    for (std::size_t reply = 0; reply < EventPolling::kRepliesRemembered; ++reply) {
+        polling.note_reply(1);
+    }
     EXPECT_TRUE(polling.is_worthwhile()) << "the others are silent since";
 }
 
@@ -161,14 +165,18 @@ Silence silence_after(const Exchange& exchange) {
     runtime::Reactor reactor(0, clock, seats);
     std::vector<Client> clients(exchange.clients);
     std::vector<std::uint64_t> ids;
-    for (Client& client : clients) ids.push_back(reactor.add_receiver(client));
+    for (Client& client : clients) {
+        ids.push_back(reactor.add_receiver(client));
+    }
     boost::asio::steady_timer end(reactor.context());
     Silence silence;
     std::size_t events = 0;
     std::function<void()> follow = [&] {
         clock.pass(exchange.event_ns);
         reactor.request_send(ids[events % ids.size()]);
-        if (++events < kEvents) return reactor.post(follow);
+        if (++events < kEvents) {
+            return reactor.post(follow);
+        }
         silence = {clock.looks, reactor.polled_ns()};
         end.expires_after(kSilence);
         end.async_wait([&](const boost::system::error_code&) { reactor.stop(); });

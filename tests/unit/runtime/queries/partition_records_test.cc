@@ -17,7 +17,9 @@ using ::testing::SizeIs;
 
 std::vector<std::int64_t> offsets(const RecordPage& page) {
     std::vector<std::int64_t> offsets;
-    for (const FoundRecord& record : page.records) offsets.push_back(record.offset.value);
+    for (const FoundRecord& record : page.records) {
+        offsets.push_back(record.offset.value);
+    }
     return offsets;
 }
 
@@ -69,7 +71,9 @@ TEST_F(PartitionRecords, ARecordIsToldWithAllThatItHas) {
 TEST_F(PartitionRecords, OfAKeyThereAreItsRecordsAloneAndEnoughIsLookedThroughAtATime) {
     for (std::int64_t round = 0; round < 4; ++round) {
         BatchBuilder builder;
-        for (const char* key : {"anna", "bert", "anna"}) builder.append({round}, as_bytes(std::string_view(key)), as_bytes("v"));
+        for (const char* key : {"anna", "bert", "anna"}) {
+            builder.append({round}, as_bytes(std::string_view(key)), as_bytes("v"));
+        }
         builder.append({round}, std::nullopt, as_bytes("v"));
         std::vector<std::byte> batch;
         builder.build(batch);
@@ -171,7 +175,9 @@ class CountingVisitor final : public BatchVisitor {
 };
 
 TEST_F(PartitionRecords, AWalkReadsBatchesThatAreLargerThanItsBufferAndSaysWhereItEnded) {
-    for (int batch = 0; batch < 10; ++batch) append({.records = 2, .value_bytes = 500});
+    for (int batch = 0; batch < 10; ++batch) {
+        append({.records = 2, .value_bytes = 500});
+    }
     CountingVisitor all;
     EXPECT_EQ(BatchWalk(1).walk(*log_, Offset{3}, Offset{20}, all), Offset{20});
     EXPECT_EQ(all.batches, 9);

@@ -50,7 +50,9 @@ class NotingTask final : public UpkeepTask {
         }
     }
     void hear(const UpkeepBell::Heard& heard, Instant) override {
-        if (heard.coordinator_lost) heard_.push_back(name_ + " hears");
+        if (heard.coordinator_lost) {
+            heard_.push_back(name_ + " hears");
+        }
     }
     void note_writes(Instant) override { heard_.push_back(name_ + " notes writes"); }
     [[nodiscard]] bool hears_writes() const override { return is_curious; }
@@ -67,7 +69,9 @@ class MaintenanceTest : public ::testing::Test {
   protected:
     void start(bool has_unsynced = false) {
         maintenance_.start(has_unsynced);
-        if (!has_unsynced) heard_.clear();
+        if (!has_unsynced) {
+            heard_.clear();
+        }
     }
     /// When the next step is due.
     Instant step() {
