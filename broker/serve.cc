@@ -15,11 +15,11 @@
 #include "broker/core_dumps.h"
 #include "broker/handlers/services.h"
 #include "broker/http/http_server.h"
+#include "broker/logs/turns.h"
 #include "broker/net/server.h"
 #include "broker/profile/profile.h"
 #include "broker/runtime/loop/turn_timer.h"
 #include "broker/runtime/loop/usable_processors.h"
-#include "broker/runtime/partitions/turns.h"
 #include "broker/start_memory.h"
 #include "schedule/executor.h"
 

@@ -9,6 +9,14 @@
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/insight/shell/findings_topic.h"
+#include "broker/insight/shell/group_findings.h"
+#include "broker/insight/shell/key_news.h"
+#include "broker/insight/shell/key_observer.h"
+#include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
 #include "broker/profile/service_rules.h"
 #include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/capture/capture.h"
@@ -30,18 +38,10 @@
 #include "broker/runtime/fences/fence_upkeep.h"
 #include "broker/runtime/fences/fence_wakes.h"
 #include "broker/runtime/fences/shown_partitions.h"
-#include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/growth/expansions.h"
-#include "broker/runtime/insight/findings_topic.h"
-#include "broker/runtime/insight/group_findings.h"
-#include "broker/runtime/insight/key_news.h"
-#include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
 #include "broker/runtime/settings/group_settings.h"
 #include "broker/runtime/settings/transaction_settings.h"
 #include "broker/runtime/upkeep/background_sync.h"
@@ -233,9 +233,9 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .counters = counters,
                .failures = failures} {
     // Groups are loaded before those whose markers end what is pending in them.
-    coordinators.add(topics::CoordinatorKind::groups, groups);
-    coordinators.add(topics::CoordinatorKind::transactions, transactions);
-    coordinators.add(topics::CoordinatorKind::claims, claims);
+    coordinators.add(catalog::CoordinatorKind::groups, groups);
+    coordinators.add(catalog::CoordinatorKind::transactions, transactions);
+    coordinators.add(catalog::CoordinatorKind::claims, claims);
     groups.set_commit_listener(fence_wakes);
     outward_writes.set_marker_listener(fence_wakes);
     groups.set_transaction_commit_listener(readers.reports());

@@ -8,9 +8,9 @@
 
 #include "broker/authentication/crypto.h"
 #include "broker/authentication/scram_users.h"
+#include "broker/catalog/scram_credentials.h"
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/topics/scram_credentials.h"
 #include "protocol/random_bytes.h"
 
 namespace partita::runtime {
@@ -35,30 +35,30 @@ std::expected<std::vector<authentication::ScramUser>, StartError> read_users(con
     return std::move(*users);
 }
 
-topics::ScramMechanism mechanism_of(const authentication::ScramUser& user) {
-    return user.hash == authentication::Hash::sha_256 ? topics::ScramMechanism::sha_256 : topics::ScramMechanism::sha_512;
+catalog::ScramMechanism mechanism_of(const authentication::ScramUser& user) {
+    return user.hash == authentication::Hash::sha_256 ? catalog::ScramMechanism::sha_256 : catalog::ScramMechanism::sha_512;
 }
 
-bool has_password(const topics::CatalogSnapshot& catalog, const authentication::ScramUser& user) {
+bool has_password(const catalog::CatalogSnapshot& catalog, const authentication::ScramUser& user) {
     const auto found = catalog.all_scram_credentials().find(user.name);
     if (found == catalog.all_scram_credentials().end()) {
         return false;
     }
-    const auto kept = found->second.find(topics::scram_mechanism_name(mechanism_of(user)));
+    const auto kept = found->second.find(catalog::scram_mechanism_name(mechanism_of(user)));
     return kept != found->second.end() && authentication::is_credential_of(user, kept->second);
 }
 
-topics::ScramUpsertion upsertion_of(const authentication::ScramUser& user) {
+catalog::ScramUpsertion upsertion_of(const authentication::ScramUser& user) {
     const auto salt = random_value<std::array<char, 24>>();
     const authentication::ScramCredential made =
         authentication::make_scram_credential(user.hash, user.password, {salt.data(), salt.size()}, user.iterations);
     return {.user = user.name,
             .mechanism = static_cast<std::int8_t>(mechanism_of(user)),
             .iterations = made.iterations,
-            .credential = topics::ScramCredential{.salt = authentication::to_base64(made.salt),
-                                                  .stored_key = authentication::to_base64(made.stored_key),
-                                                  .server_key = authentication::to_base64(made.server_key),
-                                                  .iterations = made.iterations}};
+            .credential = catalog::ScramCredential{.salt = authentication::to_base64(made.salt),
+                                                   .stored_key = authentication::to_base64(made.stored_key),
+                                                   .server_key = authentication::to_base64(made.server_key),
+                                                   .iterations = made.iterations}};
 }
 
 }  // namespace
@@ -77,11 +77,11 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
     for (authentication::ScramUser& user : *users) {
         if (!has_password(section.snapshot(), user)) {
             // One at a time: a command alters a user once.
-            const topics::AlterScramCredentialsCommand command{.deletions = {}, .upsertions = {upsertion_of(user)}};
-            const auto decision = section.decide(now, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
-                return topics::alter_scram_credentials(core.snapshot(), command);
+            const catalog::AlterScramCredentialsCommand command{.deletions = {}, .upsertions = {upsertion_of(user)}};
+            const auto decision = section.decide(now, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
+                return catalog::alter_scram_credentials(core.snapshot(), command);
             });
-            if (const topics::CatalogError& error = decision.reply.users.front().error; error.failed()) {
+            if (const catalog::CatalogError& error = decision.reply.users.front().error; error.failed()) {
                 return std::unexpected(
                     StartError{path + ": the user " + user.name + " cannot be made: " + error.message.value_or("")});
             }

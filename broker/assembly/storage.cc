@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "broker/config/log_setup.h"
+#include "broker/logs/internal_logs.h"
 #include "broker/runtime/catalog/repair_hints.h"
-#include "broker/runtime/partitions/internal_logs.h"
 #include "broker/runtime/settings/log_settings.h"
 #include "storage/keyed_log_name.h"
 

@@ -19,8 +19,8 @@
 #include "broker/cli/command.h"
 #include "broker/cli/http_client.h"
 #include "broker/cli/terminal.h"
-#include "broker/expansion/plan_picture.h"
-#include "broker/expansion/plan_text.h"
+#include "broker/insight/plan/plan_picture.h"
+#include "broker/insight/plan/plan_text.h"
 #include "broker/partitioners/clients.h"
 #include "schedule/executor.h"
 
@@ -117,14 +117,14 @@ std::string picture_of(const nlohmann::ordered_json& plan, const std::string& wh
     if (when == "never" || (when == "auto" && !terminal.is_terminal)) {
         return {};
     }
-    return expansion::plan_drawing(
+    return insight::plan_drawing(
         plan, {.columns = terminal.columns, .has_unicode = terminal.has_unicode, .has_colour = terminal.has_colour});
 }
 
 /// Empty when the plan is not what a broker of this version says.
 std::string text_of_plan(const nlohmann::ordered_json& plan, const std::string& picture_when) {
     try {
-        return expansion::plan_text(plan, picture_of(plan, picture_when));
+        return insight::plan_text(plan, picture_of(plan, picture_when));
     } catch (const nlohmann::ordered_json::exception&) {
         return {};
     }
@@ -132,7 +132,7 @@ std::string text_of_plan(const nlohmann::ordered_json& plan, const std::string& 
 
 /// False, and told, when it cannot be written.
 bool write_svg(const std::string& path, const nlohmann::ordered_json& plan) {
-    const std::string svg = expansion::plan_svg(plan);
+    const std::string svg = insight::plan_svg(plan);
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
     const bool is_written =
         file && std::fwrite(svg.data(), 1, svg.size(), file.get()) == svg.size() && std::fflush(file.get()) == 0;

@@ -10,27 +10,27 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "broker/catalog/internal_topics.h"
 #include "broker/cli/command.h"
 #include "broker/cli/librdkafka.h"
 #include "broker/cli/plan_command.h"
-#include "broker/expansion/applications.h"
-#include "broker/expansion/plan_json.h"
-#include "broker/expansion/plan_run.h"
-#include "broker/expansion/streams_topics.h"
 #include "broker/groups/consumer_protocol.h"
-#include "broker/topics/internal_topics.h"
+#include "broker/insight/identity/applications.h"
+#include "broker/insight/plan/plan_json.h"
+#include "broker/insight/plan/plan_run.h"
+#include "broker/insight/plan/streams_topics.h"
 #include "schedule/executor.h"
 
 namespace partita::cli {
 namespace {
 
-using expansion::GroupFacts;
-using expansion::PlannedTopic;
+using insight::GroupFacts;
+using insight::PlannedTopic;
 
 constexpr int kRequestTimeoutMs = 15'000;
 /// A range is given up when nothing comes for so long.
 constexpr std::int64_t kSilenceMaxMs = 30'000;
-constexpr std::size_t kGroupsMax = expansion::Plan::kGroupsMax;
+constexpr std::size_t kGroupsMax = insight::Plan::kGroupsMax;
 
 std::unexpected<PlanRefusal> unusable(std::string message) {
     return std::unexpected(PlanRefusal{kExitUsage, std::move(message)});
@@ -297,12 +297,12 @@ std::optional<GroupFacts> group_facts(const rd_kafka_group_info& info, const Pla
         const bool is_aligned = count->second == topic.old_count && count->second > 1 && seen.aligned == seen.members;
         group.other_topics.push_back({name, count->second, is_aligned});
     }
-    if (group.protocol == expansion::kStreamsAssignor) {
+    if (group.protocol == insight::kStreamsAssignor) {
         for (auto other = counts.lower_bound(group.group_id + "-"); other != counts.end(); ++other) {
             if (!other->first.starts_with(group.group_id + "-")) {
                 break;
             }
-            if (expansion::is_streams_internal_topic(other->first) && other->second == topic.old_count) {
+            if (insight::is_streams_internal_topic(other->first) && other->second == topic.old_count) {
                 group.internal_topics.push_back(other->first);
             }
         }
@@ -345,7 +345,7 @@ void add_groups(const Cluster& cluster, const std::map<std::string, std::int32_t
         topic.groups.push_back(std::move(*group));
     }
     topic.owning_application =
-        expansion::owning_application(topic.name, [&](std::string_view group_id) -> std::optional<std::string> {
+        insight::owning_application(topic.name, [&](std::string_view group_id) -> std::optional<std::string> {
             const auto found = protocols.find(group_id);
             return found == protocols.end() ? std::nullopt : std::optional(found->second);
         });
@@ -383,14 +383,14 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     if (found == counts->end()) {
         return unusable("there is no topic " + arguments.topic);
     }
-    if (auto problem = expansion::target_problem(arguments.topic, found->second, arguments.to)) {
+    if (auto problem = insight::target_problem(arguments.topic, found->second, arguments.to)) {
         return unusable(std::move(*problem));
     }
     PlannedTopic topic;
     topic.name = arguments.topic;
     topic.old_count = found->second;
     topic.new_count = static_cast<std::int32_t>(arguments.to);
-    topic.is_internal = topics::is_internal_topic(arguments.topic);
+    topic.is_internal = catalog::is_internal_topic(arguments.topic);
     topic.now = real_schedule().clock.now().wall;
     for (std::int32_t partition = 0; partition < topic.old_count; ++partition) {
         std::int64_t low = 0;
@@ -405,7 +405,7 @@ std::expected<PlannedTopic, PlanRefusal> facts(const Cluster& cluster, const Pla
     add_settings(cluster, topic);
     add_groups(cluster, *counts, topic);
     for (const auto& [name, count] : *counts) {
-        if (expansion::is_mirror_topic(name)) {
+        if (insight::is_mirror_topic(name)) {
             topic.mirror_topics.push_back(name);
         }
     }
@@ -436,11 +436,11 @@ std::expected<std::vector<Offset>, std::string> offsets_since(const Cluster& clu
 }
 
 /// Fetches one partition after the other.
-class KafkaSource final : public expansion::RecordSource {
+class KafkaSource final : public insight::RecordSource {
   public:
     KafkaSource(const Cluster& cluster, std::string topic) : cluster_(cluster), topic_(std::move(topic)), batch_(kBatch) {}
 
-    std::expected<void, std::string> read(const expansion::ScanRange& range, expansion::RecordSink& sink) override {
+    std::expected<void, std::string> read(const insight::ScanRange& range, insight::RecordSink& sink) override {
         const Librdkafka& api = cluster_.api();
         rd_kafka_topic_partition_list_t* list = api.topic_partition_list_new(1);
         api.topic_partition_list_add(list, topic_.c_str(), range.partition.value)->offset = range.from.value;
@@ -500,7 +500,7 @@ class KafkaSource final : public expansion::RecordSource {
         std::string problem;
     };
 
-    void take(const rd_kafka_message_t& message, const expansion::ScanRange& range, expansion::RecordSink& sink, State& state) {
+    void take(const rd_kafka_message_t& message, const insight::ScanRange& range, insight::RecordSink& sink, State& state) {
         if (message.err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             // Of another assignment when it comes late.
             state.is_done = message.partition == range.partition.value && message.offset >= range.end.value;
@@ -597,7 +597,7 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
     if (unasked) {
         topic->unknown_facts.push_back(*unasked);
     }
-    expansion::PlanOptions options;
+    insight::PlanOptions options;
     options.records_max = arguments.records;
     if (!arguments.partitioner.empty()) {
         options.partitioner = partitioners::find_partitioner(arguments.partitioner);
@@ -610,7 +610,7 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
         options.since = std::move(*since);
     }
     KafkaSource source(cluster, topic->name);
-    auto outcome = expansion::run_plan(*topic, source, options, [&](std::int64_t done, std::int64_t total) {
+    auto outcome = insight::run_plan(*topic, source, options, [&](std::int64_t done, std::int64_t total) {
         listener.progress(done, total);
         return true;
     });
@@ -620,11 +620,11 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
     for (std::string& clause : source.unread()) {
         outcome->plan.unknown_facts.push_back(std::move(clause));
     }
-    const expansion::KeyStyle style = arguments.hashes_keys ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    const insight::KeyStyle style = arguments.hashes_keys ? insight::KeyStyle::hashed : insight::KeyStyle::text;
     if (arguments.lists_keys) {
-        expansion::write_key_lines(*outcome->census, style, listener.keys);
+        insight::write_key_lines(*outcome->census, style, listener.keys);
     }
-    return expansion::plan_json(outcome->plan, style).dump();
+    return insight::plan_json(outcome->plan, style).dump();
 }
 
 }  // namespace partita::cli

@@ -7,13 +7,13 @@
 #include <ranges>
 
 #include "broker/cli/columns.h"
-#include "broker/expansion/plan_picture.h"
+#include "broker/insight/plan/plan_picture.h"
 #include "protocol/printable.h"
 
 namespace partita::cli {
 namespace {
 
-using expansion::short_count;
+using insight::short_count;
 
 enum class Colour { plain = 0, bold = 1, red = 31, green = 32, yellow = 33, quiet = 90 };
 

@@ -100,7 +100,7 @@ struct GroupPhase {
 };
 
 /// What one member that was dropped, or whose place another one has, went on to read of a partition that another member has
-/// (broker/ownership/fenced_readers.h finds out), without a pause of `GroupHistory::kLateSpellMs`.
+/// (broker/insight/ownership/fenced_readers.h finds out), without a pause of `GroupHistory::kLateSpellMs`.
 struct LateReading {
     /// Indexes of the history's members.
     std::int32_t member = -1;

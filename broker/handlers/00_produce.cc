@@ -16,6 +16,7 @@
 #include <atomic>
 #include <vector>
 
+#include "broker/catalog/internal_topics.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/produce_capacity.h"
@@ -24,19 +25,18 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/insight/shell/key_observer.h"
+#include "broker/logs/append_error_code.h"
+#include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
 #include "broker/profile/profile.h"
 #include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/partitions/append_error_code.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/runtime/partitions/turns.h"
-#include "broker/topics/internal_topics.h"
 #include "protocol/assert.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/produce_validation.h"
@@ -187,7 +187,7 @@ std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, co
 
 /// As with Kafka, an administrator's client is one that says so.
 bool may_write_internal(const runtime::RequestContext& context, std::string_view topic) {
-    return context.client_id == kAdminClientId && topics::takes_records_of_administrators(topic);
+    return context.client_id == kAdminClientId && catalog::takes_records_of_administrators(topic);
 }
 
 /// Whether the records are compressed in a way that is not accepted instead of Kafka's.

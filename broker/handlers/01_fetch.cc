@@ -20,14 +20,14 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/counters.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/runtime/partitions/turns.h"
 #include "protocol/messages/01_fetch.h"
 
 namespace partita::handlers {

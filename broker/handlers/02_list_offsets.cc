@@ -13,8 +13,8 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/runtime/insight/reader_observer.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/turn.h"
 #include "protocol/messages/02_list_offsets.h"
 
 namespace partita::handlers {

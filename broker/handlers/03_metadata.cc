@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "broker/catalog/internal_topics.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/access_audit.h"
 #include "broker/handlers/authorize.h"
@@ -20,9 +21,8 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/internal_topics.h"
 #include "protocol/messages/03_metadata.h"
 
 namespace partita::handlers {
@@ -37,11 +37,11 @@ struct Reply {
 
 /// Whether there is no such topic as far as clients are concerned.
 bool is_hidden(const runtime::RequestContext& context, std::string_view name) {
-    return context.services.profile != nullptr && topics::is_internal_topic(name);
+    return context.services.profile != nullptr && catalog::is_internal_topic(name);
 }
 
 void add_topic(Reply& reply, const runtime::TopicState& state) {
-    const topics::Topic& topic = *state.topic;
+    const catalog::Topic& topic = *state.topic;
     MetadataResponse::Topic& item = reply.topics.emplace_back();
     item.name = topic.name;
     item.topic_id = topic.id;
@@ -71,7 +71,7 @@ void add_failure(Reply& reply, ErrorCode error, std::optional<std::string_view> 
         item.name = "";  // Null is only possible from v12 on.
     }
     item.topic_id = id;
-    item.is_internal = name && topics::is_internal_topic(*name) && !is_hidden(reply.context, *name);
+    item.is_internal = name && catalog::is_internal_topic(*name) && !is_hidden(reply.context, *name);
     // Also of what is not there, but not of what the client may not know.
     if (reply.topic_operations && name && error != ErrorCode::topic_authorization_failed) {
         item.topic_authorized_operations = authorized_operations(reply.context, access::ResourceType::topic, *name);
@@ -81,13 +81,13 @@ void add_failure(Reply& reply, ErrorCode error, std::optional<std::string_view> 
 /// A name that is not there: created when allowed, and answered as not known yet.
 void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     ErrorCode error = ErrorCode::unknown_topic_or_partition;
-    if (topics::topic_name_problem(name)) {
+    if (catalog::topic_name_problem(name)) {
         error = ErrorCode::invalid_topic_exception;
     } else if (may_create && !authorize(reply.context, access::kCreateTopicOrInCluster, name)) {
         error = ErrorCode::topic_authorization_failed;
     } else if (may_create) {
-        const auto created = reply.context.services.catalog.change<topics::CreatedTopic>(
-            reply.context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+        const auto created = reply.context.services.catalog.change<catalog::CreatedTopic>(
+            reply.context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
                 return core.auto_create_topic(name, context);
             });
         if (created && created->error.code == ErrorCode::invalid_topic_exception) {
@@ -178,7 +178,7 @@ void metadata(runtime::RequestContext& context) {
     const bool all = request->topics.is_null() || (context.version() == 0 && request->topics.empty());
     if (all) {
         const runtime::TopicTable& table = context.turn.topics();
-        for (const topics::Topic& topic : table.catalog->topics()) {
+        for (const catalog::Topic& topic : table.catalog->topics()) {
             if (!is_hidden(context, topic.name) && authorize_quietly(context, access::kDescribeTopic, topic.name)) {
                 add_topic(reply, *table.find(topic.id));
             }

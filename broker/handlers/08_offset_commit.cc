@@ -15,11 +15,11 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/turn.h"
 #include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/08_offset_commit.h"
 
 namespace partita::handlers {
@@ -34,7 +34,7 @@ struct Collected : CollectedCommits<Response> {
     using CollectedCommits::CollectedCommits;
 
     /// By index of the topic, of topics that have grown: what the group had committed there before.
-    std::vector<std::pair<std::size_t, std::optional<expansion::Inversions::Positions>>> before;
+    std::vector<std::pair<std::size_t, std::optional<insight::Inversions::Positions>>> before;
 };
 
 /// For the findings about readers of topics that have grown.
@@ -43,7 +43,7 @@ void find_watched(runtime::RequestContext& context, std::string_view group_id, C
         if (runtime::ReaderReports::watches(*collected.states[t])) [[unlikely]] {
             const bool wants_positions = context.services.readers.reports().wants_positions(*collected.states[t], group_id);
             collected.before.emplace_back(
-                t, wants_positions ? std::optional<expansion::Inversions::Positions>(std::in_place) : std::nullopt);
+                t, wants_positions ? std::optional<insight::Inversions::Positions>(std::in_place) : std::nullopt);
         }
     }
 }
@@ -58,8 +58,8 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
         if (watched == collected.before.end() || watched->first != t) [[likely]] {
             continue;
         }
-        std::optional<expansion::Inversions::Positions>& before = (watched++)->second;
-        std::vector<expansion::ConsumerWatch::Commit> commits;
+        std::optional<insight::Inversions::Positions>& before = (watched++)->second;
+        std::vector<insight::ConsumerWatch::Commit> commits;
         for (std::size_t i = 0; i < partitions.size(); ++i) {
             if (collected.undecided[first + i]->error_code == ErrorCode::none) {
                 commits.push_back({partitions[i].partition, partitions[i].offset});

@@ -10,10 +10,10 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/made_coordinators.h"
 #include "broker/handlers/registry.h"
+#include "broker/logs/turn.h"
 #include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 namespace {
@@ -46,9 +46,9 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
             return refused(ErrorCode::invalid_group_id);
         }
     }
-    const bool is_served = key_type == kGroupKey
-                               ? made_coordinators(context, topics::CoordinatorKind::groups, context.services.groups)
-                               : made_coordinators(context, topics::CoordinatorKind::transactions, context.services.transactions);
+    const bool is_served =
+        key_type == kGroupKey ? made_coordinators(context, catalog::CoordinatorKind::groups, context.services.groups)
+                              : made_coordinators(context, catalog::CoordinatorKind::transactions, context.services.transactions);
     return is_served ? Answer() : refused(ErrorCode::coordinator_not_available);
 }
 

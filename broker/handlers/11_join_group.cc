@@ -13,10 +13,10 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/fresh_ids.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/11_join_group.h"
 
 namespace partita::handlers {

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 
+#include "broker/catalog/features.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/profile/profile.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/features.h"
 #include "protocol/messages/18_api_versions.h"
 
 namespace partita::handlers {
@@ -59,9 +59,9 @@ void reply_unsupported_version(runtime::RequestContext& context) {
 }
 
 void add_features(runtime::RequestContext& context, ApiVersionsResponse& response) {
-    const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
+    const catalog::CatalogSnapshot& catalog = *context.turn.topics().catalog;
     ArenaVector<ApiVersionsResponse::SupportedFeatureKey> supported(context.arena());
-    for (const topics::Feature& feature : topics::served_features()) {
+    for (const catalog::Feature& feature : catalog::served_features()) {
         if (feature.minimum_level > 0 || context.version() >= 4) {
             supported.push_back(
                 {.name = feature.name, .min_version = feature.minimum_level, .max_version = feature.maximum_level});

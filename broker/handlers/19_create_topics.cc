@@ -13,8 +13,8 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 namespace {
@@ -23,13 +23,13 @@ constexpr std::int16_t kRefusedByQuotaSince = 6;
 
 using Result = CreateTopicsResponse::CreatableTopicResult;
 
-topics::TopicToCreate to_create(const CreateTopicsRequest::CreatableTopic& topic) {
-    topics::TopicToCreate wanted;
+catalog::TopicToCreate to_create(const CreateTopicsRequest::CreatableTopic& topic) {
+    catalog::TopicToCreate wanted;
     wanted.name = topic.name;
     wanted.num_partitions = topic.num_partitions;
     wanted.replication_factor = topic.replication_factor;
     for (const CreateTopicsRequest::CreatableReplicaAssignment& assignment : topic.assignments) {
-        topics::ManualAssignment& manual = wanted.assignments.emplace_back();
+        catalog::ManualAssignment& manual = wanted.assignments.emplace_back();
         manual.partition = PartitionIndex{assignment.partition_index};
         for (const std::int32_t broker : assignment.broker_ids) {
             manual.brokers.push_back(BrokerId{broker});
@@ -41,7 +41,7 @@ topics::TopicToCreate to_create(const CreateTopicsRequest::CreatableTopic& topic
     return wanted;
 }
 
-void add_configs(runtime::RequestContext& context, const topics::CreatedTopic& created, Result& result) {
+void add_configs(runtime::RequestContext& context, const catalog::CreatedTopic& created, Result& result) {
     Arena& arena = context.arena();
     ArenaVector<CreateTopicsResponse::CreatableTopicConfigs> configs(arena);
     const auto config = context.services.config.get();
@@ -65,7 +65,7 @@ void create_topics(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    topics::CreateTopicsCommand command;
+    catalog::CreateTopicsCommand command;
     command.validate_only = request->validate_only;
     command.client = mutating_client(context, kRefusedByQuotaSince);
     CreateTopicsResponse response;
@@ -85,7 +85,7 @@ void create_topics(runtime::RequestContext& context) {
         }
     }
     const auto all_failed = [&](ErrorCode error, std::optional<std::string_view> message) {
-        for (const topics::TopicToCreate& topic : command.topics) {
+        for (const catalog::TopicToCreate& topic : command.topics) {
             results.push_back({.name = topic.name, .error_code = error, .error_message = message});
         }
         response.topics = results;
@@ -94,14 +94,14 @@ void create_topics(runtime::RequestContext& context) {
     if (has_no_time(request->timeout_ms)) {
         return all_failed(ErrorCode::request_timed_out, std::nullopt);
     }
-    const auto reply = context.services.catalog.change<topics::CreateTopicsReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
+    const auto reply = context.services.catalog.change<catalog::CreateTopicsReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& catalog) {
             return core.create_topics(command, catalog);
         });
     if (!reply) {
         return all_failed(ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }
-    for (const topics::CreatedTopic& created : reply->topics) {
+    for (const catalog::CreatedTopic& created : reply->topics) {
         Result& result = results.emplace_back();
         result.name = arena.copy(created.name);
         result.error_code = created.error.code;

@@ -11,8 +11,8 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_deletion.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 constexpr std::int16_t kRefusedByQuotaSince = 5;
 
 /// The name that a topic has, or that the client gave.
-std::optional<std::string_view> name_of(runtime::RequestContext& context, const topics::TopicReference& topic) {
+std::optional<std::string_view> name_of(runtime::RequestContext& context, const catalog::TopicReference& topic) {
     if (topic.name) {
         return topic.name;
     }
@@ -30,13 +30,14 @@ std::optional<std::string_view> name_of(runtime::RequestContext& context, const 
 
 /// Takes those out of the command that the client may not delete. They are named as the client may know them. Who may describe a
 /// topic is told that it does not exist, and who names one twice that he did.
-std::vector<topics::TopicReference> take_refused(runtime::RequestContext& context, std::vector<topics::TopicReference>& topics) {
+std::vector<catalog::TopicReference> take_refused(runtime::RequestContext& context,
+                                                  std::vector<catalog::TopicReference>& topics) {
     std::map<std::pair<std::optional<std::string_view>, TopicId>, int> occurrences;
-    for (const topics::TopicReference& topic : topics) {
+    for (const catalog::TopicReference& topic : topics) {
         ++occurrences[{topic.name, topic.id}];
     }
-    std::vector<topics::TopicReference> refused;
-    std::erase_if(topics, [&](const topics::TopicReference& topic) {
+    std::vector<catalog::TopicReference> refused;
+    std::erase_if(topics, [&](const catalog::TopicReference& topic) {
         const std::optional<std::string_view> name = name_of(context, topic);
         if (!name || occurrences[{topic.name, topic.id}] > 1) {
             return false;
@@ -60,7 +61,7 @@ void delete_topics(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    topics::DeleteTopicsCommand command;
+    catalog::DeleteTopicsCommand command;
     command.request_version = context.version();
     command.client = mutating_client(context, kRefusedByQuotaSince);
     // What is switched off is said first.
@@ -71,9 +72,9 @@ void delete_topics(runtime::RequestContext& context) {
     for (const std::string_view name : request->topic_names) {
         command.topics.push_back({.name = name, .id = {}});
     }
-    const std::vector<topics::TopicReference> refused = take_refused(context, command.topics);
-    const auto reply = context.services.catalog.change<topics::DeleteTopicsReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
+    const std::vector<catalog::TopicReference> refused = take_refused(context, command.topics);
+    const auto reply = context.services.catalog.change<catalog::DeleteTopicsReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& catalog) {
             return core.delete_topics(command, catalog);
         });
     ArenaVector<DeleteTopicsResponse::DeletableTopicResult> results(arena, command.topics.size() + refused.size());
@@ -87,15 +88,15 @@ void delete_topics(runtime::RequestContext& context) {
                            .error_code = error,
                            .error_message = context.version() >= 5 ? message : std::nullopt});
     };
-    for (const topics::TopicReference& topic : refused) {
+    for (const catalog::TopicReference& topic : refused) {
         add(topic.name, topic.id, ErrorCode::topic_authorization_failed, error_message(ErrorCode::topic_authorization_failed));
     }
     if (!reply) {
-        for (const topics::TopicReference& topic : command.topics) {
+        for (const catalog::TopicReference& topic : command.topics) {
             add(topic.name, topic.id, ErrorCode::kafka_storage_error, kCatalogNotWritten);
         }
     } else {
-        for (const topics::DeletedTopic& deleted : reply->topics) {
+        for (const catalog::DeletedTopic& deleted : reply->topics) {
             add(deleted.name ? std::optional<std::string_view>(arena.copy(*deleted.name)) : std::nullopt, deleted.id,
                 deleted.error.code, message_of(deleted.error, arena));
         }

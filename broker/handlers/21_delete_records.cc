@@ -7,10 +7,10 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/runtime/partitions/turns.h"
 
 namespace partita::handlers {
 namespace {

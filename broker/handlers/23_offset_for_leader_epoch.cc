@@ -7,7 +7,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 namespace {

@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "broker/catalog/catalog.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/transaction_requests.h"
-#include "broker/topics/catalog.h"
 
 namespace partita::handlers {
 namespace {
@@ -53,7 +53,7 @@ ErrorCode problem_with_topic(const runtime::RequestContext& context, std::string
     if (context.version() >= kOfBrokers) {
         return ErrorCode::none;
     }
-    return topics::is_internal_topic(topic) || !authorize(context, access::kWriteTopic, topic)
+    return catalog::is_internal_topic(topic) || !authorize(context, access::kWriteTopic, topic)
                ? ErrorCode::topic_authorization_failed
                : ErrorCode::none;
 }

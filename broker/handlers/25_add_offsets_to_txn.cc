@@ -6,12 +6,12 @@
 // TxnOffsetCommit does.
 
 #include "protocol/messages/25_add_offsets_to_txn.h"
+#include "broker/catalog/catalog.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/made_coordinators.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/transaction_requests.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/topics/catalog.h"
 
 namespace partita::handlers {
 namespace {
@@ -27,11 +27,11 @@ ErrorCode add_offsets(runtime::RequestContext& context, const AddOffsetsToTxnReq
     }
     const runtime::GroupShards& groups = context.services.groups;
     // Where nobody coordinates the transaction, that is said below, and nothing is made for it.
-    if (context.services.transactions.is_attached() && !made_coordinators(context, topics::CoordinatorKind::groups, groups)) {
+    if (context.services.transactions.is_attached() && !made_coordinators(context, catalog::CoordinatorKind::groups, groups)) {
         return ErrorCode::coordinator_not_available;
     }
     const std::size_t shard = groups.is_attached() ? groups.shard_of(request.group_id) : 0;
-    const transactions::TopicPartition offsets{topics::kOffsetsTopicName, PartitionIndex{static_cast<std::int32_t>(shard)}};
+    const transactions::TopicPartition offsets{catalog::kOffsetsTopicName, PartitionIndex{static_cast<std::int32_t>(shard)}};
     const auto result =
         ask_coordinator(context, transactions::AddPartitions{.transactional_id = request.transactional_id,
                                                              .producer = producer_of(request.producer_id, request.producer_epoch),

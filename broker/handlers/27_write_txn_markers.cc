@@ -16,8 +16,8 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/outward_writes.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/record_batch_builder.h"
 
 namespace partita::handlers {

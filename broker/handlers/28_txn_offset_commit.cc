@@ -8,6 +8,7 @@
 // it counts neither as the member's nor as progress of the group, which the end of the transaction is (ReaderReports).
 
 #include "protocol/messages/28_txn_offset_commit.h"
+#include "broker/catalog/catalog.h"
 #include "broker/config/current_config.h"
 #include "broker/groups/group_history.h"
 #include "broker/handlers/authorize.h"
@@ -18,7 +19,6 @@
 #include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/topics/catalog.h"
 
 namespace partita::handlers {
 namespace {
@@ -42,7 +42,7 @@ ErrorCode told_of_verification(ErrorCode error, std::int16_t version) {
 /// Asks the coordinator of the transaction for its word on the partition of the group.
 ErrorCode verify(runtime::RequestContext& context, const Request& request) {
     const auto shard = static_cast<std::int32_t>(context.services.groups.shard_of(request.group_id));
-    const transactions::TopicPartition offsets{topics::kOffsetsTopicName, PartitionIndex{shard}};
+    const transactions::TopicPartition offsets{catalog::kOffsetsTopicName, PartitionIndex{shard}};
     const transactions::Producer producer = producer_of(request.producer_id, request.producer_epoch);
     if (context.version() >= kSecondProtocol) {
         const auto added = ask_coordinator(context, transactions::AddPartitions{.transactional_id = request.transactional_id,

@@ -12,7 +12,7 @@
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/security_disabled.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 namespace {

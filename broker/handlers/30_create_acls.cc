@@ -4,13 +4,13 @@
 
 #include "protocol/messages/30_create_acls.h"
 
+#include "broker/catalog/acls.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/security_disabled.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/topics/acls.h"
 
 namespace partita::handlers {
 namespace {
@@ -41,7 +41,7 @@ void create_acls(runtime::RequestContext& context) {
         return refuse_all(context, *request, ErrorCode::cluster_authorization_failed,
                           cluster_refusal(context, access::kAlterCluster));
     }
-    topics::CreateAclsCommand command;
+    catalog::CreateAclsCommand command;
     for (const CreateAclsRequest::AclCreation& acl : request->creations) {
         command.acls.push_back({.resource = acl.resource_type,
                                 .pattern = acl.resource_pattern_type,
@@ -51,15 +51,15 @@ void create_acls(runtime::RequestContext& context) {
                                 .operation = acl.operation,
                                 .effect = acl.permission_type});
     }
-    const auto reply = context.services.catalog.change<topics::CreateAclsReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
-            return topics::create_acls(core.snapshot(), command);
+    const auto reply = context.services.catalog.change<catalog::CreateAclsReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
+            return catalog::create_acls(core.snapshot(), command);
         });
     if (!reply) {
         return refuse_all(context, *request, ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }
     Results results(context.arena(), reply->results.size());
-    for (const topics::CatalogError& error : reply->results) {
+    for (const catalog::CatalogError& error : reply->results) {
         CreateAclsResponse::AclCreationResult& result = results.emplace_back();
         if (error.failed()) {
             result = {.error_code = error.code, .error_message = message_of(error, context.arena())};

@@ -5,13 +5,13 @@
 
 #include "protocol/messages/31_delete_acls.h"
 
+#include "broker/catalog/acls.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/security_disabled.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/topics/acls.h"
 
 namespace partita::handlers {
 namespace {
@@ -54,7 +54,7 @@ void delete_acls(runtime::RequestContext& context) {
         return refuse_all(context, *request, ErrorCode::cluster_authorization_failed,
                           cluster_refusal(context, access::kAlterCluster));
     }
-    topics::DeleteAclsCommand command;
+    catalog::DeleteAclsCommand command;
     for (const DeleteAclsRequest::DeleteAclsFilter& filter : request->filters) {
         command.filters.push_back({.resource = filter.resource_type_filter,
                                    .pattern = filter.pattern_type_filter,
@@ -64,16 +64,16 @@ void delete_acls(runtime::RequestContext& context) {
                                    .operation = filter.operation,
                                    .effect = filter.permission_type});
     }
-    const auto reply = context.services.catalog.change<topics::DeleteAclsReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
-            return topics::delete_acls(core.snapshot(), command);
+    const auto reply = context.services.catalog.change<catalog::DeleteAclsReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
+            return catalog::delete_acls(core.snapshot(), command);
         });
     if (!reply) {
         return refuse_all(context, *request, ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }
     // The reply names the rules that are gone: `reply` keeps them until they are encoded.
     Results results(context.arena(), reply->results.size());
-    for (const topics::DeletedAcls& deleted : reply->results) {
+    for (const catalog::DeletedAcls& deleted : reply->results) {
         ArenaVector<Match> matches(context.arena(), deleted.acls.size());
         for (const access::AclPointer& acl : deleted.acls) {
             matches.push_back(encoded(*acl));

@@ -15,7 +15,7 @@
 #include "broker/handlers/repeats.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 #include "protocol/messages/32_describe_configs.h"
 
 namespace partita::handlers {
@@ -80,11 +80,11 @@ void describe_broker(runtime::RequestContext& context, const Request& resource, 
 
 void describe_topic(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,
                     Result& result) {
-    if (const auto problem = topics::topic_name_problem(resource.resource_name)) {
+    if (const auto problem = catalog::topic_name_problem(resource.resource_name)) {
         refuse(result, ErrorCode::invalid_topic_exception, context.arena().copy(*problem));
         return;
     }
-    const topics::Topic* topic = context.turn.topics().catalog->find_topic(resource.resource_name);
+    const catalog::Topic* topic = context.turn.topics().catalog->find_topic(resource.resource_name);
     if (topic == nullptr) {
         refuse(result, ErrorCode::unknown_topic_or_partition, "");
         return;
@@ -98,7 +98,7 @@ void describe_topic(runtime::RequestContext& context, const Request& resource, c
 void describe_other(runtime::RequestContext& context, const Request& resource, const config::DescribeOptions& options,
                     Result& result) {
     const auto entries = describe_other_resource(
-        context, {static_cast<topics::ConfigResourceType>(resource.resource_type), resource.resource_name}, options);
+        context, {static_cast<catalog::ConfigResourceType>(resource.resource_type), resource.resource_name}, options);
     if (entries) {
         add_entries(context.arena(), *entries, result);
     } else {
@@ -129,28 +129,28 @@ void describe_configs(runtime::RequestContext& context) {
         if (!resource.configuration_keys.empty()) {
             options.names.emplace(resource.configuration_keys.begin(), resource.configuration_keys.end());
         }
-        const topics::ConfigResource asked{static_cast<topics::ConfigResourceType>(resource.resource_type),
-                                           resource.resource_name};
+        const catalog::ConfigResource asked{static_cast<catalog::ConfigResourceType>(resource.resource_type),
+                                            resource.resource_name};
         if (const ErrorCode refused = refusal_of_configs(context, asked, access::Operation::describe_configs);
             refused != ErrorCode::none) {
             refuse(result, refused, error_message(refused));
             continue;
         }
         switch (asked.type) {
-            case topics::ConfigResourceType::topic:
+            case catalog::ConfigResourceType::topic:
                 describe_topic(context, resource, options, result);
                 break;
-            case topics::ConfigResourceType::broker:
+            case catalog::ConfigResourceType::broker:
                 describe_broker(context, resource, options, result);
                 break;
-            case topics::ConfigResourceType::group:
-            case topics::ConfigResourceType::client_metrics:
-            case topics::ConfigResourceType::broker_logger:
+            case catalog::ConfigResourceType::group:
+            case catalog::ConfigResourceType::client_metrics:
+            case catalog::ConfigResourceType::broker_logger:
                 describe_other(context, resource, options, result);
                 break;
-            case topics::ConfigResourceType::unknown:
-            case topics::ConfigResourceType::client_quota:
-            case topics::ConfigResourceType::scram_credential:
+            case catalog::ConfigResourceType::unknown:
+            case catalog::ConfigResourceType::client_quota:
+            case catalog::ConfigResourceType::scram_credential:
             default:  // any number that a request names
                 refuse(result, ErrorCode::invalid_request, error_message(ErrorCode::invalid_request));
         }

@@ -8,8 +8,8 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 
@@ -19,19 +19,19 @@ void alter_configs(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    topics::AlterConfigsCommand command;
+    catalog::AlterConfigsCommand command;
     command.validate_only = request->validate_only;
-    std::vector<topics::CatalogError> refused;
+    std::vector<catalog::CatalogError> refused;
     for (const AlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
-        const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type),
-                                           resource.resource_name};
-        topics::CatalogError& error = refused.emplace_back();
+        const catalog::ConfigResource named{static_cast<catalog::ConfigResourceType>(resource.resource_type),
+                                            resource.resource_name};
+        catalog::CatalogError& error = refused.emplace_back();
         error.code = refusal_of_configs(context, named, access::Operation::alter_configs);
         if (error.failed()) {
             error.message = error_message(error.code);
             continue;
         }
-        topics::ResourceToReplace item{.resource = named, .configs = {}};
+        catalog::ResourceToReplace item{.resource = named, .configs = {}};
         for (const AlterConfigsRequest::AlterableConfig& config : resource.configs) {
             item.configs.push_back({.name = config.name, .value = config.value});
         }
@@ -40,8 +40,8 @@ void alter_configs(runtime::RequestContext& context) {
             command.resources.push_back(std::move(item));
         }
     }
-    const auto reply = context.services.catalog.change<topics::AlterConfigsReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
+    const auto reply = context.services.catalog.change<catalog::AlterConfigsReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& catalog) {
             return core.alter_configs(command, catalog);
         });
     ArenaVector<AlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
@@ -54,7 +54,7 @@ void alter_configs(runtime::RequestContext& context) {
             result.error_code = refused[i].code;
             result.error_message = message_of(refused[i], arena);
         } else if (reply) {
-            const topics::CatalogError& error = reply->resources[decided++].error;
+            const catalog::CatalogError& error = reply->resources[decided++].error;
             result.error_code = error.code;
             result.error_message = message_of(error, arena);
         } else {

@@ -13,7 +13,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 #include "protocol/messages/34_alter_replica_log_dirs.h"
 #include "protocol/utf16.h"
 

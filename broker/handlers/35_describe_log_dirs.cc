@@ -15,7 +15,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/queries/topic_sizes.h"
 #include "protocol/messages/35_describe_log_dirs.h"
 

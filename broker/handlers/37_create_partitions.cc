@@ -13,8 +13,8 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/growth/expansion_worker.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 namespace {
@@ -27,7 +27,7 @@ using TopicResult = CreatePartitionsResponse::CreatePartitionsTopicResult;
 runtime::Reply encode(const runtime::PendingReply& pending, const runtime::ExpansionReply& answer) {
     std::vector<TopicResult> results;
     results.reserve(answer.reply.topics.size());
-    for (const topics::ExpandedTopic& topic : answer.reply.topics) {
+    for (const catalog::ExpandedTopic& topic : answer.reply.topics) {
         TopicResult& result = results.emplace_back();
         result.name = topic.name;
         result.error_code = answer.is_not_written ? ErrorCode::kafka_storage_error : topic.error.code;

@@ -13,19 +13,19 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 namespace {
 
-using Reply = topics::CreateDelegationTokenReply;
+using Reply = catalog::CreateDelegationTokenReply;
 using Response = CreateDelegationTokenResponse;
 
-topics::CreateDelegationTokenCommand command_of(const runtime::RequestContext& context,
-                                                const CreateDelegationTokenRequest& request) {
+catalog::CreateDelegationTokenCommand command_of(const runtime::RequestContext& context,
+                                                 const CreateDelegationTokenRequest& request) {
     const auto requester = access::PrincipalName::of(context.principal());
-    topics::CreateDelegationTokenCommand command{
+    catalog::CreateDelegationTokenCommand command{
         .owner = requester, .requester = requester, .renewers = {}, .lifetime_ms = request.max_lifetime_ms};
     if (const std::string_view owner = request.owner_principal_name.value_or(""); !owner.empty()) {
         command.owner = {.type = std::string(request.owner_principal_type.value_or("")), .name = std::string(owner)};
@@ -37,20 +37,20 @@ topics::CreateDelegationTokenCommand command_of(const runtime::RequestContext& c
 }
 
 /// What can be said without a look at the catalog.
-ErrorCode refusal_of(const runtime::RequestContext& context, const topics::CreateDelegationTokenCommand& command) {
+ErrorCode refusal_of(const runtime::RequestContext& context, const catalog::CreateDelegationTokenCommand& command) {
     if (!may_ask_about_tokens(context)) {
         return ErrorCode::delegation_token_request_not_allowed;
     }
     if (command.owner != command.requester && !authorize(context, access::kCreateTokensOfUser, command.owner.text())) {
         return ErrorCode::delegation_token_authorization_failed;
     }
-    return topics::names_only_users(command) ? ErrorCode::none : ErrorCode::invalid_principal_type;
+    return catalog::names_only_users(command) ? ErrorCode::none : ErrorCode::invalid_principal_type;
 }
 
-Reply created(runtime::RequestContext& context, const topics::CreateDelegationTokenCommand& command) {
+Reply created(runtime::RequestContext& context, const catalog::CreateDelegationTokenCommand& command) {
     const auto reply = context.services.catalog.change<Reply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& now) {
-            return topics::create_delegation_token(core.snapshot(), command, token_lifetimes(context), now);
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& now) {
+            return catalog::create_delegation_token(core.snapshot(), command, token_lifetimes(context), now);
         });
     return reply.value_or(Reply{.error = ErrorCode::kafka_storage_error, .token = {}});
 }
@@ -89,7 +89,7 @@ void create_delegation_token(runtime::RequestContext& context) {
         const auto nobody = access::PrincipalName::of(*access::Principal::anonymous());
         return refuse(context, nobody, nobody, ErrorCode::unknown_server_error);
     }
-    const topics::CreateDelegationTokenCommand command = command_of(context, *request);
+    const catalog::CreateDelegationTokenCommand command = command_of(context, *request);
     if (const ErrorCode error = refusal_of(context, command); error != ErrorCode::none) {
         return refuse(context, command.owner, command.requester, error);
     }

@@ -12,8 +12,8 @@ void renew_delegation_token(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    const topics::MoveExpiryReply reply =
-        move_token_expiry(context, request->hmac, request->renew_period_ms, topics::renew_delegation_token);
+    const catalog::MoveExpiryReply reply =
+        move_token_expiry(context, request->hmac, request->renew_period_ms, catalog::renew_delegation_token);
     RenewDelegationTokenResponse response;
     response.error_code = reply.error;
     response.expiry_timestamp_ms = reply.expires_ms;

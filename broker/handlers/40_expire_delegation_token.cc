@@ -12,8 +12,8 @@ void expire_delegation_token(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    const topics::MoveExpiryReply reply =
-        move_token_expiry(context, request->hmac, request->expiry_time_period_ms, topics::expire_delegation_token);
+    const catalog::MoveExpiryReply reply =
+        move_token_expiry(context, request->hmac, request->expiry_time_period_ms, catalog::expire_delegation_token);
     ExpireDelegationTokenResponse response;
     response.error_code = reply.error;
     response.expiry_timestamp_ms = reply.expires_ms;

@@ -14,7 +14,7 @@
 #include "broker/handlers/access_audit.h"
 #include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 namespace {

@@ -10,7 +10,7 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 namespace {
@@ -44,7 +44,7 @@ RequestFailure judge(runtime::RequestContext& context, const ElectLeadersRequest
     return {};
 }
 
-PartitionResult elect(Arena& arena, const topics::Topic* topic, std::string_view name, std::int32_t partition) {
+PartitionResult elect(Arena& arena, const catalog::Topic* topic, std::string_view name, std::int32_t partition) {
     if (topic == nullptr) {
         return {partition, ErrorCode::unknown_topic_or_partition, arena.copy("No such topic as " + std::string(name))};
     }
@@ -63,16 +63,16 @@ void elect_leaders(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
+    const catalog::CatalogSnapshot& catalog = *context.turn.topics().catalog;
     const RequestFailure failure = judge(context, *request);
     ArenaVector<TopicResult> results(arena, request->topic_partitions.count());
     if (request->topic_partitions.is_null() && failure.code == ErrorCode::none) {
-        for (const topics::Topic& topic : catalog.topics()) {
+        for (const catalog::Topic& topic : catalog.topics()) {
             results.push_back({.topic = topic.name, .partition_result = {}});
         }
     }
     for (const ElectLeadersRequest::TopicPartitions& topic : request->topic_partitions) {
-        const topics::Topic* found = catalog.find_topic(topic.topic);
+        const catalog::Topic* found = catalog.find_topic(topic.topic);
         ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
         for (const std::int32_t partition : topic.partitions) {
             partitions.push_back(failure.code != ErrorCode::none ? PartitionResult{partition, failure.code, failure.message}

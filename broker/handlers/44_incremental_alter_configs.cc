@@ -11,34 +11,34 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 
 namespace partita::handlers {
 namespace {
 
 bool is_logger(std::int8_t resource_type) {
-    return static_cast<topics::ConfigResourceType>(resource_type) == topics::ConfigResourceType::broker_logger;
+    return static_cast<catalog::ConfigResourceType>(resource_type) == catalog::ConfigResourceType::broker_logger;
 }
 
 /// Takes the loggers out of the command and alters them; one result each, in their order.
-std::vector<topics::CatalogError> alter_loggers(runtime::RequestContext& context,
-                                                topics::IncrementalAlterConfigsCommand& command) {
-    const auto is_for_loggers = [](const topics::ResourceToAlter& item) {
-        return item.resource.type == topics::ConfigResourceType::broker_logger;
+std::vector<catalog::CatalogError> alter_loggers(runtime::RequestContext& context,
+                                                 catalog::IncrementalAlterConfigsCommand& command) {
+    const auto is_for_loggers = [](const catalog::ResourceToAlter& item) {
+        return item.resource.type == catalog::ConfigResourceType::broker_logger;
     };
-    std::vector<topics::ResourceToAlter> resources;
+    std::vector<catalog::ResourceToAlter> resources;
     std::ranges::copy_if(command.resources, std::back_inserter(resources), is_for_loggers);
     std::erase_if(command.resources, is_for_loggers);
     std::map<std::string_view, std::size_t> occurrences;
-    for (const topics::ResourceToAlter& item : resources) {
+    for (const catalog::ResourceToAlter& item : resources) {
         ++occurrences[item.resource.name];
     }
-    std::vector<topics::CatalogError> errors;
-    for (const topics::ResourceToAlter& item : resources) {
+    std::vector<catalog::CatalogError> errors;
+    for (const catalog::ResourceToAlter& item : resources) {
         errors.push_back(occurrences[item.resource.name] > 1
-                             ? topics::CatalogError{ErrorCode::invalid_request, "Each resource must appear at most once."}
+                             ? catalog::CatalogError{ErrorCode::invalid_request, "Each resource must appear at most once."}
                              : alter_broker_loggers(context, item, command.validate_only));
     }
     return errors;
@@ -52,13 +52,13 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    topics::IncrementalAlterConfigsCommand command;
+    catalog::IncrementalAlterConfigsCommand command;
     command.validate_only = request->validate_only;
-    std::vector<topics::CatalogError> refused;
+    std::vector<catalog::CatalogError> refused;
     for (const IncrementalAlterConfigsRequest::AlterConfigsResource& resource : request->resources) {
-        const topics::ConfigResource named{static_cast<topics::ConfigResourceType>(resource.resource_type),
-                                           resource.resource_name};
-        topics::CatalogError& error = refused.emplace_back();
+        const catalog::ConfigResource named{static_cast<catalog::ConfigResourceType>(resource.resource_type),
+                                            resource.resource_name};
+        catalog::CatalogError& error = refused.emplace_back();
         error.code = refusal_of_configs(context, named, access::Operation::alter_configs);
         if (error.failed()) {
             // Kafka's broker decides about loggers itself, and says nothing.
@@ -67,7 +67,7 @@ void incremental_alter_configs(runtime::RequestContext& context) {
             }
             continue;
         }
-        topics::ResourceToAlter item{.resource = named, .changes = {}};
+        catalog::ResourceToAlter item{.resource = named, .changes = {}};
         for (const IncrementalAlterConfigsRequest::AlterableConfig& config : resource.configs) {
             item.changes.push_back({.name = config.name, .operation = config.config_operation, .value = config.value});
         }
@@ -76,9 +76,9 @@ void incremental_alter_configs(runtime::RequestContext& context) {
             command.resources.push_back(std::move(item));
         }
     }
-    const std::vector<topics::CatalogError> loggers = alter_loggers(context, command);
-    const auto reply = context.services.catalog.change<topics::AlterConfigsReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& catalog) {
+    const std::vector<catalog::CatalogError> loggers = alter_loggers(context, command);
+    const auto reply = context.services.catalog.change<catalog::AlterConfigsReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& catalog) {
             return core.incremental_alter_configs(command, catalog);
         });
     ArenaVector<IncrementalAlterConfigsResponse::AlterConfigsResourceResponse> results(arena, request->resources.count());
@@ -88,15 +88,15 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         IncrementalAlterConfigsResponse::AlterConfigsResourceResponse& result = results.emplace_back();
         result.resource_type = resource.resource_type;
         result.resource_name = resource.resource_name;
-        if (const topics::CatalogError& error = refused[results.size() - 1]; error.failed()) {
+        if (const catalog::CatalogError& error = refused[results.size() - 1]; error.failed()) {
             result.error_code = error.code;
             result.error_message = message_of(error, arena);
         } else if (is_logger(resource.resource_type)) {
-            const topics::CatalogError& error = loggers[of_loggers++];
+            const catalog::CatalogError& error = loggers[of_loggers++];
             result.error_code = error.code;
             result.error_message = message_of(error, arena);
         } else if (reply) {
-            const topics::CatalogError& error = reply->resources[of_catalog++].error;
+            const catalog::CatalogError& error = reply->resources[of_catalog++].error;
             result.error_code = error.code;
             result.error_message = message_of(error, arena);
         } else {

@@ -6,14 +6,14 @@
 // refused with Kafka's texts, and there is never a reassignment to cancel.
 
 #include "protocol/messages/45_alter_partition_reassignments.h"
+#include "broker/catalog/change_builder.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/change_builder.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 namespace {
@@ -22,7 +22,7 @@ using Partition = AlterPartitionReassignmentsRequest::ReassignablePartition;
 using PartitionResult = AlterPartitionReassignmentsResponse::ReassignablePartitionResponse;
 using TopicResult = AlterPartitionReassignmentsResponse::ReassignableTopicResponse;
 
-PartitionResult reassign(runtime::RequestContext& context, const topics::Topic* topic, std::string_view name,
+PartitionResult reassign(runtime::RequestContext& context, const catalog::Topic* topic, std::string_view name,
                          const Partition& wish) {
     Arena& arena = context.arena();
     const auto refused = [&](ErrorCode code, std::optional<std::string_view> message) {
@@ -43,7 +43,7 @@ PartitionResult reassign(runtime::RequestContext& context, const topics::Topic* 
     for (const std::int32_t broker : wish.replicas) {
         brokers.push_back(BrokerId{broker});
     }
-    if (const auto problem = topics::assignment_problem(brokers, std::nullopt, std::span(&context.services.node_id, 1))) {
+    if (const auto problem = catalog::assignment_problem(brokers, std::nullopt, std::span(&context.services.node_id, 1))) {
         return refused(ErrorCode::invalid_replica_assignment, arena.copy(*problem));
     }
     return refused(ErrorCode::none, std::nullopt);
@@ -65,7 +65,7 @@ void alter_partition_reassignments(runtime::RequestContext& context) {
     }
     ArenaVector<TopicResult> results(arena, request->topics.count());
     for (const AlterPartitionReassignmentsRequest::ReassignableTopic& topic : request->topics) {
-        const topics::Topic* found = context.turn.topics().catalog->find_topic(topic.name);
+        const catalog::Topic* found = context.turn.topics().catalog->find_topic(topic.name);
         ArenaVector<PartitionResult> partitions(arena, topic.partitions.count());
         for (const Partition& partition : topic.partitions) {
             partitions.push_back(failure != ErrorCode::none ? PartitionResult{partition.partition_index, failure, failure_message}

@@ -6,8 +6,8 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 

@@ -7,14 +7,14 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_quota_entities.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 namespace {
 
 using Entry = DescribeClientQuotasResponse::EntryData;
 
-Entry entry_of(Arena& arena, const topics::DescribedQuotas& quotas) {
+Entry entry_of(Arena& arena, const catalog::DescribedQuotas& quotas) {
     ArenaVector<DescribeClientQuotasResponse::ValueData> values(arena, quotas.values.size());
     for (const auto& [key, value] : quotas.values) {
         values.push_back({.key = arena.copy(key), .value = value});
@@ -38,11 +38,11 @@ void describe_client_quotas(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    std::vector<topics::QuotaFilterComponent> filter;
+    std::vector<catalog::QuotaFilterComponent> filter;
     for (const DescribeClientQuotasRequest::ComponentData& component : request->components) {
         filter.push_back({.entity_type = component.entity_type, .match_type = component.match_type, .match = component.match});
     }
-    const auto described = topics::describe_client_quotas(*context.turn.topics().catalog, filter, request->strict);
+    const auto described = catalog::describe_client_quotas(*context.turn.topics().catalog, filter, request->strict);
     DescribeClientQuotasResponse response;
     if (!described) {
         response.error_code = described.error().code;
@@ -52,7 +52,7 @@ void describe_client_quotas(runtime::RequestContext& context) {
         return;
     }
     ArenaVector<Entry> entries(arena, described->size());
-    for (const topics::DescribedQuotas& quotas : *described) {
+    for (const catalog::DescribedQuotas& quotas : *described) {
         entries.push_back(entry_of(arena, quotas));
     }
     response.entries = entries;

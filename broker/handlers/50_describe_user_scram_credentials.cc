@@ -1,11 +1,11 @@
 // DescribeUserScramCredentials: v0, flexible (KIP-554).
 
 #include "protocol/messages/50_describe_user_scram_credentials.h"
+#include "broker/catalog/scram_credentials.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/scram_credentials.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 
@@ -33,9 +33,9 @@ void describe_user_scram_credentials(runtime::RequestContext& context) {
     for (const DescribeUserScramCredentialsRequest::UserName& user : request->users) {
         users.push_back(user.name);
     }
-    const auto described = topics::describe_scram_credentials(*context.turn.topics().catalog, users);
+    const auto described = catalog::describe_scram_credentials(*context.turn.topics().catalog, users);
     ArenaVector<Described> results(arena, described.size());
-    for (const topics::DescribedScramUser& user : described) {
+    for (const catalog::DescribedScramUser& user : described) {
         auto& result = results.emplace_back();
         result.user = arena.copy(user.user);
         result.error_code = user.error.code;

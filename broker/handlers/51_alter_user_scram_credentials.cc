@@ -7,15 +7,15 @@
 
 #include <set>
 
+#include "broker/catalog/scram_credentials.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/scram_credentials.h"
 #include "protocol/messages/51_alter_user_scram_credentials.h"
 
 namespace partita::handlers {
@@ -43,8 +43,8 @@ std::vector<std::byte> keyed_hash(const EVP_MD* hash, Bytes key, std::string_vie
 }
 
 /// Nothing for a password that makes no key, or for an unknown mechanism.
-std::optional<topics::ScramCredential> credential_of(const Upsertion& upsertion) {
-    const bool is_sha_512 = upsertion.mechanism == static_cast<std::int8_t>(topics::ScramMechanism::sha_512);
+std::optional<catalog::ScramCredential> credential_of(const Upsertion& upsertion) {
+    const bool is_sha_512 = upsertion.mechanism == static_cast<std::int8_t>(catalog::ScramMechanism::sha_512);
     const EVP_MD* hash = is_sha_512 ? EVP_sha512() : EVP_sha256();
     if (upsertion.salted_password.empty()) {
         return std::nullopt;
@@ -59,10 +59,10 @@ std::optional<topics::ScramCredential> credential_of(const Upsertion& upsertion)
         return std::nullopt;
     }
     stored_key.resize(length);
-    return topics::ScramCredential{.salt = base64(upsertion.salt),
-                                   .stored_key = base64(stored_key),
-                                   .server_key = base64(server_key),
-                                   .iterations = upsertion.iterations};
+    return catalog::ScramCredential{.salt = base64(upsertion.salt),
+                                    .stored_key = base64(stored_key),
+                                    .server_key = base64(server_key),
+                                    .iterations = upsertion.iterations};
 }
 
 /// Every user is refused with the same error, once.
@@ -96,7 +96,7 @@ void alter_user_scram_credentials(runtime::RequestContext& context) {
                       cluster_refusal(context, access::kAlterCluster));
     }
     Arena& arena = context.arena();
-    topics::AlterScramCredentialsCommand command;
+    catalog::AlterScramCredentialsCommand command;
     for (const auto& deletion : request->deletions) {
         command.deletions.push_back({.user = deletion.name, .mechanism = deletion.mechanism});
     }
@@ -106,15 +106,15 @@ void alter_user_scram_credentials(runtime::RequestContext& context) {
                                       .iterations = upsertion.iterations,
                                       .credential = credential_of(upsertion)});
     }
-    topics::AlterScramCredentialsReply decided;
-    const auto reply = context.services.catalog.change<topics::AlterScramCredentialsReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
-            auto decision = topics::alter_scram_credentials(core.snapshot(), command);
+    catalog::AlterScramCredentialsReply decided;
+    const auto reply = context.services.catalog.change<catalog::AlterScramCredentialsReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
+            auto decision = catalog::alter_scram_credentials(core.snapshot(), command);
             decided = decision.reply;
             return decision;
         });
     ArenaVector<AlterUserScramCredentialsResponse::AlterUserScramCredentialsResult> results(arena, decided.users.size());
-    for (const topics::AlteredScramUser& altered : decided.users) {
+    for (const catalog::AlteredScramUser& altered : decided.users) {
         results.push_back({.user = arena.copy(altered.user),
                            .error_code = reply ? altered.error.code : ErrorCode::kafka_storage_error,
                            .error_message = reply ? message_of(altered.error, arena) : kCatalogNotWritten});

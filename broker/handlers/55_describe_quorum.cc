@@ -10,8 +10,8 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 namespace {
@@ -20,7 +20,7 @@ using PartitionData = DescribeQuorumResponse::PartitionData;
 
 /// The one request that is answered: partition 0 of the metadata log, and nothing else.
 bool asks_for_the_metadata_log(const DescribeQuorumRequest& request) {
-    return request.topics.count() == 1 && request.topics[0].topic_name == topics::kClusterMetadataTopicName &&
+    return request.topics.count() == 1 && request.topics[0].topic_name == catalog::kClusterMetadataTopicName &&
            request.topics[0].partitions.count() == 1 && request.topics[0].partitions[0].partition_index == 0;
 }
 

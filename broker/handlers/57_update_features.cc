@@ -6,15 +6,15 @@
 // 4.3.1); the default of the upgrade type says so here too.
 
 #include "protocol/messages/57_update_features.h"
+#include "broker/catalog/features.h"
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/features.h"
 
 namespace partita::handlers {
 
@@ -31,15 +31,15 @@ void update_features(runtime::RequestContext& context) {
         return;
     }
     Arena& arena = context.arena();
-    topics::UpdateFeaturesCommand command;
+    catalog::UpdateFeaturesCommand command;
     command.validate_only = request->validate_only;
     for (const UpdateFeaturesRequest::FeatureUpdateKey& update : request->feature_updates) {
         command.updates.push_back(
             {.feature = update.feature, .level = update.max_version_level, .upgrade_type = update.upgrade_type});
     }
-    const auto reply = context.services.catalog.change<topics::UpdateFeaturesReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
-            return topics::update_features(core.snapshot(), command, context.services.node_id);
+    const auto reply = context.services.catalog.change<catalog::UpdateFeaturesReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
+            return catalog::update_features(core.snapshot(), command, context.services.node_id);
         });
     UpdateFeaturesResponse response;
     response.error_code = reply ? reply->error.code : ErrorCode::kafka_storage_error;

@@ -1,12 +1,12 @@
 // DescribeProducers: v0, flexible (KIP-664).
 
 #include "protocol/messages/61_describe_producers.h"
+#include "broker/catalog/catalog_commands.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/repeats.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/queries/topic_producers.h"
-#include "broker/topics/catalog_commands.h"
 
 namespace partita::handlers {
 namespace {
@@ -42,7 +42,7 @@ void describe_producers(runtime::RequestContext& context) {
         const runtime::TopicState* state = context.turn.topics().find(topic.name);
         ErrorCode error = ErrorCode::none;
         std::optional<std::string_view> message;
-        if (const auto problem = topics::topic_name_problem(topic.name)) {
+        if (const auto problem = catalog::topic_name_problem(topic.name)) {
             error = ErrorCode::invalid_topic_exception;
             message = arena.copy(*problem);
         } else if (!authorize(context, access::kReadTopic, topic.name)) {

@@ -11,10 +11,10 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/insight/reader_observer.h"
 #include "broker/runtime/loop/fresh_ids.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/messages/68_consumer_group_heartbeat.h"
 
 namespace partita::handlers {

@@ -6,18 +6,18 @@
 
 #include <algorithm>
 
+#include "broker/catalog/catalog_commands.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/catalog_commands.h"
+#include "broker/logs/turn.h"
 #include "protocol/messages/74_list_config_resources.h"
 
 namespace partita::handlers {
 namespace {
 
-using topics::ConfigResourceType;
+using catalog::ConfigResourceType;
 using Entry = ListConfigResourcesResponse::ConfigResource;
 
 constexpr ConfigResourceType kListedTypes[] = {ConfigResourceType::topic, ConfigResourceType::broker,
@@ -46,18 +46,18 @@ std::vector<ConfigResourceType> wanted_types(const ListConfigResourcesRequest& r
 }
 
 void add_resources(runtime::RequestContext& context, ConfigResourceType type, ArenaVector<Entry>& entries) {
-    const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
+    const catalog::CatalogSnapshot& catalog = *context.turn.topics().catalog;
     const auto add = [&](std::string_view name) {
         entries.push_back({.resource_name = name, .resource_type = static_cast<std::int8_t>(type)});
     };
-    const auto add_names = [&](const topics::CatalogSnapshot::ConfigsByName& resources) {
+    const auto add_names = [&](const catalog::CatalogSnapshot::ConfigsByName& resources) {
         for (const auto& [name, configs] : resources) {
             add(name);
         }
     };
     switch (type) {
         case ConfigResourceType::topic:
-            for (const topics::Topic& topic : catalog.topics()) {
+            for (const catalog::Topic& topic : catalog.topics()) {
                 add(topic.name);
             }
             return;

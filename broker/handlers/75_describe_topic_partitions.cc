@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "broker/catalog/catalog_core.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/catalog_core.h"
+#include "broker/logs/turn.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
 
 namespace partita::handlers {
@@ -36,7 +36,7 @@ struct Page {
 
 /// False when the page is full; then `next` says where it goes on.
 bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first) {
-    const topics::Topic& topic = *state.topic;
+    const catalog::Topic& topic = *state.topic;
     Response::Topic& item = page.topics.emplace_back();
     item.name = topic.name;
     item.topic_id = topic.id;
@@ -76,7 +76,7 @@ void describe_topic_partitions(runtime::RequestContext& context) {
     const bool all = request->topics.empty();
     std::vector<std::string_view> names;
     if (all) {
-        for (const topics::Topic& topic : table.catalog->topics()) {
+        for (const catalog::Topic& topic : table.catalog->topics()) {
             if (authorize(context, access::kDescribeTopic, topic.name)) {
                 names.push_back(topic.name);
             }
@@ -118,7 +118,7 @@ void describe_topic_partitions(runtime::RequestContext& context) {
         const runtime::TopicState* state = table.find(name);
         if (state == nullptr) {
             const ErrorCode error =
-                topics::topic_name_problem(name) ? ErrorCode::invalid_topic_exception : ErrorCode::unknown_topic_or_partition;
+                catalog::topic_name_problem(name) ? ErrorCode::invalid_topic_exception : ErrorCode::unknown_topic_or_partition;
             page.topics.push_back(
                 {.error_code = error,
                  .name = name,

@@ -5,14 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "broker/catalog/catalog_commands.h"
 #include "broker/handlers/request_context.h"
-#include "broker/topics/catalog_commands.h"
 #include "protocol/arena.h"
 
 namespace partita::handlers {
 
 /// The text of a refusal for a reply, copied into the arena; null when there is no text.
-[[nodiscard]] inline std::optional<std::string_view> message_of(const topics::CatalogError& error, Arena& arena) {
+[[nodiscard]] inline std::optional<std::string_view> message_of(const catalog::CatalogError& error, Arena& arena) {
     if (!error.message) {
         return std::nullopt;
     }
@@ -24,7 +24,7 @@ inline constexpr std::string_view kCatalogNotWritten = "The change could not be 
 
 /// The client of a request, for the quota on creating and deleting partitions (KIP-599). Versions of the request from
 /// `refused_since` on know THROTTLING_QUOTA_EXCEEDED; older ones are served, and the client waits.
-[[nodiscard]] inline topics::MutatingClient mutating_client(const runtime::RequestContext& context, std::int16_t refused_since) {
+[[nodiscard]] inline catalog::MutatingClient mutating_client(const runtime::RequestContext& context, std::int16_t refused_since) {
     return {
         .user = context.principal().name(), .client_id = context.client_id, .may_be_refused = context.version() >= refused_since};
 }

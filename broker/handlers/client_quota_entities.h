@@ -1,6 +1,6 @@
 #pragma once
 
-#include "broker/topics/client_quotas.h"
+#include "broker/catalog/client_quotas.h"
 #include "protocol/arena.h"
 #include "protocol/schema.h"
 
@@ -8,7 +8,7 @@ namespace partita::handlers {
 
 /// An entity in the form of the replies to DescribeClientQuotas and AlterClientQuotas, copied into the arena.
 template <class EntityData>
-[[nodiscard]] Array<EntityData> entity_data(Arena& arena, const topics::QuotaEntity& entity) {
+[[nodiscard]] Array<EntityData> entity_data(Arena& arena, const catalog::QuotaEntity& entity) {
     ArenaVector<EntityData> data(arena, entity.size());
     for (const auto& [type, name] : entity) {
         EntityData& item = data.emplace_back();

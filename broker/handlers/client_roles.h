@@ -7,19 +7,19 @@
 #include <string>
 #include <string_view>
 
-#include "broker/expansion/client_registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/insight/identity/client_registry.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/fences/shown_partitions.h"
-#include "broker/runtime/partitions/turn.h"
 
 /// Handlers note here what the client of a request does, so that fences and hidden partitions can tell clients apart: see Fences,
 /// ShownPartitions and Connections.
 
 namespace partita::handlers {
 
-[[nodiscard]] inline expansion::ClientIdentity client_identity(const runtime::RequestContext& context) {
+[[nodiscard]] inline insight::ClientIdentity client_identity(const runtime::RequestContext& context) {
     return {std::string(context.client_id), context.client.host};
 }
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 
+#include "broker/catalog/altered_configs.h"
 #include "broker/config/broker_loggers.h"
 #include "broker/config/client_metrics_config.h"
 #include "broker/config/current_config.h"
@@ -11,14 +12,13 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/config_rules.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/altered_configs.h"
 
 namespace partita::handlers {
 namespace {
 
-using topics::ConfigResourceType;
+using catalog::ConfigResourceType;
 
 std::optional<std::int32_t> parse_id(std::string_view text) {
     std::int32_t id = 0;
@@ -44,7 +44,7 @@ std::optional<config::ConfigError> problem_of_described_broker(std::string_view 
     return std::nullopt;
 }
 
-topics::CatalogError problem_of_altered_broker(std::string_view name, BrokerId node) {
+catalog::CatalogError problem_of_altered_broker(std::string_view name, BrokerId node) {
     const auto id = parse_id(name);
     if (!id) {
         return {ErrorCode::invalid_request, "Node id must be an integer, but it is: " + std::string(name)};
@@ -56,14 +56,14 @@ topics::CatalogError problem_of_altered_broker(std::string_view name, BrokerId n
     return {};
 }
 
-topics::CatalogError problem_of_form(const topics::ResourceToAlter& resource) {
+catalog::CatalogError problem_of_form(const catalog::ResourceToAlter& resource) {
     std::set<std::string_view> names;
     std::string nulls;
-    for (const topics::ConfigChange& change : resource.changes) {
+    for (const catalog::ConfigChange& change : resource.changes) {
         if (!names.insert(change.name).second) {
             return {ErrorCode::invalid_request, "Error due to duplicate config keys"};
         }
-        if (!change.value && change.operation != static_cast<std::int8_t>(topics::AlterOperation::remove)) {
+        if (!change.value && change.operation != static_cast<std::int8_t>(catalog::AlterOperation::remove)) {
             nulls += (nulls.empty() ? "" : ", ") + std::string(change.name);
         }
     }
@@ -74,7 +74,7 @@ topics::CatalogError problem_of_form(const topics::ResourceToAlter& resource) {
 }
 
 /// What the listeners have against `dynamic` in place of the dynamic configs in force.
-topics::CatalogError objection_to(const config::CurrentConfig& current, config::DynamicBrokerConfigs dynamic) {
+catalog::CatalogError objection_to(const config::CurrentConfig& current, config::DynamicBrokerConfigs dynamic) {
     const auto before = current.get();
     // The catalog says what is wrong with it.
     if (!config::validate_broker_configs(*before, config::BrokerScope::this_broker, dynamic.this_broker)) {
@@ -85,16 +85,16 @@ topics::CatalogError objection_to(const config::CurrentConfig& current, config::
         return {};
     }
     const auto objection = current.objection_to(*after);
-    return objection ? topics::CatalogError{objection->code, objection->message} : topics::CatalogError{};
+    return objection ? catalog::CatalogError{objection->code, objection->message} : catalog::CatalogError{};
 }
 
-bool is_of_listeners(const topics::ConfigResource& resource, BrokerId node) {
+bool is_of_listeners(const catalog::ConfigResource& resource, BrokerId node) {
     return resource.type == ConfigResourceType::broker && parse_id(resource.name) == node.value;
 }
 
 }  // namespace
 
-topics::CatalogError objection_of_listeners(runtime::RequestContext& context, const topics::ResourceToAlter& resource) {
+catalog::CatalogError objection_of_listeners(runtime::RequestContext& context, const catalog::ResourceToAlter& resource) {
     if (!is_of_listeners(resource.resource, context.services.node_id)) {
         return {};
     }
@@ -104,7 +104,7 @@ topics::CatalogError objection_of_listeners(runtime::RequestContext& context, co
     }
     config::DynamicBrokerConfigs dynamic = context.services.config->dynamic();
     const runtime::DefinedConfigRules rules([&] { return context.services.config.get(); });
-    auto altered = topics::altered_configs(resource, dynamic.this_broker, rules);
+    auto altered = catalog::altered_configs(resource, dynamic.this_broker, rules);
     if (!altered) {
         return {};
     }
@@ -112,13 +112,13 @@ topics::CatalogError objection_of_listeners(runtime::RequestContext& context, co
     return objection_to(context.services.config, std::move(dynamic));
 }
 
-topics::CatalogError objection_of_listeners(runtime::RequestContext& context, const topics::ResourceToReplace& resource) {
+catalog::CatalogError objection_of_listeners(runtime::RequestContext& context, const catalog::ResourceToReplace& resource) {
     if (!is_of_listeners(resource.resource, context.services.node_id)) {
         return {};
     }
     config::DynamicBrokerConfigs dynamic = context.services.config->dynamic();
     dynamic.this_broker.clear();
-    for (const topics::NamedConfig& config : resource.configs) {
+    for (const catalog::NamedConfig& config : resource.configs) {
         if (config.value) {
             dynamic.this_broker.insert_or_assign(std::string(config.name), std::string(*config.value));
         }
@@ -127,8 +127,8 @@ topics::CatalogError objection_of_listeners(runtime::RequestContext& context, co
 }
 
 std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_other_resource(
-    runtime::RequestContext& context, const topics::ConfigResource& resource, const config::DescribeOptions& options) {
-    const topics::CatalogSnapshot& catalog = *context.turn.topics().catalog;
+    runtime::RequestContext& context, const catalog::ConfigResource& resource, const config::DescribeOptions& options) {
+    const catalog::CatalogSnapshot& catalog = *context.turn.topics().catalog;
     switch (resource.type) {
         case ConfigResourceType::client_metrics:
             if (resource.name.empty()) {
@@ -155,7 +155,7 @@ std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_ot
     return std::unexpected(invalid_request(std::string(error_message(ErrorCode::invalid_request))));
 }
 
-ErrorCode refusal_of_configs(const runtime::RequestContext& context, const topics::ConfigResource& resource,
+ErrorCode refusal_of_configs(const runtime::RequestContext& context, const catalog::ConfigResource& resource,
                              access::Operation operation) {
     const auto judge = [&](access::ResourceType type, std::string_view name) {
         return authorize(context, access::Permission{operation, type}, name) ? ErrorCode::none : access::refusal(type);
@@ -177,18 +177,18 @@ ErrorCode refusal_of_configs(const runtime::RequestContext& context, const topic
     return ErrorCode::none;
 }
 
-topics::CatalogError alter_broker_loggers(runtime::RequestContext& context, const topics::ResourceToAlter& resource,
-                                          bool validate_only) {
-    if (topics::CatalogError problem = problem_of_form(resource); problem.failed()) {
+catalog::CatalogError alter_broker_loggers(runtime::RequestContext& context, const catalog::ResourceToAlter& resource,
+                                           bool validate_only) {
+    if (catalog::CatalogError problem = problem_of_form(resource); problem.failed()) {
         return problem;
     }
-    if (topics::CatalogError problem = problem_of_altered_broker(resource.resource.name, context.services.node_id);
+    if (catalog::CatalogError problem = problem_of_altered_broker(resource.resource.name, context.services.node_id);
         problem.failed()) {
         return problem;
     }
     std::vector<config::ConfigChange> changes;
-    for (const topics::ConfigChange& change : resource.changes) {
-        if (change.operation < 0 || change.operation > static_cast<std::int8_t>(topics::AlterOperation::subtract)) {
+    for (const catalog::ConfigChange& change : resource.changes) {
+        if (change.operation < 0 || change.operation > static_cast<std::int8_t>(catalog::AlterOperation::subtract)) {
             return {ErrorCode::unknown_server_error, std::nullopt};
         }
         changes.push_back({.name = std::string(change.name),

@@ -6,32 +6,32 @@
 #include <vector>
 
 #include "broker/access/permission.h"
+#include "broker/catalog/catalog_commands.h"
 #include "broker/config/describe_configs.h"
 #include "broker/handlers/request_context.h"
-#include "broker/topics/catalog_commands.h"
 
 namespace partita::handlers {
 
 /// DescribeConfigs for a group, a client metrics subscription or the broker's loggers. Groups and subscriptions need not exist:
 /// without configs of their own they have the defaults.
 [[nodiscard]] std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_other_resource(
-    runtime::RequestContext& context, const topics::ConfigResource& resource, const config::DescribeOptions& options);
+    runtime::RequestContext& context, const catalog::ConfigResource& resource, const config::DescribeOptions& options);
 
 /// The error for a client that may not do `operation` (`describe_configs` or `alter_configs`) to the configs of the resource.
 /// NONE when it may, and for unknown types of resources, which the caller refuses with another error.
-[[nodiscard]] ErrorCode refusal_of_configs(const runtime::RequestContext& context, const topics::ConfigResource& resource,
+[[nodiscard]] ErrorCode refusal_of_configs(const runtime::RequestContext& context, const catalog::ConfigResource& resource,
                                            access::Operation operation);
 
 /// What the listeners have against settings of this broker that a request would change. Without an error for other resources, and
 /// where the catalog will refuse the change anyway. May read files, so it is asked before the catalog, whose lock waits for none.
-[[nodiscard]] topics::CatalogError objection_of_listeners(runtime::RequestContext& context,
-                                                          const topics::ResourceToAlter& resource);
+[[nodiscard]] catalog::CatalogError objection_of_listeners(runtime::RequestContext& context,
+                                                           const catalog::ResourceToAlter& resource);
 /// The same for a request that replaces all of them.
-[[nodiscard]] topics::CatalogError objection_of_listeners(runtime::RequestContext& context,
-                                                          const topics::ResourceToReplace& resource);
+[[nodiscard]] catalog::CatalogError objection_of_listeners(runtime::RequestContext& context,
+                                                           const catalog::ResourceToReplace& resource);
 
 /// IncrementalAlterConfigs for the broker's loggers, whose levels are not in the catalog.
-[[nodiscard]] topics::CatalogError alter_broker_loggers(runtime::RequestContext& context, const topics::ResourceToAlter& resource,
-                                                        bool validate_only);
+[[nodiscard]] catalog::CatalogError alter_broker_loggers(runtime::RequestContext& context,
+                                                         const catalog::ResourceToAlter& resource, bool validate_only);
 
 }  // namespace partita::handlers

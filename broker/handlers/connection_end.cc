@@ -4,10 +4,10 @@
 #include <string>
 
 #include "broker/handlers/services.h"
+#include "broker/insight/shell/key_observer.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/insight/key_observer.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/reply_notes.h"

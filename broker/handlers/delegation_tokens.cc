@@ -4,8 +4,8 @@
 #include "broker/authentication/delegation_token.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::handlers {
 
@@ -17,12 +17,12 @@ std::string token_secret(const runtime::RequestContext& context) {
     return context.services.config.get()->delegation_token_secret_key;
 }
 
-topics::TokenLifetimes token_lifetimes(const runtime::RequestContext& context) {
+catalog::TokenLifetimes token_lifetimes(const runtime::RequestContext& context) {
     const auto config = context.services.config.get();
     return {.latest_ms = config->delegation_token_max_lifetime_ms, .until_renewal_ms = config->delegation_token_expiry_time_ms};
 }
 
-std::optional<std::string_view> token_of_hmac(const topics::CatalogSnapshot& catalog, std::string_view secret, Bytes hmac) {
+std::optional<std::string_view> token_of_hmac(const catalog::CatalogSnapshot& catalog, std::string_view secret, Bytes hmac) {
     std::optional<std::string_view> found;
     for (const access::DelegationTokenPointer& token : catalog.delegation_tokens()) {
         if (authentication::equal_in_constant_time(authentication::token_hmac(secret, token->id), as_text(hmac))) {
@@ -32,8 +32,8 @@ std::optional<std::string_view> token_of_hmac(const topics::CatalogSnapshot& cat
     return found;
 }
 
-topics::MoveExpiryReply move_token_expiry(runtime::RequestContext& context, Bytes hmac, std::int64_t period_ms,
-                                          DecideExpiry decide) {
+catalog::MoveExpiryReply move_token_expiry(runtime::RequestContext& context, Bytes hmac, std::int64_t period_ms,
+                                           DecideExpiry decide) {
     if (!may_ask_about_tokens(context)) {
         return {.error = ErrorCode::delegation_token_request_not_allowed, .expires_ms = kNoTokenTime};
     }
@@ -41,16 +41,16 @@ topics::MoveExpiryReply move_token_expiry(runtime::RequestContext& context, Byte
     if (secret.empty()) {
         return {.error = ErrorCode::delegation_token_auth_disabled};
     }
-    const topics::MoveExpiryCommand command{
+    const catalog::MoveExpiryCommand command{
         .token_id = token_of_hmac(*context.turn.topics().catalog, secret, hmac).value_or(""),
         .requester = access::PrincipalName::of(context.principal()),
         .period_ms = period_ms,
     };
-    const auto reply = context.services.catalog.change<topics::MoveExpiryReply>(
-        context.turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& now) {
+    const auto reply = context.services.catalog.change<catalog::MoveExpiryReply>(
+        context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& now) {
             return decide(core.snapshot(), command, token_lifetimes(context), now.now.wall);
         });
-    return reply.value_or(topics::MoveExpiryReply{.error = ErrorCode::kafka_storage_error});
+    return reply.value_or(catalog::MoveExpiryReply{.error = ErrorCode::kafka_storage_error});
 }
 
 }  // namespace partita::handlers

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "broker/catalog/catalog.h"
+#include "broker/catalog/delegation_tokens.h"
 #include "broker/handlers/request_context.h"
-#include "broker/topics/catalog.h"
-#include "broker/topics/delegation_tokens.h"
 #include "protocol/types.h"
 
 /// What the requests about delegation tokens have in common.
@@ -22,19 +22,19 @@ inline constexpr std::int64_t kNoTokenTime = -1;
 
 /// delegation.token.secret.key; empty when there are no tokens.
 [[nodiscard]] std::string token_secret(const runtime::RequestContext& context);
-[[nodiscard]] topics::TokenLifetimes token_lifetimes(const runtime::RequestContext& context);
+[[nodiscard]] catalog::TokenLifetimes token_lifetimes(const runtime::RequestContext& context);
 
 /// The id of the token with this HMAC, or nothing. How long it takes tells nothing of the HMACs of others; it makes all of them
 /// anew, some microseconds for each.
-[[nodiscard]] std::optional<std::string_view> token_of_hmac(const topics::CatalogSnapshot& catalog, std::string_view secret,
+[[nodiscard]] std::optional<std::string_view> token_of_hmac(const catalog::CatalogSnapshot& catalog, std::string_view secret,
                                                             Bytes hmac);
 
 /// What RenewDelegationToken and ExpireDelegationToken do alike: all but the decision, which gets the token that the HMAC names,
 /// if any, the client and the period.
-using DecideExpiry = topics::Decision<topics::MoveExpiryReply> (*)(const topics::CatalogPointer& catalog,
-                                                                   const topics::MoveExpiryCommand& command,
-                                                                   const topics::TokenLifetimes& lifetimes, TimestampMs now);
-[[nodiscard]] topics::MoveExpiryReply move_token_expiry(runtime::RequestContext& context, Bytes hmac, std::int64_t period_ms,
-                                                        DecideExpiry decide);
+using DecideExpiry = catalog::Decision<catalog::MoveExpiryReply> (*)(const catalog::CatalogPointer& catalog,
+                                                                     const catalog::MoveExpiryCommand& command,
+                                                                     const catalog::TokenLifetimes& lifetimes, TimestampMs now);
+[[nodiscard]] catalog::MoveExpiryReply move_token_expiry(runtime::RequestContext& context, Bytes hmac, std::int64_t period_ms,
+                                                         DecideExpiry decide);
 
 }  // namespace partita::handlers

@@ -8,13 +8,13 @@
 #include "broker/handlers/produce_capacity.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/loop/counters.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/runtime/partitions/turns.h"
 
 namespace partita::handlers {
 namespace {

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "broker/expansion/client_registry.h"
-#include "broker/expansion/identity.h"
 #include "broker/fetch/fetch_sessions.h"
+#include "broker/insight/identity/client_registry.h"
+#include "broker/insight/identity/identity.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/loop/reply.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/arena.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/recycled_blocks.h"
@@ -117,8 +117,8 @@ class FetchOperation final : public runtime::WaitingFetch {
     bool from_follower = false;
     BrokerId leader_id;
     /// Set when the growth of some topic is watched.
-    std::optional<expansion::ClientIdentity> client;
-    expansion::ConnectionId connection;
+    std::optional<insight::ClientIdentity> client;
+    insight::ConnectionId connection;
     /// The client, when somebody has a quota on fetched bytes.
     struct ThrottledClient {
         access::PrincipalPointer principal;

@@ -1,16 +1,16 @@
 #pragma once
 
+#include "broker/catalog/internal_topics.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/coordinator_host.h"
-#include "broker/topics/internal_topics.h"
 
 namespace partita::handlers {
 
 /// Whether there are coordinators of this kind: makes the topic behind them when it is not there yet. False when it cannot be
 /// made.
-[[nodiscard]] inline bool made_coordinators(runtime::RequestContext& context, topics::CoordinatorKind kind,
+[[nodiscard]] inline bool made_coordinators(runtime::RequestContext& context, catalog::CoordinatorKind kind,
                                             const runtime::CoordinatorHost& host) {
     return host.is_attached() || (context.services.catalog.make_topic_of(kind, context.turn) && host.is_attached());
 }

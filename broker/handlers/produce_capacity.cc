@@ -5,8 +5,8 @@
 
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/capacity/shared_capacity.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/record_batch.h"
 
 namespace partita::handlers {

@@ -6,9 +6,9 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/logs/append_error_code.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
-#include "broker/runtime/partitions/append_error_code.h"
-#include "broker/runtime/partitions/turn.h"
 #include "broker/transactions/commands.h"
 
 namespace partita::handlers {

@@ -7,11 +7,11 @@
 
 #include "broker/config/log_setup.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/error_ring.h"
 #include "broker/runtime/loop/reply_memory.h"
 #include "broker/runtime/loop/reply_notes.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/assert.h"
 #include "protocol/codec.h"
 #include "protocol/found_errors.h"

@@ -1,7 +1,7 @@
 #include "broker/handlers/topic_lookup.h"
 
 #include "broker/handlers/authorize.h"
-#include "broker/runtime/partitions/turn.h"
+#include "broker/logs/turn.h"
 
 namespace partita::handlers {
 

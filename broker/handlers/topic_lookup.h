@@ -4,7 +4,7 @@
 
 #include "broker/access/permission.h"
 #include "broker/handlers/request_context.h"
-#include "broker/runtime/partitions/topic_table.h"
+#include "broker/logs/topic_table.h"
 #include "protocol/error_code.h"
 
 namespace partita::handlers {

@@ -8,10 +8,10 @@
 
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/runtime/partitions/turns.h"
 #include "broker/transactions/commands.h"
 #include "protocol/error_code.h"
 #include "storage/partition_log.h"

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "broker/access/authorizer.h"
-#include "broker/expansion/finding.h"
 #include "broker/http/exchange.h"
+#include "broker/insight/findings/finding.h"
 
 /// Whether whoever sent an HTTP request may do what it asks for. Each route says what it needs (resources.cc), and is asked for
 /// in one place before its resource runs; what tells of many topics at once asks for each of them.
@@ -13,8 +13,7 @@
 namespace partita::http {
 
 /// True when the caller may hear of the finding: of its topic, of everything in the cluster; of its group where it has no topic.
-[[nodiscard]] inline bool may_hear(const access::Authorizer& authorizer, const Caller& caller,
-                                   const expansion::Finding& finding) {
+[[nodiscard]] inline bool may_hear(const access::Authorizer& authorizer, const Caller& caller, const insight::Finding& finding) {
     if (authorizer.allows_everything()) {
         return true;
     }

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
+#include "broker/insight/findings/finding_json.h"
 
 namespace partita::http {
 namespace {
@@ -33,7 +33,7 @@ BrokerIdentity::BrokerIdentity(const runtime::Services& services, std::string ka
     json["node_id"] = services.node_id.value;
     json["cluster_id"] = services.cluster_id;
     json["kafka"] = std::move(kafka);
-    json["data_directory"] = expansion::name_text(directory);
+    json["data_directory"] = insight::name_text(directory);
     json_ = std::make_shared<const nlohmann::ordered_json>(std::move(json));
 }
 

@@ -2,18 +2,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/metrics.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/network_statistics.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "schedule/clock.h"
 
 namespace partita::http {
@@ -23,18 +23,18 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t kConnectionsShownMax = 1000;
 
-ordered_json connection_json(const expansion::ConnectionFacts& connection) {
+ordered_json connection_json(const insight::ConnectionFacts& connection) {
     const bool has_address = connection.address.starts_with('/');
-    return {{"client_id", expansion::name_text(connection.client_id)},
+    return {{"client_id", insight::name_text(connection.client_id)},
             {"address", connection.address.substr(has_address ? 1 : 0)},
             {"port", connection.port},
-            {"software", expansion::name_text(connection.software_name)},
-            {"version", expansion::name_text(connection.software_version)},
+            {"software", insight::name_text(connection.software_name)},
+            {"version", insight::name_text(connection.software_version)},
             {"principal",
-             connection.principal.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(connection.principal))},
+             connection.principal.empty() ? ordered_json(nullptr) : ordered_json(insight::name_text(connection.principal))},
             {"since_ms", connection.born.value},
             {"program",
-             connection.process ? ordered_json(expansion::name_text(to_string(*connection.process))) : ordered_json(nullptr)}};
+             connection.process ? ordered_json(insight::name_text(to_string(*connection.process))) : ordered_json(nullptr)}};
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ void serve_connections(const Surroundings& surroundings, const ExchangePointer& 
     ordered_json object = surroundings.identity.begin_answer();
     object["total"] = connections.size();
     object["connections"] = ordered_json::array();
-    for (const expansion::ConnectionFacts& facts :
+    for (const insight::ConnectionFacts& facts :
          connections.first(static_cast<std::size_t>(limit->value_or(kConnectionsShownMax)))) {
         object["connections"].push_back(connection_json(facts));
     }

@@ -15,8 +15,8 @@
 #include "broker/http/json_body.h"
 #include "broker/http/own_requests.h"
 #include "broker/http/resources.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/capacity/shared_capacity.h"
-#include "broker/runtime/partitions/turns.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 
 namespace partita::http {

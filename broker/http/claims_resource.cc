@@ -15,7 +15,6 @@
 #include <optional>
 #include <utility>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/authorize.h"
 #include "broker/http/broker_identity.h"
@@ -23,11 +22,12 @@
 #include "broker/http/own_requests.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
 #include "broker/runtime/queries/topic_sizes.h"
 #include "schedule/clock.h"
 
@@ -41,7 +41,7 @@ using ownership::ClaimPlace;
 using ownership::ClaimRefusal;
 using ownership::ClaimTag;
 
-std::string shown(const std::string& text) { return expansion::name_text(text); }
+std::string shown(const std::string& text) { return insight::name_text(text); }
 
 std::string_view sentence_of(ClaimRefusal refusal) {
     switch (refusal) {
@@ -192,7 +192,7 @@ std::optional<typename Command::Result> ask(const Surroundings& surroundings, Ex
     runtime::Services& services = surroundings.services;
     runtime::Turn& turn = services.turns.first();
     std::optional<typename Command::Result> result;
-    if (services.claims.is_attached() || services.catalog.make_topic_of(topics::CoordinatorKind::claims, turn)) {
+    if (services.claims.is_attached() || services.catalog.make_topic_of(catalog::CoordinatorKind::claims, turn)) {
         const std::string group = command.group;
         result = services.claims.ask(turn, group, std::move(command));
     }

@@ -2,12 +2,12 @@
 
 #include <vector>
 
-#include "broker/expansion/event_json.h"
 #include "broker/http/authorize.h"
+#include "broker/insight/findings/event_json.h"
 
 namespace partita::http {
 
-using expansion::FindingEvent;
+using insight::FindingEvent;
 
 void EventFeed::stop() {
     const MutexLock lock(mutex_);
@@ -24,7 +24,7 @@ void EventFeed::Stream::take(const access::Authorizer& authorizer, const Finding
         return;
     }
     const MutexLock lock(mutex);
-    std::string line = expansion::event_json(event, expansion::KeyStyle::text);
+    std::string line = insight::event_json(event, insight::KeyStyle::text);
     if (is_ready) {
         send(line);
     } else {
@@ -59,21 +59,21 @@ bool EventFeed::add(std::shared_ptr<EventSink> sink, const Caller& caller) {
     auto stream = std::make_shared<Stream>();
     stream->sink = std::move(sink);
     stream->caller = caller;
-    std::vector<expansion::OpenFinding> open;
+    std::vector<insight::OpenFinding> open;
     stream->subscription =
         findings_.subscribe([this, stream](const FindingEvent& event) { stream->take(authorizer_, event); }, open);
     streams_.push_back(stream);
     const MutexLock sending(stream->mutex);
-    for (const expansion::OpenFinding& finding : open) {
+    for (const insight::OpenFinding& finding : open) {
         if (!may_hear(authorizer_, caller, finding.finding)) {
             continue;
         }
-        stream->send(expansion::event_json({.sequence = 0,
-                                            .kind = FindingEvent::Kind::opened,
-                                            .time = finding.changed,
-                                            .opened = finding.opened,
-                                            .finding = finding.finding},
-                                           expansion::KeyStyle::text));
+        stream->send(insight::event_json({.sequence = 0,
+                                          .kind = FindingEvent::Kind::opened,
+                                          .time = finding.changed,
+                                          .opened = finding.opened,
+                                          .finding = finding.finding},
+                                         insight::KeyStyle::text));
     }
     for (const std::string& line : stream->early) {
         stream->send(line);

@@ -9,7 +9,7 @@
 
 #include "broker/access/authorizer.h"
 #include "broker/http/exchange.h"
-#include "broker/runtime/findings/findings_hub.h"
+#include "broker/insight/hub/findings_hub.h"
 #include "protocol/mutex.h"
 
 namespace partita::http {
@@ -55,7 +55,7 @@ class EventFeed {
         bool is_ready GUARDED_BY(mutex) = false;
         std::vector<std::string> early GUARDED_BY(mutex);
 
-        void take(const access::Authorizer& authorizer, const expansion::FindingEvent& event);
+        void take(const access::Authorizer& authorizer, const insight::FindingEvent& event);
         void send(const std::string& line) REQUIRES(mutex);
     };
 

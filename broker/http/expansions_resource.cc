@@ -2,32 +2,32 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/published_topics.h"
 
 namespace partita::http {
 namespace {
 
 using nlohmann::ordered_json;
 
-void add_circumstances(ordered_json& object, const topics::ExpansionCircumstances& known) {
-    const topics::RequestOrigin& origin = known.requested_by;
-    object["requested_by"] = {{"client_id", expansion::name_text(origin.client_id)},
-                              {"software_name", expansion::name_text(origin.software_name)},
-                              {"software_version", expansion::name_text(origin.software_version)},
-                              {"address", expansion::name_text(origin.address)},
-                              {"principal", expansion::name_text(origin.principal)}};
+void add_circumstances(ordered_json& object, const catalog::ExpansionCircumstances& known) {
+    const catalog::RequestOrigin& origin = known.requested_by;
+    object["requested_by"] = {{"client_id", insight::name_text(origin.client_id)},
+                              {"software_name", insight::name_text(origin.software_name)},
+                              {"software_version", insight::name_text(origin.software_version)},
+                              {"address", insight::name_text(origin.address)},
+                              {"principal", insight::name_text(origin.principal)}};
     object["mode"] = known.mode;
     object["verdict"] = known.verdict.empty() ? ordered_json(nullptr) : ordered_json(known.verdict);
     object["findings"] = known.findings;
     object["override"] = known.override_used.empty() ? ordered_json(nullptr) : ordered_json(known.override_used);
     object["group_count"] = known.group_count;
     object["groups"] = ordered_json::array();
-    for (const topics::GroupAtCut& group : known.groups) {
-        object["groups"].push_back({{"group", expansion::name_text(group.group_id)},
+    for (const catalog::GroupAtCut& group : known.groups) {
+        object["groups"].push_back({{"group", insight::name_text(group.group_id)},
                                     {"state", group.state},
                                     {"members", group.members},
                                     {"committed_partitions", group.committed_partitions},
@@ -35,11 +35,11 @@ void add_circumstances(ordered_json& object, const topics::ExpansionCircumstance
     }
     object["seeded_groups"] = ordered_json::array();
     for (const std::string& group : known.seeded_groups) {
-        object["seeded_groups"].push_back(expansion::name_text(group));
+        object["seeded_groups"].push_back(insight::name_text(group));
     }
 }
 
-ordered_json expansion_json(const topics::ExpansionEpoch& expansion) {
+ordered_json expansion_json(const catalog::ExpansionEpoch& expansion) {
     ordered_json object;
     object["epoch"] = expansion.epoch;
     object["from"] = expansion.old_partition_count;
@@ -55,9 +55,9 @@ ordered_json expansion_json(const topics::ExpansionEpoch& expansion) {
         add_circumstances(object, *expansion.circumstances);
     }
     object["producer_switches"] = ordered_json::array();
-    for (const topics::ProducerSwitch& producer : expansion.producer_switches) {
-        object["producer_switches"].push_back({{"client_id", expansion::name_text(producer.client_id)},
-                                               {"address", expansion::name_text(producer.address)},
+    for (const catalog::ProducerSwitch& producer : expansion.producer_switches) {
+        object["producer_switches"].push_back({{"client_id", insight::name_text(producer.client_id)},
+                                               {"address", insight::name_text(producer.address)},
                                                {"time_ms", producer.time.value},
                                                {"partition", producer.partition.value},
                                                {"offset", producer.offset.value},
@@ -73,7 +73,7 @@ void serve_expansions(const Surroundings& surroundings, const ExchangePointer& e
     if (state == nullptr) {
         return;
     }
-    const topics::TopicPointer& topic = state->topic;
+    const catalog::TopicPointer& topic = state->topic;
     ordered_json object;
     object["schema"] = 1;
     object["broker"] = surroundings.identity.json();

@@ -3,13 +3,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/expansion/event_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/authorize.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/event_feed.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/findings/findings_hub.h"
+#include "broker/insight/findings/event_json.h"
+#include "broker/insight/hub/findings_hub.h"
 
 namespace partita::http {
 namespace {
@@ -30,16 +30,16 @@ class LineStream final : public EventSink {
 
 void serve_findings(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const std::optional<std::string_view> topic = exchange->request().parameter("topic");
-    const expansion::KeyStyle style =
-        exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    const insight::KeyStyle style =
+        exchange->request().parameter("hash_keys") ? insight::KeyStyle::hashed : insight::KeyStyle::text;
     nlohmann::ordered_json object;
-    object["schema"] = expansion::kEventSchemaVersion;
+    object["schema"] = insight::kEventSchemaVersion;
     object["broker"] = surroundings.identity.json();
     object["findings"] = nlohmann::ordered_json::array();
-    for (const expansion::OpenFinding& open : surroundings.services.findings.open()) {
+    for (const insight::OpenFinding& open : surroundings.services.findings.open()) {
         const bool is_wanted = !topic || open.finding.subject.topic == *topic;
         if (is_wanted && may_hear(surroundings.services.authorizer, exchange->caller(), open.finding)) {
-            object["findings"].push_back(expansion::open_finding_json(open, style));
+            object["findings"].push_back(insight::open_finding_json(open, style));
         }
     }
     object["refused"] = surroundings.services.findings.refused();

@@ -13,7 +13,6 @@
 #include <set>
 #include <utility>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/groups/group_history.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
@@ -21,10 +20,11 @@
 #include "broker/http/own_requests.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/ownership_record.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
 #include "schedule/clock.h"
 
@@ -44,16 +44,16 @@ const GroupHistory::KnownMember& member_at(const GroupHistory& history, std::int
 
 ordered_json id_or_null(const GroupHistory& history, std::int32_t index) {
     return index == GroupHistory::kNobody ? ordered_json(nullptr)
-                                          : ordered_json(expansion::name_text(member_at(history, index).member_id));
+                                          : ordered_json(insight::name_text(member_at(history, index).member_id));
 }
 
 ordered_json member_json(const GroupHistory::KnownMember& member) {
     const std::string& host = member.client_host;
     ordered_json told{
-        {"member_id", expansion::name_text(member.member_id)},
-        {"instance_id", member.instance_id ? ordered_json(expansion::name_text(*member.instance_id)) : ordered_json(nullptr)},
-        {"client_id", expansion::name_text(member.client_id)},
-        {"address", expansion::name_text(host.substr(host.starts_with('/') ? 1 : 0))},
+        {"member_id", insight::name_text(member.member_id)},
+        {"instance_id", member.instance_id ? ordered_json(insight::name_text(*member.instance_id)) : ordered_json(nullptr)},
+        {"client_id", insight::name_text(member.client_id)},
+        {"address", insight::name_text(host.substr(host.starts_with('/') ? 1 : 0))},
         {"joined_ms", time_or_null(member.joined)}};
     told["gone_ms"] = member.gone ? ordered_json(member.gone->time.value) : ordered_json(nullptr);
     told["gone_cause"] = member.gone ? ordered_json(to_string(member.gone->cause)) : ordered_json(nullptr);
@@ -111,12 +111,12 @@ ordered_json late_reader_json(const GroupHistory& history, const groups::LateRea
             {"to_offset", reading->to.value},
             {"first_ms", reading->first.value},
             {"last_ms", reading->last.value},
-            {"process", reading->process.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(reading->process))}};
+            {"process", reading->process.empty() ? ordered_json(nullptr) : ordered_json(insight::name_text(reading->process))}};
 }
 
 ordered_json takeover_json(const GroupHistory& history, const GroupHistory::Takeover& takeover) {
     ordered_json told{
-        {"time_ms", takeover.time.value},         {"topic", expansion::name_text(takeover.topic)},
+        {"time_ms", takeover.time.value},         {"topic", insight::name_text(takeover.topic)},
         {"partition", takeover.partition},        {"from", id_or_null(history, takeover.from)},
         {"to", id_or_null(history, takeover.to)}, {"kind", to_string(groups::kind_of(takeover.cause, takeover.seen_after))},
         {"cause", to_string(takeover.cause)},     {"flapping", takeover.is_flapping},
@@ -189,7 +189,7 @@ class Teller {
             if ((ownership == nullptr && checkpoint == nullptr) || !page.has_place(total_++)) {
                 continue;
             }
-            ordered_json told{{"topic", expansion::name_text(std::string(name))}, {"partition", index}};
+            ordered_json told{{"topic", insight::name_text(std::string(name))}, {"partition", index}};
             told.update(ownership_json(history_, ownership == nullptr ? GroupHistory::Ownership() : *ownership, now_));
             told["checkpoint"] = checkpoint == nullptr
                                      ? ordered_json(nullptr)
@@ -236,7 +236,7 @@ class Teller {
 ordered_json rebalance_json(const GroupHistory& history, const GroupHistory::Rebalance& rebalance, TimestampMs now) {
     ordered_json told{{"generation", rebalance.generation},
                       {"protocol", rebalance.is_classic ? "classic" : "consumer"},
-                      {"assignor", expansion::name_text(rebalance.protocol)},
+                      {"assignor", insight::name_text(rebalance.protocol)},
                       {"began_ms", rebalance.began.value},
                       {"joined_ms", time_or_null(rebalance.joined)},
                       {"ended_ms", time_or_null(rebalance.ended)},
@@ -253,7 +253,7 @@ ordered_json rebalance_json(const GroupHistory& history, const GroupHistory::Reb
         const bool is_of_member = event.member != GroupHistory::kNobody;
         one["member_id"] = id_or_null(history, event.member);
         one["client_id"] =
-            is_of_member ? ordered_json(expansion::name_text(member_at(history, event.member).client_id)) : ordered_json(nullptr);
+            is_of_member ? ordered_json(insight::name_text(member_at(history, event.member).client_id)) : ordered_json(nullptr);
         told["events"].push_back(std::move(one));
     }
     told["events_left_out"] = rebalance.events_left_out;
@@ -299,7 +299,7 @@ void serve_ownership(const Surroundings& surroundings, const ExchangePointer& ex
         }
         const GroupHistory& history = record->history;
         ordered_json object = surroundings.identity.begin_answer();
-        object["group"] = expansion::name_text(name);
+        object["group"] = insight::name_text(name);
         object["time_ms"] = surroundings.services.clock.now().wall.value;
         object["members"] = ordered_json::array();
         for (const GroupHistory::KnownMember& member : history.members()) {
@@ -329,7 +329,7 @@ void serve_rebalances(const Surroundings& surroundings, const ExchangePointer& e
     }
     const TimestampMs now = surroundings.services.clock.now().wall;
     ordered_json object = surroundings.identity.begin_answer();
-    object["group"] = expansion::name_text(exchange->request().path.at(2));
+    object["group"] = insight::name_text(exchange->request().path.at(2));
     object["time_ms"] = now.value;
     object["total"] = history->rebalance_count();
     object["rebalances"] = ordered_json::array();

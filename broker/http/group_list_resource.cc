@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/group_lag.h"
@@ -17,7 +16,8 @@
 #include "broker/http/own_requests.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/15_describe_groups.h"
 #include "protocol/messages/16_list_groups.h"
@@ -184,10 +184,10 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
     void answer() {
         object_["groups"] = ordered_json::array();
         for (const auto& [name, row] : rows_) {
-            ordered_json told{{"group", expansion::name_text(name)},
+            ordered_json told{{"group", insight::name_text(name)},
                               {"state", row.state},
                               {"type", row.type},
-                              {"protocol_type", expansion::name_text(row.protocol_type)}};
+                              {"protocol_type", insight::name_text(row.protocol_type)}};
             if (has_lags_) {
                 told["members"] = number_or_null(row.members);
                 told["lag"] = number_or_null(row.lag);

@@ -11,14 +11,14 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/group_lag.h"
 #include "broker/http/json_body.h"
 #include "broker/http/own_requests.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
 #include "protocol/codec.h"
 #include "protocol/messages/02_list_offsets.h"
@@ -37,7 +37,7 @@ using nlohmann::ordered_json;
 // The last version that names topics instead of giving their ids.
 constexpr std::int16_t kOffsetCommitWithNames = 9;
 
-std::string shown(std::string_view text) { return expansion::name_text(std::string(text)); }
+std::string shown(std::string_view text) { return insight::name_text(std::string(text)); }
 
 ordered_json text_or_null(const std::optional<std::string_view>& text) {
     return text ? ordered_json(shown(*text)) : ordered_json(nullptr);
@@ -45,7 +45,7 @@ ordered_json text_or_null(const std::optional<std::string_view>& text) {
 
 /// As `respond_kafka_error`. While nothing was ever committed there is no coordinator, and no group either.
 void respond_group_error(const runtime::Services& services, Exchange& exchange, ErrorCode code, std::string_view message = {}) {
-    const bool has_groups = services.topics.table()->find(topics::kOffsetsTopicName) != nullptr;
+    const bool has_groups = services.topics.table()->find(catalog::kOffsetsTopicName) != nullptr;
     if (code == ErrorCode::not_coordinator && !has_groups) {
         respond_kafka_error(exchange, ErrorCode::group_id_not_found, "there is no group " + exchange.request().path.at(2));
     } else {

@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
+#include "broker/insight/findings/finding_json.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/queries/group_lags.h"
 
@@ -16,7 +16,7 @@ using nlohmann::ordered_json;
 
 ordered_json group_json(const runtime::GroupLag& group) {
     ordered_json object;
-    object["group"] = expansion::name_text(group.group_id);
+    object["group"] = insight::name_text(group.group_id);
     object["members"] = group.members;
     object["lag"] = group.total();
     object["partitions"] = ordered_json::array();

@@ -18,11 +18,11 @@
 #include "broker/http/own_requests.h"
 #include "broker/http/resources.h"
 #include "broker/http/session.h"
-#include "broker/runtime/findings/findings_hub.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/network_statistics.h"
 #include "broker/runtime/loop/turn_timer.h"
-#include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 
 namespace partita::http {

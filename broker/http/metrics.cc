@@ -9,16 +9,16 @@
 
 #include "broker/config/capture_config.h"
 #include "broker/config/current_config.h"
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"
-#include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/loop/counters.h"
 #include "broker/runtime/loop/network_statistics.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
 #include "schedule/clock.h"
 #include "storage/log_directory.h"
@@ -60,9 +60,9 @@ class Text {
 /// Open findings by hazard and severity.
 std::map<std::string, std::uint64_t> findings_by_hazard(const runtime::FindingsHub& findings) {
     std::map<std::string, std::uint64_t> counts;
-    for (const expansion::OpenFinding& open : findings.open()) {
-        ++counts["id=\"" + expansion::to_string(open.finding.id) + "\",severity=\"" +
-                 std::string(expansion::to_string(open.finding.severity)) + "\""];
+    for (const insight::OpenFinding& open : findings.open()) {
+        ++counts["id=\"" + insight::to_string(open.finding.id) + "\",severity=\"" +
+                 std::string(insight::to_string(open.finding.severity)) + "\""];
     }
     return counts;
 }
@@ -140,7 +140,7 @@ void add_service(Text& text, const runtime::SharedCapacity::Status& capacity, co
 std::map<std::string, std::uint64_t> size_by_entity(const runtime::TopicTable& table, bool with_names) {
     std::map<std::string, std::uint64_t> sizes;
     std::size_t count = 0;
-    for (const topics::Topic& topic : table.catalog->topics()) {
+    for (const catalog::Topic& topic : table.catalog->topics()) {
         if (count == capacity::TrafficCounts::kEntitiesMax) {
             break;
         }
@@ -155,7 +155,7 @@ std::map<std::string, std::uint64_t> size_by_entity(const runtime::TopicTable& t
 /// A text as the value of a label.
 std::string label_value(const std::string& text) {
     std::string value;
-    for (const char character : expansion::name_text(text)) {
+    for (const char character : insight::name_text(text)) {
         if (character == '\n') {
             value += "\\n";
             continue;

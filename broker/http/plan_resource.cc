@@ -9,14 +9,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "broker/expansion/plan_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/jobs.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
+#include "broker/insight/plan/plan_json.h"
+#include "broker/insight/shell/topic_plan.h"
 #include "broker/runtime/growth/local_plan.h"
-#include "broker/runtime/insight/topic_plan.h"
 #include "schedule/clock.h"
 
 namespace partita::http {
@@ -33,9 +33,9 @@ runtime::PlanSources plan_sources(runtime::Services& services) {
 struct PlanWish {
     std::string topic;
     std::int64_t to = 0;
-    expansion::PlanOptions options;
+    insight::PlanOptions options;
     std::optional<std::int64_t> since_ms;
-    expansion::KeyStyle style = expansion::KeyStyle::text;
+    insight::KeyStyle style = insight::KeyStyle::text;
     bool lists_keys = false;
     bool streams = false;
 };
@@ -70,7 +70,7 @@ std::expected<PlanWish, std::string> parse_wish(const Request& request) {
             return std::unexpected(sentence + "; 'partita partitioner --list' names all");
         }
     }
-    wish.style = is_set(request, "hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    wish.style = is_set(request, "hash_keys") ? insight::KeyStyle::hashed : insight::KeyStyle::text;
     wish.lists_keys = is_set(request, "keys");
     wish.streams = is_set(request, "stream");
     return wish;
@@ -83,7 +83,7 @@ std::string line(const ordered_json& object) {
 /// Reads, judges and answers, on the job's thread.
 class PlanJob {
   public:
-    PlanJob(const Surroundings& surroundings, ExchangePointer exchange, PlanWish wish, expansion::PlannedTopic facts)
+    PlanJob(const Surroundings& surroundings, ExchangePointer exchange, PlanWish wish, insight::PlannedTopic facts)
         : services_(surroundings.services),
           jobs_(surroundings.plans),
           identity_(surroundings.identity),
@@ -113,8 +113,8 @@ class PlanJob {
     }
 
   private:
-    [[nodiscard]] ordered_json json_of(const expansion::Plan& plan) const {
-        ordered_json json = expansion::plan_json(plan, wish_.style);
+    [[nodiscard]] ordered_json json_of(const insight::Plan& plan) const {
+        ordered_json json = insight::plan_json(plan, wish_.style);
         json["broker"] = identity_.json();
         return json;
     }
@@ -131,24 +131,23 @@ class PlanJob {
         return exchange_->write(line({{"progress", {{"done", done}, {"total", total}}}}));
     }
 
-    void fail(const expansion::PlanError& error) {
+    void fail(const insight::PlanError& error) {
         // Whoever cancelled waits for no answer, unless the server stops.
-        const std::string sentence =
-            error.failure == expansion::PlanFailure::cancelled ? "the broker is stopping" : error.message;
+        const std::string sentence = error.failure == insight::PlanFailure::cancelled ? "the broker is stopping" : error.message;
         if (wish_.streams) {
             end_with({{"error", sentence}});
         } else {
             respond_error(*exchange_,
-                          error.failure == expansion::PlanFailure::cancelled ? Status::unavailable : Status::internal_error,
+                          error.failure == insight::PlanFailure::cancelled ? Status::unavailable : Status::internal_error,
                           sentence);
         }
     }
 
-    void list_keys(const expansion::PlanOutcome& outcome) {
+    void list_keys(const insight::PlanOutcome& outcome) {
         if (!wish_.streams) {
             exchange_->begin(Status::ok, kTabSeparated);
         }
-        expansion::write_key_lines(*outcome.census, wish_.style, [this](std::string_view lines) {
+        insight::write_key_lines(*outcome.census, wish_.style, [this](std::string_view lines) {
             return exchange_->write(wish_.streams ? line({{"keys", lines}}) : std::string(lines));
         });
         if (wish_.streams) {
@@ -169,7 +168,7 @@ class PlanJob {
     const BrokerIdentity& identity_;
     ExchangePointer exchange_;
     PlanWish wish_;
-    expansion::PlannedTopic facts_;
+    insight::PlannedTopic facts_;
     Instant last_report_{};
 };
 

@@ -6,19 +6,19 @@
 #include <nlohmann/json.hpp>
 
 #include "broker/config/current_config.h"
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/insight/key_observer.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/insight/shell/key_observer.h"
 #include "broker/runtime/queries/topic_producers.h"
 
 namespace partita::http {
 namespace {
 
-using expansion::KeyHabit;
-using expansion::ProducerReport;
-using expansion::ProducerVerdict;
+using insight::KeyHabit;
+using insight::ProducerReport;
+using insight::ProducerVerdict;
 using nlohmann::ordered_json;
 using partitioners::FamilySet;
 
@@ -62,7 +62,7 @@ ordered_json verdict_json(const ProducerVerdict& verdict) {
         verdict.habit == KeyHabit::hashes || verdict.habit == KeyHabit::hashes_old_count || verdict.habit == KeyHabit::mixed;
     ordered_json object;
     object["habit"] = habit_name(verdict.habit);
-    object["in_words"] = expansion::to_string(verdict.habit);
+    object["in_words"] = insight::to_string(verdict.habit);
     // Families are named only when they are proven.
     object["families"] = is_declared ? ids_of(verdict.families) : ordered_json::array();
     if (is_declared) {
@@ -79,16 +79,16 @@ ordered_json verdict_json(const ProducerVerdict& verdict) {
 
 ordered_json producer_json(const ProducerReport& report) {
     ordered_json object;
-    object["client_id"] = expansion::name_text(report.identity.client_id);
-    object["address"] = expansion::name_text(report.identity.address);
-    object["software_name"] = expansion::name_text(report.identity.software_name);
-    object["software_version"] = expansion::name_text(report.identity.software_version);
+    object["client_id"] = insight::name_text(report.identity.client_id);
+    object["address"] = insight::name_text(report.identity.address);
+    object["software_name"] = insight::name_text(report.identity.software_name);
+    object["software_version"] = insight::name_text(report.identity.software_version);
     object["principal"] =
-        report.identity.principal.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(report.identity.principal));
+        report.identity.principal.empty() ? ordered_json(nullptr) : ordered_json(insight::name_text(report.identity.principal));
     object["producer_id"] =
         report.identity.producer_id == kNoProducerId ? ordered_json(nullptr) : ordered_json(report.identity.producer_id.value);
     object["port"] = report.identity.port == 0 ? ordered_json(nullptr) : ordered_json(report.identity.port);
-    object["program"] = report.program.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(report.program));
+    object["program"] = report.program.empty() ? ordered_json(nullptr) : ordered_json(insight::name_text(report.program));
     object["connected"] = !report.is_closed;
     object["closed_connections"] = report.closed_connections;
     object["verdict"] = verdict_json(report.verdict);
@@ -104,7 +104,7 @@ ordered_json producer_json(const ProducerReport& report) {
     return object;
 }
 
-ordered_json keys_json(const expansion::KeyIndex& keys, std::int32_t partition_count, expansion::KeyStyle style) {
+ordered_json keys_json(const insight::KeyIndex& keys, std::int32_t partition_count, insight::KeyStyle style) {
     ordered_json object;
     object["records_seen"] = keys.records();
     object["bytes_seen"] = keys.bytes();
@@ -115,12 +115,12 @@ ordered_json keys_json(const expansion::KeyIndex& keys, std::int32_t partition_c
         object["distinct_by_partition"].push_back(count);
     }
     object["heaviest"] = ordered_json::array();
-    for (const expansion::HeavyHitters::Item& item : keys.heavy_keys()) {
+    for (const insight::HeavyHitters::Item& item : keys.heavy_keys()) {
         if (object["heaviest"].size() == kHeavyKeysShown) {
             break;
         }
         ordered_json key;
-        expansion::add_key(key, item.key, style);
+        insight::add_key(key, item.key, style);
         key["bytes_at_most"] = item.weight;
         key["bytes_at_least"] = item.weight - item.error;
         object["heaviest"].push_back(std::move(key));
@@ -151,8 +151,8 @@ void serve_producers(const Surroundings& surroundings, const ExchangePointer& ex
     if (state == nullptr) {
         return;
     }
-    const topics::TopicPointer& topic = state->topic;
-    const auto style = exchange->request().parameter("hash_keys") ? expansion::KeyStyle::hashed : expansion::KeyStyle::text;
+    const catalog::TopicPointer& topic = state->topic;
+    const auto style = exchange->request().parameter("hash_keys") ? insight::KeyStyle::hashed : insight::KeyStyle::text;
     ordered_json object;
     object["schema"] = 1;
     object["broker"] = surroundings.identity.json();
@@ -162,7 +162,7 @@ void serve_producers(const Surroundings& surroundings, const ExchangePointer& ex
     object["verdict"] = nullptr;
     object["producers"] = ordered_json::array();
     object["keys"] = nullptr;
-    surroundings.services.keys.with_watch(topic->id, [&](const expansion::TopicWatch* watch) {
+    surroundings.services.keys.with_watch(topic->id, [&](const insight::TopicWatch* watch) {
         if (watch == nullptr) {
             return;
         }

@@ -9,22 +9,22 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/resources.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fence_wakes.h"
 #include "broker/runtime/growth/expansions.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
 
 namespace partita::http {
 namespace {
 
 using nlohmann::ordered_json;
-using Window = expansion::Fence::WindowState;
+using Window = insight::Fence::WindowState;
 
 std::string_view window_name(Window window) {
     switch (window) {
@@ -45,7 +45,7 @@ ordered_json delay_json(std::int64_t delay_ms) {
 }
 
 ordered_json program_json(const std::string& program) {
-    return program.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(program));
+    return program.empty() ? ordered_json(nullptr) : ordered_json(insight::name_text(program));
 }
 
 ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant now) {
@@ -56,36 +56,35 @@ ordered_json fence_json(const runtime::TopicExpansion::Status& status, Instant n
     object["timeouts"] = status.timeouts;
     object["held_fetches"] = status.held_fetches;
     object["waiting"] = ordered_json::array();
-    for (const expansion::Fence::Waiting& waiting : status.waiting) {
-        object["waiting"].push_back({{"group", expansion::name_text(waiting.group)},
+    for (const insight::Fence::Waiting& waiting : status.waiting) {
+        object["waiting"].push_back({{"group", insight::name_text(waiting.group)},
                                      {"partition", waiting.partition.value},
                                      {"held_from_offset", waiting.limit.value},
                                      {"parent_done_to_offset", waiting.drained.value},
                                      {"waiting_ms", now - waiting.since}});
     }
     object["unattributed"] = ordered_json::array();
-    for (const expansion::Fence::Outsider& outsider : status.unattributed) {
-        object["unattributed"].push_back({{"client_id", expansion::name_text(outsider.client.client_id)},
-                                          {"address", expansion::name_text(outsider.client.address)},
+    for (const insight::Fence::Outsider& outsider : status.unattributed) {
+        object["unattributed"].push_back({{"client_id", insight::name_text(outsider.client.client_id)},
+                                          {"address", insight::name_text(outsider.client.address)},
                                           {"program", program_json(outsider.program)},
                                           {"partition", outsider.partition.value}});
     }
     object["unproven_producers"] = status.unproven_count;
     object["waiting_for_producers"] = ordered_json::array();
-    for (const expansion::ProducerWindow::Unproven& unproven : status.unproven) {
+    for (const insight::ProducerWindow::Unproven& unproven : status.unproven) {
         object["waiting_for_producers"].push_back(
-            {{"client_id", expansion::name_text(unproven.writer.client.client_id)},
-             {"address", expansion::name_text(unproven.writer.client.address)},
+            {{"client_id", insight::name_text(unproven.writer.client.client_id)},
+             {"address", insight::name_text(unproven.writer.client.address)},
              {"producer_id", unproven.producer.producer_id == kNoProducerId ? ordered_json(nullptr)
                                                                             : ordered_json(unproven.producer.producer_id.value)},
-             {"connected", unproven.writer.connection != expansion::kNoConnection},
-             {"program",
-              program_json(unproven.writer.process ? expansion::to_string(*unproven.writer.process) : std::string())}});
+             {"connected", unproven.writer.connection != insight::kNoConnection},
+             {"program", program_json(unproven.writer.process ? insight::to_string(*unproven.writer.process) : std::string())}});
     }
     return object;
 }
 
-ordered_json seeds_json(runtime::Services& services, const topics::Topic& topic) {
+ordered_json seeds_json(runtime::Services& services, const catalog::Topic& topic) {
     const auto readers = services.groups.readers_of(topic.name, topic.id);
     ordered_json list = ordered_json::array();
     for (const auto& epoch : topic.expansions) {
@@ -104,7 +103,7 @@ ordered_json seeds_json(runtime::Services& services, const topics::Topic& topic)
                     untouched += at->value >= epoch->old_partition_count && at->value < epoch->new_partition_count ? 1 : 0;
                 }
             }
-            object["groups"].push_back({{"group", expansion::name_text(group)}, {"untouched_seeds", untouched}});
+            object["groups"].push_back({{"group", insight::name_text(group)}, {"untouched_seeds", untouched}});
         }
         list.push_back(std::move(object));
     }
@@ -209,15 +208,15 @@ void serve_visibility(const Surroundings& surroundings, const ExchangePointer& e
         respond_error(*exchange, Status::bad_request, "say producers=D, consumers=D, or both");
         return;
     }
-    topics::IncrementalAlterConfigsCommand command;
-    topics::ResourceToAlter& resource = command.resources.emplace_back();
-    resource.resource = {topics::ConfigResourceType::topic, topic->topic->name};
+    catalog::IncrementalAlterConfigsCommand command;
+    catalog::ResourceToAlter& resource = command.resources.emplace_back();
+    resource.resource = {catalog::ConfigResourceType::topic, topic->topic->name};
     for (const auto& [name, value] : wanted) {
         resource.changes.push_back(
-            {.name = name, .operation = static_cast<std::int8_t>(topics::AlterOperation::set), .value = value});
+            {.name = name, .operation = static_cast<std::int8_t>(catalog::AlterOperation::set), .value = value});
     }
-    const auto reply = surroundings.services.catalog.change<topics::AlterConfigsReply>(
-        surroundings.services.turns.first(), [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+    const auto reply = surroundings.services.catalog.change<catalog::AlterConfigsReply>(
+        surroundings.services.turns.first(), [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
             return core.incremental_alter_configs(command, context);
         });
     if (!reply || reply->resources.front().error.failed()) {

@@ -12,12 +12,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "broker/expansion/finding_json.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/partitions/topic_table.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/topic_table.h"
 #include "broker/runtime/queries/partition_records.h"
 #include "protocol/hexadecimal.h"
 
@@ -32,10 +32,10 @@ constexpr std::int64_t kRecordsMax = 1000;
 void add_bytes(ordered_json& object, const std::string& name, const std::optional<std::string>& bytes) {
     if (!bytes) {
         object[name] = nullptr;
-    } else if (expansion::is_valid_utf8(*bytes)) {
+    } else if (insight::is_valid_utf8(*bytes)) {
         object[name] = *bytes;
     } else {
-        object[name + "_hex"] = expansion::to_hex(*bytes);
+        object[name + "_hex"] = insight::to_hex(*bytes);
     }
 }
 

@@ -6,15 +6,15 @@
 #include <ranges>
 #include <vector>
 
-#include "broker/expansion/finding_json.h"
+#include "broker/catalog/client_quotas.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
+#include "broker/insight/findings/finding_json.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/clients/request_watch.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/topics/client_quotas.h"
 #include "schedule/clock.h"
 
 namespace partita::http {
@@ -29,7 +29,7 @@ double milliseconds(std::int64_t duration_ns) { return static_cast<double>(durat
 ordered_json about_json(const runtime::TopicTable& table, const GivenError& error) {
     ordered_json object = ordered_json::object();
     for (const auto& [name, value] : error.about) {
-        object[std::string(name)] = expansion::name_text(value);
+        object[std::string(name)] = insight::name_text(value);
         Uuid id;
         if (name == "TopicId" && Uuid::parse(value, id)) {
             if (const runtime::TopicState* topic = table.find(id)) {
@@ -41,13 +41,13 @@ ordered_json about_json(const runtime::TopicTable& table, const GivenError& erro
 }
 
 ordered_json client_json(const GivenError::Client& client) {
-    return {{"client_id", expansion::name_text(client.client_id)},
+    return {{"client_id", insight::name_text(client.client_id)},
             {"address", client.address},
             {"port", client.port},
-            {"principal", expansion::name_text(client.principal)},
+            {"principal", insight::name_text(client.principal)},
             {"listener", client.listener},
-            {"software", expansion::name_text(client.software)},
-            {"version", expansion::name_text(client.software_version)}};
+            {"software", insight::name_text(client.software)},
+            {"version", insight::name_text(client.software_version)}};
 }
 
 ordered_json error_json(const runtime::TopicTable& table, const GivenError& error) {
@@ -58,12 +58,12 @@ ordered_json error_json(const runtime::TopicTable& table, const GivenError& erro
                         {"code", is_closed ? "CONNECTION_CLOSED" : std::string(error_name(error.code))},
                         {"meaning", is_closed ? std::string("the broker closed the connection because of what came over it")
                                               : std::string(error_message(error.code))},
-                        {"message", expansion::name_text(error.message)}};
+                        {"message", insight::name_text(error.message)}};
     object["api"] = error.api.empty() ? ordered_json(nullptr) : ordered_json(error.api);
     object["version"] = error.api.empty() ? ordered_json(nullptr) : ordered_json(error.version);
     object["about"] = about_json(table, error);
     object["more_in_reply"] = error.more_in_reply;
-    object["request"] = error.request.empty() ? ordered_json(nullptr) : ordered_json(expansion::name_text(error.request));
+    object["request"] = error.request.empty() ? ordered_json(nullptr) : ordered_json(insight::name_text(error.request));
     object["client"] = client_json(error.client);
     return object;
 }
@@ -120,14 +120,14 @@ void serve_quotas(const Surroundings& surroundings, const ExchangePointer& excha
     ordered_json object = surroundings.identity.begin_answer();
     object["time_ms"] = surroundings.services.clock.now().wall.value;
     object["quotas"] = ordered_json::array();
-    const auto described = topics::describe_client_quotas(*table->catalog, {}, false);
+    const auto described = catalog::describe_client_quotas(*table->catalog, {}, false);
     // A filter that asks for nothing has no fault.
-    const std::vector<topics::DescribedQuotas> everybody = described ? *described : std::vector<topics::DescribedQuotas>();
-    for (const topics::DescribedQuotas& quotas : everybody) {
+    const std::vector<catalog::DescribedQuotas> everybody = described ? *described : std::vector<catalog::DescribedQuotas>();
+    for (const catalog::DescribedQuotas& quotas : everybody) {
         ordered_json one{{"entity", ordered_json::object()}, {"limits", ordered_json::object()}};
         for (const auto& [type, name] : quotas.entity) {
             // Null: the default of the type.
-            one["entity"][type] = name ? ordered_json(expansion::name_text(*name)) : ordered_json(nullptr);
+            one["entity"][type] = name ? ordered_json(insight::name_text(*name)) : ordered_json(nullptr);
         }
         for (const auto& [name, value] : quotas.values) {
             one["limits"][name] = value;
@@ -136,8 +136,8 @@ void serve_quotas(const Surroundings& surroundings, const ExchangePointer& excha
     }
     object["throttled"] = ordered_json::array();
     for (const runtime::RequestWatch::Throttled& client : surroundings.services.requests.throttled() | std::views::reverse) {
-        object["throttled"].push_back({{"client_id", expansion::name_text(client.client_id)},
-                                       {"principal", expansion::name_text(client.principal)},
+        object["throttled"].push_back({{"client_id", insight::name_text(client.client_id)},
+                                       {"principal", insight::name_text(client.principal)},
                                        {"address", client.address},
                                        {"times", client.times},
                                        {"total_ms", client.total_ms},

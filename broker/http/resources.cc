@@ -8,7 +8,7 @@
 #include "broker/handlers/services.h"
 #include "broker/http/authorize.h"
 #include "broker/http/jobs.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 
 namespace partita::http {
 namespace {

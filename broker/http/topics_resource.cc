@@ -7,7 +7,7 @@
 #include "broker/http/broker_identity.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
 
 namespace partita::http {
@@ -50,7 +50,7 @@ void serve_topics(const Surroundings& surroundings, const ExchangePointer& excha
         ordered_json object = identity.begin_answer();
         std::size_t total = 0;
         auto topics = ordered_json::array();
-        for (const topics::Topic& topic : table->catalog->topics()) {
+        for (const catalog::Topic& topic : table->catalog->topics()) {
             if (!page.wants(topic.name) || (page.hides_internal && topic.internal) ||
                 !authorizer.meets(exchange->caller().requester(), access::kDescribeTopic, topic.name)) {
                 continue;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "broker/handlers/request_context.h"
+#include "broker/logs/turn.h"
 #include "broker/net/anteroom.h"
 #include "broker/net/any_transport.h"
 #include "broker/net/buffers.h"
@@ -19,7 +20,6 @@
 #include "broker/net/read_ahead.h"
 #include "broker/net/serve_request.h"
 #include "broker/net/socket.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::net {
 

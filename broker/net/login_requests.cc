@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "broker/authentication/delegation_token.h"
+#include "broker/catalog/catalog.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/clients/request_watch.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/catalog.h"
 #include "protocol/big_endian.h"
 #include "protocol/messages/17_sasl_handshake.h"
 #include "protocol/messages/36_sasl_authenticate.h"
@@ -55,7 +55,7 @@ authentication::ScramCredential credential_of_token(Hash hash, std::string hmac)
 /// What the catalog has.
 class CatalogCredentials final : public CredentialStore {
   public:
-    CatalogCredentials(const topics::CatalogSnapshot& catalog, std::string_view token_secret, TimestampMs now)
+    CatalogCredentials(const catalog::CatalogSnapshot& catalog, std::string_view token_secret, TimestampMs now)
         : catalog_(catalog), token_secret_(token_secret), now_(now) {}
 
     std::optional<authentication::ScramCredential> of_user(Hash hash, std::string_view user) const override {
@@ -79,7 +79,7 @@ class CatalogCredentials final : public CredentialStore {
     }
 
   private:
-    const topics::CatalogSnapshot& catalog_;
+    const catalog::CatalogSnapshot& catalog_;
     const std::string_view token_secret_;
     const TimestampMs now_;
 };

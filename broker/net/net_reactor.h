@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/logs/turn.h"
 #include "broker/net/anteroom.h"
 #include "broker/net/buffers.h"
 #include "broker/net/connection.h"
 #include "broker/net/idle_processors.h"
 #include "broker/net/placement.h"
 #include "broker/net/tls_handshakes.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::net {
 

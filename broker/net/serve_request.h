@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
+#include "broker/logs/turn.h"
 #include "broker/net/conversation.h"
 #include "broker/net/login_requests.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/loop/reactor.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::runtime {
 struct Services;

@@ -17,13 +17,13 @@
 #include "broker/config/current_config.h"
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turns.h"
 #include "broker/net/listener_login.h"
 #include "broker/net/listener_tls.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/numeric_address.h"
 #include "broker/runtime/loop/failure_log.h"
-#include "broker/runtime/partitions/turns.h"
 #include "schedule/clock.h"
 #include "storage/log_directory.h"
 
@@ -117,7 +117,7 @@ std::int64_t ConnectionQuota::arrive(Instant now) {
         return 0;
     }
     // One that may not come at all comes as rarely as can be said.
-    const topics::QuotaInForce quota{.rate = std::max<double>(rate, kSlowestArrivals), .bucket = "all"};
+    const catalog::QuotaInForce quota{.rate = std::max<double>(rate, kSlowestArrivals), .bucket = "all"};
     return std::min(arrivals_.use(quota, 1, now), runtime::quota_windows(*config_).size_ms);
 }
 

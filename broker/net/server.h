@@ -7,12 +7,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/catalog/client_rates.h"
 #include "broker/config/broker_config.h"
 #include "broker/net/net_reactor.h"
 #include "broker/net/refused_connections.h"
 #include "broker/net/tls_reload.h"
 #include "broker/runtime/loop/network_statistics.h"
-#include "broker/topics/client_rates.h"
 #include "protocol/mutex.h"
 #include "schedule/executor.h"
 
@@ -48,7 +48,7 @@ class ConnectionQuota {
     const std::int32_t max_by_descriptors_;
     mutable Mutex mutex_{LockRank::connection_quota};
     std::shared_ptr<const config::BrokerConfig> config_ GUARDED_BY(mutex_);
-    topics::ClientRates arrivals_ GUARDED_BY(mutex_);
+    catalog::ClientRates arrivals_ GUARDED_BY(mutex_);
     std::unordered_map<std::string, std::int32_t> per_address_ GUARDED_BY(mutex_);
     std::int32_t total_ GUARDED_BY(mutex_) = 0;
     std::uint64_t opened_ GUARDED_BY(mutex_) = 0;

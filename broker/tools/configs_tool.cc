@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 
+#include "broker/catalog/catalog_commands.h"
 #include "broker/client/groups.h"
 #include "broker/client/quotas.h"
 #include "broker/client/topics.h"
@@ -16,7 +17,6 @@
 #include "broker/tools/java_order.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
-#include "broker/topics/catalog_commands.h"
 
 namespace partita::tools {
 namespace {
@@ -365,7 +365,7 @@ Outcome<int> Configs::describe() {
     } else {
         const std::string& name = entities_.names.front();
         const bool is_topic = resource_type() == client::ResourceType::topic;
-        if (const auto problem = is_topic ? topics::topic_name_problem(name) : std::nullopt) {
+        if (const auto problem = is_topic ? catalog::topic_name_problem(name) : std::nullopt) {
             return refused(*problem);
         }
         const auto there = is_there(name);

@@ -350,7 +350,7 @@ Outcome<Reading> reading_of(const Properties& properties, const Options& options
         const bool shows_internal =
             properties.contains("exclude.internal.topics") && properties.at("exclude.internal.topics") == "false";
         settings.matches = [shared, shows_internal](const std::string& name) {
-            return (shows_internal || !topics::is_internal_topic(name)) && shared->matches(name);
+            return (shows_internal || !catalog::is_internal_topic(name)) && shared->matches(name);
         };
     }
     settings.warn = [&surroundings](const std::string& line) {

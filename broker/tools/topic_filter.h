@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "broker/catalog/catalog.h"
 #include "broker/groups/topic_regex.h"
-#include "broker/topics/catalog.h"
 
 namespace partita::tools {
 
@@ -17,7 +17,7 @@ class TopicFilter {
     [[nodiscard]] static std::expected<TopicFilter, std::string> parse(std::string_view text);
 
     [[nodiscard]] bool allows(std::string_view topic, bool excludes_internal) const {
-        return match_.matches(topic) && !(excludes_internal && topics::is_internal_topic(topic));
+        return match_.matches(topic) && !(excludes_internal && catalog::is_internal_topic(topic));
     }
 
   private:

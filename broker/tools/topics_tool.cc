@@ -198,7 +198,7 @@ Outcome<std::vector<std::string>> Topics::chosen_names(bool must_exist) {
     }
     std::vector<std::string> names;
     for (const client::ListedTopic& topic : *topics) {
-        const bool is_hidden = excludes_internal && (topic.is_internal || topics::is_internal_topic(topic.name));
+        const bool is_hidden = excludes_internal && (topic.is_internal || catalog::is_internal_topic(topic.name));
         if (!is_hidden && (!filter || filter->allows(topic.name, excludes_internal))) {
             names.push_back(topic.name);
         }

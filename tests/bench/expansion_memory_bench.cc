@@ -10,15 +10,15 @@
 
 #include <benchmark/benchmark.h>
 
-#include "broker/expansion/consumer_watch.h"
-#include "broker/expansion/detection.h"
-#include "broker/expansion/key_table.h"
+#include "broker/insight/keys/detection.h"
+#include "broker/insight/keys/key_table.h"
+#include "broker/insight/readers/consumer_watch.h"
 #include "broker/partitioners/families.h"
 
 namespace {
 
 using namespace partita;
-using namespace partita::expansion;
+using namespace partita::insight;
 
 constexpr std::int32_t kPartitions = 12;
 /// What the documentation promises for all topics together, with keys of usual size and with the longest that are kept.

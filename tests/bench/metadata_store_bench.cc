@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/topics/snapshot_editor.h"
+#include "broker/catalog/snapshot_editor.h"
 #include "storage/metadata_store.h"
 
 // What a checkpoint costs: offsets of 1000 groups with 50 partitions each, spread over the 50 logs of
@@ -156,9 +156,9 @@ BENCHMARK(CreateTheStore)->Unit(benchmark::kMillisecond);
 
 /// One topic changes among many.
 void ReplaceATopic(benchmark::State& state) {
-    std::vector<topics::TopicPointer> all;
+    std::vector<catalog::TopicPointer> all;
     for (int number = 0; number < state.range(0); ++number) {
-        auto topic = std::make_shared<topics::Topic>();
+        auto topic = std::make_shared<catalog::Topic>();
         topic->name = "topic-" + std::to_string(number);
         for (int byte = 0; byte < 4; ++byte) {
             topic->id.bytes[static_cast<std::size_t>(byte)] = static_cast<std::uint8_t>((number + 1) >> (8 * byte));
@@ -166,12 +166,12 @@ void ReplaceATopic(benchmark::State& state) {
         topic->partition_count = 1;
         all.push_back(std::move(topic));
     }
-    topics::SnapshotEditor first{topics::CatalogSnapshot()};
+    catalog::SnapshotEditor first{catalog::CatalogSnapshot()};
     first.add_topics(all);
-    topics::CatalogPointer snapshot = first.finish();
+    catalog::CatalogPointer snapshot = first.finish();
     std::size_t next = 0;
     for (auto _ : state) {
-        topics::SnapshotEditor editor(*snapshot);
+        catalog::SnapshotEditor editor(*snapshot);
         editor.replace_topic(all[next++ * 7919 % all.size()]);
         snapshot = editor.finish();
     }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/expansion/topic_watch.h"
+#include "broker/insight/keys/topic_watch.h"
 #include "broker/partitioners/key_lines.h"
 
 namespace {
@@ -57,9 +57,9 @@ void observe_record(benchmark::State& state) {
     for (const std::string& key : keys) {
         places.push_back(partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(key), 12));
     }
-    const std::vector<expansion::TopicEpoch> epochs{{6, {0}}, {12, {1}}};
-    expansion::TopicWatch watch("orders", epochs, 16'384);
-    const expansion::ProducerIdentity producer{.client_id = "app", .address = "/127.0.0.1"};
+    const std::vector<insight::TopicEpoch> epochs{{6, {0}}, {12, {1}}};
+    insight::TopicWatch watch("orders", epochs, 16'384);
+    const insight::ProducerIdentity producer{.client_id = "app", .address = "/127.0.0.1"};
     std::size_t next = 0;
     for (auto _ : state) {
         const std::size_t index = next++ % keys.size();
@@ -71,11 +71,11 @@ BENCHMARK(observe_record)->Arg(100)->Arg(10'000)->Arg(1'000'000);
 
 /// Settling the findings of a topic whose index is full: once a second per topic with news.
 void find_findings(benchmark::State& state) {
-    const std::vector<expansion::TopicEpoch> epochs{{6, {0}}, {12, {1}}};
-    expansion::TopicWatch watch("orders", epochs, 16'384);
+    const std::vector<insight::TopicEpoch> epochs{{6, {0}}, {12, {1}}};
+    insight::TopicWatch watch("orders", epochs, 16'384);
     const std::vector<std::string> keys = make_keys(16'384);
     for (int client = 0; client < 8; ++client) {
-        const expansion::ProducerIdentity producer{.client_id = "app-" + std::to_string(client), .address = "/127.0.0.1"};
+        const insight::ProducerIdentity producer{.client_id = "app-" + std::to_string(client), .address = "/127.0.0.1"};
         for (const std::string& key : keys) {
             watch.observe(producer,
                           {.key = as_bytes(key),

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "broker/expansion/plan_run.h"
-#include "broker/runtime/insight/log_record_source.h"
+#include "broker/insight/plan/plan_run.h"
+#include "broker/insight/shell/log_record_source.h"
 #include "protocol/record_batch_builder.h"
 #include "storage/partition_log.h"
 #include "tests/support/declared_settings.h"
@@ -68,14 +68,14 @@ void plan_scan(benchmark::State& state) {
     const WarmLog warm(records, value_bytes, state.range(1));
     for (auto _ : state) {
         runtime::LogRecordSource source({warm.log()});
-        expansion::PlannedTopic topic;
+        insight::PlannedTopic topic;
         topic.name = "bench";
         topic.old_count = 1;
         topic.new_count = 12;
         topic.partitions = {{Offset{0}, warm.log()->log_end_offset()}};
-        expansion::PlanOptions options;
+        insight::PlanOptions options;
         options.partitioner = partitioners::find_partitioner("java");
-        const auto outcome = expansion::run_plan(topic, source, options, nullptr);
+        const auto outcome = insight::run_plan(topic, source, options, nullptr);
         if (!outcome || outcome->plan.scanned->records != records) {
             state.SkipWithError("the log was not read");
         }

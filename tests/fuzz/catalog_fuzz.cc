@@ -1,15 +1,15 @@
 #include <string>
 #include <vector>
 
-#include "broker/expansion/fence.h"
-#include "broker/topics/catalog_core.h"
-#include "broker/topics/catalog_records.h"
-#include "broker/topics/client_quotas.h"
-#include "broker/topics/kafka_metadata.h"
-#include "broker/topics/scram_credentials.h"
+#include "broker/catalog/catalog_core.h"
+#include "broker/catalog/catalog_records.h"
+#include "broker/catalog/client_quotas.h"
+#include "broker/catalog/kafka_metadata.h"
+#include "broker/catalog/scram_credentials.h"
+#include "broker/insight/fence/fence.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/pieces.h"
-#include "tests/unit/topics/catalog_fixture.h"
+#include "tests/unit/catalog/catalog_fixture.h"
 
 /// What a data directory says of topics: the records of our catalog, those of a Kafka's metadata log, stored fences.
 namespace {
@@ -21,8 +21,8 @@ enum class Input : std::uint8_t { catalog, kafka_metadata, fence };
 constexpr std::uint8_t kInputs = 3;
 
 void check_catalog(Pieces pieces) {
-    const topics::TestConfigRules rules;
-    topics::CatalogCore core(rules);
+    const catalog::TestConfigRules rules;
+    catalog::CatalogCore core(rules);
     while (!pieces.empty()) {
         const bool is_tombstone = pieces.next_byte() != 0;
         const Bytes key = pieces.next();
@@ -34,31 +34,31 @@ void check_catalog(Pieces pieces) {
     if (!core.finish_replay()) {
         return;
     }
-    const topics::CatalogSnapshot& catalog = *core.snapshot();
-    for (const topics::Topic& topic : catalog.topics()) {
+    const catalog::CatalogSnapshot& catalog = *core.snapshot();
+    for (const catalog::Topic& topic : catalog.topics()) {
         FUZZ_CHECK(catalog.find_topic(topic.id) == &topic);
     }
-    (void)topics::describe_client_quotas(catalog, {}, false);
-    (void)topics::describe_scram_credentials(catalog, {});
+    (void)catalog::describe_client_quotas(catalog, {}, false);
+    (void)catalog::describe_scram_credentials(catalog, {});
 }
 
 void check_kafka_metadata(Pieces pieces) {
-    topics::KafkaMetadata metadata;
+    catalog::KafkaMetadata metadata;
     while (!pieces.empty()) {
         (void)metadata.apply(pieces.next());
     }
     for (const auto& topic : metadata.topics()) {
-        FUZZ_CHECK(topic.partition_count >= 0 && topic.partition_count <= topics::KafkaMetadata::kPartitionsMax);
+        FUZZ_CHECK(topic.partition_count >= 0 && topic.partition_count <= catalog::KafkaMetadata::kPartitionsMax);
     }
     FUZZ_CHECK(metadata.next_producer_id() >= ProducerId{0});
 }
 
 void check_fence(std::string_view bytes) {
-    const auto fence = expansion::Fence::decode(bytes, {1000});
+    const auto fence = insight::Fence::decode(bytes, {1000});
     if (!fence) {
         return;
     }
-    const auto again = expansion::Fence::decode(fence->encode(), {1000});
+    const auto again = insight::Fence::decode(fence->encode(), {1000});
     FUZZ_CHECK(again && again->encode() == fence->encode());
 }
 
@@ -94,24 +94,24 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     using namespace std::string_view_literals;
     std::vector<std::vector<std::byte>> seeds;
     const TopicId id{{1, 2, 3}};
-    topics::Topic topic;
+    catalog::Topic topic;
     topic.name = "orders";
     topic.id = id;
     topic.partition_count = 6;
     topic.configs = {{"retention.ms", "1000"}};
-    topics::ExpansionEpoch expansion;
+    catalog::ExpansionEpoch expansion;
     expansion.epoch = 1;
     expansion.old_partition_count = 3;
     expansion.new_partition_count = 6;
     expansion.log_end_offsets = {{5}, {6}, {7}};
     std::vector<std::byte> catalog{static_cast<std::byte>(Input::catalog)};
-    for (const topics::CatalogRecord& record :
-         {topics::topic_record(topic), topics::expansion_record(id, expansion), topics::state_record(7, {1000}),
-          topics::configs_record(topics::ConfigResourceType::client_quota, "client-id=1:a;user=default;",
-                                 {{"producer_byte_rate", "10.0"}}),
-          topics::configs_record(topics::ConfigResourceType::scram_credential, "alice",
-                                 {{"SCRAM-SHA-256", "salt=a,stored_key=b,server_key=c,iterations=4096"}}),
-          topics::identity_record("OB4qqEFMQCmc8CLPf8hLtw", {{"metadata.version", 29}})}) {
+    for (const catalog::CatalogRecord& record :
+         {catalog::topic_record(topic), catalog::expansion_record(id, expansion), catalog::state_record(7, {1000}),
+          catalog::configs_record(catalog::ConfigResourceType::client_quota, "client-id=1:a;user=default;",
+                                  {{"producer_byte_rate", "10.0"}}),
+          catalog::configs_record(catalog::ConfigResourceType::scram_credential, "alice",
+                                  {{"SCRAM-SHA-256", "salt=a,stored_key=b,server_key=c,iterations=4096"}}),
+          catalog::identity_record("OB4qqEFMQCmc8CLPf8hLtw", {{"metadata.version", 29}})}) {
         append_record(catalog, record.key, *record.value);
     }
     seeds.push_back(std::move(catalog));
@@ -125,7 +125,7 @@ std::vector<std::vector<std::byte>> fuzz_seeds() {
     Pieces::append(kafka, as_bytes("\1\11\0"s + id_text));
     seeds.push_back(std::move(kafka));
 
-    expansion::Fence fence;
+    insight::Fence fence;
     fence.open(1, 2, 4, {5}, {}, {0});
     (void)fence.mark({2}, {0}, {10});
     (void)fence.mark({3}, {0}, {20});

@@ -108,7 +108,7 @@ class Broker(unittest.TestCase):
         tidy = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", loader))
         loader.exec_module(tidy)
         rooms = tidy.rooms_with_locks(tidy.Tree(PROJECT))
-        for room in ("schedule", "storage", "broker/config", "broker/runtime/catalog", "broker/runtime/insight", "broker/net", "broker/http"):
+        for room in ("schedule", "storage", "broker/config", "broker/runtime/catalog", "broker/insight/shell", "broker/net", "broker/http"):
             self.assertTrue(rooms.get(room), room)
 
 

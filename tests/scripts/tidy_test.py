@@ -110,15 +110,15 @@ class Tidy(unittest.TestCase):
                 ("broker/groups/group.cc", "protocol/types.h"),
                 ("broker/groups/group.cc", "broker/groups/group.h"),
                 ("broker/config/config.cc", "protocol/types.h"),
-                ("broker/runtime/partitions/turn.cc", "storage/log.h"),
-                ("broker/runtime/partitions/turn.cc", "broker/runtime/loop/reactor.h"),
-                ("broker/runtime/catalog/catalog.cc", "broker/topics/catalog.h"),
+                ("broker/logs/turn.cc", "storage/log.h"),
+                ("broker/logs/turn.cc", "broker/runtime/loop/reactor.h"),
+                ("broker/runtime/catalog/catalog.cc", "broker/catalog/catalog.h"),
                 ("broker/runtime/upkeep/maintenance.cc", "broker/config/config.h"),
                 ("broker/runtime/growth/steps.cc", "broker/runtime/catalog/catalog.h"),
-                ("broker/handlers/fetch.cc", "broker/runtime/partitions/turn.h"),
+                ("broker/handlers/fetch.cc", "broker/logs/turn.h"),
                 ("broker/assembly/broker.cc", "broker/runtime/upkeep/maintenance.h"),
                 ("broker/net/server.cc", "broker/handlers/registry.h"),
-                ("broker/http/server.cc", "broker/runtime/insight/hub.h"),
+                ("broker/http/server.cc", "broker/insight/hub/hub.h"),
                 ("broker/main.cc", "broker/net/server.h"),
                 ("broker/main.cc", "broker/serve.h"),
                 ("broker/serve.cc", "broker/http/server.h"),
@@ -136,17 +136,17 @@ class Tidy(unittest.TestCase):
                 ("schedule/clock.cc", "storage/log.h"),
                 ("broker/fetch/sessions.cc", "schedule/clock.h"),
                 ("broker/groups/group.cc", "storage/log.h"),
-                ("broker/groups/group.cc", "broker/topics/catalog.h"),
-                ("broker/topics/catalog.cc", "broker/config/config.h"),
+                ("broker/groups/group.cc", "broker/catalog/catalog.h"),
+                ("broker/catalog/catalog.cc", "broker/config/config.h"),
                 ("broker/fetch/sessions.cc", "broker/runtime/loop/reactor.h"),
-                ("broker/expansion/plan.cc", "broker/topics/catalog.h"),
+                ("broker/insight/plan/plan.cc", "broker/catalog/catalog.h"),
                 ("broker/transactions/core.cc", "broker/groups/group.h"),
                 ("broker/config/config.cc", "storage/log.h"),
-                ("broker/config/config.cc", "broker/topics/catalog.h"),
-                ("broker/runtime/loop/reactor.cc", "broker/runtime/partitions/turn.h"),
-                ("broker/runtime/partitions/turn.cc", "broker/runtime/catalog/catalog.h"),
+                ("broker/config/config.cc", "broker/catalog/catalog.h"),
+                ("broker/runtime/loop/reactor.cc", "broker/logs/turn.h"),
+                ("broker/logs/turn.cc", "broker/runtime/catalog/catalog.h"),
                 ("broker/runtime/catalog/catalog.cc", "broker/runtime/growth/steps.h"),
-                ("broker/runtime/insight/plan.cc", "broker/runtime/growth/steps.h"),
+                ("broker/insight/shell/plan.cc", "broker/runtime/growth/steps.h"),
                 ("broker/runtime/growth/steps.cc", "broker/runtime/upkeep/maintenance.h"),
                 ("broker/runtime/growth/steps.cc", "broker/handlers/fetch.h"),
                 ("broker/runtime/upkeep/maintenance.cc", "broker/net/server.h"),
@@ -181,7 +181,7 @@ class Tidy(unittest.TestCase):
             file.write_text(HEADER + '#include "broker/runtime/loop/reactor.h"\n')
             unused = [text for _, _, text in tidy.arrows_without_use(tidy.Tree(pathlib.Path(directory)))]
         self.assertFalse([text for text in unused if "upkeep does not include broker/runtime/loop " in text])
-        self.assertTrue([text for text in unused if "upkeep does not include broker/runtime/partitions " in text])
+        self.assertTrue([text for text in unused if "upkeep does not include broker/logs " in text])
 
     def test_the_line_of_the_include_is_named(self):
         self.assert_complaint(self.includes("storage/log.cc", "protocol/types.h", "broker/runtime/loop/reactor.h"),
@@ -240,7 +240,7 @@ class Tidy(unittest.TestCase):
                      "std::getenv(name)", "fopen(name, mode)"):
             with self.subTest(word=word):
                 text = f"auto x = {word};\n"
-                self.assert_complaint({"broker/topics/a.cc": text}, "broker/topics/a.cc:1: ", "pure core")
+                self.assert_complaint({"broker/catalog/a.cc": text}, "broker/catalog/a.cc:1: ", "pure core")
                 self.assert_clean({"tests/a.cc": text})
 
     def test_the_time_is_asked_of_the_clock_that_was_given(self):
@@ -268,11 +268,11 @@ class Tidy(unittest.TestCase):
         self.assert_clean({"storage/a.cc": "std::thread::id mine = std::this_thread::get_id();\n"})
 
     def test_words_in_comments_and_literals_are_no_code(self):
-        self.assert_clean({"broker/topics/a.cc": "// not steady_clock\n/* nor\nsystem_clock */\n"
+        self.assert_clean({"broker/catalog/a.cc": "// not steady_clock\n/* nor\nsystem_clock */\n"
                                                  'const char* x = "getenv";\n'})
 
     def test_formatting_text_is_pure(self):
-        self.assert_clean({"broker/topics/a.cc": "#include <cstdio>\nint x = std::snprintf(b, n, f);\n"})
+        self.assert_clean({"broker/catalog/a.cc": "#include <cstdio>\nint x = std::snprintf(b, n, f);\n"})
 
     # Manners of files.
 

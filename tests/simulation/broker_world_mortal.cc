@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "broker/config/broker_config.h"
-#include "broker/runtime/partitions/turns.h"
+#include "broker/logs/turns.h"
 
 namespace partita::test {
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "broker/handlers/connection_end.h"
+#include "broker/logs/turns.h"
 #include "broker/net/serve_request.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 #include "schedule/clock.h"
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/net/buffers.h"
 #include "broker/net/conversation.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/loop/reactor.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::test {
 

@@ -2,9 +2,9 @@
 
 #include <utility>
 
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/topic_table.h"
-#include "broker/runtime/partitions/turns.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/topic_table.h"
+#include "broker/logs/turns.h"
 #include "protocol/record_batch_builder.h"
 #include "schedule/clock.h"
 

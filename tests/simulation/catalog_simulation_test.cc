@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "broker/topics/catalog_core.h"
+#include "broker/catalog/catalog_core.h"
 #include "tests/support/declared_settings.h"
-#include "tests/unit/topics/catalog_fixture.h"
+#include "tests/unit/catalog/catalog_fixture.h"
 
 // Random commands against the catalog core, with a crash after any step: before the records are
 // persisted, between persist and commit, between commit and reply. A seed reproduces a run:
 // FIRST_SEED and SEEDS (their number) in the environment choose the runs.
 
-namespace partita::topics {
+namespace partita::catalog {
 namespace {
 
 enum class Crash { none, before_persist, after_persist, after_commit };
@@ -527,4 +527,4 @@ INSTANTIATE_TEST_SUITE_P(Faults, CatalogSimulationCanary,
                          ::testing::Values(Canary::lose_acknowledged_group, Canary::tear_group, Canary::reuse_topic_ids));
 
 }  // namespace
-}  // namespace partita::topics
+}  // namespace partita::catalog

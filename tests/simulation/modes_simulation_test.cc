@@ -4,7 +4,7 @@
 
 #include "tests/simulation/modes_world.h"
 
-namespace partita::expansion::simulation {
+namespace partita::insight::simulation {
 namespace {
 
 std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
@@ -114,4 +114,4 @@ TEST(ExpansionModesBroken, MissingSeedsAreNoticed) {
 }
 
 }  // namespace
-}  // namespace partita::expansion::simulation
+}  // namespace partita::insight::simulation

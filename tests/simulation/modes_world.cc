@@ -8,7 +8,7 @@
 #include "broker/groups/topic_readers.h"
 #include "tests/support/declared_settings.h"
 
-namespace partita::expansion::simulation {
+namespace partita::insight::simulation {
 namespace {
 
 constexpr std::string_view kTopic = "orders";
@@ -331,4 +331,4 @@ bool World::everything_is_read() const {
     });
 }
 
-}  // namespace partita::expansion::simulation
+}  // namespace partita::insight::simulation

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "broker/expansion/fence.h"
 #include "broker/groups/group_coordinator.h"
+#include "broker/insight/fence/fence.h"
 
 /// A topic that grows while producers with stale metadata write to it and groups read it: what each mode of an expansion
 /// promises is checked at every record that a group is given. The cores are the broker's; logs, clients and
 /// crashes are the world's. Everything follows from the seed.
 
-namespace partita::expansion::simulation {
+namespace partita::insight::simulation {
 
 enum class Mode { faithful, safe_offsets, fenced };
 
@@ -152,4 +152,4 @@ class World {
     Outcome outcome_;
 };
 
-}  // namespace partita::expansion::simulation
+}  // namespace partita::insight::simulation

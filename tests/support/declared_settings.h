@@ -24,7 +24,7 @@ groups::GroupConfig group_config_with(Required<Value> groups::GroupConfig::* set
     return config;
 }
 
-inline topics::CatalogSettings declared_catalog_settings() { return runtime::catalog_settings(config::BrokerConfig()); }
+inline catalog::CatalogSettings declared_catalog_settings() { return runtime::catalog_settings(config::BrokerConfig()); }
 
 inline LogConfig declared_log_config() { return runtime::log_settings(config::TopicConfig(), config::BrokerConfig()); }
 

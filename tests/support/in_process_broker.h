@@ -8,8 +8,8 @@
 
 #include "broker/assembly/broker.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/turns.h"
 #include "broker/net/server.h"
-#include "broker/runtime/partitions/turns.h"
 #include "schedule/executor.h"
 #include "storage/file_system.h"
 

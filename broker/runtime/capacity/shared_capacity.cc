@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "broker/expansion/finding.h"
+#include "broker/insight/findings/finding.h"
+#include "broker/insight/hub/findings_hub.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
-#include "broker/runtime/findings/findings_hub.h"
 
 namespace partita::runtime {
 namespace {
@@ -35,13 +35,13 @@ bool set_units(Turn& turn, Catalog& catalog, const config::CurrentConfig& config
     }
     const std::string broker = std::to_string(now_set->node_id.value);
     const std::string value = std::to_string(to);
-    topics::IncrementalAlterConfigsCommand command;
-    topics::ResourceToAlter& resource = command.resources.emplace_back();
-    resource.resource = {topics::ConfigResourceType::broker, broker};
+    catalog::IncrementalAlterConfigsCommand command;
+    catalog::ResourceToAlter& resource = command.resources.emplace_back();
+    resource.resource = {catalog::ConfigResourceType::broker, broker};
     resource.changes.push_back(
-        {.name = kUnitsConfig, .operation = static_cast<std::int8_t>(topics::AlterOperation::set), .value = value});
-    const auto reply = catalog.change<topics::AlterConfigsReply>(
-        turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+        {.name = kUnitsConfig, .operation = static_cast<std::int8_t>(catalog::AlterOperation::set), .value = value});
+    const auto reply = catalog.change<catalog::AlterConfigsReply>(
+        turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
             return core.incremental_alter_configs(command, context);
         });
     return reply && !reply->resources.front().error.failed();
@@ -55,9 +55,9 @@ SharedCapacity::SharedCapacity(const config::CurrentConfig& config, FindingsHub&
 void SharedCapacity::begin(Now now) { follow(now); }
 
 void SharedCapacity::on_topics_changed(const TopicsChange& change) {
-    using Kind = topics::CatalogChange::Kind;
-    const bool has_new_settings = std::ranges::any_of(change.changes, [](const topics::CatalogChange& one) {
-        return one.kind == Kind::configs_changed && one.resource_type == topics::ConfigResourceType::broker;
+    using Kind = catalog::CatalogChange::Kind;
+    const bool has_new_settings = std::ranges::any_of(change.changes, [](const catalog::CatalogChange& one) {
+        return one.kind == Kind::configs_changed && one.resource_type == catalog::ConfigResourceType::broker;
     });
     if (has_new_settings) {
         follow(change.time);
@@ -96,8 +96,8 @@ void SharedCapacity::follow(Now now) {
 }
 
 void SharedCapacity::tell(const Step& step) {
-    expansion::Finding finding = expansion::make_finding(
-        expansion::HazardId::capacity_changed, {},
+    insight::Finding finding = insight::make_finding(
+        insight::HazardId::capacity_changed, {},
         "Capacity went from " + units_text(step.units_before) + " to " + units_text(step.units) +
             (step.is_automatic ? ", because clients had to wait for it (partita.capacity.units.max allows that)."
                                : ", as was set."));

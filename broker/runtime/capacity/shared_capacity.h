@@ -13,8 +13,8 @@
 #include "broker/capacity/capacity_meter.h"
 #include "broker/capacity/traffic_counts.h"
 #include "broker/config/current_config.h"
+#include "broker/logs/topics_listener.h"
 #include "broker/runtime/capacity/capacity_settings.h"
-#include "broker/runtime/partitions/topics_listener.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 

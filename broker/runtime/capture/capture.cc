@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "broker/capture/name_format.h"
+#include "broker/catalog/internal_topics.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/capture/window_file.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/topics/internal_topics.h"
 #include "protocol/assert.h"
 #include "protocol/random_bytes.h"
 
@@ -49,7 +49,7 @@ Capture::Capture(const config::CurrentConfig& config, const PublishedTopics& top
 
 config::CaptureConfig Capture::config_of(const TopicState& topic, const config::CaptureConfig& defaults) const {
     config::CaptureConfig config = config::capture_config(topic.topic->configs, defaults);
-    config.enable = config.enable && topics::find_internal_topic(topic.topic->name) == nullptr;
+    config.enable = config.enable && catalog::find_internal_topic(topic.topic->name) == nullptr;
     return config;
 }
 

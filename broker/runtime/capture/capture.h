@@ -15,9 +15,9 @@
 #include "broker/config/capture_config.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/logs/topics_listener.h"
 #include "broker/runtime/capture/capture_files.h"
 #include "broker/runtime/loop/counters.h"
-#include "broker/runtime/partitions/topics_listener.h"
 #include "schedule/executor.h"
 
 namespace partita::runtime {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "broker/runtime/partitions/aborted_transactions.h"
+#include "broker/logs/aborted_transactions.h"
 #include "broker/runtime/queries/batch_walk.h"
 
 namespace partita::runtime {

@@ -2,12 +2,12 @@
 
 #include "broker/runtime/catalog/catalog.h"
 
+#include "broker/catalog/adopt_topics.h"
+#include "broker/catalog/internal_topics.h"
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/config_rules.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "broker/runtime/settings/catalog_settings.h"
-#include "broker/topics/adopt_topics.h"
-#include "broker/topics/internal_topics.h"
 #include "protocol/record_batch_builder.h"
 
 namespace partita::runtime {
@@ -30,9 +30,9 @@ Catalog::Catalog(config::CurrentConfig& config, PublishedTopics& topics, TopicSt
       core_(*rules_),
       mutation_quotas_(quota_seconds(*config.get())) {}
 
-topics::CatalogSettings Catalog::settings() const { return catalog_settings(*config_.get()); }
+catalog::CatalogSettings Catalog::settings() const { return catalog_settings(*config_.get()); }
 
-std::vector<Offset> Catalog::log_end_offsets(const topics::Topic& topic) const {
+std::vector<Offset> Catalog::log_end_offsets(const catalog::Topic& topic) const {
     std::vector<Offset> ends;
     if (const auto state = topics_.table()->share(topic.id)) {
         ends.reserve(state->partitions.size());
@@ -43,10 +43,10 @@ std::vector<Offset> Catalog::log_end_offsets(const topics::Topic& topic) const {
     return ends;
 }
 
-bool Catalog::apply(Turn* turn, const topics::Effects& effects, Now now) {
+bool Catalog::apply(Turn* turn, const catalog::Effects& effects, Now now) {
     std::vector<TopicId> deleted;
-    for (const topics::CatalogChange& change : effects.changes) {
-        if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
+    for (const catalog::CatalogChange& change : effects.changes) {
+        if (change.kind == catalog::CatalogChange::Kind::topic_deleted) {
             deleted.push_back(change.before->id);
         }
     }
@@ -71,10 +71,10 @@ bool Catalog::apply(Turn* turn, const topics::Effects& effects, Now now) {
     return is_done;
 }
 
-bool Catalog::write(const topics::Effects& effects, Now now) {
+bool Catalog::write(const catalog::Effects& effects, Now now) {
     if (!effects.records.empty()) {
         BatchBuilder builder;
-        for (const topics::CatalogRecord& record : effects.records) {
+        for (const catalog::CatalogRecord& record : effects.records) {
             builder.append(now.wall, as_bytes(record.key),
                            record.value ? std::optional<Bytes>(as_bytes(*record.value)) : std::nullopt);
         }
@@ -90,18 +90,18 @@ bool Catalog::write(const topics::Effects& effects, Now now) {
     return true;
 }
 
-void Catalog::follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now) {
+void Catalog::follow(Turn* turn, const catalog::Effects& effects, const ClaimedTopics& claimed, Now now) {
     const std::shared_ptr<const TopicTable> before = topics_.table();
     core_.commit(effects);
     auto next = std::make_shared<TopicTable>(*before);
     next->catalog = core_.snapshot();
-    for (const topics::CatalogChange& change : effects.changes) {
+    for (const catalog::CatalogChange& change : effects.changes) {
         apply_change(*next, change, claimed, now);
     }
     topics_.publish(next);
     // First, so that whoever looks again because it is told finds them closed.
-    for (const topics::CatalogChange& change : effects.changes) {
-        if (change.kind == topics::CatalogChange::Kind::topic_deleted) {
+    for (const catalog::CatalogChange& change : effects.changes) {
+        if (change.kind == catalog::CatalogChange::Kind::topic_deleted) {
             if (const TopicState* topic = before->find(change.before->id)) {
                 states_.remove_logs(*topic);
             }
@@ -110,8 +110,8 @@ void Catalog::follow(Turn* turn, const topics::Effects& effects, const ClaimedTo
     topics_.tell({.before = *before, .now = *next, .changes = effects.changes, .turn = turn, .time = now});
 }
 
-void Catalog::apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed, Now now) {
-    using Kind = topics::CatalogChange::Kind;
+void Catalog::apply_change(TopicTable& table, const catalog::CatalogChange& change, const ClaimedTopics& claimed, Now now) {
+    using Kind = catalog::CatalogChange::Kind;
     switch (change.kind) {
         case Kind::topic_created:
             table.put(claimed.at(change.after->id));
@@ -140,11 +140,11 @@ void Catalog::apply_change(TopicTable& table, const topics::CatalogChange& chang
     }
 }
 
-void Catalog::apply_config_change(const topics::CatalogChange& change, TopicTable& table, Now now) {
-    if (change.resource_type != topics::ConfigResourceType::broker) {
+void Catalog::apply_config_change(const catalog::CatalogChange& change, TopicTable& table, Now now) {
+    if (change.resource_type != catalog::ConfigResourceType::broker) {
         return;
     }
-    const topics::CatalogSnapshot& catalog = *table.catalog;
+    const catalog::CatalogSnapshot& catalog = *table.catalog;
     auto changed = config_->with_dynamic(
         {.cluster_default = catalog.default_broker_configs(), .this_broker = catalog.broker_configs(config_->node_id)});
     if (!changed) {
@@ -183,10 +183,10 @@ void Catalog::publish(std::shared_ptr<const TopicTable> table, Now now) {
 std::optional<ProducerId> Catalog::next_producer_id(Turn& turn) {
     const MutexLock lock(mutex_);
     if (producer_ids_left_ == 0) {
-        const auto allocate = [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+        const auto allocate = [](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
             return core.allocate_producer_ids(context);
         };
-        const topics::Decision<topics::ProducerIdBlockReply> decision = decide_now(turn.now(), allocate);
+        const catalog::Decision<catalog::ProducerIdBlockReply> decision = decide_now(turn.now(), allocate);
         if (decision.reply.error.failed() || !apply(&turn, decision.effects, turn.now())) {
             return std::nullopt;
         }
@@ -204,16 +204,16 @@ bool Catalog::skip_producer_ids(ProducerId highest, Now now) {
     if (highest < core_.snapshot()->next_producer_id()) {
         return true;
     }
-    const auto skip = [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
-        return topics::adopt_topics(core.snapshot(), {.topics = {}, .next_producer_id = {highest.value + 1}}, *rules_, context);
+    const auto skip = [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
+        return catalog::adopt_topics(core.snapshot(), {.topics = {}, .next_producer_id = {highest.value + 1}}, *rules_, context);
     };
     return apply(nullptr, decide_now(now, skip).effects, now);
 }
 
-bool Catalog::make_topic_of(topics::CoordinatorKind kind, Turn& turn) {
-    const std::string_view name = topics::topic_of(kind).name;
+bool Catalog::make_topic_of(catalog::CoordinatorKind kind, Turn& turn) {
+    const std::string_view name = catalog::topic_of(kind).name;
     const auto created =
-        change<topics::CreatedTopic>(turn, [name](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+        change<catalog::CreatedTopic>(turn, [name](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
             return core.auto_create_topic(name, context);
         });
     return created && !created->error.failed();

@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
+#include "broker/catalog/catalog_core.h"
+#include "broker/catalog/internal_topics.h"
+#include "broker/catalog/mutation_quotas.h"
 #include "broker/config/current_config.h"
+#include "broker/logs/partition.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/topic_states.h"
 #include "broker/runtime/loop/fresh_ids.h"
 #include "broker/runtime/loop/start_error.h"
-#include "broker/runtime/partitions/partition.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turn.h"
-#include "broker/topics/catalog_core.h"
-#include "broker/topics/internal_topics.h"
-#include "broker/topics/mutation_quotas.h"
 #include "protocol/mutex.h"
 #include "storage/file_system.h"
 #include "storage/metadata_store.h"
@@ -65,7 +65,7 @@ class Catalog {
     [[nodiscard]] std::optional<Reply> change(Turn& turn, Decide&& decide) {
         const MutexLock lock(mutex_);
         const Now now = turn.now();
-        topics::Decision<Reply> decision = decide_now(now, decide);
+        catalog::Decision<Reply> decision = decide_now(now, decide);
         if (!decision.effects.empty() && !apply(&turn, decision.effects, now)) {
             return std::nullopt;
         }
@@ -89,7 +89,7 @@ class Catalog {
         Section(const Section&) = delete;
         Section& operator=(const Section&) = delete;
 
-        [[nodiscard]] const topics::CatalogSnapshot& snapshot() const {
+        [[nodiscard]] const catalog::CatalogSnapshot& snapshot() const {
             catalog_.mutex_.assert_held();
             return *catalog_.core_.snapshot();
         }
@@ -99,7 +99,7 @@ class Catalog {
             return catalog_.decide_now(now, decide);
         }
         /// Gives the new partitions their logs. False when a directory is in the way that cannot be moved: nothing is claimed.
-        [[nodiscard]] bool claim(const topics::Effects& effects, Now now) {
+        [[nodiscard]] bool claim(const catalog::Effects& effects, Now now) {
             catalog_.mutex_.assert_held();
             return catalog_.states_.claim(effects, *catalog_.topics_.table(), claimed_, now);
         }
@@ -109,11 +109,11 @@ class Catalog {
             catalog_.states_.release(claimed_, *catalog_.topics_.table());
         }
         [[nodiscard]] const TopicState& claimed(const TopicId& topic) const { return *claimed_.at(topic); }
-        [[nodiscard]] bool write(const topics::Effects& effects, Now now) {
+        [[nodiscard]] bool write(const catalog::Effects& effects, Now now) {
             catalog_.mutex_.assert_held();
             return catalog_.write(effects, now);
         }
-        void publish(const topics::Effects& effects, Now now) {
+        void publish(const catalog::Effects& effects, Now now) {
             catalog_.mutex_.assert_held();
             catalog_.follow(nullptr, effects, claimed_, now);
         }
@@ -130,7 +130,7 @@ class Catalog {
     [[nodiscard]] bool skip_producer_ids(ProducerId highest, Now now);
     /// Makes the topic of these coordinators when it is not there yet. They have heard of it when this returns. False when it
     /// cannot be made. Waits for no device.
-    [[nodiscard]] bool make_topic_of(topics::CoordinatorKind kind, Turn& turn);
+    [[nodiscard]] bool make_topic_of(catalog::CoordinatorKind kind, Turn& turn);
     /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
     /// such topic.
     [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
@@ -138,28 +138,28 @@ class Catalog {
   private:
     template <class Decide>
     auto decide_now(Now now, Decide&& decide) REQUIRES(mutex_) {
-        const topics::CatalogSettings settings = this->settings();
-        const topics::CatalogContext context{
+        const catalog::CatalogSettings settings = this->settings();
+        const catalog::CatalogContext context{
             .now = now,
             .settings = settings,
             .next_topic_id = fresh_uuid,
-            .log_end_offsets = [this](const topics::Topic& topic) { return log_end_offsets(topic); },
+            .log_end_offsets = [this](const catalog::Topic& topic) { return log_end_offsets(topic); },
             .mutation_quotas = &mutation_quotas_,
         };
         return decide(std::as_const(core_), context);
     }
-    [[nodiscard]] topics::CatalogSettings settings() const;
-    [[nodiscard]] std::vector<Offset> log_end_offsets(const topics::Topic& topic) const;
+    [[nodiscard]] catalog::CatalogSettings settings() const;
+    [[nodiscard]] std::vector<Offset> log_end_offsets(const catalog::Topic& topic) const;
     [[nodiscard]] std::expected<void, StartError> adopt_found_topics(const Place& place, bool is_new, Now now) REQUIRES(mutex_);
     [[nodiscard]] bool set_initial_cluster_configs(Now now) REQUIRES(mutex_);
 
-    [[nodiscard]] bool apply(Turn* turn, const topics::Effects& effects, Now now) REQUIRES(mutex_);
-    [[nodiscard]] bool write(const topics::Effects& effects, Now now) REQUIRES(mutex_);
+    [[nodiscard]] bool apply(Turn* turn, const catalog::Effects& effects, Now now) REQUIRES(mutex_);
+    [[nodiscard]] bool write(const catalog::Effects& effects, Now now) REQUIRES(mutex_);
     /// Makes what was written visible: snapshot, settings, topic table; and tells of it.
-    void follow(Turn* turn, const topics::Effects& effects, const ClaimedTopics& claimed, Now now) REQUIRES(mutex_);
-    void apply_change(TopicTable& table, const topics::CatalogChange& change, const ClaimedTopics& claimed, Now now)
+    void follow(Turn* turn, const catalog::Effects& effects, const ClaimedTopics& claimed, Now now) REQUIRES(mutex_);
+    void apply_change(TopicTable& table, const catalog::CatalogChange& change, const ClaimedTopics& claimed, Now now)
         REQUIRES(mutex_);
-    void apply_config_change(const topics::CatalogChange& change, TopicTable& table, Now now) REQUIRES(mutex_);
+    void apply_config_change(const catalog::CatalogChange& change, TopicTable& table, Now now) REQUIRES(mutex_);
     /// A table in which the catalog changed nothing.
     void publish(std::shared_ptr<const TopicTable> table, Now now) REQUIRES(mutex_);
 
@@ -168,13 +168,13 @@ class Catalog {
     TopicStates& states_ GUARDED_BY(mutex_);
     UpkeepBell& upkeep_;
     std::string cluster_id_;
-    std::unique_ptr<topics::ConfigRules> rules_;
+    std::unique_ptr<catalog::ConfigRules> rules_;
     /// Made by `load`, and the same from then on.
     std::unique_ptr<Partition> partition_;
 
     Mutex mutex_{LockRank::catalog};
-    topics::CatalogCore core_ GUARDED_BY(mutex_);
-    topics::MutationQuotas mutation_quotas_ GUARDED_BY(mutex_);
+    catalog::CatalogCore core_ GUARDED_BY(mutex_);
+    catalog::MutationQuotas mutation_quotas_ GUARDED_BY(mutex_);
     ProducerId next_producer_id_ GUARDED_BY(mutex_){0};
     std::int64_t producer_ids_left_ GUARDED_BY(mutex_) = 0;
 };

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "broker/catalog/features.h"
+#include "broker/catalog/internal_topics.h"
 #include "broker/config/log_setup.h"
+#include "broker/logs/internal_logs.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/repair_hints.h"
 #include "broker/runtime/catalog/topic_adoption.h"
-#include "broker/runtime/partitions/internal_logs.h"
 #include "broker/runtime/settings/log_settings.h"
-#include "broker/topics/features.h"
-#include "broker/topics/internal_topics.h"
 #include "protocol/assert.h"
 #include "protocol/producer_ids.h"
 #include "storage/keyed_log_checkpoint.h"
@@ -63,9 +63,9 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     if (auto adopted = adopt_found_topics(place, takes_over, now); !adopted) {
         return adopted;
     }
-    const topics::Decision<topics::InitialiseReply> decision =
-        decide_now(now, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
-            return core.initialise(fresh_cluster_id, topics::started_features(core.snapshot()->finalized_features()), context);
+    const catalog::Decision<catalog::InitialiseReply> decision =
+        decide_now(now, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
+            return core.initialise(fresh_cluster_id, catalog::started_features(core.snapshot()->finalized_features()), context);
         });
     if ((!decision.effects.empty() && !apply(nullptr, decision.effects, now)) || (is_new && !set_initial_cluster_configs(now))) {
         return std::unexpected(StartError{"the catalog cannot be written in " + place.directory +
@@ -83,13 +83,13 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
 
 bool Catalog::set_initial_cluster_configs(Now now) {
     const config::ConfigMap initial = config::initial_cluster_default_configs();
-    topics::IncrementalAlterConfigsCommand command;
-    topics::ResourceToAlter& resource = command.resources.emplace_back();
-    resource.resource = {topics::ConfigResourceType::broker, ""};
+    catalog::IncrementalAlterConfigsCommand command;
+    catalog::ResourceToAlter& resource = command.resources.emplace_back();
+    resource.resource = {catalog::ConfigResourceType::broker, ""};
     for (const auto& [name, value] : initial) {
         resource.changes.push_back({.name = name, .operation = 0, .value = value});
     }
-    const auto alter = [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+    const auto alter = [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
         return core.incremental_alter_configs(command, context);
     };
     const auto decision = decide_now(now, alter);
@@ -110,20 +110,20 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
         return std::unexpected(StartError{"the directory " + place.directory +
                                           " was written by a Kafka, and cannot be taken over: " + found.error().message});
     }
-    const topics::CatalogPointer snapshot = core_.snapshot();
+    const catalog::CatalogPointer snapshot = core_.snapshot();
     // What the catalog has is claimed later; an adoption that was interrupted goes on here.
-    std::erase_if(found->command.topics, [&](const topics::AdoptTopicsCommand::Topic& topic) {
-        const topics::Topic* known = snapshot->find_topic(topic.name);
+    std::erase_if(found->command.topics, [&](const catalog::AdoptTopicsCommand::Topic& topic) {
+        const catalog::Topic* known = snapshot->find_topic(topic.name);
         return known != nullptr && (known->id == topic.id || topic.id.is_zero());
     });
     std::size_t left_out_acls = found->unknown_acls;
     std::size_t left_out_tokens = 0;
-    const auto adopt = [&](const topics::AdoptTopicsCommand& command) REQUIRES(mutex_) {
-        const auto decide = [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
-            return topics::adopt_topics(core.snapshot(), command, *rules_, context);
+    const auto adopt = [&](const catalog::AdoptTopicsCommand& command) REQUIRES(mutex_) {
+        const auto decide = [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
+            return catalog::adopt_topics(core.snapshot(), command, *rules_, context);
         };
         const auto decision = decide_now(now, decide);
-        for (const topics::AdoptTopicsReply::Topic& topic : decision.reply.topics) {
+        for (const catalog::AdoptTopicsReply::Topic& topic : decision.reply.topics) {
             if (topic.error.failed()) {
                 log::warning("recovery", "a topic that was found is not adopted",
                              {{"topic", topic.name}, {"reason", topic.error.message.value_or("")}});
@@ -140,7 +140,7 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     bool is_written = adopt(found->command);
     if (is_written) {
         // Producers that Kafka's metadata does not cover, or that came without any.
-        topics::AdoptTopicsCommand producers;
+        catalog::AdoptTopicsCommand producers;
         topics_.table()->for_each([&](const TopicState& topic) {
             for (const std::shared_ptr<Partition>& partition : topic.partitions) {
                 for (const ProducerSummary& producer : partition->log->active_producers()) {
@@ -184,7 +184,7 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
 
 std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now) {
     const MutexLock lock(mutex_);
-    const topics::CatalogPointer catalog = core_.snapshot();
+    const catalog::CatalogPointer catalog = core_.snapshot();
     auto dynamic = config_->with_dynamic(
         {.cluster_default = catalog->default_broker_configs(), .this_broker = catalog->broker_configs(config_->node_id)});
     if (!dynamic) {
@@ -200,7 +200,7 @@ std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now
                 StartError{"the partition " + directory + " cannot be opened: " + error.message + "; nothing of it was changed"});
         }
     }
-    for (const topics::Topic& topic : catalog->topics()) {
+    for (const catalog::Topic& topic : catalog->topics()) {
         auto state = states_.make(catalog->share_topic(topic.id), nullptr, now);
         if (!state) {
             return std::unexpected(StartError{"a partition of " + topic.name + " cannot be opened: " + state.error().message +
@@ -214,7 +214,7 @@ std::expected<void, StartError> Catalog::load_topics(const Place& place, Now now
         log::warning("recovery", "an interrupted deletion cannot be finished", {{"reason", removed.error().message}});
     }
     for (const LogDirectory::Unclaimed& unclaimed : place.logs.unclaimed()) {
-        if (unclaimed.topic != topics::kClusterMetadataTopicName) {
+        if (unclaimed.topic != catalog::kClusterMetadataTopicName) {
             log::warning("recovery", "a directory belongs to no topic of the catalog and is left alone",
                          {{"directory", unclaimed.topic + "-" + std::to_string(unclaimed.partition.value)},
                           {"if_it_holds_records", "start once with --override partita.adopt.directories=true"}});

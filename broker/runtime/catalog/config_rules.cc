@@ -11,53 +11,53 @@
 namespace partita::runtime {
 namespace {
 
-topics::CatalogError refusal(const config::ConfigError& error) { return {error.code, error.message}; }
+catalog::CatalogError refusal(const config::ConfigError& error) { return {error.code, error.message}; }
 
 }  // namespace
 
-topics::CatalogError DefinedConfigRules::validate(const topics::ConfigResource& resource, const topics::ConfigMap& overrides,
-                                                  const topics::ConfigMap& /*current*/) const {
+catalog::CatalogError DefinedConfigRules::validate(const catalog::ConfigResource& resource, const catalog::ConfigMap& overrides,
+                                                   const catalog::ConfigMap& /*current*/) const {
     switch (resource.type) {
-        case topics::ConfigResourceType::topic: {
+        case catalog::ConfigResourceType::topic: {
             const auto valid = config::validate_topic_configs(overrides, *broker_());
-            return valid ? topics::CatalogError{} : refusal(valid.error());
+            return valid ? catalog::CatalogError{} : refusal(valid.error());
         }
-        case topics::ConfigResourceType::broker: {
+        case catalog::ConfigResourceType::broker: {
             const auto scope = resource.name.empty() ? config::BrokerScope::cluster_default : config::BrokerScope::this_broker;
             const auto valid = config::validate_broker_configs(*broker_(), scope, overrides);
-            return valid ? topics::CatalogError{} : refusal(valid.error());
+            return valid ? catalog::CatalogError{} : refusal(valid.error());
         }
-        case topics::ConfigResourceType::group: {
+        case catalog::ConfigResourceType::group: {
             const auto valid = config::validate_group_configs(overrides, *broker_());
-            return valid ? topics::CatalogError{} : refusal(valid.error());
+            return valid ? catalog::CatalogError{} : refusal(valid.error());
         }
-        case topics::ConfigResourceType::client_metrics: {
+        case catalog::ConfigResourceType::client_metrics: {
             const auto is_regex = [](std::string_view text) { return !groups::regex_complaint(text); };
             const auto valid = config::validate_client_metrics_configs(resource.name, overrides, is_regex);
-            return valid ? topics::CatalogError{} : refusal(valid.error());
+            return valid ? catalog::CatalogError{} : refusal(valid.error());
         }
-        case topics::ConfigResourceType::broker_logger:
-        case topics::ConfigResourceType::client_quota:
-        case topics::ConfigResourceType::scram_credential:
-        case topics::ConfigResourceType::unknown:
+        case catalog::ConfigResourceType::broker_logger:
+        case catalog::ConfigResourceType::client_quota:
+        case catalog::ConfigResourceType::scram_credential:
+        case catalog::ConfigResourceType::unknown:
             PARTITA_ASSERT(false, "the catalog asks for what requests can alter");
     }
     return {};
 }
 
-bool DefinedConfigRules::is_list(topics::ConfigResourceType type, std::string_view name) const {
-    if (type == topics::ConfigResourceType::topic) {
+bool DefinedConfigRules::is_list(catalog::ConfigResourceType type, std::string_view name) const {
+    if (type == catalog::ConfigResourceType::topic) {
         const config::TopicConfigDefinition* definition = config::find_topic_config(name);
         return definition != nullptr && definition->definition.type == config::ConfigType::list;
     }
     const config::ConfigDefinition* definition = config::find_broker_config(name);
     // The lists of subscriptions and groups cannot be added to: Kafka does not know them for lists.
-    return type == topics::ConfigResourceType::broker && definition != nullptr && definition->type == config::ConfigType::list;
+    return type == catalog::ConfigResourceType::broker && definition != nullptr && definition->type == config::ConfigType::list;
 }
 
-std::optional<std::string> DefinedConfigRules::default_value(topics::ConfigResourceType type, std::string_view name) const {
+std::optional<std::string> DefinedConfigRules::default_value(catalog::ConfigResourceType type, std::string_view name) const {
     const config::ConfigDefinition* definition = nullptr;
-    if (type == topics::ConfigResourceType::topic) {
+    if (type == catalog::ConfigResourceType::topic) {
         if (const config::TopicConfigDefinition* topic = config::find_topic_config(name)) {
             for (const config::ConfigSynonym& synonym : topic->broker_synonyms) {
                 if (const auto text = config::config_value_text(broker_()->value(synonym.broker_config))) {

@@ -2,10 +2,10 @@
 
 #include <utility>
 
+#include "broker/logs/turns.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/partitions/turns.h"
 
 namespace partita::runtime {
 

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "broker/catalog/delegation_tokens.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/topics/delegation_tokens.h"
 #include "schedule/executor.h"
 
 namespace partita::runtime {
@@ -26,8 +26,8 @@ std::int64_t interval_ms(const config::BrokerConfig& config) {
 bool remove_expired(Turn& turn, Catalog& catalog) {
     using Removed = std::vector<std::string>;
     const auto removed =
-        catalog.change<Removed>(turn, [](const topics::CatalogCore& core, const topics::CatalogContext& context) {
-            return topics::remove_expired_tokens(core.snapshot(), context.now.wall);
+        catalog.change<Removed>(turn, [](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
+            return catalog::remove_expired_tokens(core.snapshot(), context.now.wall);
         });
     for (const std::string& id : removed.value_or(Removed())) {
         log::info("catalog", "delegation token expired", {{"token", id}});
@@ -49,7 +49,7 @@ void TokenSweep::run_due(Now now) {
         return;
     }
     due_ = now.monotonic + interval_ms_;
-    if (topics::has_expired_tokens(*topics_.table()->catalog, now.wall)) {
+    if (catalog::has_expired_tokens(*topics_.table()->catalog, now.wall)) {
         changes_.post("expired delegation tokens were not removed", remove_expired);
     }
 }

@@ -7,8 +7,8 @@
 #include <charconv>
 #include <map>
 
-#include "broker/topics/internal_topics.h"
-#include "broker/topics/kafka_metadata.h"
+#include "broker/catalog/internal_topics.h"
+#include "broker/catalog/kafka_metadata.h"
 #include "protocol/record_batch.h"
 
 namespace partita::runtime {
@@ -39,7 +39,7 @@ std::optional<Offset> offset_in(std::string_view name) {
 
 /// Takes all records of a file at or above `from`. What follows a torn batch was never committed.
 StorageResult<void> read_metadata_file(FileSystem& file_system, const std::string& path, Offset from,
-                                       topics::KafkaMetadata& metadata) {
+                                       catalog::KafkaMetadata& metadata) {
     const auto content = read_whole_file(file_system, path, kLargestMetadataBytes);
     if (!content) {
         return std::unexpected(content.error());
@@ -64,7 +64,7 @@ StorageResult<void> read_metadata_file(FileSystem& file_system, const std::strin
 }
 
 /// The newest snapshot, and the segments behind it. Empty when no Kafka left any.
-StorageResult<std::optional<topics::KafkaMetadata>> read_kafka_metadata(FileSystem& file_system, const std::string& directory) {
+StorageResult<std::optional<catalog::KafkaMetadata>> read_kafka_metadata(FileSystem& file_system, const std::string& directory) {
     const auto entries = file_system.list(directory);
     if (!entries) {
         if (entries.error().is_not_found()) {
@@ -72,7 +72,7 @@ StorageResult<std::optional<topics::KafkaMetadata>> read_kafka_metadata(FileSyst
         }
         return std::unexpected(entries.error());
     }
-    topics::KafkaMetadata metadata;
+    catalog::KafkaMetadata metadata;
     bool found = false;
     Offset from{0};
     std::optional<std::string> snapshot;
@@ -102,9 +102,9 @@ StorageResult<std::optional<topics::KafkaMetadata>> read_kafka_metadata(FileSyst
 }
 
 /// The users of a directory that was formatted for a Kafka, and never served by one. Empty when there are none.
-StorageResult<std::map<std::string, topics::ConfigMap>> read_formatted_users(FileSystem& file_system,
-                                                                             const std::string& directory) {
-    topics::KafkaMetadata metadata;
+StorageResult<std::map<std::string, catalog::ConfigMap>> read_formatted_users(FileSystem& file_system,
+                                                                              const std::string& directory) {
+    catalog::KafkaMetadata metadata;
     if (auto read = read_metadata_file(file_system, join_path(directory, kFormatted), Offset{0}, metadata); !read) {
         if (!read.error().is_not_found()) {
             return std::unexpected(read.error());
@@ -114,8 +114,8 @@ StorageResult<std::map<std::string, topics::ConfigMap>> read_formatted_users(Fil
 }
 
 /// What a topic of unknown settings gets.
-topics::ConfigMap cautious_configs(std::string_view topic) {
-    if (const topics::InternalTopic* internal = topics::find_internal_topic(topic);
+catalog::ConfigMap cautious_configs(std::string_view topic) {
+    if (const catalog::InternalTopic* internal = catalog::find_internal_topic(topic);
         internal != nullptr && internal->coordinator) {
         return {internal->configs.begin(), internal->configs.end()};
     }
@@ -138,7 +138,7 @@ struct FoundPartitions {
     }
 };
 
-void add_known_topic(FoundTopics& found, topics::KafkaMetadata::Topic topic, const FoundPartitions& partitions) {
+void add_known_topic(FoundTopics& found, catalog::KafkaMetadata::Topic topic, const FoundPartitions& partitions) {
     for (std::int32_t index = 0; index < topic.partition_count; ++index) {
         if (!partitions.ids.contains(index)) {
             found.missing.push_back(directory_of(topic.name, index));
@@ -188,14 +188,14 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
     FoundTopics found;
     std::map<std::string, FoundPartitions> by_name;
     for (const LogDirectory::Unclaimed& partition : logs.unclaimed()) {
-        if (partition.topic != topics::kClusterMetadataTopicName) {
+        if (partition.topic != catalog::kClusterMetadataTopicName) {
             FoundPartitions& partitions = by_name[partition.topic];
             partitions.ids[partition.partition.value] = partition.topic_id;
             partitions.has_records = partitions.has_records || partition.log_end_offset > Offset{0};
         }
     }
     auto metadata = with_metadata ? read_kafka_metadata(file_system, join_path(logs.path(), kMetadataDirectory))
-                                  : StorageResult<std::optional<topics::KafkaMetadata>>{};
+                                  : StorageResult<std::optional<catalog::KafkaMetadata>>{};
     if (!metadata) {
         return std::unexpected(metadata.error());
     }
@@ -216,13 +216,13 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
     found.has_settings = true;
     found.command.next_producer_id = (*metadata)->next_producer_id();
     if ((*metadata)->has_begun()) {
-        const topics::KafkaAccess& access = (*metadata)->access();
+        const catalog::KafkaAccess& access = (*metadata)->access();
         found.command.scram_credentials = access.scram_credentials();
         found.command.acls = access.acls();
         found.command.delegation_tokens = access.delegation_tokens();
         found.unknown_acls = access.unknown_acls();
     }
-    for (topics::KafkaMetadata::Topic& topic : (*metadata)->topics()) {
+    for (catalog::KafkaMetadata::Topic& topic : (*metadata)->topics()) {
         // A topic without any directory is on another disk or broker: serving it empty would be a lie.
         if (const auto partitions = by_name.find(topic.name); partitions != by_name.end()) {
             add_known_topic(found, std::move(topic), partitions->second);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/topics/adopt_topics.h"
+#include "broker/catalog/adopt_topics.h"
 #include "storage/file_system.h"
 #include "storage/log_directory.h"
 
@@ -16,7 +16,7 @@ namespace partita::runtime {
 
 /// Topics whose partitions lie in a data directory without being known to its catalog.
 struct FoundTopics {
-    topics::AdoptTopicsCommand command;
+    catalog::AdoptTopicsCommand command;
     /// Their settings are those that Kafka knew; otherwise they keep everything, as nobody knows what may be deleted.
     bool has_settings = false;
     /// "<topic>-<partition>": their topics have them and the directory does not.

@@ -10,13 +10,13 @@
 
 namespace partita::runtime {
 
-std::shared_ptr<const TopicState> TopicStates::remake(const topics::TopicPointer& topic, const TopicState& before, Now now) {
+std::shared_ptr<const TopicState> TopicStates::remake(const catalog::TopicPointer& topic, const TopicState& before, Now now) {
     auto state = make(topic, &before, now);
     PARTITA_ASSERT(state.has_value(), "a topic that does not grow needs no new log");
     return std::move(*state);
 }
 
-StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const topics::TopicPointer& topic, const TopicState* before,
+StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const catalog::TopicPointer& topic, const TopicState* before,
                                                                    Now now) {
     auto state = std::make_shared<TopicState>();
     state->topic = topic;
@@ -83,9 +83,9 @@ StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::sh
     return {};
 }
 
-bool TopicStates::claim(const topics::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now) {
-    using Kind = topics::CatalogChange::Kind;
-    for (const topics::CatalogChange& change : effects.changes) {
+bool TopicStates::claim(const catalog::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now) {
+    using Kind = catalog::CatalogChange::Kind;
+    for (const catalog::CatalogChange& change : effects.changes) {
         if (change.kind != Kind::topic_created && change.kind != Kind::topic_expanded) {
             continue;
         }

@@ -5,10 +5,10 @@
 #include <memory>
 #include <span>
 
+#include "broker/catalog/catalog_core.h"
 #include "broker/config/current_config.h"
-#include "broker/runtime/partitions/topic_table.h"
+#include "broker/logs/topic_table.h"
 #include "broker/runtime/settings/topic_settings.h"
-#include "broker/topics/catalog_core.h"
 #include "storage/log_directory.h"
 
 namespace partita::runtime {
@@ -30,16 +30,16 @@ class TopicStates {
 
     /// The state of a topic that is new or has grown: it shares the partitions of `before` (null for a new topic) and gives the
     /// others their logs. Fails when one of these cannot be had; then none is claimed.
-    [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make(const topics::TopicPointer& topic,
+    [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make(const catalog::TopicPointer& topic,
                                                                         const TopicState* before, Now now);
     /// The state of a topic whose settings changed; its partitions are those of `before`.
-    [[nodiscard]] std::shared_ptr<const TopicState> remake(const topics::TopicPointer& topic, const TopicState& before, Now now);
+    [[nodiscard]] std::shared_ptr<const TopicState> remake(const catalog::TopicPointer& topic, const TopicState& before, Now now);
     /// The state of the same topic with its growth watched, whatever its mode.
     [[nodiscard]] std::shared_ptr<const TopicState> watched(const TopicState& before, Now now);
 
     /// Gives the new partitions of a change their logs. False when a directory is in the way that cannot be moved: nothing is
     /// claimed then.
-    [[nodiscard]] bool claim(const topics::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now);
+    [[nodiscard]] bool claim(const catalog::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now);
     /// Takes back the logs that `claim` gave, because the change will not be made.
     void release(ClaimedTopics& claimed, const TopicTable& before);
 

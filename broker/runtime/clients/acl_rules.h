@@ -9,7 +9,7 @@
 
 #include "broker/access/authorizer.h"
 #include "broker/access/standard_rules.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 
 namespace partita::runtime {
 

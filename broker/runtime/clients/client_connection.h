@@ -7,8 +7,8 @@
 
 #include "broker/access/session.h"
 #include "broker/config/listeners.h"
-#include "broker/expansion/identity.h"
 #include "broker/fetch/fetch_waiters.h"
+#include "broker/insight/identity/identity.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -44,7 +44,7 @@ struct ClientSoftware {
 struct ClientConnection {
     using Expansions = std::vector<std::weak_ptr<TopicExpansion>>;
 
-    expansion::ConnectionId id;
+    insight::ConnectionId id;
     /// When it was accepted.
     TimestampMs born = kNoTimestamp;
     /// Never null.

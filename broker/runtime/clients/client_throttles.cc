@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "broker/runtime/partitions/topic_table.h"
+#include "broker/logs/topic_table.h"
 
 namespace partita::runtime {
 namespace {
@@ -17,19 +17,19 @@ constexpr std::array<std::string_view, 4> kKeys = {
 
 }  // namespace
 
-topics::QuotaWindows quota_windows(const config::BrokerConfig& config) {
+catalog::QuotaWindows quota_windows(const config::BrokerConfig& config) {
     return {.count = std::get<std::int32_t>(config.value("quota.window.num")),
             .size_ms = std::int64_t{1000} * std::get<std::int32_t>(config.value("quota.window.size.seconds"))};
 }
 
-ClientThrottles::ClientThrottles(topics::QuotaWindows windows)
+ClientThrottles::ClientThrottles(catalog::QuotaWindows windows)
     : windows_(windows),
-      rates_{topics::ClientRates(windows), topics::ClientRates(windows), topics::ClientRates(windows),
-             topics::ClientRates(windows)} {}
+      rates_{catalog::ClientRates(windows), catalog::ClientRates(windows), catalog::ClientRates(windows),
+             catalog::ClientRates(windows)} {}
 
 void ClientThrottles::on_topics_changed(const TopicsChange& change) { follow(change.now.catalog); }
 
-void ClientThrottles::follow(topics::CatalogPointer catalog) {
+void ClientThrottles::follow(catalog::CatalogPointer catalog) {
     const MutexLock lock(mutex_);
     // Snapshots share what did not change.
     if (catalog_ && &catalog_->all_client_quotas() == &catalog->all_client_quotas()) {
@@ -47,8 +47,8 @@ void ClientThrottles::follow(topics::CatalogPointer catalog) {
     limited_.store(limited, std::memory_order_relaxed);
 }
 
-std::optional<topics::QuotaInForce> ClientThrottles::quota(Throttled what, const QuotaClient& client) const {
-    return topics::quota_of_client(*catalog_, client.user, client.client_id, kKeys[static_cast<std::size_t>(what)]);
+std::optional<catalog::QuotaInForce> ClientThrottles::quota(Throttled what, const QuotaClient& client) const {
+    return catalog::quota_of_client(*catalog_, client.user, client.client_id, kKeys[static_cast<std::size_t>(what)]);
 }
 
 /// Of what comes again with every request Kafka never demands more than a window.
@@ -80,7 +80,7 @@ std::int64_t ClientThrottles::use_or_leave(Throttled what, const QuotaClient& cl
 std::int64_t ClientThrottles::connect(std::string_view address, Now now) {
     constexpr Throttled kWhat = Throttled::connections;
     const MutexLock lock(mutex_);
-    const auto limit = topics::quota_of_address(*catalog_, address, kKeys[static_cast<std::size_t>(kWhat)]);
+    const auto limit = catalog::quota_of_address(*catalog_, address, kKeys[static_cast<std::size_t>(kWhat)]);
     if (!limit) {
         return 0;
     }

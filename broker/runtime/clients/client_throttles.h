@@ -7,16 +7,16 @@
 #include <optional>
 #include <string_view>
 
+#include "broker/catalog/client_rates.h"
 #include "broker/config/broker_config.h"
-#include "broker/runtime/partitions/topics_listener.h"
-#include "broker/topics/client_rates.h"
+#include "broker/logs/topics_listener.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
 
 /// `quota.window.num` and `quota.window.size.seconds`.
-[[nodiscard]] topics::QuotaWindows quota_windows(const config::BrokerConfig& config);
+[[nodiscard]] catalog::QuotaWindows quota_windows(const config::BrokerConfig& config);
 
 /// What a quota limits.
 enum class Throttled : std::uint8_t {
@@ -38,10 +38,10 @@ struct QuotaClient {
 /// (RequestContext::throttle), because the client may not know how to wait.
 class ClientThrottles final : public TopicsListener {
   public:
-    explicit ClientThrottles(topics::QuotaWindows windows);
+    explicit ClientThrottles(catalog::QuotaWindows windows);
 
     /// Takes the quotas of this catalog from now on. Cheap when they have not changed.
-    void follow(topics::CatalogPointer catalog);
+    void follow(catalog::CatalogPointer catalog);
     void on_topics_changed(const TopicsChange& change) override;
 
     /// True when somebody has a quota of that kind.
@@ -60,16 +60,16 @@ class ClientThrottles final : public TopicsListener {
     static constexpr std::size_t kKinds = 4;
 
     [[nodiscard]] static std::uint32_t bit(Throttled what) { return 1U << static_cast<unsigned>(what); }
-    [[nodiscard]] topics::ClientRates& rates(Throttled what) REQUIRES(mutex_) { return rates_[static_cast<std::size_t>(what)]; }
-    [[nodiscard]] std::optional<topics::QuotaInForce> quota(Throttled what, const QuotaClient& client) const REQUIRES(mutex_);
+    [[nodiscard]] catalog::ClientRates& rates(Throttled what) REQUIRES(mutex_) { return rates_[static_cast<std::size_t>(what)]; }
+    [[nodiscard]] std::optional<catalog::QuotaInForce> quota(Throttled what, const QuotaClient& client) const REQUIRES(mutex_);
     [[nodiscard]] std::int64_t bounded(Throttled what, std::int64_t wait_ms) const;
 
-    const topics::QuotaWindows windows_;
+    const catalog::QuotaWindows windows_;
     // One bit for each kind of which somebody has a quota.
     std::atomic<std::uint32_t> limited_ = 0;
     Mutex mutex_{LockRank::client_throttles};
-    topics::CatalogPointer catalog_ GUARDED_BY(mutex_);
-    std::array<topics::ClientRates, kKinds> rates_ GUARDED_BY(mutex_);
+    catalog::CatalogPointer catalog_ GUARDED_BY(mutex_);
+    std::array<catalog::ClientRates, kKinds> rates_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::runtime

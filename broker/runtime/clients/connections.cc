@@ -7,8 +7,8 @@
 
 namespace partita::runtime {
 
-using expansion::ConnectionFacts;
-using expansion::ConnectionId;
+using insight::ConnectionFacts;
+using insight::ConnectionId;
 
 Connections::~Connections() { stop(); }
 
@@ -37,7 +37,7 @@ std::shared_ptr<const ClientSoftware> Connections::software(std::string_view nam
 }
 
 void Connections::note_locked(const ClientConnection& client, std::string_view client_id) {
-    if (client.id == expansion::kNoConnection || known_.contains(client.id)) {
+    if (client.id == insight::kNoConnection || known_.contains(client.id)) {
         return;
     }
     if (known_.size() == kKnownMax) {
@@ -96,8 +96,8 @@ std::vector<ConnectionFacts> Connections::first(std::size_t most) const {
     return facts;
 }
 
-std::vector<expansion::SpeakingConnection> Connections::called(std::string_view client_id, std::size_t most) const {
-    std::vector<expansion::SpeakingConnection> connections;
+std::vector<insight::SpeakingConnection> Connections::called(std::string_view client_id, std::size_t most) const {
+    std::vector<insight::SpeakingConnection> connections;
     const MutexLock lock(mutex_);
     for (const auto& [id, known] : known_) {
         if (connections.size() == most) {
@@ -167,7 +167,7 @@ Connections::Wanted Connections::take_wanted() {
     return taken;
 }
 
-void Connections::note_found(const Wanted& wanted, const std::vector<std::optional<expansion::ProcessIdentity>>& found) {
+void Connections::note_found(const Wanted& wanted, const std::vector<std::optional<insight::ProcessIdentity>>& found) {
     const MutexLock lock(mutex_);
     for (std::size_t index = 0; index < wanted.size(); ++index) {
         // Found or not: who closed meanwhile is gone, and its port may be another's.

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/expansion/identity.h"
-#include "broker/expansion/member_connections.h"
+#include "broker/insight/identity/identity.h"
+#include "broker/insight/identity/member_connections.h"
 #include "broker/runtime/clients/process_finder.h"
 #include "protocol/mutex.h"
 #include "schedule/executor.h"
@@ -56,7 +56,7 @@ class Connections {
     void stop();
 
     /// A new id, for a connection that was accepted.
-    [[nodiscard]] expansion::ConnectionId next_id() { return {next_id_.fetch_add(1, std::memory_order_relaxed)}; }
+    [[nodiscard]] insight::ConnectionId next_id() { return {next_id_.fetch_add(1, std::memory_order_relaxed)}; }
     /// What a client says of its software: one object for all open connections that say the same, while there are no more than
     /// `kSoftwareMax` kinds at a time. It lives as long as somebody holds it. Never null.
     [[nodiscard]] std::shared_ptr<const ClientSoftware> software(std::string_view name, std::string_view version);
@@ -65,49 +65,49 @@ class Connections {
     /// Notes that the connection speaks for a member of a group, and makes it known.
     void note_member(const ClientConnection& client, std::string_view client_id, std::string_view group,
                      std::string_view member_id);
-    void closed(expansion::ConnectionId connection);
+    void closed(insight::ConnectionId connection);
 
     /// The facts about an open connection that was noted.
-    [[nodiscard]] std::optional<expansion::ConnectionFacts> find(expansion::ConnectionId connection) const;
+    [[nodiscard]] std::optional<insight::ConnectionFacts> find(insight::ConnectionId connection) const;
     /// The facts about the noted connections, those that were accepted first before the others: `most` of them.
-    [[nodiscard]] std::vector<expansion::ConnectionFacts> first(std::size_t most) const;
+    [[nodiscard]] std::vector<insight::ConnectionFacts> first(std::size_t most) const;
     /// The noted connections of clients that call themselves so: `most` of them, those that were accepted first before the
     /// others.
-    [[nodiscard]] std::vector<expansion::SpeakingConnection> called(std::string_view client_id, std::size_t most) const;
+    [[nodiscard]] std::vector<insight::SpeakingConnection> called(std::string_view client_id, std::size_t most) const;
     /// False: there was no place for some connection, or for a member that one speaks for, so that it may be there and not be
     /// known.
     [[nodiscard]] bool knows_all() const;
     /// The facts about the connection over which the member speaks to its coordinator.
-    [[nodiscard]] std::optional<expansion::ConnectionFacts> coordinator_of(std::string_view group,
-                                                                           std::string_view member_id) const;
+    [[nodiscard]] std::optional<insight::ConnectionFacts> coordinator_of(std::string_view group,
+                                                                         std::string_view member_id) const;
 
     /// Has the process behind the connection looked up soon, once. True when there is nothing to wait for: the process is
     /// known, or it will not be known (the client is on another machine, the connection is not noted, or the kernel did not
     /// tell). When answers have come, the thread that asked tells the listener.
-    bool want_process(expansion::ConnectionId connection);
+    bool want_process(insight::ConnectionId connection);
 
     [[nodiscard]] std::size_t size() const;
 
     /// Finds the processes behind connections: the kernel (`ProcessFinder`), or what a test puts in its place. Called on the
     /// thread that asks, without a lock.
-    using Lookup = std::function<std::vector<std::optional<expansion::ProcessIdentity>>(std::span<const LocalConnection>)>;
+    using Lookup = std::function<std::vector<std::optional<insight::ProcessIdentity>>(std::span<const LocalConnection>)>;
     /// Replaces the lookup. For tests, before the first `want_process`.
     void look_up_by(Lookup lookup);
 
   private:
     enum class Search : std::uint8_t { not_wanted, wanted, done };
     struct Known {
-        expansion::ConnectionFacts facts;
+        insight::ConnectionFacts facts;
         /// Empty for a client on another machine.
         std::optional<LocalConnection> local;
         Search search = Search::not_wanted;
     };
 
-    using Wanted = std::vector<std::pair<expansion::ConnectionId, LocalConnection>>;
+    using Wanted = std::vector<std::pair<insight::ConnectionId, LocalConnection>>;
 
     [[nodiscard]] Instant step();
     [[nodiscard]] Wanted take_wanted();
-    void note_found(const Wanted& wanted, const std::vector<std::optional<expansion::ProcessIdentity>>& found);
+    void note_found(const Wanted& wanted, const std::vector<std::optional<insight::ProcessIdentity>>& found);
     void note_locked(const ClientConnection& client, std::string_view client_id) REQUIRES(mutex_);
 
     const Schedule schedule_;
@@ -115,9 +115,9 @@ class Connections {
     std::atomic<std::uint64_t> next_id_ = 1;
 
     mutable Mutex mutex_{LockRank::connections};
-    std::map<expansion::ConnectionId, Known> known_ GUARDED_BY(mutex_);
-    expansion::MemberConnections members_ GUARDED_BY(mutex_);
-    std::vector<expansion::ConnectionId> wanted_ GUARDED_BY(mutex_);
+    std::map<insight::ConnectionId, Known> known_ GUARDED_BY(mutex_);
+    insight::MemberConnections members_ GUARDED_BY(mutex_);
+    std::vector<insight::ConnectionId> wanted_ GUARDED_BY(mutex_);
     std::vector<std::weak_ptr<const ClientSoftware>> software_ GUARDED_BY(mutex_);
     std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
     Lookup lookup_ GUARDED_BY(mutex_) = [](std::span<const LocalConnection> connections) {

@@ -22,7 +22,7 @@
 namespace partita::runtime {
 namespace {
 
-using expansion::ProcessIdentity;
+using insight::ProcessIdentity;
 
 constexpr std::array<std::string_view, 13> kForwarders = {"docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta",
                                                           "gvproxy",      "vpnkit",       "ssh",         "sshd",        "kubectl",

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/expansion/identity.h"
+#include "broker/insight/identity/identity.h"
 
 namespace partita::runtime {
 
@@ -35,10 +35,10 @@ class ProcessFinder {
     /// The process of each connection, in the same order. Empty where it is not known: its descriptors may not be seen by this
     /// user, it runs in another container, it is gone, or it only forwards (docker-proxy, ssh: `is_forwarder`). When several
     /// processes hold the socket, after a fork, the answer is the oldest.
-    [[nodiscard]] std::vector<std::optional<expansion::ProcessIdentity>> find(std::span<const LocalConnection> connections,
-                                                                              std::size_t descriptors_max = kDescriptorsMax);
+    [[nodiscard]] std::vector<std::optional<insight::ProcessIdentity>> find(std::span<const LocalConnection> connections,
+                                                                            std::size_t descriptors_max = kDescriptorsMax);
     /// True when the process has ended; false also when that cannot be told.
-    [[nodiscard]] static bool has_ended(const expansion::ProcessIdentity& process);
+    [[nodiscard]] static bool has_ended(const insight::ProcessIdentity& process);
 
     /// What an interpreter runs, by its command line (each argument ends with a zero byte): the jar, script, module or main
     /// class, without its directory. Empty for other programs, and for code given on the command line.

@@ -3,27 +3,27 @@
 #include <algorithm>
 #include <string>
 
+#include "broker/catalog/catalog_commands.h"
 #include "broker/config/log_setup.h"
-#include "broker/runtime/partitions/topic_table.h"
-#include "broker/topics/catalog_commands.h"
+#include "broker/logs/topic_table.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
 
-CoordinatorHost& CoordinatorHosts::of(topics::CoordinatorKind kind) const {
+CoordinatorHost& CoordinatorHosts::of(catalog::CoordinatorKind kind) const {
     const auto found = std::ranges::find(hosts_, kind, [](const auto& host) { return host.first; });
     PARTITA_ASSERT(found != hosts_.end(), "every kind of coordinator was added");
     return *found->second;
 }
 
 CoordinatorHost* CoordinatorHosts::find(std::string_view topic) const {
-    const auto found = std::ranges::find(hosts_, topic, [](const auto& host) { return topics::topic_of(host.first).name; });
+    const auto found = std::ranges::find(hosts_, topic, [](const auto& host) { return catalog::topic_of(host.first).name; });
     return found == hosts_.end() ? nullptr : found->second;
 }
 
 std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, std::span<const TopicId> removals, Now now) {
     for (const auto& [kind, host] : hosts_) {
-        const std::string_view name = topics::topic_of(kind).name;
+        const std::string_view name = catalog::topic_of(kind).name;
         const TopicState* topic = table.find(name);
         if (topic == nullptr) {
             continue;
@@ -49,14 +49,14 @@ std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, 
 }
 
 void CoordinatorHosts::on_topics_changed(const TopicsChange& change) {
-    using Kind = topics::CatalogChange::Kind;
+    using Kind = catalog::CatalogChange::Kind;
     // Topics of coordinators come first: what a coordinator forgets of other topics it would write to a log that is gone.
-    for (const topics::CatalogChange& one : change.changes) {
+    for (const catalog::CatalogChange& one : change.changes) {
         if (one.kind == Kind::topic_deleted) {
             forget(*one.before, change.time);
         }
     }
-    for (const topics::CatalogChange& one : change.changes) {
+    for (const catalog::CatalogChange& one : change.changes) {
         if (one.kind == Kind::topic_created && is_loaded_) {
             serve(*change.now.find(one.after->id), change.time);
         } else if (one.kind == Kind::topic_deleted) {
@@ -65,9 +65,9 @@ void CoordinatorHosts::on_topics_changed(const TopicsChange& change) {
     }
 }
 
-void CoordinatorHosts::forget(const topics::Topic& topic, Now now) {
+void CoordinatorHosts::forget(const catalog::Topic& topic, Now now) {
     for (const auto& [kind, host] : hosts_) {
-        if (topics::topic_of(kind).name == topic.name) {
+        if (catalog::topic_of(kind).name == topic.name) {
             host->forget_all(now);
         }
     }
@@ -75,7 +75,7 @@ void CoordinatorHosts::forget(const topics::Topic& topic, Now now) {
 
 void CoordinatorHosts::serve(const TopicState& topic, Now now) {
     for (const auto& [kind, host] : hosts_) {
-        if (topics::topic_of(kind).name != topic.topic->name) {
+        if (catalog::topic_of(kind).name != topic.topic->name) {
             continue;
         }
         if (host->attach(topic.partitions)) {
@@ -87,9 +87,9 @@ void CoordinatorHosts::serve(const TopicState& topic, Now now) {
     }
 }
 
-void CoordinatorHosts::topic_deleted(const topics::Topic& topic, Turn* turn, Now now) {
+void CoordinatorHosts::topic_deleted(const catalog::Topic& topic, Turn* turn, Now now) {
     for (const auto& [kind, host] : hosts_) {
-        if (topics::topic_of(kind).name != topic.name) {
+        if (catalog::topic_of(kind).name != topic.name) {
             host->topic_deleted(turn, {.name = topic.name, .topic_id = topic.id}, now);
         }
     }

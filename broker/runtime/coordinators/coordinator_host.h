@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "broker/catalog/internal_topics.h"
 #include "broker/coordination/effects.h"
+#include "broker/logs/partition.h"
+#include "broker/logs/topics_listener.h"
 #include "broker/runtime/loop/start_error.h"
-#include "broker/runtime/partitions/partition.h"
-#include "broker/runtime/partitions/topics_listener.h"
-#include "broker/topics/internal_topics.h"
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 #include "storage/storage_error.h"
@@ -68,13 +68,13 @@ class CoordinatorHost {
 /// topics come and go. Filled while the broker is made, then only read, by any thread.
 class CoordinatorHosts final : public TopicsListener {
   public:
-    void add(topics::CoordinatorKind kind, CoordinatorHost& host) { hosts_.emplace_back(kind, &host); }
+    void add(catalog::CoordinatorKind kind, CoordinatorHost& host) { hosts_.emplace_back(kind, &host); }
 
-    [[nodiscard]] std::span<const std::pair<topics::CoordinatorKind, CoordinatorHost*>> all() const { return hosts_; }
+    [[nodiscard]] std::span<const std::pair<catalog::CoordinatorKind, CoordinatorHost*>> all() const { return hosts_; }
     /// Whose topic has this name. Null for every other topic.
     [[nodiscard]] CoordinatorHost* find(std::string_view topic) const;
     /// The coordinators of the kind, which must have been added.
-    [[nodiscard]] CoordinatorHost& of(topics::CoordinatorKind kind) const;
+    [[nodiscard]] CoordinatorHost& of(catalog::CoordinatorKind kind) const;
 
     /// Rebuilds those whose topic exists already. Blocks on the disk: once at the start, before requests come. What the catalog
     /// found until then is read here and not served by `on_topics_changed`. The process may have died within a deletion, after it
@@ -87,11 +87,11 @@ class CoordinatorHosts final : public TopicsListener {
   private:
     void serve(const TopicState& topic, Now now);
     /// Tells the coordinators whose topic it was.
-    void forget(const topics::Topic& topic, Now now);
+    void forget(const catalog::Topic& topic, Now now);
     /// Tells all others.
-    void topic_deleted(const topics::Topic& topic, Turn* turn, Now now);
+    void topic_deleted(const catalog::Topic& topic, Turn* turn, Now now);
 
-    std::vector<std::pair<topics::CoordinatorKind, CoordinatorHost*>> hosts_;
+    std::vector<std::pair<catalog::CoordinatorKind, CoordinatorHost*>> hosts_;
     /// Only the thread that starts the broker writes this, before there is any other.
     bool is_loaded_ = false;
 };

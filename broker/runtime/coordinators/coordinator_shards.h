@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "broker/coordination/coordinator_core.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/coordinator_host.h"
 #include "broker/runtime/loop/reply.h"
-#include "broker/runtime/partitions/turn.h"
 #include "protocol/mutex.h"
 #include "storage/partition_log.h"
 

@@ -6,13 +6,13 @@
 #include <limits>
 
 #include "broker/config/log_setup.h"
+#include "broker/logs/internal_logs.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/coordinators/coordinator_shards.h"
 #include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/partitions/internal_logs.h"
-#include "broker/runtime/partitions/turns.h"
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
 #include "storage/keyed_log_checkpoint.h"

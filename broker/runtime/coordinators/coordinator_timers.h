@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/coordinator_host.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::runtime {
 

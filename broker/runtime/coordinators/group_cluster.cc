@@ -2,15 +2,15 @@
 
 #include <charconv>
 
+#include "broker/catalog/catalog_commands.h"
+#include "broker/logs/topic_table.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/partitions/topic_table.h"
 #include "broker/runtime/settings/group_settings.h"
-#include "broker/topics/catalog_commands.h"
 
 namespace partita::runtime {
 namespace {
 
-std::optional<std::int32_t> number(const topics::ConfigMap& configs, std::string_view name) {
+std::optional<std::int32_t> number(const catalog::ConfigMap& configs, std::string_view name) {
     const auto found = configs.find(name);
     if (found == configs.end()) {
         return std::nullopt;
@@ -24,7 +24,7 @@ std::optional<std::int32_t> number(const topics::ConfigMap& configs, std::string
 
 }  // namespace
 
-std::optional<groups::ClusterView::Topic> GroupCluster::view_of(const topics::Topic* topic) const {
+std::optional<groups::ClusterView::Topic> GroupCluster::view_of(const catalog::Topic* topic) const {
     if (topic == nullptr) {
         return std::nullopt;
     }
@@ -41,13 +41,13 @@ std::optional<groups::ClusterView::Topic> GroupCluster::find(const TopicId& topi
 }
 
 void GroupCluster::for_each(const std::function<void(const Topic&)>& visit) const {
-    for (const topics::Topic& topic : catalog_->topics()) {
+    for (const catalog::Topic& topic : catalog_->topics()) {
         visit(*view_of(&topic));
     }
 }
 
 groups::ConsumerGroupOverrides GroupCluster::overrides(std::string_view group_id) const {
-    const topics::ConfigMap& configs = catalog_->group_configs(group_id);
+    const catalog::ConfigMap& configs = catalog_->group_configs(group_id);
     if (configs.empty()) {
         return {};
     }
@@ -76,12 +76,12 @@ void GroupUpdates::on_topics_changed(const TopicsChange& change) {
     if (change.now.catalog == change.before.catalog) {
         return;
     }
-    using Kind = topics::CatalogChange::Kind;
+    using Kind = catalog::CatalogChange::Kind;
     bool has_new_topics = false;
     bool has_new_settings = false;
-    for (const topics::CatalogChange& one : change.changes) {
+    for (const catalog::CatalogChange& one : change.changes) {
         has_new_topics |= one.kind == Kind::topic_created;
-        has_new_settings |= one.kind == Kind::configs_changed && one.resource_type == topics::ConfigResourceType::broker;
+        has_new_settings |= one.kind == Kind::configs_changed && one.resource_type == catalog::ConfigResourceType::broker;
     }
     if (has_new_settings) {
         groups_.reconfigure(group_settings(*config_.get()));

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "broker/catalog/catalog.h"
 #include "broker/config/current_config.h"
 #include "broker/groups/cluster_view.h"
-#include "broker/runtime/partitions/topics_listener.h"
-#include "broker/topics/catalog.h"
+#include "broker/logs/topics_listener.h"
 
 namespace partita::runtime {
 
@@ -22,7 +22,7 @@ class GroupCluster final : public groups::ClusterView {
     using VisibleCounts = std::map<TopicId, std::int32_t>;
 
     /// `rack`: of this broker, which has all replicas; empty when it has none.
-    GroupCluster(topics::CatalogPointer catalog, std::string rack, VisibleCounts visible)
+    GroupCluster(catalog::CatalogPointer catalog, std::string rack, VisibleCounts visible)
         : catalog_(std::move(catalog)), rack_(std::move(rack)), visible_(std::move(visible)) {}
 
     [[nodiscard]] std::optional<Topic> find(std::string_view name) const override;
@@ -33,9 +33,9 @@ class GroupCluster final : public groups::ClusterView {
     [[nodiscard]] groups::ConsumerGroupOverrides overrides(std::string_view group_id) const override;
 
   private:
-    [[nodiscard]] std::optional<Topic> view_of(const topics::Topic* topic) const;
+    [[nodiscard]] std::optional<Topic> view_of(const catalog::Topic* topic) const;
 
-    topics::CatalogPointer catalog_;
+    catalog::CatalogPointer catalog_;
     std::string rack_;
     VisibleCounts visible_;
 };

@@ -8,9 +8,9 @@
 #include <variant>
 
 #include "broker/groups/group_history.h"
+#include "broker/logs/append_error_code.h"
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
 #include "broker/runtime/coordinators/ownership_record.h"
-#include "broker/runtime/partitions/append_error_code.h"
 #include "protocol/record_batch.h"
 
 namespace partita::runtime {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/internal_topics.h"
 #include "broker/config/log_setup.h"
+#include "broker/logs/topic_table.h"
 #include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
-#include "broker/runtime/partitions/topic_table.h"
-#include "broker/topics/catalog_commands.h"
-#include "broker/topics/internal_topics.h"
 #include "protocol/record_batch_builder.h"
 
 namespace partita::runtime {
@@ -140,9 +140,9 @@ std::size_t end_hanging_transactions(const TopicTable& table, TransactionShards&
 }
 
 void OrphanedTransactions::on_topics_changed(const TopicsChange& change) {
-    const std::string_view name = topics::topic_of(topics::CoordinatorKind::transactions).name;
-    const bool is_theirs = std::ranges::any_of(change.changes, [name](const topics::CatalogChange& one) {
-        return one.kind == topics::CatalogChange::Kind::topic_deleted && one.before->name == name;
+    const std::string_view name = catalog::topic_of(catalog::CoordinatorKind::transactions).name;
+    const bool is_theirs = std::ranges::any_of(change.changes, [name](const catalog::CatalogChange& one) {
+        return one.kind == catalog::CatalogChange::Kind::topic_deleted && one.before->name == name;
     });
     if (!is_theirs) {
         return;

@@ -5,7 +5,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "broker/runtime/partitions/topics_listener.h"
+#include "broker/logs/topics_listener.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {

@@ -6,10 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "broker/logs/append_error_code.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/coordinators/coordinator_host.h"
-#include "broker/runtime/partitions/append_error_code.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
 
 namespace partita::runtime {
 namespace {

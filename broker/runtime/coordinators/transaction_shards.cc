@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "broker/catalog/features.h"
+#include "broker/logs/topic_table.h"
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
-#include "broker/runtime/partitions/topic_table.h"
 #include "broker/runtime/settings/transaction_settings.h"
-#include "broker/topics/features.h"
 
 namespace partita::runtime {
 
@@ -86,7 +86,7 @@ bool TransactionShards::raise_epochs(const std::map<ProducerId, ProducerEpoch>& 
 
 void TransactionUpdates::begin(const TopicTable& table) {
     transactions_.reconfigure(
-        transaction_settings(*config_.get(), topics::feature_level(*table.catalog, topics::kTransactionVersion)));
+        transaction_settings(*config_.get(), catalog::feature_level(*table.catalog, catalog::kTransactionVersion)));
 }
 
 void TransactionUpdates::on_topics_changed(const TopicsChange& change) {

@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "broker/config/current_config.h"
+#include "broker/logs/topics_listener.h"
 #include "broker/runtime/coordinators/coordinator_shards.h"
-#include "broker/runtime/partitions/topics_listener.h"
 #include "broker/transactions/transaction_coordinator.h"
 
 namespace partita::runtime {

@@ -17,7 +17,7 @@ void warn(std::string_view name, std::string_view reason) {
                  {{"topic_id", name}, {"reason", reason}});
 }
 
-std::expected<expansion::Fence, std::string> decode(std::string_view content, TimestampMs now) {
+std::expected<insight::Fence, std::string> decode(std::string_view content, TimestampMs now) {
     if (content.size() < kChecksumBytes) {
         return std::unexpected("its checksum is wrong");
     }
@@ -25,7 +25,7 @@ std::expected<expansion::Fence, std::string> decode(std::string_view content, Ti
     if (load_big_endian<std::uint32_t>(as_bytes(content).data()) != crc32c(as_bytes(fence))) {
         return std::unexpected("its checksum is wrong");
     }
-    return expansion::Fence::decode(fence, now);
+    return insight::Fence::decode(fence, now);
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ std::expected<expansion::Fence, std::string> decode(std::string_view content, Ti
 FenceFiles::FenceFiles(FileSystem& file_system, const std::string& data_directory)
     : files_(file_system), directory_(join_path(data_directory, kDirectory)) {}
 
-std::map<TopicId, expansion::Fence> FenceFiles::load(TimestampMs now) const {
-    std::map<TopicId, expansion::Fence> fences;
+std::map<TopicId, insight::Fence> FenceFiles::load(TimestampMs now) const {
+    std::map<TopicId, insight::Fence> fences;
     if (const auto exists = files_.exists(directory_); exists && !*exists) {
         return fences;
     }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "broker/expansion/fence.h"
+#include "broker/insight/fence/fence.h"
 #include "protocol/types.h"
 #include "storage/file_system.h"
 
@@ -22,7 +22,7 @@ class FenceFiles {
     FenceFiles(FileSystem& file_system, const std::string& data_directory);
 
     /// All that can be read; the log says which cannot. `now` is the time of the start.
-    [[nodiscard]] std::map<TopicId, expansion::Fence> load(TimestampMs now) const;
+    [[nodiscard]] std::map<TopicId, insight::Fence> load(TimestampMs now) const;
     /// `durable`: waits until it is on the device, as no reactor may.
     [[nodiscard]] StorageResult<void> store(const TopicId& topic, std::string_view encoded_fence, bool durable);
     /// No error when there is none.

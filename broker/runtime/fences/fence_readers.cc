@@ -8,11 +8,11 @@
 namespace partita::runtime {
 namespace {
 
-using expansion::Attribution;
-using expansion::ConnectionId;
-using expansion::GroupMember;
-using expansion::PartitionSpan;
-using expansion::ReadingConnection;
+using insight::Attribution;
+using insight::ConnectionId;
+using insight::GroupMember;
+using insight::PartitionSpan;
+using insight::ReadingConnection;
 
 /// Spans are compared with each other alone, so they may be of the clock that never jumps.
 TimestampMs time_of(Instant instant) { return TimestampMs{instant.value}; }
@@ -61,7 +61,7 @@ void FenceReaders::keep_holdings(Instant now) {
     }
     for (auto member = holdings_.begin(); member != holdings_.end();) {
         holding_count_ -=
-            std::erase_if(member->second, [&](const auto& held) { return now - held.second > 2 * expansion::kHandoverMs; });
+            std::erase_if(member->second, [&](const auto& held) { return now - held.second > 2 * insight::kHandoverMs; });
         member = member->second.empty() ? holdings_.erase(member) : std::next(member);
     }
 }
@@ -130,7 +130,7 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
         for (const groups::TopicReader& group : shard.readers) {
             for (const groups::TopicReader::Member& member : group.members) {
                 if (member.client_id == reading.client.client_id &&
-                    expansion::may_be_one_host(member.client_host, reading.client.address)) {
+                    insight::may_be_one_host(member.client_host, reading.client.address)) {
                     members.push_back(member_of(group, member, now));
                 }
             }
@@ -142,19 +142,19 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
         return false;
     }
     const std::vector<ReadingConnection> readers = readers_like(reading);
-    const Attribution found = expansion::attribute(0, readers, members);
+    const Attribution found = insight::attribute(0, readers, members);
     reading.kind = found.kind;
-    if (found.basis == expansion::AttributionBasis::elimination &&
+    if (found.basis == insight::AttributionBasis::elimination &&
         (readings_.size() == kReadersMax || !members[found.candidates.front()].coordinator)) {
         // Not all are known of whom it would be the only one, or nothing is known of the member, which may have died.
         reading.kind = Attribution::Kind::one_of;
     }
-    reading.held_as = expansion::to_string(found, members);
+    reading.held_as = insight::to_string(found, members);
     std::set<std::string> groups;
     bool is_undecided = false;
     for (const std::size_t index : found.candidates) {
         groups.insert(members[index].group);
-        if (found.basis != expansion::AttributionBasis::connection && members[index].coordinator) {
+        if (found.basis != insight::AttributionBasis::connection && members[index].coordinator) {
             // Both are asked for at once.
             const bool is_known = connections_.want_process(members[index].coordinator->id);
             is_undecided |= !connections_.want_process(reading.client.id) || !is_known;
@@ -211,25 +211,25 @@ void FenceReaders::note_held(ConnectionId connection, PartitionIndex partition, 
 
 std::string FenceReaders::program_of(ConnectionId connection) const {
     const auto facts = connections_.find(connection);
-    return facts && facts->process ? expansion::to_string(*facts->process) : std::string();
+    return facts && facts->process ? insight::to_string(*facts->process) : std::string();
 }
 
-std::vector<expansion::Finding> FenceReaders::findings(std::string_view topic, Instant now) const {
-    std::vector<expansion::Finding> findings;
+std::vector<insight::Finding> FenceReaders::findings(std::string_view topic, Instant now) const {
+    std::vector<insight::Finding> findings;
     for (const auto& [id, reading] : readings_) {
         const auto held = std::ranges::count_if(reading.held, [&](const auto& entry) { return now - entry.second < kHeldMs; });
         if (held == 0) {
             continue;
         }
-        expansion::Finding finding = expansion::make_finding(
-            expansion::HazardId::held_reader,
+        insight::Finding finding = insight::make_finding(
+            insight::HazardId::held_reader,
             {.topic = std::string(topic),
              .client_id = reading.client.client_id,
              .client_address = reading.client.address,
              .client_port = reading.client.port,
-             .program = reading.client.process ? expansion::to_string(*reading.client.process) : std::string(),
+             .program = reading.client.process ? insight::to_string(*reading.client.process) : std::string(),
              .principal = reading.client.principal},
-            expansion::to_string(reading.client) + " is " + reading.held_as +
+            insight::to_string(reading.client) + " is " + reading.held_as +
                 "; as long as nothing tells which, it gets records of new partitions when the last of these groups does",
             held);
         finding.numbers = {{"held_partitions", held}, {"groups", static_cast<std::int64_t>(reading.groups.size())}};

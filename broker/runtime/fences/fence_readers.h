@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "broker/expansion/attribution.h"
-#include "broker/expansion/finding.h"
+#include "broker/insight/findings/finding.h"
+#include "broker/insight/identity/attribution.h"
 #include "broker/runtime/coordinators/group_shards.h"
 
 namespace partita::runtime {
@@ -17,7 +17,7 @@ namespace partita::runtime {
 class Connections;
 
 /// Keeps who reads one fenced topic: the connections that fetch it, and for each of them the groups whose member it may be (see
-/// `expansion::attribute`).
+/// `insight::attribute`).
 ///
 /// It belongs to a TopicExpansion, whose lock guards it.
 class FenceReaders {
@@ -36,7 +36,7 @@ class FenceReaders {
     FenceReaders(GroupShards& groups, Connections& connections) : groups_(groups), connections_(connections) {}
 
     struct Judgement {
-        expansion::Attribution::Kind kind = expansion::Attribution::Kind::no_group;
+        insight::Attribution::Kind kind = insight::Attribution::Kind::no_group;
         /// The groups whose member the connection may be, and whose members have the partition or had it lately. Valid until the
         /// next call.
         std::vector<const groups::TopicReader*> groups;
@@ -45,23 +45,23 @@ class FenceReaders {
     };
     /// Notes that the connection fetches the partition, and says for which groups it does.
     [[nodiscard]] Judgement judge(std::string_view topic, const TopicId& topic_id, PartitionIndex partition,
-                                  std::string_view client_id, std::string_view address, expansion::ConnectionId connection,
+                                  std::string_view client_id, std::string_view address, insight::ConnectionId connection,
                                   Instant now);
     /// Notes that records of the partition were kept from the connection, by this `judgement` of it.
-    void note_held(expansion::ConnectionId connection, PartitionIndex partition, const Judgement& judgement, Instant now);
-    void on_closed(expansion::ConnectionId connection) { readings_.erase(connection); }
+    void note_held(insight::ConnectionId connection, PartitionIndex partition, const Judgement& judgement, Instant now);
+    void on_closed(insight::ConnectionId connection) { readings_.erase(connection); }
 
     /// H52: connections that are held because each may be a member of several groups, and nothing tells of which.
-    [[nodiscard]] std::vector<expansion::Finding> findings(std::string_view topic, Instant now) const;
+    [[nodiscard]] std::vector<insight::Finding> findings(std::string_view topic, Instant now) const;
     /// The process behind a reader: "java (pid 4711, shop.jar)". Empty when it is not known.
-    [[nodiscard]] std::string program_of(expansion::ConnectionId connection) const;
+    [[nodiscard]] std::string program_of(insight::ConnectionId connection) const;
 
   private:
     struct Reading {
-        expansion::ConnectionFacts client;
-        std::map<PartitionIndex, expansion::PartitionSpan> fetched;
+        insight::ConnectionFacts client;
+        std::map<PartitionIndex, insight::PartitionSpan> fetched;
         // The last answer about the connection, and when it was given.
-        expansion::Attribution::Kind kind = expansion::Attribution::Kind::no_group;
+        insight::Attribution::Kind kind = insight::Attribution::Kind::no_group;
         std::vector<std::string> groups;
         Instant judged{-kJudgeMs};
         // When records of which partitions were kept from it last, and whom it was taken for.
@@ -70,20 +70,20 @@ class FenceReaders {
     };
     using MemberKey = std::pair<std::string, std::string>;
 
-    [[nodiscard]] Reading& reading_of(std::string_view client_id, std::string_view address, expansion::ConnectionId connection);
+    [[nodiscard]] Reading& reading_of(std::string_view client_id, std::string_view address, insight::ConnectionId connection);
     void keep_holdings(Instant now);
     [[nodiscard]] bool held_lately(const MemberKey& member, PartitionIndex partition) const;
     [[nodiscard]] bool has_partition(const groups::TopicReader& group, const Reading& reading, PartitionIndex partition) const;
-    [[nodiscard]] expansion::GroupMember member_of(const groups::TopicReader& group, const groups::TopicReader::Member& member,
-                                                   Instant now) const;
+    [[nodiscard]] insight::GroupMember member_of(const groups::TopicReader& group, const groups::TopicReader::Member& member,
+                                                 Instant now) const;
     /// Works out the answer for the reading. True when the kernel was asked and may decide it soon.
     bool attribute(Reading& reading, Instant now);
-    [[nodiscard]] std::vector<expansion::ReadingConnection> readers_like(Reading& subject);
+    [[nodiscard]] std::vector<insight::ReadingConnection> readers_like(Reading& subject);
 
     GroupShards& groups_;
     Connections& connections_;
     GroupShards::KnownReaders known_;
-    std::map<expansion::ConnectionId, Reading> readings_;
+    std::map<insight::ConnectionId, Reading> readings_;
     /// The reading of a connection beyond `kReadersMax`, until the next one.
     Reading guest_;
     /// When each member was last seen with each of its partitions.

@@ -4,15 +4,15 @@
 #include <string>
 
 #include "broker/config/log_setup.h"
-#include "broker/runtime/findings/findings_hub.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/logs/published_topics.h"
 
 namespace partita::runtime {
 namespace {
 
-std::string window_name(expansion::Fence::WindowState state) {
-    return state == expansion::Fence::WindowState::closed_by_proof ? "every producer is proven to know the new count"
-                                                                   : "its time is over";
+std::string window_name(insight::Fence::WindowState state) {
+    return state == insight::Fence::WindowState::closed_by_proof ? "every producer is proven to know the new count"
+                                                                 : "its time is over";
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ void FenceUpkeep::keep_up(const TopicState& topic, Now now) {
     if (found.findings.empty()) {
         told_.erase(id);
     }
-    if (found.closed != expansion::Fence::WindowState::none) {
+    if (found.closed != insight::Fence::WindowState::none) {
         log::info("expansion", "the window of an expansion is closed: " + window_name(found.closed),
                   {{"topic", topic.topic->name}});
     }

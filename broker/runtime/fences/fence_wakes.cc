@@ -2,15 +2,15 @@
 
 #include <memory>
 
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
-#include "broker/topics/catalog_core.h"
+#include "broker/catalog/catalog_core.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
 
 namespace partita::runtime {
 
 void FenceWakes::on_topics_changed(const TopicsChange& change) {
-    for (const topics::CatalogChange& one : change.changes) {
-        if (one.kind != topics::CatalogChange::Kind::topic_reconfigured) {
+    for (const catalog::CatalogChange& one : change.changes) {
+        if (one.kind != catalog::CatalogChange::Kind::topic_reconfigured) {
             continue;
         }
         const TopicState* state = change.now.find(one.after->id);

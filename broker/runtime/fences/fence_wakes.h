@@ -2,11 +2,11 @@
 
 #include <string_view>
 
+#include "broker/logs/topics_listener.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/runtime/fences/fences.h"
-#include "broker/runtime/partitions/topics_listener.h"
 
 namespace partita::runtime {
 

@@ -2,16 +2,16 @@
 
 #include <utility>
 
+#include "broker/catalog/catalog_core.h"
 #include "broker/config/log_setup.h"
+#include "broker/logs/topic_table.h"
 #include "broker/runtime/loop/upkeep_bell.h"
-#include "broker/runtime/partitions/topic_table.h"
-#include "broker/topics/catalog_core.h"
 
 namespace partita::runtime {
 
 void Fences::load(TimestampMs now) { loaded_ = files_.load(now); }
 
-std::shared_ptr<TopicExpansion> Fences::state_for(const topics::Topic& topic, const config::TopicConfig& config,
+std::shared_ptr<TopicExpansion> Fences::state_for(const catalog::Topic& topic, const config::TopicConfig& config,
                                                   const std::shared_ptr<TopicExpansion>& before, bool is_new, Now now) {
     if (before) {
         return before;
@@ -47,7 +47,7 @@ void Fences::finish_load() {
 }
 
 void Fences::open(const TopicState& topic, Now now) {
-    const topics::ExpansionEpoch& expansion = *topic.topic->expansions.back();
+    const catalog::ExpansionEpoch& expansion = *topic.topic->expansions.back();
     if (!topic.expansion || !expansion.circumstances ||
         expansion.circumstances->mode != config::expansion_mode_name(config::ExpansionMode::fenced)) {
         return;
@@ -63,8 +63,8 @@ void Fences::open(const TopicState& topic, Now now) {
 }
 
 void Fences::on_topics_changed(const TopicsChange& change) {
-    using Kind = topics::CatalogChange::Kind;
-    for (const topics::CatalogChange& one : change.changes) {
+    using Kind = catalog::CatalogChange::Kind;
+    for (const catalog::CatalogChange& one : change.changes) {
         if (one.kind == Kind::topic_deleted) {
             const TopicState* state = change.before.find(one.before->id);
             if (state != nullptr && state->expansion) {
@@ -74,7 +74,7 @@ void Fences::on_topics_changed(const TopicsChange& change) {
     }
 }
 
-bool Fences::store(const topics::Topic& topic, std::string_view encoded_fence, bool durable) {
+bool Fences::store(const catalog::Topic& topic, std::string_view encoded_fence, bool durable) {
     const auto stored = files_.store(topic.id, encoded_fence, durable);
     if (!stored) {
         log::warning("expansion", "a fence cannot be stored", {{"topic", topic.name}, {"reason", stored.error().message}});

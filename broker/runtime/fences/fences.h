@@ -6,11 +6,11 @@
 #include <memory>
 #include <string_view>
 
+#include "broker/catalog/catalog.h"
 #include "broker/config/topic_config.h"
+#include "broker/logs/topics_listener.h"
 #include "broker/runtime/fences/fence_files.h"
 #include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/partitions/topics_listener.h"
-#include "broker/topics/catalog.h"
 
 namespace partita::runtime {
 
@@ -27,7 +27,7 @@ class Fences final : public TopicsListener {
         GroupShards& groups;
         Connections& connections;
     };
-    /// `upkeep` rings when there is a fence to store. `longest_transaction_ms`: see expansion::FenceSettings.
+    /// `upkeep` rings when there is a fence to store. `longest_transaction_ms`: see insight::FenceSettings.
     Fences(FenceFiles& files, Readers readers, UpkeepBell& upkeep, std::int64_t longest_transaction_ms)
         : files_(files), readers_(readers), upkeep_(upkeep), longest_transaction_ms_(longest_transaction_ms) {}
 
@@ -37,7 +37,7 @@ class Fences final : public TopicsListener {
     void load(TimestampMs now);
     /// The `TopicExpansion` of a topic: `before` when it has one already, null when it needs none. `is_new` says that the topic
     /// is being created, so that nobody can have written to it yet.
-    [[nodiscard]] std::shared_ptr<TopicExpansion> state_for(const topics::Topic& topic, const config::TopicConfig& config,
+    [[nodiscard]] std::shared_ptr<TopicExpansion> state_for(const catalog::Topic& topic, const config::TopicConfig& config,
                                                             const std::shared_ptr<TopicExpansion>& before, bool is_new, Now now);
     /// A new `TopicExpansion`, for a topic whose growth is to be watched whatever its mode.
     [[nodiscard]] std::shared_ptr<TopicExpansion> new_state(Instant producers_known_since);
@@ -55,7 +55,7 @@ class Fences final : public TopicsListener {
 
     /// Stores the fence in its file. False when that failed; the log says why. `durable`: waits until it is on the device, as no
     /// reactor may.
-    [[nodiscard]] bool store(const topics::Topic& topic, std::string_view encoded_fence, bool durable);
+    [[nodiscard]] bool store(const catalog::Topic& topic, std::string_view encoded_fence, bool durable);
     /// Removes the stored fence, if there is one.
     void remove_stored(const TopicId& id);
     /// So many fences more than before (less than 0: fewer), and groups that one gave up waiting for.
@@ -74,7 +74,7 @@ class Fences final : public TopicsListener {
     UpkeepBell& upkeep_;
     const std::int64_t longest_transaction_ms_;
     /// Fences read at the start, until their topics take them.
-    std::map<TopicId, expansion::Fence> loaded_;
+    std::map<TopicId, insight::Fence> loaded_;
     std::atomic<int> count_ = 0;
     std::atomic<std::uint64_t> timeouts_ = 0;
 };

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "broker/expansion/client_registry.h"
+#include "broker/insight/identity/client_registry.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 
@@ -17,17 +17,17 @@ class ShownPartitions {
   public:
     explicit ShownPartitions(GroupShards& groups) : groups_(groups) {}
 
-    void note_producer(const expansion::ClientIdentity& client);
-    void note_consumer(const expansion::ClientIdentity& client);
+    void note_producer(const insight::ClientIdentity& client);
+    void note_consumer(const insight::ClientIdentity& client);
     /// How many partitions of the topic metadata shows to this client. `own` says what the client did over the connection that
     /// asks. If it did nothing yet, what clients of the same name and address did counts instead.
-    [[nodiscard]] std::int32_t count_for(const TopicState& topic, const expansion::ClientIdentity& client,
-                                         const expansion::ClientRoles& own, Now now);
+    [[nodiscard]] std::int32_t count_for(const TopicState& topic, const insight::ClientIdentity& client,
+                                         const insight::ClientRoles& own, Now now);
 
   private:
     GroupShards& groups_;
     Mutex mutex_{LockRank::shown_partitions};
-    expansion::ClientRoleTable roles_ GUARDED_BY(mutex_);
+    insight::ClientRoleTable roles_ GUARDED_BY(mutex_);
 };
 
 }  // namespace partita::runtime

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "broker/config/log_setup.h"
+#include "broker/logs/drained_position.h"
+#include "broker/logs/topic_table.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/partitions/drained_position.h"
-#include "broker/runtime/partitions/topic_table.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
@@ -20,13 +20,13 @@ const PartitionLog& log_of(const TopicState& topic, PartitionIndex partition) {
 
 }  // namespace
 
-expansion::FenceSettings TopicExpansion::fence_settings(const TopicState& topic) const {
+insight::FenceSettings TopicExpansion::fence_settings(const TopicState& topic) const {
     return {.timeout_ms = topic.config->expansion_fence_timeout_ms,
             .window_ms = topic.config->expansion_window_ms,
             .longest_transaction_ms = longest_transaction_ms_};
 }
 
-TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, const expansion::ProducerInstance& instance,
+TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, const insight::ProducerInstance& instance,
                                                      const Producer& producer, Instant now) {
     if (Wrote* known = producers_.find(instance); known == nullptr && producers_.is_full()) {
         // Whoever makes room wrote until then, and is not known any more.
@@ -47,7 +47,7 @@ TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, co
 
 void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now) {
     const MutexLock lock(mutex_);
-    const auto instance = expansion::ProducerInstance::of(producer.producer_id, producer.connection);
+    const auto instance = insight::ProducerInstance::of(producer.producer_id, producer.connection);
     const Wrote& wrote = note_producer(topic, instance, producer, now.monotonic);
     if (!fence_ || !fence_->is_open()) {
         return;
@@ -62,7 +62,7 @@ void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partitio
     }
 }
 
-void TopicExpansion::on_connection_closed(expansion::ConnectionId connection) {
+void TopicExpansion::on_connection_closed(insight::ConnectionId connection) {
     const auto facts = connections_.find(connection);
     const auto process = facts ? facts->process : std::nullopt;
     const MutexLock lock(mutex_);
@@ -70,7 +70,7 @@ void TopicExpansion::on_connection_closed(expansion::ConnectionId connection) {
     nudged_.erase(connection);
     for (auto& [instance, wrote] : producers_.clients()) {
         if (wrote.writer.connection == connection) {
-            wrote.writer.connection = expansion::kNoConnection;
+            wrote.writer.connection = insight::kNoConnection;
             wrote.writer.process = process;
         }
     }
@@ -108,8 +108,8 @@ FenceReaders::Judgement TopicExpansion::judge_reader(const TopicState& topic, Pa
                           now);
 }
 
-expansion::Fence::Progress TopicExpansion::progress_of(const groups::TopicReader& group, PartitionIndex parent,
-                                                       const PartitionLog& parent_log, bool read_committed, Instant now) const {
+insight::Fence::Progress TopicExpansion::progress_of(const groups::TopicReader& group, PartitionIndex parent,
+                                                     const PartitionLog& parent_log, bool read_committed, Instant now) const {
     const auto committed = group.committed.find(parent);
     const Offset done =
         committed != group.committed.end() ? committed->second : fence_->fetched(group.group_id, parent, now).value_or(Offset{0});
@@ -139,8 +139,8 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     Offset limit = end;
     // A client that may be of several groups waits for the slowest of them.
     for (const groups::TopicReader* group : groups) {
-        const expansion::Fence::Progress progress = progress_of(*group, parent, parent_log, reader.read_committed, now.monotonic);
-        const expansion::Fence::Verdict verdict =
+        const insight::Fence::Progress progress = progress_of(*group, parent, parent_log, reader.read_committed, now.monotonic);
+        const insight::Fence::Verdict verdict =
             fence_->judge(group->group_id, partition, progress, end, fence_settings(topic), now.monotonic);
         limit = std::min(limit, verdict.limit);
         if (verdict.timed_out) {
@@ -162,7 +162,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     }
     return {.limit = limit,
             .is_undecided = judgement.is_undecided,
-            .shows_end = judgement.is_undecided || judgement.kind != expansion::Attribution::Kind::member};
+            .shows_end = judgement.is_undecided || judgement.kind != insight::Attribution::Kind::member};
 }
 
 void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset,
@@ -178,7 +178,7 @@ TopicExpansion::ProducerActivity TopicExpansion::producer_activity(Instant now) 
     const MutexLock lock(mutex_);
     ProducerActivity activity{.silent_ms = {}, .known_for_ms = now - producers_known_since_};
     // Of those that share a name the one that wrote last.
-    std::map<expansion::ClientIdentity, Instant> last;
+    std::map<insight::ClientIdentity, Instant> last;
     for (const auto& [instance, wrote] : producers_.clients()) {
         Instant& latest = last.try_emplace(wrote.writer.client, wrote.last).first->second;
         latest = std::max(latest, wrote.last);
@@ -200,7 +200,7 @@ void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std
     if (!fence_) {
         fence_.emplace();
     }
-    std::vector<expansion::ProducerWindow::Unproven> producers;
+    std::vector<insight::ProducerWindow::Unproven> producers;
     for (const auto& [instance, wrote] : producers_.clients()) {
         // Who was silent for longer has refreshed its metadata, or will before it writes again.
         if (now.monotonic - wrote.last <= topic.config->expansion_window_ms) {
@@ -213,7 +213,7 @@ void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std
     dirty_.store(true, std::memory_order_relaxed);
 }
 
-void TopicExpansion::restore_fence(expansion::Fence fence) {
+void TopicExpansion::restore_fence(insight::Fence fence) {
     const MutexLock lock(mutex_);
     told_timeouts_ = fence.timeouts();
     fence_ = std::move(fence);
@@ -224,25 +224,25 @@ void TopicExpansion::cover_unknown_batches(const TopicState& topic) {
     if (fence_) {
         fence_->cover_unknown([&](PartitionIndex partition, PartitionIndex parent) {
             const PartitionLog& log = log_of(topic, partition);
-            return expansion::FenceMarks::Found{.start = log.log_start_offset(),
-                                                .end = log.log_end_offset(),
-                                                .parent_end = log_of(topic, parent).log_end_offset()};
+            return insight::FenceMarks::Found{.start = log.log_start_offset(),
+                                              .end = log.log_end_offset(),
+                                              .parent_end = log_of(topic, parent).log_end_offset()};
         });
         dirty_.store(true, std::memory_order_relaxed);
     }
 }
 
 void TopicExpansion::exclude_ended_producers() {
-    std::vector<expansion::ProcessIdentity> left;
+    std::vector<insight::ProcessIdentity> left;
     {
         const MutexLock lock(mutex_);
         if (fence_ && fence_->is_open()) {
             left = fence_->producers().left_processes(kLeftProcessesMax);
         }
     }
-    std::erase_if(left, [](const expansion::ProcessIdentity& process) { return !ProcessFinder::has_ended(process); });
+    std::erase_if(left, [](const insight::ProcessIdentity& process) { return !ProcessFinder::has_ended(process); });
     const MutexLock lock(mutex_);
-    for (const expansion::ProcessIdentity& process : left) {
+    for (const insight::ProcessIdentity& process : left) {
         if (fence_ && fence_->is_open()) {
             fence_->producers().on_ended(process);
         }
@@ -312,7 +312,7 @@ TopicExpansion::Status TopicExpansion::status() const {
         status.unattributed.assign(fence_->unattributed().begin(), fence_->unattributed().end());
         status.unproven = fence_->producers().unproven(kUnprovenShown);
         status.unproven_count = fence_->producers().unproven_count();
-        for (expansion::ProducerWindow::Unproven& unproven : status.unproven) {
+        for (insight::ProducerWindow::Unproven& unproven : status.unproven) {
             if (const auto facts = connections_.find(unproven.writer.connection)) {
                 unproven.writer.process = facts->process;
             }

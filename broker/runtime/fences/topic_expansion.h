@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "broker/expansion/client_registry.h"
-#include "broker/expansion/fence.h"
+#include "broker/insight/fence/fence.h"
+#include "broker/insight/identity/client_registry.h"
 #include "broker/runtime/fences/fence_readers.h"
 #include "protocol/error_code.h"
 #include "protocol/mutex.h"
@@ -32,7 +32,7 @@ class TopicExpansion {
     /// A time long before everything: all producers are known, from the topic's first record on.
     static constexpr Instant kSinceItsCreation{-(std::int64_t{1} << 60)};
 
-    /// `longest_transaction_ms`: see expansion::FenceSettings.
+    /// `longest_transaction_ms`: see insight::FenceSettings.
     TopicExpansion(GroupShards& groups, Connections& connections, Instant producers_known_since,
                    std::int64_t longest_transaction_ms)
         : groups_(groups),
@@ -50,7 +50,7 @@ class TopicExpansion {
 
     struct Producer {
         ProducerId producer_id = kNoProducerId;
-        expansion::ConnectionId connection;
+        insight::ConnectionId connection;
         std::string_view client_id;
         std::string_view address;
     };
@@ -58,14 +58,14 @@ class TopicExpansion {
     /// that stages it.
     void on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now);
     /// Called when a connection that wrote to the topic or read it has ended, while `Connections` still knows it.
-    void on_connection_closed(expansion::ConnectionId connection);
+    void on_connection_closed(insight::ConnectionId connection);
 
     // Fetch --------------------------------------------------------------------------------------
 
     struct Reader {
         std::string_view client_id;
         std::string_view address;
-        expansion::ConnectionId connection;
+        insight::ConnectionId connection;
         bool read_committed = false;
     };
     struct FetchVerdict {
@@ -87,7 +87,7 @@ class TopicExpansion {
     // Expanding ----------------------------------------------------------------------------------
 
     struct ProducerActivity {
-        std::vector<std::pair<expansion::ClientIdentity, std::int64_t>> silent_ms;
+        std::vector<std::pair<insight::ClientIdentity, std::int64_t>> silent_ms;
         std::int64_t known_for_ms = 0;
     };
     [[nodiscard]] ProducerActivity producer_activity(Instant now) const;
@@ -95,7 +95,7 @@ class TopicExpansion {
     /// Opens the fence because the topic grows in mode fenced. Called before anybody sees the new partitions.
     void open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, Now now);
     /// Takes over a stored fence, at the start.
-    void restore_fence(expansion::Fence fence);
+    void restore_fence(insight::Fence fence);
     /// Called at a start that follows no orderly stop: see Fence::cover_unknown. The caller stores the fence then.
     void cover_unknown_batches(const TopicState& topic);
 
@@ -107,10 +107,10 @@ class TopicExpansion {
         /// The fence is over: what is stored of it is to be removed.
         bool is_over = false;
         /// Why the window was closed by this call; `none` when it was not.
-        expansion::Fence::WindowState closed = expansion::Fence::WindowState::none;
+        insight::Fence::WindowState closed = insight::Fence::WindowState::none;
         std::uint64_t new_timeouts = 0;
         /// All findings that hold now about readers of the fence.
-        std::vector<expansion::Finding> findings;
+        std::vector<insight::Finding> findings;
     };
     /// Closes a window that is due, forgets what holds nobody, and hands out what changed since the last call. FenceUpkeep
     /// calls this on the upkeep thread.
@@ -126,19 +126,19 @@ class TopicExpansion {
     void nudge(Instant now);
 
     struct Status {
-        expansion::Fence::WindowState window = expansion::Fence::WindowState::none;
+        insight::Fence::WindowState window = insight::Fence::WindowState::none;
         std::int32_t window_epoch = 0;
         TimestampMs window_opened = kNoTimestamp;
         bool has_fence = false;
         std::uint64_t timeouts = 0;
         std::uint64_t held_fetches = 0;
-        std::vector<expansion::Fence::Waiting> waiting;
+        std::vector<insight::Fence::Waiting> waiting;
         /// Groups that the fence gave up waiting for.
         std::set<std::string> released;
-        std::vector<expansion::Fence::Outsider> unattributed;
+        std::vector<insight::Fence::Outsider> unattributed;
         /// The first `kUnprovenShown` of the `unproven_count` producers for which the window is kept open, because they are not
         /// proven to know the new count.
-        std::vector<expansion::ProducerWindow::Unproven> unproven;
+        std::vector<insight::ProducerWindow::Unproven> unproven;
         std::size_t unproven_count = 0;
     };
     /// How many unproven producers `status` lists.
@@ -148,35 +148,35 @@ class TopicExpansion {
   private:
     /// A producer, and when it wrote last.
     struct Wrote {
-        expansion::Writer writer;
+        insight::Writer writer;
         Instant last;
     };
 
     [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader,
                                                        Instant now) REQUIRES(mutex_);
-    [[nodiscard]] expansion::Fence::Progress progress_of(const groups::TopicReader& group, PartitionIndex parent,
-                                                         const PartitionLog& parent_log, bool read_committed, Instant now) const
+    [[nodiscard]] insight::Fence::Progress progress_of(const groups::TopicReader& group, PartitionIndex parent,
+                                                       const PartitionLog& parent_log, bool read_committed, Instant now) const
         REQUIRES(mutex_);
     [[nodiscard]] FetchVerdict fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
                                            const Reader& reader, Offset fetch_offset, Offset end, Now now) REQUIRES(mutex_);
     void note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now)
         REQUIRES(mutex_);
-    Wrote& note_producer(const TopicState& topic, const expansion::ProducerInstance& instance, const Producer& producer,
+    Wrote& note_producer(const TopicState& topic, const insight::ProducerInstance& instance, const Producer& producer,
                          Instant now) REQUIRES(mutex_);
-    [[nodiscard]] expansion::FenceSettings fence_settings(const TopicState& topic) const;
+    [[nodiscard]] insight::FenceSettings fence_settings(const TopicState& topic) const;
     void exclude_ended_producers();
 
     GroupShards& groups_;
     Connections& connections_;
     const std::int64_t longest_transaction_ms_;
     mutable Mutex mutex_{LockRank::topic_growth};
-    expansion::RecentTable<expansion::ProducerInstance, Wrote, kProducersMax> producers_ GUARDED_BY(mutex_);
+    insight::RecentTable<insight::ProducerInstance, Wrote, kProducersMax> producers_ GUARDED_BY(mutex_);
     Instant producers_known_since_ GUARDED_BY(mutex_);
-    std::optional<expansion::Fence> fence_ GUARDED_BY(mutex_);
+    std::optional<insight::Fence> fence_ GUARDED_BY(mutex_);
     FenceReaders readers_ GUARDED_BY(mutex_);
     std::uint64_t told_timeouts_ GUARDED_BY(mutex_) = 0;
     std::optional<Instant> nudge_end_ GUARDED_BY(mutex_);
-    std::set<expansion::ConnectionId> nudged_ GUARDED_BY(mutex_);
+    std::set<insight::ConnectionId> nudged_ GUARDED_BY(mutex_);
 
     std::atomic<bool> dirty_ = false;
 };

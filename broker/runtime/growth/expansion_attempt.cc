@@ -5,16 +5,16 @@
 #include <set>
 
 #include "broker/config/log_setup.h"
-#include "broker/expansion/lineage.h"
+#include "broker/insight/plan/lineage.h"
+#include "broker/insight/shell/reader_observer.h"
+#include "broker/insight/shell/topic_plan.h"
+#include "broker/logs/drained_position.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/growth/expansion_facts.h"
 #include "broker/runtime/growth/expansions.h"
 #include "broker/runtime/growth/topic_sample.h"
-#include "broker/runtime/insight/reader_observer.h"
-#include "broker/runtime/insight/topic_plan.h"
-#include "broker/runtime/partitions/drained_position.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "schedule/clock.h"
 
 namespace partita::runtime {
@@ -23,14 +23,14 @@ namespace {
 using Kind = ExpansionStep::Kind;
 
 /// Quotas count a request once, however often it is decided.
-topics::CatalogContext without_quotas(const topics::CatalogContext& context) {
-    topics::CatalogContext free = context;
+catalog::CatalogContext without_quotas(const catalog::CatalogContext& context) {
+    catalog::CatalogContext free = context;
     free.mutation_quotas = nullptr;
     return free;
 }
 
-void set_error(topics::CreatePartitionsReply& reply, std::string_view topic, topics::CatalogError error) {
-    const auto answer = std::ranges::find(reply.topics, topic, &topics::ExpandedTopic::name);
+void set_error(catalog::CreatePartitionsReply& reply, std::string_view topic, catalog::CatalogError error) {
+    const auto answer = std::ranges::find(reply.topics, topic, &catalog::ExpandedTopic::name);
     if (answer != reply.topics.end()) {
         answer->error = std::move(error);
     }
@@ -38,7 +38,7 @@ void set_error(topics::CreatePartitionsReply& reply, std::string_view topic, top
 
 /// Who confirms what it was refused: Kafka's tools are a new process with every request, so neither connection nor process tells.
 /// Java numbers the clients of a process ("adminclient-7"), and the number is not counted.
-std::string requester(const topics::RequestOrigin& origin) {
+std::string requester(const catalog::RequestOrigin& origin) {
     std::string_view client_id = origin.client_id;
     client_id = client_id.substr(0, client_id.find_last_not_of("0123456789") + 1);
     std::string text;
@@ -76,7 +76,7 @@ class Expansions::Attempt {
     void look_ahead();
     void judge_wanted();
     void judge_one(const GrowthFacts& facts, const WantedGrowth& growth);
-    [[nodiscard]] bool has_moved(const topics::CatalogSnapshot& catalog) const;
+    [[nodiscard]] bool has_moved(const catalog::CatalogSnapshot& catalog) const;
     /// Answers what is refused, and finds out what may grow. False when the catalog moved.
     [[nodiscard]] bool decide();
     void confirm_refused(Now now);
@@ -86,13 +86,13 @@ class Expansions::Attempt {
     const PlanSources& facts_;
     Expansions& expansions_;
     const ExpansionRequest& request_;
-    topics::CreatePartitionsCommand command_;
+    catalog::CreatePartitionsCommand command_;
     /// Of the request's first decision; later ones answer for the topics that are left.
-    std::optional<topics::CreatePartitionsReply> answer_;
+    std::optional<catalog::CreatePartitionsReply> answer_;
     std::set<std::string, std::less<>> confirmed_;
 
     // Of one attempt.
-    std::vector<topics::TopicPointer> seen_;
+    std::vector<catalog::TopicPointer> seen_;
     std::map<std::string, Judged, std::less<>> judged_;
     std::vector<GrowingTopic> growing_;
 };
@@ -114,7 +114,7 @@ class Expansions::Steps final : public ExpansionActions {
     Expansions& expansions_;
     const Now now_;
     std::optional<Catalog::Section> section_;
-    topics::Effects effects_;
+    catalog::Effects effects_;
 };
 
 ExpansionReply Expansions::expand(const ExpansionRequest& request) { return Attempt(*this, request).run(); }
@@ -142,8 +142,8 @@ ExpansionReply Expansions::Attempt::run() {
     }
     const std::string reason = "The catalog, or the groups that read the topic, changed " + std::to_string(kAttemptsMax) +
                                " times while the request was judged; try again.";
-    topics::CreatePartitionsReply reply = answer_ ? std::move(*answer_) : topics::CreatePartitionsReply();
-    for (const topics::TopicToExpand& wish : command_.topics) {
+    catalog::CreatePartitionsReply reply = answer_ ? std::move(*answer_) : catalog::CreatePartitionsReply();
+    for (const catalog::TopicToExpand& wish : command_.topics) {
         if (!answer_) {
             reply.topics.push_back({std::string(wish.name), {}});
         }
@@ -157,12 +157,12 @@ void Expansions::Attempt::look_ahead() {
     judged_.clear();
     growing_.clear();
     const std::shared_ptr<const TopicTable> table = facts_.topics.table();
-    for (topics::TopicToExpand& wish : command_.topics) {
+    for (catalog::TopicToExpand& wish : command_.topics) {
         wish.judged = nullptr;
-        const topics::TopicPointer& topic = seen_.emplace_back(table->catalog->share_topic(wish.name));
+        const catalog::TopicPointer& topic = seen_.emplace_back(table->catalog->share_topic(wish.name));
         // More than a request may add is refused by the catalog in any case.
         if (topic && wish.count > topic->partition_count &&
-            std::int64_t{wish.count} - topic->partition_count <= topics::kMaxRecordsPerRequest) {
+            std::int64_t{wish.count} - topic->partition_count <= catalog::kMaxRecordsPerRequest) {
             judged_[std::string(wish.name)].growth = {topic, wish.count};
         }
     }
@@ -182,7 +182,7 @@ void Expansions::Attempt::judge_wanted() {
             judge_one(gathered[index], part[index]);
         }
     }
-    for (topics::TopicToExpand& wish : command_.topics) {
+    for (catalog::TopicToExpand& wish : command_.topics) {
         if (const auto judged = judged_.find(wish.name); judged != judged_.end()) {
             wish.judged = &judged->second.verdict.judged;
         }
@@ -206,7 +206,7 @@ void Expansions::Attempt::judge_one(const GrowthFacts& facts, const WantedGrowth
     judged.has_keys = state && topic_has_keys(*state);
 }
 
-bool Expansions::Attempt::has_moved(const topics::CatalogSnapshot& catalog) const {
+bool Expansions::Attempt::has_moved(const catalog::CatalogSnapshot& catalog) const {
     // Topics are immutable: another one, or none, is another pointer. What became of other topics is as if it had come later.
     for (std::size_t index = 0; index < command_.topics.size(); ++index) {
         if (catalog.share_topic(command_.topics[index].name) != seen_[index]) {
@@ -223,16 +223,16 @@ bool Expansions::Attempt::decide() {
         return false;
     }
     const bool is_first = !answer_;
-    topics::CreatePartitionsReply reply =
-        section.decide(now, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
-            topics::CreatePartitionsCommand look = command_;
+    catalog::CreatePartitionsReply reply =
+        section.decide(now, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
+            catalog::CreatePartitionsCommand look = command_;
             look.validate_only = true;
             return core.create_partitions(look, is_first ? context : without_quotas(context)).reply;
         });
     if (is_first) {
         answer_ = std::move(reply);
     } else {
-        for (topics::ExpandedTopic& topic : reply.topics) {
+        for (catalog::ExpandedTopic& topic : reply.topics) {
             set_error(*answer_, topic.name, std::move(topic.error));
         }
     }
@@ -244,12 +244,12 @@ bool Expansions::Attempt::decide() {
 }
 
 void Expansions::Attempt::confirm_refused(Now now) {
-    for (const topics::TopicToExpand& wish : command_.topics) {
+    for (const catalog::TopicToExpand& wish : command_.topics) {
         const auto judged = judged_.find(wish.name);
         if (judged == judged_.end() || !judged->second.verdict.may_be_confirmed) {
             continue;
         }
-        const auto answer = std::ranges::find(answer_->topics, wish.name, &topics::ExpandedTopic::name);
+        const auto answer = std::ranges::find(answer_->topics, wish.name, &catalog::ExpandedTopic::name);
         // Kafka's own rules come first: what they refuse asks for no confirmation.
         if (answer->error == judged->second.verdict.judged.refusal &&
             expansions_.confirmations_.confirm(wish.name, wish.count, requester(request_.requested_by), now.monotonic)) {
@@ -261,14 +261,14 @@ void Expansions::Attempt::confirm_refused(Now now) {
 }
 
 void Expansions::Attempt::keep_accepted() {
-    std::map<std::string_view, const topics::CatalogError*> errors;
-    for (const topics::ExpandedTopic& topic : answer_->topics) {
+    std::map<std::string_view, const catalog::CatalogError*> errors;
+    for (const catalog::ExpandedTopic& topic : answer_->topics) {
         errors.emplace(topic.name, &topic.error);
     }
-    std::vector<topics::TopicToExpand> accepted;
-    std::vector<topics::TopicPointer> seen;
+    std::vector<catalog::TopicToExpand> accepted;
+    std::vector<catalog::TopicPointer> seen;
     for (std::size_t index = 0; index < command_.topics.size(); ++index) {
-        topics::TopicToExpand& wish = command_.topics[index];
+        catalog::TopicToExpand& wish = command_.topics[index];
         if (errors.at(wish.name)->failed()) {
             continue;
         }
@@ -281,7 +281,7 @@ void Expansions::Attempt::keep_accepted() {
 }
 
 void Expansions::Attempt::give_advice() {
-    for (topics::ExpandedTopic& topic : answer_->topics) {
+    for (catalog::ExpandedTopic& topic : answer_->topics) {
         const auto judged = judged_.find(topic.name);
         if (request_.validate_only && !topic.error.failed() && judged != judged_.end()) {
             topic.error.message = judged->second.advice;
@@ -340,19 +340,19 @@ StepOutcome Expansions::Steps::lock_catalog() {
     if (attempt_.has_moved(section_->snapshot())) {
         return StepOutcome::moved;
     }
-    auto decision = section_->decide(now_, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+    auto decision = section_->decide(now_, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
         return core.create_partitions(attempt_.command_, without_quotas(context));
     });
     // Settings may have changed since, or what a confirmation added is too much for one request.
     std::set<std::string, std::less<>> refused;
-    for (topics::ExpandedTopic& topic : decision.reply.topics) {
+    for (catalog::ExpandedTopic& topic : decision.reply.topics) {
         if (topic.error.failed()) {
             set_error(*attempt_.answer_, topic.name, std::move(topic.error));
             refused.insert(topic.name);
         }
     }
     if (!refused.empty()) {
-        std::erase_if(attempt_.command_.topics, [&](const topics::TopicToExpand& wish) { return refused.contains(wish.name); });
+        std::erase_if(attempt_.command_.topics, [&](const catalog::TopicToExpand& wish) { return refused.contains(wish.name); });
         return StepOutcome::moved;
     }
     effects_ = std::move(decision.effects);
@@ -368,8 +368,7 @@ void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
 
 void Expansions::Steps::tell(const GrowingTopic& topic) {
     if (attempt_.judged_.find(topic.before->name)->second.has_keys) {
-        log::warning("expansion",
-                     expansion::expansion_warning(topic.before->name, topic.before->partition_count, topic.new_count));
+        log::warning("expansion", insight::expansion_warning(topic.before->name, topic.before->partition_count, topic.new_count));
     } else {
         log::info("expansion", "topic without keys expanded",
                   {{"topic", topic.before->name}, {"from", topic.before->partition_count}, {"to", topic.new_count}});

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <tuple>
 
+#include "broker/insight/shell/key_observer.h"
+#include "broker/insight/shell/reader_memory.h"
+#include "broker/insight/shell/record_counts.h"
+#include "broker/insight/shell/topic_plan.h"
+#include "broker/logs/drained_position.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/insight/reader_memory.h"
-#include "broker/runtime/insight/record_counts.h"
-#include "broker/runtime/insight/topic_plan.h"
-#include "broker/runtime/partitions/drained_position.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/assert.h"
 
 namespace partita::runtime {
@@ -31,7 +31,7 @@ bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::i
 
 /// What each group has yet to be given of one partition.
 void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const groups::TopicReader> readers,
-                DrainedPositions& drained, RecordCountsInLogs& counts, std::vector<expansion::GuardedGroup>& groups) {
+                DrainedPositions& drained, RecordCountsInLogs& counts, std::vector<insight::GuardedGroup>& groups) {
     // Position, whether it was committed, index of the group: ascending, so that the log is read once.
     std::vector<std::tuple<Offset, bool, std::size_t>> positions;
     for (std::size_t index = 0; index < readers.size(); ++index) {
@@ -55,20 +55,19 @@ void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const gro
     }
 }
 
-expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& state,
-                                  std::span<const groups::TopicReader> readers, std::span<const WantedGrowth> all,
-                                  DrainedPositions& drained, Now now) {
-    expansion::GuardFacts facts{.topic = wanted.topic->name,
-                                .old_count = wanted.topic->partition_count,
-                                .new_count = wanted.new_count,
-                                .quiet_ms = state.config->expansion_guard_quiet_ms};
+insight::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& state, std::span<const groups::TopicReader> readers,
+                                std::span<const WantedGrowth> all, DrainedPositions& drained, Now now) {
+    insight::GuardFacts facts{.topic = wanted.topic->name,
+                              .old_count = wanted.topic->partition_count,
+                              .new_count = wanted.new_count,
+                              .quiet_ms = state.config->expansion_guard_quiet_ms};
     if (state.expansion) {
         TopicExpansion::ProducerActivity activity = state.expansion->producer_activity(now.monotonic);
         facts.producers = std::move(activity.silent_ms);
         facts.producers_known_for_ms = activity.known_for_ms;
     }
     for (const groups::TopicReader& reader : readers) {
-        expansion::GuardedGroup& group = facts.groups.emplace_back();
+        insight::GuardedGroup& group = facts.groups.emplace_back();
         group.group_id = reader.group_id;
         group.is_streams = reader.is_streams();
         for (const groups::TopicReader::OtherTopic& other : reader.other_topics) {
@@ -85,7 +84,7 @@ expansion::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& 
         facts.has_records = facts.has_records || log.log_end_offset() > log.log_start_offset();
         add_unread(log, partition, readers, drained, counts, facts.groups);
     }
-    std::ranges::sort(facts.groups, {}, &expansion::GuardedGroup::group_id);
+    std::ranges::sort(facts.groups, {}, &insight::GuardedGroup::group_id);
     return facts;
 }
 
@@ -141,7 +140,7 @@ std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::sp
     return gathered;
 }
 
-bool has_new_readers(GroupShards& groups, const topics::Topic& topic, std::span<const std::string> known) {
+bool has_new_readers(GroupShards& groups, const catalog::Topic& topic, std::span<const std::string> known) {
     return std::ranges::any_of(groups.readers_of(topic.name, topic.id), [&](const groups::TopicReader& reader) {
         return !std::ranges::binary_search(known, reader.group_id);
     });

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/catalog/catalog.h"
 #include "broker/runtime/growth/expansion_judge.h"
-#include "broker/topics/catalog.h"
 
 namespace partita::runtime {
 
@@ -17,7 +17,7 @@ struct PlanSources;
 
 /// A topic that a request wants to grow, and that Kafka's rules let grow.
 struct WantedGrowth {
-    topics::TopicPointer topic;
+    catalog::TopicPointer topic;
     std::int32_t new_count = 0;
 };
 
@@ -33,6 +33,6 @@ inline constexpr std::size_t kGrowthsPerPass = 32;
                                                            std::span<const WantedGrowth> all, DrainedPositions& drained, Now now);
 
 /// True when a group reads the topic that is not in `known`, which is ascending.
-[[nodiscard]] bool has_new_readers(GroupShards& groups, const topics::Topic& topic, std::span<const std::string> known);
+[[nodiscard]] bool has_new_readers(GroupShards& groups, const catalog::Topic& topic, std::span<const std::string> known);
 
 }  // namespace partita::runtime

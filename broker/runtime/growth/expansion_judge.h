@@ -5,19 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "broker/catalog/catalog_commands.h"
 #include "broker/config/topic_config.h"
-#include "broker/expansion/guard.h"
-#include "broker/expansion/plan.h"
-#include "broker/topics/catalog_commands.h"
+#include "broker/insight/plan/guard.h"
+#include "broker/insight/plan/plan.h"
 
 /// How the expansion modes judge an expansion that Kafka's rules allow. Pure functions: facts come in, a verdict comes out. The
-/// guard's rules and texts are in broker/expansion/guard.h.
+/// guard's rules and texts are in broker/insight/plan/guard.h.
 namespace partita::runtime {
 
 /// What was gathered about one topic that a request wants to grow.
 struct GrowthFacts {
     /// The topic as it was when the facts were gathered.
-    topics::TopicPointer topic;
+    catalog::TopicPointer topic;
     std::int32_t new_count = 0;
     config::ExpansionMode mode = config::ExpansionMode::faithful;
     /// partita.expansion.guard.override
@@ -26,18 +26,18 @@ struct GrowthFacts {
     bool are_groups_known = true;
     /// Mode fenced: some producers may not know of the growth before this one yet.
     bool window_is_open = false;
-    expansion::PlannedTopic planned;
+    insight::PlannedTopic planned;
     /// Set in mode guarded.
-    std::optional<expansion::GuardFacts> guard;
+    std::optional<insight::GuardFacts> guard;
 };
 
 struct GrowthVerdict {
-    topics::JudgedExpansion judged;
+    catalog::JudgedExpansion judged;
     /// The client may confirm by sending the refused request again: the caller then calls `confirm`.
     bool may_be_confirmed = false;
 };
 
-[[nodiscard]] GrowthVerdict judge_growth(const GrowthFacts& facts, topics::RequestOrigin requested_by);
+[[nodiscard]] GrowthVerdict judge_growth(const GrowthFacts& facts, catalog::RequestOrigin requested_by);
 /// Turns a refusal into a permission, because the client has confirmed it by a second request.
 void confirm(GrowthVerdict& verdict);
 

@@ -70,7 +70,7 @@ groups::SeedOffsets seeds_of(const GrowingTopic& topic) {
             .metadata = {}};
 }
 
-groups::SeedOffsets orphaned_seeds_of(const topics::Topic& topic) {
+groups::SeedOffsets orphaned_seeds_of(const catalog::Topic& topic) {
     return {.group_id = {},
             .topic = topic.name,
             .topic_id = topic.id,

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "broker/catalog/catalog_commands.h"
 #include "broker/groups/topic_readers.h"
-#include "broker/topics/catalog_commands.h"
 
 /// An expansion as a list of steps, and the only function that carries the list out. The caller hands in who takes the steps: the
 /// broker, or a simulation that crashes between any two of them.
@@ -17,9 +17,9 @@ namespace partita::runtime {
 /// A topic that was judged and may grow.
 struct GrowingTopic {
     /// The topic as it was judged. A different pointer in the catalog shows that the topic has changed since.
-    topics::TopicPointer before;
+    catalog::TopicPointer before;
     std::int32_t new_count = 0;
-    topics::JudgedExpansion judged;
+    catalog::JudgedExpansion judged;
 
     /// The number of the epoch that this growth begins.
     [[nodiscard]] std::int32_t epoch() const { return static_cast<std::int32_t>(before->expansions.size()) + 1; }
@@ -90,9 +90,9 @@ class ExpansionActions {
 [[nodiscard]] groups::SeedOffsets seeds_of(const GrowingTopic& topic);
 /// The seeds that a crash between `seed` and `write_catalog` leaves in groups that read the topic: they are of the next epoch,
 /// and for partitions that do not exist. The next start removes them.
-[[nodiscard]] groups::SeedOffsets orphaned_seeds_of(const topics::Topic& topic);
+[[nodiscard]] groups::SeedOffsets orphaned_seeds_of(const catalog::Topic& topic);
 /// The epoch with which such seeds are marked.
-[[nodiscard]] inline std::int32_t next_epoch(const topics::Topic& topic) {
+[[nodiscard]] inline std::int32_t next_epoch(const catalog::Topic& topic) {
     return static_cast<std::int32_t>(topic.expansions.size()) + 1;
 }
 

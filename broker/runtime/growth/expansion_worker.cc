@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "broker/logs/turns.h"
 #include "broker/runtime/growth/expansions.h"
-#include "broker/runtime/partitions/turns.h"
 
 namespace partita::runtime {
 namespace {
@@ -21,8 +21,8 @@ ExpansionReply timed_out(const ExpansionRequest& request) {
 
 }  // namespace
 
-topics::CreatePartitionsCommand ExpansionRequest::command() const {
-    topics::CreatePartitionsCommand command;
+catalog::CreatePartitionsCommand ExpansionRequest::command() const {
+    catalog::CreatePartitionsCommand command;
     for (const Wish& wish : wishes) {
         command.topics.push_back({.name = wish.name, .count = wish.count, .assignments = wish.assignments});
     }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "broker/access/session.h"
+#include "broker/catalog/catalog_commands.h"
 #include "broker/runtime/loop/reply.h"
-#include "broker/topics/catalog_commands.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "schedule/executor.h"
@@ -21,7 +21,7 @@ class Expansions;
 
 /// What became of a CreatePartitions request.
 struct ExpansionReply {
-    topics::CreatePartitionsReply reply;
+    catalog::CreatePartitionsReply reply;
     /// True when the change could not be written: then nothing has happened.
     bool is_not_written = false;
 };
@@ -35,13 +35,13 @@ struct ExpansionRequest {
     };
     std::vector<Wish> wishes;
     /// The answers for topics that the client asked for and may not alter.
-    std::vector<topics::ExpandedTopic> refused;
+    std::vector<catalog::ExpandedTopic> refused;
     bool validate_only = false;
     access::PrincipalPointer principal = access::Principal::anonymous();
     std::string client_id;
-    /// See topics::MutatingClient.
+    /// See catalog::MutatingClient.
     bool may_be_refused_by_quota = false;
-    topics::RequestOrigin requested_by;
+    catalog::RequestOrigin requested_by;
     /// When the request came, and for how long it may wait for its turn.
     Instant received;
     std::int32_t timeout_ms = 0;
@@ -55,7 +55,7 @@ struct ExpansionRequest {
     [[nodiscard]] Reply answered(ExpansionReply reply) const;
 
     /// The request as a command for the catalog, which borrows from this object.
-    [[nodiscard]] topics::CreatePartitionsCommand command() const;
+    [[nodiscard]] catalog::CreatePartitionsCommand command() const;
 };
 
 /// Adds partitions, as a worker of its own: gathering facts takes time, and reads logs, for which no reactor can wait. One

@@ -3,17 +3,17 @@
 #include <algorithm>
 
 #include "broker/config/log_setup.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/loop/fail_stop.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turn.h"
 
 namespace partita::runtime {
 namespace {
 
-groups::SeedOffsets seeds_of(const topics::Topic& topic, const topics::ExpansionEpoch& expansion, const std::string& metadata) {
+groups::SeedOffsets seeds_of(const catalog::Topic& topic, const catalog::ExpansionEpoch& expansion, const std::string& metadata) {
     return {.group_id = {},
             .topic = topic.name,
             .topic_id = topic.id,
@@ -36,7 +36,7 @@ void Expansions::recover(bool was_clean, Now now) {
         if (state.topic->expansions.empty() || !state.topic->expansions.back()->circumstances) {
             return;
         }
-        const topics::ExpansionEpoch& expansion = *state.topic->expansions.back();
+        const catalog::ExpansionEpoch& expansion = *state.topic->expansions.back();
         const std::int64_t age_ms = now.wall.value - expansion.time.value;
         if (!state.expansion) {
             return;
@@ -60,7 +60,7 @@ void Expansions::remove_orphaned_seeds(Now now) {
         if (state.config->expansion_mode == config::ExpansionMode::faithful) {
             return;
         }
-        const topics::Topic& topic = *state.topic;
+        const catalog::Topic& topic = *state.topic;
         std::vector<std::string> group_ids;
         for (const groups::TopicReader& reader : facts_.groups.readers_of(topic.name, topic.id)) {
             if (!reader.committed.empty() && reader.committed.rbegin()->first.value >= topic.partition_count) {
@@ -112,18 +112,19 @@ void Expansions::take_back_seeds(const GrowingTopic& topic, Now now) {
     }
 }
 
-std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const topics::Topic& topic, std::int32_t epoch) {
+std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const catalog::Topic& topic, std::int32_t epoch) {
     if (epoch < 1 || static_cast<std::size_t>(epoch) > topic.expansions.size()) {
         return 0;
     }
-    const topics::ExpansionEpoch& expansion = *topic.expansions[static_cast<std::size_t>(epoch) - 1];
+    const catalog::ExpansionEpoch& expansion = *topic.expansions[static_cast<std::size_t>(epoch) - 1];
     if (!expansion.circumstances) {
         return 0;
     }
     // First of all no start may give them again.
-    if (!catalog_.change<std::vector<std::string>>(turn, [&](const topics::CatalogCore& catalog, const topics::CatalogContext&) {
-            return catalog.forget_seeded_groups(topic.id, epoch);
-        })) {
+    if (!catalog_.change<std::vector<std::string>>(turn,
+                                                   [&](const catalog::CatalogCore& catalog, const catalog::CatalogContext&) {
+                                                       return catalog.forget_seeded_groups(topic.id, epoch);
+                                                   })) {
         return std::nullopt;
     }
     std::vector<std::string> groups;

@@ -10,14 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/catalog/catalog_commands.h"
 #include "broker/config/topic_config.h"
-#include "broker/expansion/client_registry.h"
-#include "broker/expansion/guard.h"
+#include "broker/insight/identity/client_registry.h"
+#include "broker/insight/plan/guard.h"
+#include "broker/insight/shell/topic_plan.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/growth/expansion_steps.h"
 #include "broker/runtime/growth/expansion_worker.h"
-#include "broker/runtime/insight/topic_plan.h"
-#include "broker/topics/catalog_commands.h"
 #include "schedule/executor.h"
 #include "storage/storage_error.h"
 
@@ -70,7 +70,7 @@ class Expansions {
 
     /// Removes the seeds of an epoch. Returns how many were removed. Empty when
     /// something could not be written; then the remaining seeds stay, and another call can remove them.
-    [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const topics::Topic& topic, std::int32_t epoch);
+    [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const catalog::Topic& topic, std::int32_t epoch);
 
   private:
     class Attempt;
@@ -83,7 +83,7 @@ class Expansions {
     Fences& fences_;
     ReaderObserver& readers_;
     /// Guarded by the catalog's lock.
-    expansion::Confirmations confirmations_;
+    insight::Confirmations confirmations_;
 };
 
 }  // namespace partita::runtime

@@ -4,55 +4,55 @@
 #include <memory>
 #include <vector>
 
-#include "broker/expansion/plan_protection.h"
+#include "broker/insight/plan/plan_protection.h"
+#include "broker/insight/shell/key_observer.h"
+#include "broker/insight/shell/log_record_source.h"
+#include "broker/insight/shell/record_counts.h"
+#include "broker/logs/drained_position.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/growth/refusals.h"
-#include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/insight/log_record_source.h"
-#include "broker/runtime/insight/record_counts.h"
-#include "broker/runtime/partitions/drained_position.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "schedule/clock.h"
 
 namespace partita::runtime {
 namespace {
 
-using expansion::PlannedTopic;
+using insight::PlannedTopic;
 
 /// A plan reads the whole log: to count what groups have not read may cost more than at a look of each second.
 constexpr std::size_t kCountedBytesMax = std::size_t{32} << 20;
 
-expansion::ProtectionFacts protection_facts(const PlanSources& sources, const TopicState& topic, const PlannedTopic& facts,
-                                            DrainedPositions& drained) {
+insight::ProtectionFacts protection_facts(const PlanSources& sources, const TopicState& topic, const PlannedTopic& facts,
+                                          DrainedPositions& drained) {
     const config::ExpansionMode mode = topic.config->expansion_mode;
-    expansion::ProtectionFacts known{.protection = mode == config::ExpansionMode::guarded  ? expansion::Protection::guarded
-                                                   : mode == config::ExpansionMode::fenced ? expansion::Protection::fenced
-                                                                                           : expansion::Protection::none,
-                                     .refusals = refusals(sources, topic, facts.new_count, drained, sources.clock.now())};
-    for (const expansion::ProducerReport& report : sources.keys.producers(topic.topic->id)) {
-        if (report.keyed_records == 0 || report.verdict.habit == expansion::KeyHabit::ignores_keys) {
+    insight::ProtectionFacts known{.protection = mode == config::ExpansionMode::guarded  ? insight::Protection::guarded
+                                                 : mode == config::ExpansionMode::fenced ? insight::Protection::fenced
+                                                                                         : insight::Protection::none,
+                                   .refusals = refusals(sources, topic, facts.new_count, drained, sources.clock.now())};
+    for (const insight::ProducerReport& report : sources.keys.producers(topic.topic->id)) {
+        if (report.keyed_records == 0 || report.verdict.habit == insight::KeyHabit::ignores_keys) {
             continue;
         }
-        known.producers.push_back({expansion::to_string(report.identity),
+        known.producers.push_back({insight::to_string(report.identity),
                                    std::max<std::int64_t>(0, facts.now.value - report.last_seen.value), report.is_closed});
     }
     const bool has_deleted = std::ranges::any_of(
-        facts.partitions, [](const expansion::PartitionFacts& partition) { return partition.log_start > Offset{0}; });
+        facts.partitions, [](const insight::PartitionFacts& partition) { return partition.log_start > Offset{0}; });
     const std::int64_t age_ms = facts.now.value - topic.topic->created_time.value;
     known.may_miss_producers = has_deleted && sources.keys.watched_for_ms(sources.clock.now().monotonic) <
-                                                  std::min(age_ms, expansion::TopicWatch::kWritingMs);
+                                                  std::min(age_ms, insight::TopicWatch::kWritingMs);
     return known;
 }
 
 }  // namespace
 
-std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const PlanSources& sources, PlannedTopic facts,
-                                                                           const expansion::PlanOptions& options,
-                                                                           const expansion::PlanProgress& progress) {
+std::expected<insight::PlanOutcome, insight::PlanError> run_local_plan(const PlanSources& sources, PlannedTopic facts,
+                                                                       const insight::PlanOptions& options,
+                                                                       const insight::PlanProgress& progress) {
     const std::shared_ptr<const TopicTable> table = sources.topics.table();
     const TopicState* topic = table->find(facts.name);
     if (topic == nullptr || topic->partitions.size() < facts.partitions.size()) {
         return std::unexpected(
-            expansion::PlanError{expansion::PlanFailure::source_failed, "topic " + facts.name + " was deleted meanwhile"});
+            insight::PlanError{insight::PlanFailure::source_failed, "topic " + facts.name + " was deleted meanwhile"});
     }
     std::vector<std::shared_ptr<PartitionLog>> logs;
     for (const std::shared_ptr<Partition>& partition : topic->partitions) {
@@ -63,9 +63,9 @@ std::expected<expansion::PlanOutcome, expansion::PlanError> run_local_plan(const
     RecordCountsInLogs counts(*topic, kCountedBytesMax);
     count_unread(counts, facts);
     LogRecordSource source(std::move(logs));
-    auto outcome = expansion::run_plan(facts, source, options, progress);
+    auto outcome = insight::run_plan(facts, source, options, progress);
     if (outcome) {
-        expansion::protect_plan(outcome->plan, protection_facts(sources, *topic, facts, drained));
+        insight::protect_plan(outcome->plan, protection_facts(sources, *topic, facts, drained));
     }
     return outcome;
 }

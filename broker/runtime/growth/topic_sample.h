@@ -1,6 +1,6 @@
 #pragma once
 
-#include "broker/runtime/partitions/topic_table.h"
+#include "broker/logs/topic_table.h"
 
 namespace partita::runtime {
 

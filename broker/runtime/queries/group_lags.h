@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "broker/groups/topic_readers.h"
-#include "broker/runtime/partitions/topic_table.h"
+#include "broker/logs/topic_table.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {

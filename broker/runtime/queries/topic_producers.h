@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "broker/runtime/partitions/topic_table.h"
+#include "broker/logs/topic_table.h"
 #include "protocol/types.h"
 #include "storage/partition_log.h"
 

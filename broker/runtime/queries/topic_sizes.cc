@@ -52,7 +52,7 @@ TopicSize topic_size(const TopicState& topic) {
 std::vector<TopicSize> topic_sizes(const TopicTable& table) {
     std::vector<TopicSize> sizes;
     sizes.reserve(table.catalog->topic_count());
-    for (const topics::Topic& topic : table.catalog->topics()) {
+    for (const catalog::Topic& topic : table.catalog->topics()) {
         sizes.push_back(topic_size(*table.find(topic.id)));
     }
     return sizes;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "broker/runtime/partitions/topic_table.h"
+#include "broker/logs/topic_table.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -34,7 +34,7 @@ struct PartitionSize {
 
 struct TopicSize {
     /// Never null.
-    topics::TopicPointer topic;
+    catalog::TopicPointer topic;
     /// By index.
     std::vector<PartitionSize> partitions;
 

@@ -7,22 +7,22 @@
 namespace partita::runtime {
 namespace {
 
-std::optional<topics::CatalogLimits> limits_of(const profile::Profile* profile) {
+std::optional<catalog::CatalogLimits> limits_of(const profile::Profile* profile) {
     if (profile == nullptr) {
         return std::nullopt;
     }
     const profile::NamespaceLimits limits = profile->limits();
-    return topics::CatalogLimits{.of = profile->offer(),
-                                 .topics = limits.topics,
-                                 .partitions_of_topic = limits.partitions_of_topic,
-                                 .partitions = limits.partitions,
-                                 .retention_ms = limits.retention_ms,
-                                 .adds_partitions = limits.adds_partitions};
+    return catalog::CatalogLimits{.of = profile->offer(),
+                                  .topics = limits.topics,
+                                  .partitions_of_topic = limits.partitions_of_topic,
+                                  .partitions = limits.partitions,
+                                  .retention_ms = limits.retention_ms,
+                                  .adds_partitions = limits.adds_partitions};
 }
 
 }  // namespace
 
-topics::CatalogSettings catalog_settings(const config::BrokerConfig& config) {
+catalog::CatalogSettings catalog_settings(const config::BrokerConfig& config) {
     return {
         .brokers = std::vector{config.node_id},
         .num_partitions = config.num_partitions,

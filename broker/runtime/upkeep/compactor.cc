@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "broker/config/log_setup.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/loop/fail_stop.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "broker/runtime/upkeep/keyed_logs.h"
 #include "protocol/random_bytes.h"
 #include "storage/log_cleaner.h"

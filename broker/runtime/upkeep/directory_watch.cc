@@ -14,10 +14,10 @@
 #include <string_view>
 
 #include "broker/config/log_setup.h"
+#include "broker/logs/internal_logs.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/loop/fail_stop.h"
 #include "broker/runtime/loop/reactor.h"
-#include "broker/runtime/partitions/internal_logs.h"
-#include "broker/runtime/partitions/published_topics.h"
 
 namespace partita::runtime {
 namespace {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 
-#include "broker/runtime/partitions/internal_logs.h"
-#include "broker/topics/internal_topics.h"
+#include "broker/catalog/internal_topics.h"
+#include "broker/logs/internal_logs.h"
 #include "storage/keyed_log_checkpoint.h"
 
 namespace partita::runtime {
@@ -13,7 +13,7 @@ std::vector<std::shared_ptr<PartitionLog>> KeyedLogs::logs() const {
     std::vector<std::shared_ptr<PartitionLog>> logs;
     logs.push_back(catalog_log_);
     const std::shared_ptr<const TopicTable> table = topics_.table();
-    for (const topics::InternalTopic& topic : topics::internal_topics()) {
+    for (const catalog::InternalTopic& topic : catalog::internal_topics()) {
         const TopicState* state = topic.coordinator ? table->find(topic.name) : nullptr;
         if (state == nullptr) {
             continue;

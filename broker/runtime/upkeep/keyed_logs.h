@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/mutex.h"
 #include "storage/metadata_store.h"
 #include "storage/partition_log.h"

@@ -3,11 +3,11 @@
 #include <limits>
 #include <memory>
 
+#include "broker/catalog/internal_topics.h"
 #include "broker/config/log_setup.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/upkeep/keyed_logs.h"
-#include "broker/topics/internal_topics.h"
 
 namespace partita::runtime {
 
@@ -30,7 +30,7 @@ void Retention::run_due(Now now) {
 void Retention::apply(Now now) {
     const std::shared_ptr<const TopicTable> table = topics_.table();
     table->for_each([&](const TopicState& state) {
-        const bool is_keyed = topics::holds_coordinators(state.topic->name);
+        const bool is_keyed = catalog::holds_coordinators(state.topic->name);
         for (const std::shared_ptr<Partition>& partition : state.partitions) {
             PartitionLog& partition_log = *partition->log;
             if (!partition_log.has_files()) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/upkeep/background_sync.h"
 
 namespace partita::runtime {

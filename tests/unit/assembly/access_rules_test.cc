@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "broker/handlers/registry.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/messages/02_list_offsets.h"

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/simulation/broker_world_mortal.h"
 #include "tests/support/broker_process.h"
@@ -34,8 +34,8 @@ class AssembledTransactions : public ::testing::Test {
         const auto began = broker_.start();
         ASSERT_TRUE(began) << began.error();
         in_turn([&](runtime::Turn& turn) {
-            ASSERT_TRUE(services().catalog.make_topic_of(topics::CoordinatorKind::groups, turn));
-            ASSERT_TRUE(services().catalog.make_topic_of(topics::CoordinatorKind::transactions, turn));
+            ASSERT_TRUE(services().catalog.make_topic_of(catalog::CoordinatorKind::groups, turn));
+            ASSERT_TRUE(services().catalog.make_topic_of(catalog::CoordinatorKind::transactions, turn));
         });
         make_topic("t");
     }
@@ -75,8 +75,8 @@ class AssembledTransactions : public ::testing::Test {
 
     void make_topic(const std::string& name) {
         in_turn([&](runtime::Turn& turn) {
-            const auto made = services().catalog.change<topics::CreatedTopic>(
-                turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            const auto made = services().catalog.change<catalog::CreatedTopic>(
+                turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
                     return core.auto_create_topic(name, context);
                 });
             ASSERT_TRUE(made && !made->error.failed());
@@ -84,8 +84,8 @@ class AssembledTransactions : public ::testing::Test {
     }
     void delete_topic(const std::string& name) {
         in_turn([&](runtime::Turn& turn) {
-            const auto deleted = services().catalog.change<topics::DeleteTopicsReply>(
-                turn, [&](const topics::CatalogCore& core, const topics::CatalogContext& context) {
+            const auto deleted = services().catalog.change<catalog::DeleteTopicsReply>(
+                turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
                     return core.delete_topics({.topics = {{.name = name, .id = {}}}, .client = {}}, context);
                 });
             ASSERT_TRUE(deleted);

@@ -6,7 +6,7 @@
 #include <array>
 #include <memory>
 
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/record_batch_builder.h"
 #include "schedule/executor.h"
 #include "tests/support/broker_process.h"

@@ -9,14 +9,14 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/expansion/finding.h"
 #include "broker/handlers/services.h"
+#include "broker/insight/findings/finding.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/insight/shell/findings_topic.h"
+#include "broker/insight/shell/key_budget.h"
+#include "broker/insight/shell/key_observer.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/capacity/shared_capacity.h"
-#include "broker/runtime/findings/findings_hub.h"
-#include "broker/runtime/insight/findings_topic.h"
-#include "broker/runtime/insight/key_budget.h"
-#include "broker/runtime/insight/key_observer.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/messages/08_offset_commit.h"
@@ -150,7 +150,7 @@ class ConfiguredBroker {
         called_.rest(1'000);
         const std::int64_t before = findings_written();
         const std::array findings{
-            expansion::make_finding(expansion::HazardId::stale_producer, {.topic = topic, .client_id = fresh("client")}, "late")};
+            insight::make_finding(insight::HazardId::stale_producer, {.topic = topic, .client_id = fresh("client")}, "late")};
         called_.broker().services().findings.settle("a test", findings, called_.now().wall);
         called_.broker().wake();
         called_.rest(1'000);

@@ -22,7 +22,7 @@
 namespace partita::test {
 namespace {
 
-using expansion::ConnectionId;
+using insight::ConnectionId;
 using runtime::Connections;
 using Software = std::shared_ptr<const runtime::ClientSoftware>;
 
@@ -158,7 +158,7 @@ TEST_F(ConnectionsBounds, AWishBeyondThoseThatWaitIsTakenLater) {
             }
             open.wait();
             most = std::max(most.load(), wanted.size());
-            return std::vector<std::optional<expansion::ProcessIdentity>>(wanted.size());
+            return std::vector<std::optional<insight::ProcessIdentity>>(wanted.size());
         });
     EXPECT_FALSE(connections_->want_process(note()));
     is_asked.get_future().wait();

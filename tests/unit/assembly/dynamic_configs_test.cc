@@ -12,8 +12,8 @@
 
 #include "broker/config/current_config.h"
 #include "broker/config/group_config.h"
+#include "broker/logs/published_topics.h"
 #include "broker/net/tls_reload.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/18_api_versions.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 #include "tests/support/broker_process.h"

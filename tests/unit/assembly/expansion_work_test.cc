@@ -9,13 +9,13 @@
 #include <future>
 #include <memory>
 
-#include "broker/expansion/group_findings.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/insight/readers/group_findings.h"
+#include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/findings/findings_hub.h"
 #include "broker/runtime/growth/expansions.h"
-#include "broker/runtime/insight/reader_observer.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/37_create_partitions.h"
 #include "schedule/executor.h"
 #include "tests/support/broker_process.h"
@@ -69,8 +69,8 @@ class ExpansionWork : public ::testing::Test {
         ASSERT_EQ(join_alone(client_->wire(), group, held), ErrorCode::none);
     }
     [[nodiscard]] std::uint64_t visits() { return broker_->services().groups.groups_visited(); }
-    [[nodiscard]] bool has_finding(expansion::HazardId id, const std::string& name) {
-        return std::ranges::any_of(broker_->services().findings.open(), [&](const expansion::OpenFinding& open) {
+    [[nodiscard]] bool has_finding(insight::HazardId id, const std::string& name) {
+        return std::ranges::any_of(broker_->services().findings.open(), [&](const insight::OpenFinding& open) {
             return open.finding.id == id && open.finding.subject.topic == name;
         });
     }
@@ -154,7 +154,7 @@ TEST_F(ExpansionWork, AJoinThatTheGrowthBreaksIsFound) {
     make_crowd();
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
     broker_->services().readers.settle(*broker_->services().topics.table(), real_schedule().clock.now());
-    EXPECT_TRUE(has_finding(expansion::HazardId::copartition_breaks, topic(0)));
+    EXPECT_TRUE(has_finding(insight::HazardId::copartition_breaks, topic(0)));
 }
 
 TEST_F(ExpansionWork, NothingNewIsNotLookedAtAgain) {
@@ -169,7 +169,7 @@ TEST_F(ExpansionWork, NothingNewIsNotLookedAtAgain) {
     // The first thing that time brings about is a group that is blind: ten seconds after the growth. A look that is seen by then
     // was one without a reason; what is seen later, as others had the processor, says nothing.
     constexpr std::int64_t kQuietMs = 7'000;
-    static_assert(kQuietMs < expansion::BlindGroups::kBlindMs);
+    static_assert(kQuietMs < insight::BlindGroups::kBlindMs);
     bool is_over = false;
     EXPECT_TRUE(eventually([&] {
         const std::uint64_t seen = observer.looks();

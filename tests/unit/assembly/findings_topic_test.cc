@@ -1,6 +1,6 @@
 // How events of findings get into their topic, in a whole broker.
 
-#include "broker/runtime/insight/findings_topic.h"
+#include "broker/insight/shell/findings_topic.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "broker/runtime/findings/findings_hub.h"
-#include "broker/runtime/partitions/published_topics.h"
-#include "broker/runtime/partitions/turns.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
 #include "protocol/record_batch.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"
@@ -37,10 +37,10 @@ class FindingsTopicInABroker : public ::testing::Test {
     /// Opens so many findings about the topic that has grown, on the reactor: it cannot write some while others are still to
     /// come.
     void open_findings(std::size_t count) {
-        std::vector<expansion::Finding> findings;
+        std::vector<insight::Finding> findings;
         for (std::size_t index = 0; index < count; ++index) {
-            findings.push_back(expansion::make_finding(expansion::HazardId::stale_producer,
-                                                       {.topic = "t", .client_id = "client-" + std::to_string(index)}, "late"));
+            findings.push_back(insight::make_finding(insight::HazardId::stale_producer,
+                                                     {.topic = "t", .client_id = "client-" + std::to_string(index)}, "late"));
         }
         std::promise<void> opened;
         broker_->services().turns.first_reactor().post([&] {

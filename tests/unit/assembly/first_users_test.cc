@@ -11,8 +11,8 @@
 #include "broker/authentication/scram_users.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/catalog/catalog.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "tests/simulation/broker_world_caller.h"
 
 namespace partita::test {

@@ -10,11 +10,11 @@
 #include <numeric>
 #include <utility>
 
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/fences/fence_readers.h"
 #include "broker/runtime/fences/fences.h"
 #include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/01_fetch.h"
 #include "schedule/executor.h"
 #include "tests/support/broker_process.h"
@@ -27,7 +27,7 @@
 namespace partita::test {
 namespace {
 
-using expansion::Attribution;
+using insight::Attribution;
 
 class HeldReaders : public ::testing::Test {
   protected:
@@ -123,12 +123,12 @@ TEST_F(HeldReaders, AreSlowWhenNoTransactionIsOpen) {
     const auto table = services().topics.table();
     const runtime::TopicState& topic = *table->find("t");
     Now now = real_schedule().clock.now();
-    expansion::Fence fence;
+    insight::Fence fence;
     fence.open(1, 2, 4, now.wall, {}, now.wall);
     fence.mark(PartitionIndex{2}, Offset{0}, Offset{100});
     topic.expansion->restore_fence(std::move(fence));
     const auto limit = [&] {
-        const runtime::TopicExpansion::Reader reader{"scenario", "/127.0.0.1", expansion::ConnectionId{1'000'000}, true};
+        const runtime::TopicExpansion::Reader reader{"scenario", "/127.0.0.1", insight::ConnectionId{1'000'000}, true};
         return topic.expansion->on_fetch(topic, PartitionIndex{2}, reader, Offset{0}, Offset{1}, now).limit;
     };
     EXPECT_EQ(limit(), Offset{0});
@@ -170,10 +170,10 @@ class UnknownReaders : public HeldReaders {
         services().connections.look_up_by(
             [open = gate_.get_future().share(), is_one_process](std::span<const runtime::LocalConnection> connections) {
                 open.wait();
-                std::vector<std::optional<expansion::ProcessIdentity>> found;
+                std::vector<std::optional<insight::ProcessIdentity>> found;
                 for (const runtime::LocalConnection& connection : connections) {
                     const std::int32_t pid = is_one_process ? 1 : connection.client_port;
-                    found.push_back(expansion::ProcessIdentity{.pid = pid, .start_ticks = 1, .name = "kcat", .program = {}});
+                    found.push_back(insight::ProcessIdentity{.pid = pid, .start_ticks = 1, .name = "kcat", .program = {}});
                 }
                 return found;
             });
@@ -254,7 +254,7 @@ class FenceReadersBounds : public HeldReaders {
     Attribution::Kind judge(runtime::FenceReaders& readers, std::string_view client_id, std::uint64_t connection,
                             std::int32_t partition = 2, std::int64_t after_ms = 0) {
         return readers
-            .judge("t", topic_id(), PartitionIndex{partition}, client_id, "/127.0.0.1", expansion::ConnectionId{connection},
+            .judge("t", topic_id(), PartitionIndex{partition}, client_id, "/127.0.0.1", insight::ConnectionId{connection},
                    began_ + after_ms)
             .kind;
     }
@@ -266,14 +266,14 @@ TEST_F(FenceReadersBounds, OfMoreReadersThanAreToldApartNobodyIsTheOnlyOne) {
     runtime::FenceReaders readers(services().groups, services().connections);
     constexpr std::uint64_t kFirst = 1'000'000;
     EXPECT_EQ(judge(readers, "scenario", kFirst), Attribution::Kind::member);
-    readers.on_closed(expansion::ConnectionId{kFirst});
+    readers.on_closed(insight::ConnectionId{kFirst});
     for (std::uint64_t number = 1; number <= runtime::FenceReaders::kReadersMax; ++number) {
         EXPECT_EQ(judge(readers, "other", kFirst + number), Attribution::Kind::no_group);
     }
     const std::uint64_t beyond = kFirst + runtime::FenceReaders::kReadersMax + 1;
     EXPECT_EQ(judge(readers, "scenario", beyond), Attribution::Kind::one_of);
     for (const std::uint64_t gone : {kFirst + 1, kFirst + 2}) {
-        readers.on_closed(expansion::ConnectionId{gone});
+        readers.on_closed(insight::ConnectionId{gone});
     }
     EXPECT_EQ(judge(readers, "scenario", beyond), Attribution::Kind::member) << "all of them are known again";
 }
@@ -287,7 +287,7 @@ TEST_F(FenceReadersBounds, WithMoreHoldingsThanAreKeptNobodyIsExcludedForWhatItF
         EXPECT_EQ(join_alone(wire, "group " + std::to_string(held), {{"t", partitions}}), ErrorCode::none);
         runtime::FenceReaders readers(services().groups, services().connections);
         Attribution::Kind kind{};
-        for (const std::int64_t after_ms : {std::int64_t{0}, expansion::kHandoverMs + 1}) {
+        for (const std::int64_t after_ms : {std::int64_t{0}, insight::kHandoverMs + 1}) {
             for (const std::int32_t partition : {kNotHeld, 2}) {
                 kind = judge(readers, "of " + std::to_string(held), 1'000'000, partition, after_ms);
             }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/22_init_producer_id.h"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/group_shards.h"
-#include "broker/runtime/findings/findings_hub.h"
-#include "broker/runtime/insight/reader_observer.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "schedule/executor.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/classic_member.h"
@@ -48,12 +48,12 @@ class ReaderObserverInABroker : public ::testing::Test {
         ASSERT_EQ(client_->produce_value("t", 2, "after the growth").error, ErrorCode::none);
         ASSERT_EQ(client_->commit("g", "t", 2, 1), ErrorCode::none);
     }
-    [[nodiscard]] bool has_finding(expansion::HazardId id, std::string_view topic) {
-        return std::ranges::any_of(broker_->services().findings.open(), [&](const expansion::OpenFinding& open) {
+    [[nodiscard]] bool has_finding(insight::HazardId id, std::string_view topic) {
+        return std::ranges::any_of(broker_->services().findings.open(), [&](const insight::OpenFinding& open) {
             return open.finding.id == id && open.finding.subject.topic == topic;
         });
     }
-    [[nodiscard]] bool has_backlog_finding() { return has_finding(expansion::HazardId::backlog_inversion, "t"); }
+    [[nodiscard]] bool has_backlog_finding() { return has_finding(insight::HazardId::backlog_inversion, "t"); }
 
     TemporaryDirectory directory_;
     std::unique_ptr<InProcessBroker> broker_;
@@ -109,7 +109,7 @@ TEST_F(ReaderObserverInABroker, ADeletedTopicHasNoFindings) {
 }
 
 TEST_F(ReaderObserverInABroker, ATopicOfAnApplicationThatGrewIsToldUntilItIsDeleted) {
-    const auto is_told_until_deleted = [&](const std::string& topic, int partitions, expansion::HazardId id) {
+    const auto is_told_until_deleted = [&](const std::string& topic, int partitions, insight::HazardId id) {
         ASSERT_EQ(client_->create_topic(topic, partitions, {{"cleanup.policy", "compact"}}).error, ErrorCode::none);
         settle(*table());
         EXPECT_FALSE(has_finding(id, topic));
@@ -120,9 +120,9 @@ TEST_F(ReaderObserverInABroker, ATopicOfAnApplicationThatGrewIsToldUntilItIsDele
         settle(*table());
         EXPECT_FALSE(has_finding(id, topic));
     };
-    is_told_until_deleted("connect-configs", 1, expansion::HazardId::single_partition_topic);
-    is_told_until_deleted("connect-offsets", 25, expansion::HazardId::connect_state);
-    is_told_until_deleted("shop-carts-changelog", 4, expansion::HazardId::streams_internal_topic);
+    is_told_until_deleted("connect-configs", 1, insight::HazardId::single_partition_topic);
+    is_told_until_deleted("connect-offsets", 25, insight::HazardId::connect_state);
+    is_told_until_deleted("shop-carts-changelog", 4, insight::HazardId::streams_internal_topic);
 }
 
 /// Its own thread is at rest, so that rounds are the test's.
@@ -180,7 +180,7 @@ TEST_F(RoundsOfTheReaderObserver, BeginWithWhatReadersAskedFor) {
     const std::string asked = last();
     read_ahead_of(asked);
     EXPECT_TRUE(look_at_one());
-    EXPECT_TRUE(has_finding(expansion::HazardId::backlog_inversion, asked));
+    EXPECT_TRUE(has_finding(insight::HazardId::backlog_inversion, asked));
 }
 
 TEST_F(RoundsOfTheReaderObserver, SeeThatAJoinedTopicGrewAsWell) {
@@ -189,23 +189,23 @@ TEST_F(RoundsOfTheReaderObserver, SeeThatAJoinedTopicGrewAsWell) {
     ASSERT_EQ(join_alone(client_->wire(), "joins", {{"left", {0, 1}}, {"right", {0, 1}}}), ErrorCode::none);
     ASSERT_EQ(client_->expand_topic("left", 4), ErrorCode::none);
     look_at_all();
-    ASSERT_TRUE(has_finding(expansion::HazardId::copartition_breaks, "left"));
+    ASSERT_TRUE(has_finding(insight::HazardId::copartition_breaks, "left"));
     ASSERT_EQ(client_->expand_topic("right", 4), ErrorCode::none);
     look_at_all();
-    EXPECT_FALSE(has_finding(expansion::HazardId::copartition_breaks, "left"));
+    EXPECT_FALSE(has_finding(insight::HazardId::copartition_breaks, "left"));
 }
 
 TEST_F(RoundsOfTheReaderObserver, SeeThatAnApplicationsOwnTopicsCameAndWent) {
     ASSERT_EQ(join_alone(client_->wire(), "shop", {{"t", {0, 1}}}, "stream"), ErrorCode::none);
     grow(4);
     look_at_all();
-    ASSERT_FALSE(has_finding(expansion::HazardId::streams_application_dies, "t"));
+    ASSERT_FALSE(has_finding(insight::HazardId::streams_application_dies, "t"));
     ASSERT_EQ(client_->create_topic("shop-carts-changelog", 2).error, ErrorCode::none);
     look_at_all();
-    EXPECT_TRUE(has_finding(expansion::HazardId::streams_application_dies, "t"));
+    EXPECT_TRUE(has_finding(insight::HazardId::streams_application_dies, "t"));
     ASSERT_EQ(client_->delete_topic("shop-carts-changelog"), ErrorCode::none);
     look_at_all();
-    EXPECT_FALSE(has_finding(expansion::HazardId::streams_application_dies, "t"));
+    EXPECT_FALSE(has_finding(insight::HazardId::streams_application_dies, "t"));
     const std::uint64_t looks = observer().looks();
     ASSERT_EQ(client_->create_topic("of-nobody", 2).error, ErrorCode::none);
     look_at_all();
@@ -334,23 +334,23 @@ class TimeOfTheReaderObserver : public ReaderObserverInABroker {
 
 TEST_F(TimeOfTheReaderObserver, ComesForAGroupWithoutNewPartitionsWhenItsTenSecondsAreOver) {
     ASSERT_EQ(client_->produce_value("t", 2, "waits").error, ErrorCode::none);
-    while (!has_finding(expansion::HazardId::group_blind, "t") && rounds_ < 100) {
+    while (!has_finding(insight::HazardId::group_blind, "t") && rounds_ < 100) {
         pass_a_round();
     }
-    EXPECT_EQ(since_growth_ms(), expansion::BlindGroups::kBlindMs);
+    EXPECT_EQ(since_growth_ms(), insight::BlindGroups::kBlindMs);
 }
 
 TEST_F(TimeOfTheReaderObserver, ComesForItAlsoWhenSomethingChangedMeanwhile) {
     while (since_growth_ms() < 5000) {
         pass_a_round();
     }
-    ASSERT_LT(since_growth_ms(), expansion::BlindGroups::kBlindMs);
+    ASSERT_LT(since_growth_ms(), insight::BlindGroups::kBlindMs);
     ASSERT_EQ(client_->produce_value("t", 2, "waits").error, ErrorCode::none);
     (void)observer().settle_round(*table(), now_);
-    while (!has_finding(expansion::HazardId::group_blind, "t") && rounds_ < 100) {
+    while (!has_finding(insight::HazardId::group_blind, "t") && rounds_ < 100) {
         pass_a_round();
     }
-    EXPECT_EQ(since_growth_ms(), expansion::BlindGroups::kBlindMs);
+    EXPECT_EQ(since_growth_ms(), insight::BlindGroups::kBlindMs);
 }
 
 TEST_F(TimeOfTheReaderObserver, ComesSeldomWhereNothingIsDue) {
@@ -377,7 +377,7 @@ TEST_F(TimeOfTheReaderObserver, AsksForPositionsAgainWhenItRemembersNoMoreGroups
     const runtime::TopicState& topic = *table()->find("t");
     const auto commit_of = [&](std::size_t number) {
         observer().reports().on_commit(topic, "g" + std::to_string(number), {"client", "/127.0.0.1"}, {7}, {},
-                                       expansion::Inversions::Positions(), now_.wall);
+                                       insight::Inversions::Positions(), now_.wall);
     };
     for (std::size_t number = 0; number < runtime::ToldPositions::kGroupsMax; ++number) {
         ASSERT_TRUE(observer().reports().wants_positions(topic, "g" + std::to_string(number))) << number;

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/02_list_offsets.h"
 #include "protocol/messages/10_find_coordinator.h"

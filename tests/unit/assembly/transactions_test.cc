@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "broker/catalog/features.h"
 #include "broker/runtime/coordinators/hanging_transactions.h"
 #include "broker/runtime/coordinators/outward_writes.h"
-#include "broker/topics/features.h"
 #include "storage/log_directory.h"
 #include "tests/unit/assembly/assembled_transactions.h"
 
@@ -248,8 +248,9 @@ TEST_F(Transactions, AreForgottenWithTheTopicOfTheirCoordinators) {
     EXPECT_FALSE(is_open("t"));
     EXPECT_THAT(transactions_in("t"), ElementsAre("0/0", "abort 0/0"));
     EXPECT_EQ(fetch_offset("g"), (Fetched{ErrorCode::none, -1}));
-    in_turn(
-        [&](runtime::Turn& turn) { ASSERT_TRUE(services().catalog.make_topic_of(topics::CoordinatorKind::transactions, turn)); });
+    in_turn([&](runtime::Turn& turn) {
+        ASSERT_TRUE(services().catalog.make_topic_of(catalog::CoordinatorKind::transactions, turn));
+    });
     EXPECT_EQ(end("a", producer, true).error, ErrorCode::invalid_producer_id_mapping);
     const Producer next = init("a");
     EXPECT_NE(next.id, producer.id);
@@ -321,11 +322,11 @@ TEST_F(Transactions, OfManyIdsAreThereAfterACleanStopAndAKill) {
 TEST_F(Transactions, FollowTheFinalizedLevelOfTheirFeature) {
     const auto finalize = [&](std::int16_t level, std::int8_t upgrade_type) {
         in_turn([&](runtime::Turn& turn) {
-            const topics::UpdateFeaturesCommand command{
-                .updates = {{.feature = topics::kTransactionVersion, .level = level, .upgrade_type = upgrade_type}}};
-            const auto reply = services().catalog.change<topics::UpdateFeaturesReply>(
-                turn, [&](const topics::CatalogCore& core, const topics::CatalogContext&) {
-                    return topics::update_features(core.snapshot(), command, BrokerId{0});
+            const catalog::UpdateFeaturesCommand command{
+                .updates = {{.feature = catalog::kTransactionVersion, .level = level, .upgrade_type = upgrade_type}}};
+            const auto reply = services().catalog.change<catalog::UpdateFeaturesReply>(
+                turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
+                    return catalog::update_features(core.snapshot(), command, BrokerId{0});
                 });
             ASSERT_TRUE(reply && !reply->error.failed());
         });

@@ -6,9 +6,9 @@
 #include <cerrno>
 
 #include "broker/config/log_setup.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/faulty_file_system.h"

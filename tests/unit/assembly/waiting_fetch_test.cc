@@ -14,9 +14,9 @@
 
 #include "broker/access/authorizer.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/growth/expansion_worker.h"
 #include "broker/runtime/growth/expansions.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "protocol/messages/01_fetch.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/in_process_broker.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/02_list_offsets.h"
 #include "protocol/messages/03_metadata.h"

@@ -13,7 +13,7 @@
 
 #include "broker/coordination/effects.h"
 #include "broker/handlers/repeats.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/10_find_coordinator.h"
 #include "protocol/messages/22_init_producer_id.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "broker/handlers/group_replies.h"
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "protocol/codec.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/01_fetch.h"

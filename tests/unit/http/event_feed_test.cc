@@ -14,15 +14,15 @@
 namespace partita::http {
 namespace {
 
-using expansion::Finding;
-using expansion::HazardId;
+using insight::Finding;
+using insight::HazardId;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const access::Authorizer kEverybodyMayHear(nullptr);
 
 Finding stale_producer(const std::string& client, const std::string& topic = "orders") {
-    return expansion::make_finding(HazardId::stale_producer, {.topic = topic, .client_id = client}, "condition");
+    return insight::make_finding(HazardId::stale_producer, {.topic = topic, .client_id = client}, "condition");
 }
 
 /// Keeps what it is offered, as "opened x".

@@ -21,11 +21,11 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace websocket = beast::websocket;
 using asio::ip::tcp;
-using expansion::Finding;
-using expansion::HazardId;
+using insight::Finding;
+using insight::HazardId;
 
 Finding finding_about(const std::string& client, const std::string& condition = "condition") {
-    return expansion::make_finding(HazardId::stale_producer, {.topic = "orders", .client_id = client}, condition);
+    return insight::make_finding(HazardId::stale_producer, {.topic = "orders", .client_id = client}, condition);
 }
 
 /// Sockets of the server's side on a thread of their own; clients are blocking ones on the test's.

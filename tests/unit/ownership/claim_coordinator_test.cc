@@ -6,7 +6,7 @@
 #include <random>
 #include <span>
 
-#include "broker/ownership/ownership_findings.h"
+#include "broker/insight/ownership/ownership_findings.h"
 #include "tests/unit/ownership/claims_fixture.h"
 
 namespace partita::ownership {
@@ -285,12 +285,12 @@ TEST_F(Claims, WhatExpiredIsLostAndStolenOnceItsOwnerGoesOn) {
 TEST_F(Claims, WhoWritesCheckpointsAfterATheftIsASecondOwner) {
     taken({.owner = "web-1"});
     taken({.owner = "web-2", .owner_level = 1});
-    EXPECT_TRUE(ownership_findings("billing", history(), store.now.wall).empty());
+    EXPECT_TRUE(insight::ownership_findings("billing", history(), store.now.wall).empty());
     store.pass(40);
     store.checkpoint("web-1", 0, 99);
-    const auto found = ownership_findings("billing", history(), store.now.wall);
+    const auto found = insight::ownership_findings("billing", history(), store.now.wall);
     ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found.front().id, expansion::HazardId::two_owners);
+    EXPECT_EQ(found.front().id, insight::HazardId::two_owners);
     EXPECT_THAT(found.front().condition,
                 ::testing::HasSubstr("web-1 of 10.0.0.7 (member web-1) has lost its claim in billing (stolen), and goes on: it "
                                      "committed offset 99 of orders 0, which web-2 of 10.0.0.7 (member web-2) had for 40 ms"));
@@ -304,7 +304,7 @@ TEST_F(Claims, WhoIsLateAfterAFairTakeoverRaisesNoFinding) {
         taken({.owner = "web-2", .partition = partition, .tag = store.claim_of(partition)->tag});
         EXPECT_EQ(store.checkpoint("web-1", partition, 9).refusal, Refusal::stolen);
     }
-    EXPECT_TRUE(ownership_findings("billing", history(), store.now.wall).empty());
+    EXPECT_TRUE(insight::ownership_findings("billing", history(), store.now.wall).empty());
 }
 
 TEST_F(Claims, OwnersThatComeAndGoAreNotRememberedForEver) {

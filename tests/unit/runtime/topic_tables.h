@@ -3,18 +3,18 @@
 #include <memory>
 #include <utility>
 
-#include "broker/runtime/partitions/topic_table.h"
-#include "tests/unit/topics/catalog_fixture.h"
+#include "broker/logs/topic_table.h"
+#include "tests/unit/catalog/catalog_fixture.h"
 
 namespace partita::runtime {
 
 /// The table that the running broker would publish for this catalog, with partitions that have no logs: for listeners, which look
 /// at topics and not at records.
-inline std::shared_ptr<const TopicTable> table_without_logs(topics::TestCatalog& catalog) {
+inline std::shared_ptr<const TopicTable> table_without_logs(catalog::TestCatalog& catalog) {
     auto table = std::make_shared<TopicTable>();
     table->catalog = catalog.core().snapshot();
     std::uint64_t key = 0;
-    for (const topics::Topic& topic : table->catalog->topics()) {
+    for (const catalog::Topic& topic : table->catalog->topics()) {
         auto state = std::make_shared<TopicState>();
         state->topic = table->catalog->share_topic(topic.id);
         state->config = std::make_shared<const config::TopicConfig>();

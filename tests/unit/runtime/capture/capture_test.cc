@@ -9,11 +9,11 @@
 #include <functional>
 #include <numeric>
 
-#include "broker/runtime/partitions/published_topics.h"
+#include "broker/logs/published_topics.h"
 #include "tests/support/avro_events.h"
 #include "tests/support/storage_fixture.h"
+#include "tests/unit/catalog/catalog_fixture.h"
 #include "tests/unit/runtime/still_clock.h"
-#include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::runtime {
 namespace {
@@ -64,9 +64,9 @@ class CaptureTest : public ::testing::Test {
     void publish() {
         auto table = std::make_shared<TopicTable>();
         table->catalog = catalog_.core().snapshot();
-        for (const topics::Topic& topic : table->catalog->topics()) {
+        for (const catalog::Topic& topic : table->catalog->topics()) {
             auto state = std::make_shared<TopicState>();
-            const auto configured = std::make_shared<topics::Topic>(topic);
+            const auto configured = std::make_shared<catalog::Topic>(topic);
             configured->configs = configs_;
             state->topic = configured;
             state->config = std::make_shared<const config::TopicConfig>();
@@ -153,7 +153,7 @@ class CaptureTest : public ::testing::Test {
     std::unique_ptr<test::StorageWorld> world_;
     std::shared_ptr<PartitionLog> log_;
     std::unique_ptr<test::MemoryFileSystem> files_;
-    topics::TestCatalog catalog_;
+    catalog::TestCatalog catalog_;
     config::ConfigMap configs_;
     config::CurrentConfig config_{broker_config()};
     PublishedTopics topics_;
@@ -286,7 +286,7 @@ TEST_F(CaptureTest, GoesOnWhereItStoppedWhenItWasSwitchedOff) {
 TEST_F(CaptureTest, ATopicThatWasDeletedLeavesItsFilesAndNothingElse) {
     append({.records = 2});
     pass(kIntervalMs);
-    const topics::DeleteTopicsCommand deletion{.topics = {{.name = "orders", .id = {}}}, .client = {}};
+    const catalog::DeleteTopicsCommand deletion{.topics = {{.name = "orders", .id = {}}}, .client = {}};
     ASSERT_FALSE(catalog_.carry_out(catalog_.core().delete_topics(deletion, catalog_.context())).topics.at(0).error.failed());
     publish();
     pass(1000);

@@ -4,12 +4,12 @@
 
 #include <limits>
 
-#include "tests/unit/topics/catalog_fixture.h"
+#include "tests/unit/catalog/catalog_fixture.h"
 
 namespace partita::runtime {
 namespace {
 
-using topics::QuotaEntity;
+using catalog::QuotaEntity;
 
 constexpr QuotaClient client(std::string_view id, std::string_view user = "ANONYMOUS") { return {user, id}; }
 constexpr Now at(std::int64_t ms) { return {Instant{ms}, TimestampMs{ms}}; }
@@ -18,13 +18,13 @@ class ClientThrottlesTest : public ::testing::Test {
   protected:
     void limit(QuotaEntity entity, std::string_view key, std::optional<double> rate) {
         const auto reply = catalog_.carry_out(
-            topics::alter_client_quotas(catalog_.core().snapshot(), {{{std::move(entity), {{key, rate}}}}, false}));
+            catalog::alter_client_quotas(catalog_.core().snapshot(), {{{std::move(entity), {{key, rate}}}}, false}));
         ASSERT_FALSE(reply.entities.front().error.failed()) << *reply.entities.front().error.message;
         throttles_.follow(catalog_.core().snapshot());
     }
 
-    topics::TestCatalog catalog_;
-    ClientThrottles throttles_{topics::QuotaWindows{}};
+    catalog::TestCatalog catalog_;
+    ClientThrottles throttles_{catalog::QuotaWindows{}};
 };
 
 TEST_F(ClientThrottlesTest, OnlyWhatSomebodyHasAQuotaOfIsLimited) {

@@ -46,7 +46,7 @@ class NotingHost final : public CoordinatorHost {
 class CoordinatorHostsTest : public ::testing::Test {
   protected:
     CoordinatorHostsTest() {
-        hosts_.add(topics::CoordinatorKind::groups, host_);
+        hosts_.add(catalog::CoordinatorKind::groups, host_);
         table_ = table_without_logs(catalog_);
     }
     void tell() {
@@ -61,7 +61,7 @@ class CoordinatorHostsTest : public ::testing::Test {
     }
     /// By one request.
     void remove(std::initializer_list<std::string_view> names) {
-        topics::DeleteTopicsCommand command;
+        catalog::DeleteTopicsCommand command;
         for (const std::string_view name : names) {
             command.topics.push_back({.name = std::optional<std::string_view>(name)});
         }
@@ -72,7 +72,7 @@ class CoordinatorHostsTest : public ::testing::Test {
         tell();
     }
 
-    topics::TestCatalog catalog_;
+    catalog::TestCatalog catalog_;
     NotingHost host_;
     CoordinatorHosts hosts_;
     std::shared_ptr<const TopicTable> table_;

@@ -4,15 +4,15 @@
 
 #include <cerrno>
 
+#include "broker/logs/published_topics.h"
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
 #include "broker/runtime/coordinators/outward_writes.h"
-#include "broker/runtime/partitions/published_topics.h"
 #include "storage/metadata_store.h"
 #include "tests/support/broker_process.h"
 #include "tests/support/storage_fixture.h"
+#include "tests/unit/catalog/catalog_fixture.h"
 #include "tests/unit/runtime/coordinators/toy_coordinator.h"
 #include "tests/unit/runtime/still_clock.h"
-#include "tests/unit/topics/catalog_fixture.h"
 
 namespace partita::runtime {
 
@@ -143,7 +143,7 @@ class CoordinatorShardsTest : public ::testing::Test {
     test::TemporaryDirectory directory_;
     test::StorageWorld world_;
     std::unique_ptr<MetadataStore> store_;
-    topics::TestCatalog catalog_;
+    catalog::TestCatalog catalog_;
     PublishedTopics topics_;
     test::StillClock clock_;
     Turns turns_{topics_, 1, 0, clock_};

@@ -18,7 +18,7 @@ TopicId id(std::uint8_t last) {
 }
 
 std::string encoded(std::int32_t epoch) {
-    expansion::Fence fence;
+    insight::Fence fence;
     fence.open(epoch, 2, 4, kOpened, {}, kOpened);
     return fence.encode();
 }

@@ -10,7 +10,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 GrowthFacts facts(ExpansionMode mode, std::int32_t new_count = 12) {
-    auto topic = std::make_shared<topics::Topic>();
+    auto topic = std::make_shared<catalog::Topic>();
     topic->name = "orders";
     topic->partition_count = 6;
     GrowthFacts facts{.topic = topic, .new_count = new_count, .mode = mode};
@@ -33,7 +33,7 @@ TEST(JudgedGrowth, OfModeFaithfulHappensAndTellsWhoAsked) {
 TEST(JudgedGrowth, OfModeSafeOffsetsSeedsEveryGroupUpToWhatTheRecordCanName) {
     GrowthFacts many = facts(ExpansionMode::safe_offsets);
     EXPECT_THAT(judge_growth(many, {}).judged.circumstances->seeded_groups, ElementsAre("a", "b"));
-    many.planned.groups.assign(topics::ExpansionCircumstances::kGroupsMax, {.group_id = "g"});
+    many.planned.groups.assign(catalog::ExpansionCircumstances::kGroupsMax, {.group_id = "g"});
     EXPECT_FALSE(judge_growth(many, {}).judged.refusal.failed());
     many.planned.groups.push_back({.group_id = "h"});
     EXPECT_EQ(judge_growth(many, {}).judged.refusal.code, ErrorCode::policy_violation);
@@ -52,7 +52,7 @@ TEST(JudgedGrowth, WaitsForGroupsThatAreNotKnownExceptInModeFaithful) {
 
 TEST(JudgedGrowth, OfAGuardedTopicThatIsNotDrainedIsRefusedUntilItIsConfirmed) {
     GrowthFacts guarded = facts(ExpansionMode::guarded);
-    guarded.guard = expansion::GuardFacts{.topic = "orders", .old_count = 6, .new_count = 12};
+    guarded.guard = insight::GuardFacts{.topic = "orders", .old_count = 6, .new_count = 12};
     guarded.guard->groups = {{.group_id = "a", .unread = {.records = 5}}};
     GrowthVerdict verdict = judge_growth(guarded, {});
     EXPECT_THAT(*verdict.judged.refusal.message, HasSubstr("group a has not read 5 records"));

@@ -11,13 +11,13 @@ using Kind = ExpansionStep::Kind;
 using ::testing::ElementsAre;
 
 GrowingTopic topic_in(std::string mode, std::vector<std::string> seeded = {}) {
-    auto before = std::make_shared<topics::Topic>();
+    auto before = std::make_shared<catalog::Topic>();
     before->name = "orders";
     before->partition_count = 6;
-    topics::ExpansionCircumstances known;
+    catalog::ExpansionCircumstances known;
     known.mode = std::move(mode);
     known.seeded_groups = std::move(seeded);
-    return {before, 12, {{}, topics::bounded_circumstances(std::move(known))}};
+    return {before, 12, {{}, catalog::bounded_circumstances(std::move(known))}};
 }
 
 std::vector<Kind> kinds(const std::vector<ExpansionStep>& steps) {

@@ -6,7 +6,7 @@
 #include "broker/runtime/queries/topic_producers.h"
 #include "broker/runtime/queries/topic_sizes.h"
 #include "tests/support/storage_fixture.h"
-#include "tests/unit/topics/catalog_fixture.h"
+#include "tests/unit/catalog/catalog_fixture.h"
 
 namespace partita::runtime {
 namespace {
@@ -20,7 +20,7 @@ class TopicQueries : public ::testing::Test {
         ASSERT_FALSE(catalog_.create("a", 1).failed());
         table_.catalog = catalog_.core().snapshot();
         int log = 0;
-        for (const topics::Topic& topic : table_.catalog->topics()) {
+        for (const catalog::Topic& topic : table_.catalog->topics()) {
             auto state = std::make_shared<TopicState>();
             state->topic = table_.catalog->share_topic(topic.id);
             for (std::int32_t index = 0; index < topic.partition_count; ++index, ++log) {
@@ -38,7 +38,7 @@ class TopicQueries : public ::testing::Test {
         return batch.size();
     }
 
-    topics::TestCatalog catalog_;
+    catalog::TestCatalog catalog_;
     test::StorageWorld world_;
     TopicTable table_;
 };

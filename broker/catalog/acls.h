@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "broker/access/acl.h"
+#include "broker/catalog/catalog.h"
+#include "broker/catalog/catalog_commands.h"
+
+/// CreateAcls and DeleteAcls: Kafka's rules, errors and texts. The catalog keeps ACLs whether or not the broker has an
+/// authorizer.
+namespace partita::catalog {
+
+/// Most ACLs that one request may add or remove, as in Kafka. A catalog keeps `access::AclIndex::kAclsMax` of them.
+inline constexpr std::size_t kMaxAclsPerRequest = 10'000;
+
+/// An ACL as a request names it, with any codes.
+struct AclToCreate {
+    std::int8_t resource = 0;
+    std::int8_t pattern = 0;
+    std::string_view name;
+    std::string_view principal;
+    std::string_view host;
+    std::int8_t operation = 0;
+    std::int8_t effect = 0;
+};
+
+struct CreateAclsCommand {
+    std::vector<AclToCreate> acls;
+};
+
+/// One result per ACL, in the order of the command. An ACL that is there already is no failure. When one says ANY or MATCH, which
+/// are for filters, all are refused.
+struct CreateAclsReply {
+    std::vector<CatalogError> results;
+};
+
+[[nodiscard]] Decision<CreateAclsReply> create_acls(const CatalogPointer& catalog, const CreateAclsCommand& command);
+
+struct DeleteAclsCommand {
+    std::vector<access::AclFilter> filters;
+};
+
+struct DeletedAcls {
+    CatalogError error;
+    /// Ascending by the order of Acl. Another filter of the command may have the same.
+    std::vector<access::AclPointer> acls;
+};
+
+/// One result per filter. When the filters mean more than `kMaxAclsPerRequest`, all are refused.
+struct DeleteAclsReply {
+    std::vector<DeletedAcls> results;
+};
+
+[[nodiscard]] Decision<DeleteAclsReply> delete_acls(const CatalogPointer& catalog, const DeleteAclsCommand& command);
+
+}  // namespace partita::catalog

@@ -1,0 +1,383 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/catalog/catalog.h"
+#include "protocol/error_code.h"
+#include "protocol/required.h"
+#include "protocol/types.h"
+
+/// What goes into the catalog core and what comes out. Commands borrow from the request; replies and effects own what
+/// they hold.
+namespace partita::catalog {
+
+// Bounds ---------------------------------------------------------------------------------------------
+
+/// Most partitions that one CreateTopics may ask for, and most records that Kafka writes for one
+/// request (measured on 4.3.1: a topic record, a record per config and one per partition).
+inline constexpr std::int64_t kMaxPartitionsPerRequest = 10000;
+inline constexpr std::int64_t kMaxRecordsPerRequest = 10000;
+inline constexpr std::int64_t kProducerIdBlockSize = 1000;
+inline constexpr std::size_t kMaxTopicNameLength = 249;
+/// Longest value of a config, in UTF-16 units as Java counts.
+inline constexpr std::size_t kMaxConfigValueLength = 32767;
+
+// Errors ---------------------------------------------------------------------------------------------
+
+/// A result as replies carry it. `message` is null where Kafka sends null.
+struct CatalogError {
+    ErrorCode code = ErrorCode::none;
+    std::optional<std::string> message;
+
+    [[nodiscard]] bool failed() const { return code != ErrorCode::none; }
+    friend bool operator==(const CatalogError&, const CatalogError&) = default;
+};
+
+/// Why persisted records are no catalog.
+struct [[nodiscard]] CatalogReplayError {
+    enum class Kind {
+        /// Bytes that no version of the program writes: damage.
+        corrupt,
+        /// Written by a newer version of the program.
+        newer_version,
+    };
+    Kind kind = Kind::corrupt;
+    /// A sentence that names the record.
+    std::string message;
+};
+
+/// Empty for a valid topic name, else Kafka's text ("Topic name is invalid: ...").
+[[nodiscard]] std::optional<std::string> topic_name_problem(std::string_view name);
+
+// Configs --------------------------------------------------------------------------------------------
+
+enum class ConfigResourceType : std::int8_t {
+    unknown = 0,
+    topic = 2,
+    broker = 4,
+    broker_logger = 8,
+    client_metrics = 16,
+    group = 32,
+    // The catalog's own: no number that a request may name.
+    client_quota = -1,
+    scram_credential = -2,
+};
+
+struct ConfigResource {
+    ConfigResourceType type = ConfigResourceType::unknown;
+    /// Topic, broker id in decimal ("" for the default of all brokers), group, or subscription.
+    std::string_view name;
+};
+
+/// Judges names and values of configs. The catalog knows no config; the shell plugs in the definitions.
+class ConfigRules {
+  public:
+    virtual ~ConfigRules() = default;
+
+    /// Judges the complete set of a resource's overrides as it would be after the change; `current` is the set before
+    /// it. Does not ask whether the resource exists. `none` accepts.
+    [[nodiscard]] virtual CatalogError validate(const ConfigResource& resource, const ConfigMap& overrides,
+                                                const ConfigMap& current) const = 0;
+    /// Whether values are comma-separated lists, so that APPEND and SUBTRACT work.
+    [[nodiscard]] virtual bool is_list(ConfigResourceType type, std::string_view name) const = 0;
+    /// The value of a list that the resource does not set: what APPEND and SUBTRACT start from.
+    [[nodiscard]] virtual std::optional<std::string> default_value(ConfigResourceType type, std::string_view name) const = 0;
+};
+
+// Surroundings ---------------------------------------------------------------------------------------
+
+/// What a catalog may hold where topics are sold in tiers, beside Kafka's rules. Topics that the broker keeps for itself do not
+/// count.
+struct CatalogLimits {
+    /// Whose limits they are, for refusals: "the standard tier".
+    Required<std::string> of;
+    Required<std::int32_t> topics;
+    Required<std::int32_t> partitions_of_topic;
+    /// Of all topics together.
+    Required<std::int64_t> partitions;
+    /// The longest retention.ms that a topic may be given; one for ever (-1) is beyond it.
+    Required<std::int64_t> retention_ms;
+    /// Whether a topic may get more partitions than it was made with.
+    Required<bool> adds_partitions;
+};
+
+/// The broker configs that the catalog acts on. The shell passes them anew with every command, since some may change.
+struct CatalogSettings {
+    /// The registered brokers, all of them alive. With one node: its own id.
+    Required<std::vector<BrokerId>> brokers;
+    Required<std::int32_t> num_partitions;
+    Required<std::int32_t> default_replication_factor;
+    Required<bool> delete_topic_enable;
+    /// False when all log directories are cordoned (KIP-1066): then a partition is placed only by an assignment that
+    /// names the broker.
+    Required<bool> takes_new_partitions;
+    /// Mostly null.
+    Required<std::optional<CatalogLimits>> limits;
+    Required<std::int32_t> offsets_topic_num_partitions;
+    Required<std::int32_t> offsets_topic_segment_bytes;
+    Required<std::int32_t> transaction_state_log_num_partitions;
+    Required<std::int32_t> transaction_state_log_segment_bytes;
+    Required<std::int32_t> transaction_state_log_min_isr;
+    Required<std::int32_t> share_coordinator_state_topic_num_partitions;
+    Required<std::int32_t> share_coordinator_state_topic_segment_bytes;
+    Required<std::int32_t> share_coordinator_state_topic_min_isr;
+};
+
+class MutationQuotas;
+
+struct CatalogContext {
+    Now now;
+    const CatalogSettings& settings;
+    /// Returns a fresh random id (version 4). The core asks again when the id is zero, reserved or in use.
+    std::function<TopicId()> next_topic_id;
+    /// Returns the log end offsets of a topic's partitions, by index; the core calls it at the cut. Partitions beyond
+    /// the result are empty. May be unset where no expansion can happen.
+    std::function<std::vector<Offset>(const Topic&)> log_end_offsets;
+    /// What clients have used of their controller_mutation_rate, see mutation_quotas.h. Null where that is not counted.
+    MutationQuotas* mutation_quotas = nullptr;
+};
+
+// Effects --------------------------------------------------------------------------------------------
+
+/// A record of the catalog's log. It replaces earlier records of its key; without a value it removes them.
+struct CatalogRecord {
+    std::string key;
+    std::optional<std::string> value;
+};
+
+/// What a command changed, for those who act on it.
+struct CatalogChange {
+    enum class Kind {
+        topic_created,
+        topic_deleted,
+        topic_expanded,
+        /// An earlier expansion was recorded in more detail; partition counts did not change.
+        expansion_annotated,
+        topic_reconfigured,
+        configs_changed,
+        acls_changed,
+        delegation_tokens_changed,
+        identity_changed,
+    };
+    Kind kind = Kind::topic_created;
+    /// Null for topic_created, and for changes that concern no topic.
+    TopicPointer before;
+    /// Null for topic_deleted, and for changes that concern no topic. The newest expansion is
+    /// `after->expansions.back()`.
+    TopicPointer after;
+    /// For configs_changed.
+    ConfigResourceType resource_type = ConfigResourceType::unknown;
+    std::string resource_name;
+};
+
+struct Effects {
+    /// The shell has to persist them together, all or none.
+    std::vector<CatalogRecord> records;
+    std::vector<CatalogChange> changes;
+    /// The catalog after the change; null when nothing changes.
+    CatalogPointer next;
+    /// The sequence of the snapshot that the command was decided on.
+    std::int64_t base_sequence = 0;
+
+    [[nodiscard]] bool empty() const { return next == nullptr; }
+};
+
+template <class Reply>
+struct Decision {
+    Reply reply;
+    Effects effects;
+};
+
+// Commands and replies -------------------------------------------------------------------------------
+
+struct InitialiseReply {
+    std::string cluster_id;
+};
+
+struct NamedConfig {
+    std::string_view name;
+    std::optional<std::string_view> value;
+};
+
+struct ManualAssignment {
+    PartitionIndex partition;
+    std::vector<BrokerId> brokers;
+};
+
+struct TopicToCreate {
+    std::string_view name;
+    std::int32_t num_partitions = -1;
+    std::int16_t replication_factor = -1;
+    /// Not empty: `num_partitions` and `replication_factor` must be -1.
+    std::vector<ManualAssignment> assignments;
+    std::vector<NamedConfig> configs;
+};
+
+/// The client that creates or deletes partitions, for the quota that counts them.
+struct MutatingClient {
+    /// The name of its principal.
+    std::string_view user;
+    std::string_view client_id;
+    /// Beyond the quota, newer versions of the requests are refused; older ones are served, and the client waits
+    /// afterwards.
+    bool may_be_refused = false;
+};
+
+struct CreateTopicsCommand {
+    std::vector<TopicToCreate> topics;
+    bool validate_only = false;
+    MutatingClient client;
+};
+
+struct CreatedTopic {
+    std::string name;
+    CatalogError error;
+    /// The id of the new topic (of the existing one for `auto_create_topic`). Zero on errors. With validate_only the
+    /// reply has an id too, as Kafka's, but no topic will have it.
+    TopicId id;
+    std::int32_t num_partitions = -1;
+    std::int16_t replication_factor = -1;
+    /// The overrides that were stored; the handler derives the effective configs from them.
+    ConfigMap configs;
+};
+
+struct CreateTopicsReply {
+    std::vector<CreatedTopic> topics;
+    /// How long the client has to wait because of its quota.
+    std::int64_t throttle_ms = 0;
+};
+
+/// A topic by name or by id. Up to DeleteTopics v5 the id is zero.
+struct TopicReference {
+    std::optional<std::string_view> name;
+    TopicId id;
+};
+
+struct DeleteTopicsCommand {
+    std::vector<TopicReference> topics;
+    /// Below 3 a request is refused with INVALID_REQUEST while deletion is disabled, from 3 on with
+    /// TOPIC_DELETION_DISABLED.
+    std::int16_t request_version = 6;
+    MutatingClient client;
+    /// The request came with no time left: every topic is refused with REQUEST_TIMED_OUT, unless deletion is disabled.
+    bool has_no_time = false;
+};
+
+struct DeletedTopic {
+    std::optional<std::string> name;
+    TopicId id;
+    CatalogError error;
+};
+
+struct DeleteTopicsReply {
+    std::vector<DeletedTopic> topics;
+    std::int64_t throttle_ms = 0;
+};
+
+/// What the shell judged about one expansion before the command, from facts that it gathered.
+struct JudgedExpansion {
+    /// The error to refuse the expansion with; `none` lets it happen.
+    CatalogError refusal;
+    /// The circumstances to record, see `bounded_circumstances`; null for none.
+    std::shared_ptr<const ExpansionCircumstances> circumstances;
+};
+
+/// Cuts what exceeds the bounds of `ExpansionCircumstances`, and sorts its lists.
+[[nodiscard]] std::shared_ptr<const ExpansionCircumstances> bounded_circumstances(ExpansionCircumstances known);
+
+struct TopicToExpand {
+    std::string_view name;
+    /// The count after the expansion.
+    std::int32_t count = 0;
+    /// Brokers of each new partition; null to let the broker choose.
+    std::optional<std::vector<std::vector<BrokerId>>> assignments;
+    /// The judgement, which counts once Kafka's rules allow the expansion, also with validate_only. Null when nobody
+    /// judged it.
+    const JudgedExpansion* judged = nullptr;
+};
+
+struct CreatePartitionsCommand {
+    std::vector<TopicToExpand> topics;
+    bool validate_only = false;
+    MutatingClient client;
+};
+
+struct ExpandedTopic {
+    std::string name;
+    CatalogError error;
+};
+
+struct CreatePartitionsReply {
+    std::vector<ExpandedTopic> topics;
+    std::int64_t throttle_ms = 0;
+};
+
+/// The switches of producers, all in one epoch of one topic, that were proven since the last command.
+struct RecordProducerSwitchesCommand {
+    TopicId topic_id;
+    std::int32_t epoch = 0;
+    std::vector<ProducerSwitch> switches;
+};
+
+struct RecordProducerSwitchesReply {
+    /// 0 when the topic or the epoch is gone. Producers that are recorded already do not count.
+    std::int32_t recorded = 0;
+    /// Switches that were not recorded because of `ExpansionEpoch::kProducerSwitchesMax`.
+    std::int32_t beyond_bound = 0;
+};
+
+enum class AlterOperation : std::int8_t { set = 0, remove = 1, append = 2, subtract = 3 };
+
+struct ConfigChange {
+    std::string_view name;
+    /// A number that is not an `AlterOperation` is refused.
+    std::int8_t operation = 0;
+    std::optional<std::string_view> value;
+};
+
+struct ResourceToAlter {
+    ConfigResource resource;
+    std::vector<ConfigChange> changes;
+};
+
+struct IncrementalAlterConfigsCommand {
+    std::vector<ResourceToAlter> resources;
+    bool validate_only = false;
+};
+
+struct ResourceToReplace {
+    ConfigResource resource;
+    std::vector<NamedConfig> configs;
+};
+
+struct AlterConfigsCommand {
+    std::vector<ResourceToReplace> resources;
+    bool validate_only = false;
+};
+
+struct AlteredResource {
+    ConfigResourceType type = ConfigResourceType::unknown;
+    std::string name;
+    CatalogError error;
+};
+
+/// One result per resource of the request, in its order.
+struct AlterConfigsReply {
+    std::vector<AlteredResource> resources;
+};
+
+struct ProducerIdBlockReply {
+    CatalogError error;
+    ProducerId first = kNoProducerId;
+    std::int64_t count = 0;
+};
+
+}  // namespace partita::catalog

@@ -1,0 +1,64 @@
+#include "broker/catalog/catalog_core.h"
+
+#include <limits>
+#include <utility>
+
+#include "broker/catalog/catalog_image.h"
+#include "broker/catalog/change_builder.h"
+#include "protocol/assert.h"
+
+namespace partita::catalog {
+
+CatalogCore::CatalogCore(const ConfigRules& rules) : rules_(rules), replayed_(std::make_unique<CatalogImage>()) {}
+
+CatalogCore::~CatalogCore() = default;
+
+std::expected<void, CatalogReplayError> CatalogCore::replay(Bytes key, std::optional<Bytes> value) {
+    PARTITA_ASSERT(replayed_ != nullptr, "records are replayed before finish_replay");
+    return replayed_->replay(key, value);
+}
+
+std::expected<void, CatalogReplayError> CatalogCore::finish_replay() {
+    PARTITA_ASSERT(replayed_ != nullptr, "a replay is finished once");
+    auto snapshot = replayed_->finish();
+    if (!snapshot) {
+        return std::unexpected(snapshot.error());
+    }
+    snapshot_ = std::move(*snapshot);
+    replayed_.reset();
+    return {};
+}
+
+Decision<InitialiseReply> CatalogCore::initialise(std::string_view cluster_id, const FeatureLevels& features,
+                                                  const CatalogContext&) const {
+    ChangeBuilder change(snapshot_);
+    const bool is_new = snapshot_->cluster_id().empty();
+    const std::string id = is_new ? std::string(cluster_id) : snapshot_->cluster_id();
+    if (is_new || snapshot_->finalized_features() != features) {
+        change.set_identity(id, features);
+    }
+    return {{id}, change.finish()};
+}
+
+Decision<ProducerIdBlockReply> CatalogCore::allocate_producer_ids(const CatalogContext&) const {
+    const ProducerId first = snapshot_->next_producer_id();
+    if (first.value > std::numeric_limits<std::int64_t>::max() - kProducerIdBlockSize) {
+        return {{.error = {ErrorCode::unknown_server_error,
+                           "Exhausted all producerIds as the next block's end producerId has exceeded the int64 type "
+                           "limit"}},
+                {}};
+    }
+    ChangeBuilder change(snapshot_);
+    change.set_next_producer_id(ProducerId{first.value + kProducerIdBlockSize});
+    return {{.first = first, .count = kProducerIdBlockSize}, change.finish()};
+}
+
+void CatalogCore::commit(const Effects& effects) {
+    if (effects.empty()) {
+        return;
+    }
+    PARTITA_ASSERT(effects.base_sequence == snapshot_->sequence(), "effects belong to the snapshot they were decided on");
+    snapshot_ = effects.next;
+}
+
+}  // namespace partita::catalog

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/catalog/catalog.h"
+#include "broker/catalog/catalog_commands.h"
+
+/// Client quotas (KIP-546): what kafka-configs sets for users, client ids and addresses. This file stores and describes
+/// them; client_rates.h and mutation_quotas.h count what clients use.
+namespace partita::catalog {
+
+/// Whom a quota is for: types ("user", "client-id", "ip") to names; no name stands for the default of the type.
+using QuotaEntity = std::map<std::string, std::optional<std::string>, std::less<>>;
+/// Quotas by key, ascending: what the catalog stores for an entity.
+using QuotaValues = std::map<std::string, double, std::less<>>;
+
+struct QuotaOperation {
+    std::string_view key;
+    /// No value removes the quota.
+    std::optional<double> value;
+};
+
+struct QuotaAlteration {
+    /// As the request has it: when it names a type twice the last name counts, as in Kafka.
+    QuotaEntity entity;
+    std::vector<QuotaOperation> operations;
+};
+
+struct AlterClientQuotasCommand {
+    std::vector<QuotaAlteration> alterations;
+    bool validate_only = false;
+};
+
+struct AlteredQuotas {
+    QuotaEntity entity;
+    CatalogError error;
+};
+
+/// One result per entity, in the order of the request. When an entity comes twice, its first alteration takes effect,
+/// and the result is a refusal.
+struct AlterClientQuotasReply {
+    std::vector<AlteredQuotas> entities;
+};
+
+[[nodiscard]] Decision<AlterClientQuotasReply> alter_client_quotas(const CatalogPointer& catalog,
+                                                                   const AlterClientQuotasCommand& command);
+
+struct QuotaFilterComponent {
+    std::string_view entity_type;
+    /// 0 this name, 1 the default of the type, 2 any name or default.
+    std::int8_t match_type = 0;
+    std::optional<std::string_view> match;
+};
+
+struct DescribedQuotas {
+    QuotaEntity entity;
+    QuotaValues values;
+};
+
+/// The entities that have all types of the filter, each matching; with `strict` only those without any other type.
+[[nodiscard]] std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(
+    const CatalogSnapshot& catalog, std::span<const QuotaFilterComponent> filter, bool strict);
+
+/// True when the catalog can hold quotas under this name: checks names that were stored, by any version.
+[[nodiscard]] bool is_quota_entity(std::string_view name);
+
+/// The quota of exactly this entity; empty when it has none.
+[[nodiscard]] std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity, std::string_view key);
+
+/// The quota that holds for a client.
+struct QuotaInForce {
+    /// What may be used per second; above 0.
+    double rate = 0;
+    /// Clients with the same bucket are counted together: all clients of a user, all of a client id, or one client id
+    /// of a user.
+    std::string bucket;
+
+    friend bool operator==(const QuotaInForce&, const QuotaInForce&) = default;
+};
+
+/// The most specific quota for a client, in Kafka's order: user and client id; user and any client id; user; then the
+/// same three for any user; then the client id; any client id. Empty when no quota limits the client.
+[[nodiscard]] std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std::string_view user,
+                                                          std::string_view client_id, std::string_view key);
+
+/// The quota of an address in numeric form, else the one for any address, which holds for each address by itself.
+[[nodiscard]] std::optional<QuotaInForce> quota_of_address(const CatalogSnapshot& catalog, std::string_view address,
+                                                           std::string_view key);
+
+}  // namespace partita::catalog

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/access/delegation_token.h"
+#include "broker/catalog/catalog.h"
+#include "broker/catalog/catalog_commands.h"
+
+/// CreateDelegationToken, RenewDelegationToken and ExpireDelegationToken (KIP-48): Kafka's rules and errors. Whether the client
+/// may ask at all, and which token an HMAC names, was decided before.
+namespace partita::catalog {
+
+/// A catalog keeps no more of them: each is a secret that somebody has to keep, too. Kafka has no such limit.
+inline constexpr std::size_t kDelegationTokensMax = 10'000;
+/// Renewers of a token, and the longest name in it. Kafka has no such limits.
+inline constexpr std::size_t kTokenRenewersMax = 100;
+inline constexpr std::size_t kTokenNameBytesMax = 1024;
+
+/// How long tokens live: delegation.token.max.lifetime.ms, delegation.token.expiry.time.ms.
+struct TokenLifetimes {
+    std::int64_t latest_ms = 0;
+    std::int64_t until_renewal_ms = 0;
+};
+
+struct CreateDelegationTokenCommand {
+    access::PrincipalName owner;
+    access::PrincipalName requester;
+    std::vector<access::PrincipalName> renewers;
+    /// 0 and below: as long as the lifetimes allow.
+    std::int64_t lifetime_ms = 0;
+};
+
+/// False for principals of other types, who could neither log in nor renew a token.
+[[nodiscard]] bool names_only_users(const CreateDelegationTokenCommand& command);
+
+/// The token, or why there is none.
+struct CreateDelegationTokenReply {
+    ErrorCode error = ErrorCode::none;
+    access::DelegationToken token;
+};
+
+[[nodiscard]] Decision<CreateDelegationTokenReply> create_delegation_token(const CatalogPointer& catalog,
+                                                                           const CreateDelegationTokenCommand& command,
+                                                                           const TokenLifetimes& lifetimes,
+                                                                           const CatalogContext& context);
+
+struct MoveExpiryCommand {
+    /// Empty for an HMAC of which nobody knows a token.
+    std::string_view token_id;
+    access::PrincipalName requester;
+    /// From now on. Of a renewal 0 and below mean as long as the lifetimes allow; of an expiry what is below 0 means that the
+    /// token is to be removed, also one that has expired.
+    std::int64_t period_ms = 0;
+};
+
+struct MoveExpiryReply {
+    ErrorCode error = ErrorCode::none;
+    /// When the token expires; for one that was removed this is now.
+    std::int64_t expires_ms = 0;
+};
+
+[[nodiscard]] Decision<MoveExpiryReply> renew_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
+                                                               const TokenLifetimes& lifetimes, TimestampMs now);
+[[nodiscard]] Decision<MoveExpiryReply> expire_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
+                                                                const TokenLifetimes& lifetimes, TimestampMs now);
+
+/// Removes those that have expired. The reply says which.
+[[nodiscard]] Decision<std::vector<std::string>> remove_expired_tokens(const CatalogPointer& catalog, TimestampMs now);
+/// True when there are any.
+[[nodiscard]] bool has_expired_tokens(const CatalogSnapshot& catalog, TimestampMs now);
+
+}  // namespace partita::catalog

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "broker/catalog/catalog.h"
+#include "broker/catalog/catalog_commands.h"
+#include "broker/catalog/client_quotas.h"
+
+/// controller_mutation_rate (KIP-599): how many partitions a client may create and delete per second.
+namespace partita::catalog {
+
+/// Kafka's token buckets. A bucket starts full and holds what the rate gives in all windows together. While it is not
+/// overdrawn, a client may take as much as it likes, and then waits until that is paid back.
+class MutationQuotas {
+  public:
+    /// Buckets that are kept. Beyond it, buckets that are full again are forgotten, which changes nothing; when there
+    /// are none, the bucket that was used least recently.
+    static constexpr std::size_t kBucketsMax = 10'000;
+
+    /// `controller.quota.window.num` times `controller.quota.window.size.seconds`: the seconds that a bucket holds.
+    explicit MutationQuotas(std::int64_t window_seconds = 11) : window_seconds_(window_seconds) {}
+
+    struct Charge {
+        /// The bucket was already overdrawn, and nothing was taken.
+        bool is_refused = false;
+        /// Milliseconds until nothing is owed any more, for a client that was refused or cannot be refused; else 0.
+        std::int64_t wait_ms = 0;
+    };
+    /// Takes partitions out of a bucket. `refuses`: takes nothing when the bucket is already overdrawn.
+    [[nodiscard]] Charge charge(const QuotaInForce& quota, std::int64_t partitions, bool refuses, Instant now);
+
+    [[nodiscard]] std::size_t bucket_count() const { return buckets_.size(); }
+
+  private:
+    struct Bucket {
+        double tokens = 0;
+        double rate = 0;
+        Instant updated;
+    };
+
+    [[nodiscard]] double tokens_at(const Bucket& bucket, double rate, Instant now) const;
+    void make_room(Instant now);
+
+    const std::int64_t window_seconds_;
+    std::unordered_map<std::string, Bucket> buckets_;
+};
+
+/// Charges the partitions of one request, topic by topic.
+class MutationMeter {
+  public:
+    MutationMeter(const CatalogSnapshot& catalog, const MutatingClient& client, const CatalogContext& context);
+
+    /// THROTTLING_QUOTA_EXCEEDED, as in Kafka without a text, or `none`.
+    [[nodiscard]] CatalogError charge(std::int64_t partitions);
+    /// How long the last charge that made the client wait makes it wait, in milliseconds.
+    [[nodiscard]] std::int64_t throttle_ms() const { return throttle_ms_; }
+
+  private:
+    MutationQuotas* const quotas_;
+    const bool refuses_;
+    const Instant now_;
+    std::optional<QuotaInForce> quota_;
+    std::int64_t throttle_ms_ = 0;
+};
+
+}  // namespace partita::catalog

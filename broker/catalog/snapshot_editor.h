@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/catalog/catalog.h"
+#include "broker/catalog/catalog_commands.h"
+
+namespace partita::catalog {
+
+/// Makes the next snapshot from a shared one. Only the core and the replay use it.
+class SnapshotEditor {
+  public:
+    explicit SnapshotEditor(const CatalogSnapshot& base) : draft_(std::make_shared<CatalogSnapshot>(base)) {}
+
+    /// The snapshot made so far; later edits are visible through it.
+    [[nodiscard]] const CatalogSnapshot& draft() const { return *draft_; }
+
+    void add_topics(std::vector<TopicPointer> topics);
+    void insert_topic(TopicPointer topic);
+    void replace_topic(TopicPointer topic);
+    void erase_topic(const Topic& topic);
+    /// Configs of a broker, group or client metrics subscription; an empty map removes the resource.
+    void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
+    /// Replaces the configs of all resources of a type.
+    void set_all_configs(ConfigResourceType type, CatalogSnapshot::ConfigsByName configs);
+    void set_acls(std::vector<access::AclPointer> acls) {
+        draft_->acls_ = std::make_shared<const access::AclIndex>(std::move(acls));
+    }
+    /// Ascending by id.
+    void set_delegation_tokens(CatalogSnapshot::DelegationTokens tokens) {
+        draft_->delegation_tokens_ = std::make_shared<const CatalogSnapshot::DelegationTokens>(std::move(tokens));
+    }
+    void set_next_producer_id(ProducerId id) { draft_->next_producer_id_ = id; }
+    void set_identity(std::string cluster_id, FeatureLevels features);
+    void set_sequence(std::int64_t sequence) { draft_->sequence_ = sequence; }
+
+    [[nodiscard]] CatalogPointer finish() { return std::move(draft_); }
+
+  private:
+    [[nodiscard]] std::shared_ptr<const CatalogSnapshot::ConfigsByName>& configs_slot(ConfigResourceType type);
+
+    std::shared_ptr<CatalogSnapshot> draft_;
+};
+
+}  // namespace partita::catalog

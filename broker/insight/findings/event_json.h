@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "broker/insight/findings/finding_json.h"
+#include "broker/insight/findings/findings_board.h"
+
+/// Events of findings as JSON, one line each: the same on the topic `__partita_expansions`, on /v1/events and from
+/// `partita watch`.
+///
+///     {"schema": 1, "sequence": 17, "event": "opened",         or "updated", "closed"; counts from the start of the broker
+///      "displaced": true,                                      only in "closed": it still holds, a worse one took its place
+///      "time_ms": 1763730000000, "opened_ms": 1763730000000,
+///      "finding": {...}}                                       see finding_json.h
+///
+/// Later versions may add members; those above keep name, type and meaning.
+namespace partita::insight {
+
+inline constexpr int kEventSchemaVersion = 1;
+
+/// Without a newline.
+[[nodiscard]] std::string event_json(const FindingEvent& event, KeyStyle style);
+
+/// A finding that is open, for lists: the finding with "opened_ms" and "changed_ms".
+[[nodiscard]] nlohmann::ordered_json open_finding_json(const OpenFinding& open, KeyStyle style);
+
+}  // namespace partita::insight

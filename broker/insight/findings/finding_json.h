@@ -1,0 +1,43 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "broker/insight/findings/finding.h"
+
+/// Findings as JSON: the same object on every channel (plan, HTTP, the events topic, WebSocket).
+///
+///     {"id": "H03", "title": "a backlog will be overtaken", "severity": "block",
+///      "subject": {"topic": "orders", "group": "billing"},     only what it is about
+///      "condition": "...", "count": 1200,
+///      "numbers": {"backlog_records": 1200},                   names are constant for one id
+///      "examples": [{"key": "user-42", "from": 3, "to": 9}],   up to ten
+///      "advice": "..."}
+///
+/// Later versions may add members; those above keep name, type and meaning.
+namespace partita::insight {
+
+/// How keys are shown. Keys can be personal data.
+enum class KeyStyle : std::uint8_t {
+    /// {"key": "user-42"}; a key that is no UTF-8 as {"key_hex": "00ff"}.
+    text,
+    /// {"key_hash": "9f86d081884c7d65"}: the first 8 bytes of the key's SHA-256, in hex. Equal keys have
+    /// equal hashes; who can guess a key can also find it by its hash.
+    hashed,
+};
+
+[[nodiscard]] nlohmann::ordered_json finding_json(const Finding& finding, KeyStyle style);
+
+/// Adds the key to `object` as `style` says.
+void add_key(nlohmann::ordered_json& object, std::string_view key, KeyStyle style);
+
+/// 16 hex digits; see `KeyStyle::hashed`.
+[[nodiscard]] std::string key_hash(std::string_view key);
+/// Two hex digits for each byte.
+[[nodiscard]] std::string to_hex(std::string_view bytes);
+[[nodiscard]] bool is_valid_utf8(std::string_view text);
+/// A name that a client chose, as JSON can carry it: itself, or its bytes in hex when it is no UTF-8.
+[[nodiscard]] std::string name_text(const std::string& name);
+
+}  // namespace partita::insight

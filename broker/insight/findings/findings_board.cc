@@ -1,0 +1,218 @@
+#include "broker/insight/findings/findings_board.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "broker/insight/findings/counted.h"
+#include "protocol/assert.h"
+
+namespace partita::insight {
+namespace {
+
+/// Id and subject as one text. Lengths stand before names, so that no name can look like two.
+std::string identity(const Finding& finding) {
+    const Subject& subject = finding.subject;
+    std::string text = to_string(finding.id);
+    for (const std::string* name : {&subject.topic, &subject.group, &subject.client_id, &subject.client_address}) {
+        text += "|" + std::to_string(name->size()) + ":" + *name;
+    }
+    text += "|p" + (subject.partition ? std::to_string(subject.partition->value) : "");
+    text += "|i" + (subject.producer_id ? std::to_string(subject.producer_id->value) : "");
+    text += "|c" + (subject.client_port ? std::to_string(*subject.client_port) : "");
+    return text;
+}
+
+}  // namespace
+
+std::string_view to_string(FindingEvent::Kind kind) {
+    switch (kind) {
+        case FindingEvent::Kind::opened:
+            return "opened";
+        case FindingEvent::Kind::updated:
+            return "updated";
+        case FindingEvent::Kind::closed:
+            return "closed";
+    }
+    return "";
+}
+
+void FindingsBoard::settle(std::string_view name, std::span<const Finding> current, TimestampMs now) {
+    PARTITA_ASSERT(events_.size() <= kEventsMax, "somebody takes the events");
+    auto place = sources_.find(name);
+    if (place == sources_.end()) {
+        if (current.empty()) {
+            return;
+        }
+        place = sources_.emplace(std::string(name), Source{}).first;
+    }
+    Source& source = place->second;
+    source.refused = {};
+    open_worst_first(source, settle_known(source, current, now), now);
+    if (source.findings.empty() && source.refused == SeverityCounts{}) {
+        sources_.erase(place);
+    }
+    settle_overflow(now);
+}
+
+std::vector<FindingsBoard::Newcomer> FindingsBoard::settle_known(Source& source, std::span<const Finding> current,
+                                                                 TimestampMs now) {
+    std::vector<Newcomer> newcomers;
+    std::set<std::string> seen;
+    for (const Finding& finding : current) {
+        std::string key = identity(finding);
+        if (!seen.insert(key).second) {
+            continue;
+        }
+        if (const auto known = source.findings.find(key); known != source.findings.end()) {
+            update_finding(known->second, finding, now);
+        } else {
+            newcomers.push_back({std::move(key), &finding});
+        }
+    }
+    for (auto held = source.findings.begin(); held != source.findings.end();) {
+        if (seen.contains(held->first)) {
+            ++held;
+            continue;
+        }
+        emit(FindingEvent::Kind::closed, held->second.open.finding, held->second.open.opened, now);
+        --open_count_;
+        held = source.findings.erase(held);
+    }
+    return newcomers;
+}
+
+void FindingsBoard::open_worst_first(Source& source, std::vector<Newcomer> newcomers, TimestampMs now) {
+    std::ranges::stable_sort(newcomers, std::ranges::greater(), [](const Newcomer& one) { return one.finding->severity; });
+    std::optional<std::vector<Place>> places;
+    for (Newcomer& newcomer : newcomers) {
+        const Finding& finding = *newcomer.finding;
+        if (open_count_ >= kOpenMax) {
+            if (!places) {
+                places = this->places();
+            }
+            if (!displace(*places, finding.severity, now)) {
+                ++source.refused[static_cast<std::size_t>(finding.severity)];
+                continue;
+            }
+        }
+        ++open_count_;
+        source.findings.emplace(std::move(newcomer.key), Held{.open = {finding, now, now}, .told = finding, .told_at = now});
+        emit(FindingEvent::Kind::opened, finding, now, now);
+    }
+}
+
+std::vector<FindingsBoard::Place> FindingsBoard::places() {
+    std::vector<Place> places;
+    places.reserve(open_count_);
+    for (auto& [name, source] : sources_) {
+        for (const auto& [key, held] : source.findings) {
+            places.push_back({held.open.finding.severity, held.open.opened, &source, key});
+        }
+    }
+    std::ranges::stable_sort(places, [](const Place& one, const Place& other) {
+        return std::tuple(-static_cast<int>(one.severity), one.opened) <
+               std::tuple(-static_cast<int>(other.severity), other.opened);
+    });
+    return places;
+}
+
+bool FindingsBoard::displace(std::vector<Place>& places, Severity severity, TimestampMs now) {
+    if (places.empty() || places.back().severity >= severity) {
+        return false;
+    }
+    const Place place = std::move(places.back());
+    places.pop_back();
+    const auto held = place.source->findings.find(place.key);
+    PARTITA_ASSERT(held != place.source->findings.end(), "what has a place is open");
+    emit(FindingEvent::Kind::closed, held->second.open.finding, held->second.open.opened, now).is_displaced = true;
+    place.source->findings.erase(held);
+    ++place.source->refused[static_cast<std::size_t>(place.severity)];
+    --open_count_;
+    return true;
+}
+
+std::size_t FindingsBoard::refused() const {
+    std::size_t total = 0;
+    for (const auto& [name, source] : sources_) {
+        for (const std::size_t count : source.refused) {
+            total += count;
+        }
+    }
+    return total;
+}
+
+void FindingsBoard::settle_overflow(TimestampMs now) {
+    SeverityCounts refused{};
+    for (const auto& [name, source] : sources_) {
+        for (std::size_t severity = 0; severity < kSeverities; ++severity) {
+            refused[severity] += source.refused[severity];
+        }
+    }
+    const auto at = [&](Severity severity) { return static_cast<std::int64_t>(refused[static_cast<std::size_t>(severity)]); };
+    const std::int64_t total = at(Severity::info) + at(Severity::warn) + at(Severity::block);
+    if (total == 0) {
+        if (overflow_) {
+            emit(FindingEvent::Kind::closed, overflow_->open.finding, overflow_->open.opened, now);
+            overflow_.reset();
+        }
+        return;
+    }
+    Finding finding = make_finding(HazardId::findings_overflow, {},
+                                   counted(total, "finding holds and is", "findings hold and are") + " not shown (" +
+                                       std::to_string(at(Severity::block)) + " of severity block, " +
+                                       std::to_string(at(Severity::warn)) + " warn, " + std::to_string(at(Severity::info)) +
+                                       " info): " + std::to_string(kOpenMax) + " are kept, the worst ones",
+                                   total);
+    finding.severity = at(Severity::block) > 0 ? Severity::block : at(Severity::warn) > 0 ? Severity::warn : Severity::info;
+    finding.numbers = {
+        {"refused_block", at(Severity::block)}, {"refused_warn", at(Severity::warn)}, {"refused_info", at(Severity::info)}};
+    if (overflow_) {
+        update_finding(*overflow_, finding, now);
+        return;
+    }
+    overflow_ = Held{.open = {finding, now, now}, .told = finding, .told_at = now};
+    emit(FindingEvent::Kind::opened, finding, now, now);
+}
+
+std::vector<FindingEvent> FindingsBoard::take_events() { return std::exchange(events_, {}); }
+
+std::vector<OpenFinding> FindingsBoard::open() const {
+    std::vector<OpenFinding> all;
+    all.reserve(open_count_ + 1);
+    for (const auto& [name, source] : sources_) {
+        for (const auto& [key, held] : source.findings) {
+            all.push_back(held.open);
+        }
+    }
+    if (overflow_) {
+        all.push_back(overflow_->open);
+    }
+    std::ranges::stable_sort(all, [](const OpenFinding& a, const OpenFinding& b) {
+        return std::tuple(-static_cast<int>(a.finding.severity), a.finding.id, std::string_view(a.finding.subject.topic)) <
+               std::tuple(-static_cast<int>(b.finding.severity), b.finding.id, std::string_view(b.finding.subject.topic));
+    });
+    return all;
+}
+
+void FindingsBoard::update_finding(Held& held, const Finding& finding, TimestampMs now) {
+    if (held.open.finding != finding) {
+        held.open.finding = finding;
+        held.open.changed = now;
+    }
+    const bool is_worse = finding.severity > held.told.severity;
+    if (held.told == finding || (!is_worse && now.value - held.told_at.value < kUpdateIntervalMs)) {
+        return;
+    }
+    held.told = finding;
+    held.told_at = now;
+    emit(FindingEvent::Kind::updated, finding, held.open.opened, now);
+}
+
+FindingEvent& FindingsBoard::emit(FindingEvent::Kind kind, const Finding& finding, TimestampMs opened, TimestampMs now) {
+    return events_.emplace_back(
+        FindingEvent{.sequence = ++last_sequence_, .kind = kind, .time = now, .opened = opened, .finding = finding});
+}
+
+}  // namespace partita::insight

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "protocol/types.h"
+
+/// How many records lie between two offsets. There may be fewer than offsets: markers of transactions, what these aborted and
+/// what a cleaning took have offsets as well, and nobody is given them.
+namespace partita::insight {
+
+struct RecordCount {
+    std::int64_t records = 0;
+    /// False: there are so many at most.
+    bool is_exact = true;
+
+    RecordCount& operator+=(const RecordCount& other) {
+        records += other.records;
+        is_exact = is_exact && other.is_exact;
+        return *this;
+    }
+    friend bool operator==(const RecordCount&, const RecordCount&) = default;
+};
+
+/// "1 record", "7 records"; "up to 7 records" when that is all that is known.
+[[nodiscard]] std::string counted(const RecordCount& count, std::string_view singular);
+
+/// Counts the records of one topic.
+class RecordCounts {
+  public:
+    virtual ~RecordCounts() = default;
+    /// Records in `[from, to)` of the partition that a reader of committed records was given, or can be.
+    [[nodiscard]] virtual RecordCount between(PartitionIndex partition, Offset from, Offset to) = 0;
+};
+
+}  // namespace partita::insight

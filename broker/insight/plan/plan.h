@@ -1,0 +1,234 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "broker/insight/findings/finding.h"
+#include "broker/insight/findings/record_count.h"
+#include "broker/insight/keys/key_census.h"
+#include "broker/insight/keys/placement_evidence.h"
+#include "broker/insight/keys/producer_evidence.h"
+#include "broker/insight/plan/lineage.h"
+#include "broker/insight/plan/open_transaction.h"
+#include "protocol/types.h"
+
+/// What growing a topic from N to M partitions would do: facts come in, a judged plan comes out. Pure.
+namespace partita::insight {
+
+// Facts ----------------------------------------------------------------------------------------------
+
+/// A group that reads the topic, as far as the planner can know it.
+struct GroupFacts {
+    struct Member {
+        std::string client_id;
+        std::string client_host;
+        /// Partitions of the topic that the member holds.
+        std::vector<PartitionIndex> assigned;
+        /// Empty where it does not matter.
+        std::string member_id;
+    };
+    struct OtherTopic {
+        std::string name;
+        std::int32_t partition_count = 0;
+        /// When the topic has its old count, each member holds the same partitions of both topics (or held them, when
+        /// the topic grew).
+        bool is_aligned = false;
+    };
+
+    std::string group_id;
+    /// Kafka's name of the group's state; empty when unknown.
+    std::string state;
+    /// "consumer", "connect"; empty for a group that only stores offsets.
+    std::string protocol_type;
+    /// The group's assignor: "range", "cooperative-sticky", "stream"; empty when it has none.
+    std::string protocol;
+    std::vector<Member> members;
+    /// Committed offsets by partition; kNoOffset where there is none. May be shorter than the topic.
+    std::vector<Offset> committed;
+    /// By partition, where the next record lies that the group can be given, when somebody looked: behind a commit there may be
+    /// nothing but markers of transactions and what they aborted. Empty, or as long as `committed`; see `position_of`.
+    std::vector<Offset> positions;
+    /// Records between its positions and the log ends, where somebody counted them.
+    std::optional<RecordCount> unread;
+    /// Topics besides this one that its members subscribe to; those that matter, or all.
+    std::vector<OtherTopic> other_topics;
+    /// Its members subscribe to topics that are not among them, or there are more of these that are aligned.
+    bool reads_others = false;
+    bool has_more_aligned = false;
+    /// For a Streams application: its existing `<group>-...-changelog` and `-repartition` topics.
+    std::vector<std::string> internal_topics;
+    /// Partitions whose committed offset an expansion gave to the group and nobody has committed over.
+    std::int64_t seeded_partitions = 0;
+};
+
+/// The group is through with everything below it in the partition; empty where it has committed nothing. Not all of it was
+/// committed: see `GroupFacts::positions`.
+[[nodiscard]] inline std::optional<Offset> position_of(const GroupFacts& group, PartitionIndex partition) {
+    const auto index = static_cast<std::size_t>(partition.value);
+    const std::vector<Offset>& known = group.positions.empty() ? group.committed : group.positions;
+    const bool is_known = index < known.size() && known[index] != kNoOffset;
+    return is_known ? std::optional(known[index]) : std::nullopt;
+}
+
+/// A producer that was seen writing to the topic lately.
+struct ProducerFacts {
+    /// As people know it: "billing (/10.0.0.7, librdkafka 2.3.0)".
+    std::string name;
+    KeyHabit habit = KeyHabit::no_keys;
+    bool is_idempotent = false;
+};
+
+/// An earlier expansion, ascending by epoch.
+struct EarlierExpansion {
+    std::int32_t old_count = 0;
+    std::int32_t new_count = 0;
+    TimestampMs time = kNoTimestamp;
+    /// By old partition; missing entries are 0.
+    std::vector<Offset> log_end_offsets;
+};
+
+struct PartitionFacts {
+    Offset log_start{0};
+    Offset log_end{0};
+};
+
+struct PlannedTopic {
+    std::string name;
+    std::int32_t old_count = 1;
+    std::int32_t new_count = 2;
+    /// One of the three topics that Kafka makes for itself.
+    bool is_internal = false;
+    bool is_compacted = false;
+    /// cleanup.policy also contains "delete".
+    bool is_deleted_by_age = true;
+    /// retention.ms; -1 keeps records for ever.
+    std::int64_t retention_ms = -1;
+    /// An expansion gives groups offset 0 in new partitions (modes safe-offsets and fenced).
+    bool seeds_offsets = false;
+    std::vector<PartitionFacts> partitions;
+    std::vector<OpenTransaction> open_transactions;
+    std::vector<EarlierExpansion> earlier;
+    /// The name of the application whose changelog or repartition topic this is.
+    std::optional<std::string> owning_application;
+    /// `earlier` has every change of the count since the topic was created.
+    bool is_history_known = false;
+    std::vector<GroupFacts> groups;
+    /// Empty when nobody watches producers.
+    std::vector<ProducerFacts> producers;
+    /// Topics in which MirrorMaker 2 keeps its books in this cluster.
+    std::vector<std::string> mirror_topics;
+    /// Facts about groups, configs or transactions that could not be obtained, each as a clause: "groups: not
+    /// authorized".
+    std::vector<std::string> unknown_facts;
+    /// When the plan was asked for.
+    TimestampMs now{0};
+};
+
+/// How far the log was read.
+struct ScanFacts {
+    std::int64_t records = 0;
+    std::int64_t bytes = 0;
+    /// Everything was read that lay between log start and log end when the scan began.
+    bool is_complete = false;
+    /// Batches that could not be read; place and reason of the first one.
+    std::int64_t damaged_batches = 0;
+    std::string first_damage;
+    /// Why the scan is not complete, when the caller limited it: "--records".
+    std::string limited_by;
+};
+
+// The plan -------------------------------------------------------------------------------------------
+
+enum class Verdict : std::uint8_t {
+    /// No finding is worse than `info`.
+    safe,
+    /// Something is at risk.
+    findings,
+    /// Something breaks.
+    blocked,
+    /// The topic has keys and what happens to them is not known, or the log could not be read.
+    unknown,
+};
+/// "safe", "findings", "blocked", "unknown".
+[[nodiscard]] std::string_view to_string(Verdict verdict);
+
+struct MovedKeys {
+    std::int64_t keys = 0;
+    std::int64_t records = 0;
+    std::int64_t bytes = 0;
+    double key_share = 0;
+    double record_share = 0;
+    double byte_share = 0;
+    /// How many of the keys move between two old partitions.
+    std::int64_t keys_among_old = 0;
+};
+
+struct PlannedPartition {
+    static constexpr std::size_t kParentsMax = 64;
+
+    PartitionIndex partition;
+    /// The first `kParentsMax` parents, ascending; `parent_count` counts all.
+    std::vector<PartitionIndex> parents;
+    std::int32_t parent_count = 0;
+    PartitionCensus counts;
+};
+
+struct PlannedGroup {
+    std::string group_id;
+    std::string state;
+    std::string protocol;
+    std::int64_t members = 0;
+    /// Offsets between the group's commits and the log ends; a partition without a commit counts from its log start.
+    std::int64_t lag = 0;
+    /// Records of these offsets. When nobody counted: as many at most as there are offsets, or as were found there.
+    RecordCount unread;
+    /// Records of the backlog whose keys move; null when not known. Aborted ones, too.
+    std::optional<std::int64_t> moved_backlog;
+};
+
+struct Plan {
+    /// Grows when a member of the JSON changes its meaning. A new member does not count.
+    static constexpr int kSchemaVersion = 1;
+    static constexpr std::size_t kGroupsMax = 1000;
+
+    std::string topic;
+    std::int32_t from = 0;
+    std::int32_t to = 0;
+    Verdict verdict = Verdict::unknown;
+    /// One or two sentences.
+    std::string summary;
+    /// Null when the log was not read.
+    std::optional<ScanFacts> scanned;
+    std::int64_t distinct_keys = 0;
+    /// The standard deviation of `distinct_keys` and of the shares of keys; 0 when they are exact.
+    double key_error = 0;
+    std::int64_t keyed_records = 0;
+    PlacementEvidence evidence;
+    std::string partitioner;
+    std::string partitioner_explained;
+    /// Null when not known.
+    std::optional<MovedKeys> moved;
+    /// The share that arithmetic gives for evenly hashed keys.
+    Share expected_key_share;
+    std::vector<PlannedPartition> partitions;
+    std::vector<PlannedGroup> groups;
+    std::vector<Finding> findings;
+    std::vector<std::int32_t> better_targets;
+    std::vector<std::string> unknown_facts;
+};
+
+/// Judges with the content of the log: the caller has passed the whole scan to `census`.
+[[nodiscard]] Plan make_plan(const PlannedTopic& topic, const KeyCensus& census, const PlacementEvidence& evidence,
+                             const ScanFacts& scan);
+/// Judges without the log, by arithmetic, groups and configuration. Whatever needs keys stays open, so the verdict for
+/// a topic with records is never better than `unknown`.
+[[nodiscard]] Plan make_plan_without_scan(const PlannedTopic& topic);
+
+/// In a sentence, why N to M cannot be planned; null when it is an expansion with M <= `kPlanCountMax`.
+[[nodiscard]] std::optional<std::string> target_problem(std::string_view topic, std::int32_t old_count, std::int64_t new_count);
+/// The largest count that a plan is made for.
+inline constexpr std::int32_t kPlanCountMax = 100'000;
+
+}  // namespace partita::insight

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/insight/findings/finding_json.h"
+#include "broker/insight/keys/key_census.h"
+#include "broker/insight/plan/plan.h"
+#include "broker/partitioners/clients.h"
+
+/// Makes a plan from a log, wherever the log is: looks at the newest records, finds the partitioner, counts everything,
+/// judges. Pure: records come in through `RecordSource`.
+namespace partita::insight {
+
+/// Offsets [from, end) of one partition.
+struct ScanRange {
+    PartitionIndex partition;
+    Offset from{0};
+    Offset end{0};
+    friend bool operator==(const ScanRange&, const ScanRange&) = default;
+};
+
+/// One record as a source hands it out. The key is valid during the call.
+struct SourceRecord {
+    Offset offset;
+    std::optional<Bytes> key;
+    /// Key and value together.
+    std::size_t size_bytes = 0;
+    bool has_value = true;
+};
+
+class RecordSink {
+  public:
+    virtual ~RecordSink() = default;
+    /// Takes a record. False: the source shall stop reading.
+    [[nodiscard]] virtual bool record(const SourceRecord& record) = 0;
+    /// Notes that something at about this offset could not be read and was left out.
+    virtual void damage(Offset offset, std::string_view reason) = 0;
+};
+
+class RecordSource {
+  public:
+    virtual ~RecordSource() = default;
+    /// Hands the data records of the range to the sink, in the order of their offsets; transaction markers are left
+    /// out. An error is a sentence, and ends the plan.
+    [[nodiscard]] virtual std::expected<void, std::string> read(const ScanRange& range, RecordSink& sink) = 0;
+};
+
+struct PlanOptions {
+    /// The partitioner to assume; overrides what the data says.
+    std::optional<partitioners::ClientPartitioner> partitioner;
+    /// Read at most this many records over all partitions, the newest ones.
+    std::optional<std::int64_t> records_max;
+    /// Where to begin in each partition, for a caller that wants only a part of the time; empty: at the log starts.
+    std::vector<Offset> since;
+    KeyTable::Limits limits;
+};
+
+/// `run_plan` calls it often, on its own thread, with the offsets read so far and in all; false cancels.
+using PlanProgress = std::function<bool(std::int64_t done, std::int64_t total)>;
+
+struct PlanOutcome {
+    Plan plan;
+    /// What was counted, for callers that list the keys.
+    std::unique_ptr<KeyCensus> census;
+};
+
+enum class PlanFailure : std::uint8_t { cancelled, source_failed };
+struct [[nodiscard]] PlanError {
+    PlanFailure failure = PlanFailure::source_failed;
+    std::string message;
+};
+
+/// `topic` is a valid target (see `target_problem`).
+[[nodiscard]] std::expected<PlanOutcome, PlanError> run_plan(const PlannedTopic& topic, RecordSource& source,
+                                                             const PlanOptions& options, const PlanProgress& progress);
+
+/// Cuts the ranges to their newest offsets so that at most `records` remain; long ranges are cut before short ones.
+void limit_ranges(std::vector<ScanRange>& ranges, std::int64_t records);
+
+/// Records that `run_plan` looks at to find a partitioner, before it counts everything.
+inline constexpr std::int64_t kSampleRecords = 20'000;
+
+/// Writes one line for each key: key, old and new partition, separated by tabs; a partition is "?" when not known.
+/// Bytes below 0x20, 0x7f, '\' and bytes that are not valid UTF-8 are written as \xNN, so that a key never breaks its
+/// line.
+void write_key_lines(const KeyCensus& census, KeyStyle style, const std::function<bool(std::string_view)>& write);
+
+}  // namespace partita::insight

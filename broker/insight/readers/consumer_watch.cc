@@ -1,0 +1,106 @@
+#include "broker/insight/readers/consumer_watch.h"
+
+#include "broker/insight/readers/outside_readers.h"
+
+namespace partita::insight {
+
+void ConsumerWatch::set_growths(std::span<const EarlierExpansion> growths, const std::set<std::string>* readers) {
+    // What settles may look at a table from before.
+    if (growths.empty() || (!growths_.empty() && growths.back().new_count <= growths_.back().new_count)) {
+        return;
+    }
+    readings_.on_growth(growths_.empty() ? nullptr : &growths_.back());
+    growths_.assign(growths.begin(), growths.end());
+    if (readers != nullptr) {
+        resets_.on_growth(growths.back().old_count, *readers);
+    }
+}
+
+void ConsumerWatch::on_offset_fetch(std::string_view group, ConnectionId connection, bool is_member, const ClientIdentity& client,
+                                    PartitionIndex partition, Offset committed, TimestampMs now) {
+    members_.on_speaker(group, connection, client, partition, now);
+    if (is_new(partition)) {
+        resets_.on_offset_fetch(group, connection, is_member, client, partition, committed, now);
+    }
+}
+
+void ConsumerWatch::on_list_offsets(const ClientIdentity& client, PartitionIndex partition, std::int64_t timestamp,
+                                    Offset answered) {
+    if (is_new(partition)) {
+        resets_.on_list_offsets(client, partition, timestamp, answered);
+    }
+}
+
+void ConsumerWatch::on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from,
+                             TimestampMs now) {
+    const bool is_first = readings_.on_fetch(connection, client, partition, from, now);
+    if (is_new(partition)) {
+        resets_.on_fetch(connection, client, partition, from, is_first, now);
+    }
+}
+
+void ConsumerWatch::on_commit(std::string_view group, ConnectionId connection, const ClientIdentity& client,
+                              std::span<const Commit> commits, const Inversions::Positions* before, TimestampMs now,
+                              std::uint64_t keys_sent) {
+    for (const Commit& commit : commits) {
+        members_.on_speaker(group, connection, client, commit.partition, now);
+    }
+    on_transaction_commit(group, commits, before, keys_sent);
+}
+
+void ConsumerWatch::on_transaction_commit(std::string_view group, std::span<const Commit> commits,
+                                          const Inversions::Positions* before, std::uint64_t keys_sent) {
+    const std::string name(group);
+    for (const Commit& commit : commits) {
+        if (is_new(commit.partition)) {
+            resets_.on_commit(name, commit.partition, commit.offset);
+        }
+    }
+    inversions_.on_commit(group, commits, before, keys_sent);
+}
+
+void ConsumerWatch::on_leave(std::string_view group, std::string_view member_id, ConnectionId connection, TimestampMs born,
+                             const ClientIdentity& client, std::span<const PartitionIndex> partitions, TimestampMs now) {
+    members_.on_leave(group, member_id, born, client, partitions, now);
+    resets_.on_leave(group, connection, client);
+}
+
+std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, TimestampMs now) {
+    std::vector<Finding> findings;
+    LookTime time(now);
+    GroupIndex groups(facts.groups);
+    readings_.refresh(*facts.connections, time);
+    std::set<std::string_view> client_ids;
+    for (const auto& [id, reading] : readings_.all()) {
+        client_ids.insert(reading.client.client_id);
+    }
+    members_.refresh(facts, client_ids, time);
+    ReaderOwners owners(readings_, members_, *facts.connections, now);
+    find_backlogs(topic_, facts, findings);
+    find_stale_leftovers(topic_, facts, time, findings);
+    // Where a group began is open when its first commits are judged, and decides whether it was given what lies before them.
+    inversions_.prove(facts, groups, resets_);
+    resets_.settle(facts, groups, owners, now);
+    inversions_.find(topic_, facts, resets_, findings);
+    resets_.find_skips(topic_, facts, findings);
+    resets_.find_crashes(topic_, time, findings);
+    blind_.find(topic_, facts, time, findings);
+    find_outside_readers(topic_, facts, outside_readers(readings_, owners, time), time, findings);
+    find_seeds(topic_, facts, findings);
+    next_change_ = time.next();
+    return findings;
+}
+
+std::set<std::string> ConsumerWatch::groups_told() const {
+    std::set<std::string> groups;
+    resets_.add_groups_told(groups);
+    inversions_.add_groups_told(groups);
+    return groups;
+}
+
+void ConsumerWatch::forget_group(const std::string& group) {
+    resets_.forget_group(group);
+    inversions_.forget_group(group);
+}
+
+}  // namespace partita::insight

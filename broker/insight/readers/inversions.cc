@@ -1,0 +1,281 @@
+#include "broker/insight/readers/inversions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "broker/insight/findings/counted.h"
+#include "broker/insight/readers/offset_resets.h"
+#include "broker/insight/readers/reader_facts.h"
+
+namespace partita::insight {
+namespace {
+
+/// `counts` ascend.
+bool is_explained(partitioners::FamilySet families, Bytes key, const KeyStep& step, std::span<const std::int32_t> counts) {
+    bool found = false;
+    families.for_each([&](partitioners::Family family) {
+        const auto home_at = [&](std::int32_t count) { return partitioners::partition_of(family, key, count); };
+        const auto earlier = std::ranges::find(counts, step.from, home_at);
+        found = found || (earlier != counts.end() && std::find_if(earlier + 1, counts.end(), [&](std::int32_t count) {
+                                                         return home_at(count) == step.to;
+                                                     }) != counts.end());
+    });
+    return found;
+}
+
+/// Of two records together: both stand, or one is aborted, or nobody knows yet.
+RecordFate fate_of_both(const ReaderFacts& facts, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) {
+    if (facts.fates == nullptr) {
+        return RecordFate::stands;
+    }
+    const RecordFate one = facts.fates->of(from, earlier);
+    const RecordFate other = facts.fates->of(to, later);
+    if (one == RecordFate::aborted || other == RecordFate::aborted) {
+        return RecordFate::aborted;
+    }
+    return one == RecordFate::undecided ? one : other;
+}
+
+}  // namespace
+
+std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet families, std::span<const std::int32_t> counts) {
+    std::vector<MovedKey> moved;
+    keys.for_each_moved([&](const IndexedKey& key, std::span<const KeyStep> steps) {
+        MovedKey of_growth;
+        for (const KeyStep& step : steps) {
+            if (step.is_with_growth || is_explained(families, as_bytes(key.key), step, counts)) {
+                of_growth.steps.push_back(step);
+            }
+        }
+        if (of_growth.steps.empty()) {
+            return;
+        }
+        of_growth.key = key.key;
+        moved.push_back(std::move(of_growth));
+    });
+    return moved;
+}
+
+// Who began behind the newer record was not given it (H20), and passed nothing.
+RecordFate Inversions::fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts,
+                               const OffsetResets& resets) {
+    const RecordFate fate = fate_of_both(facts, proof.from, proof.earlier, proof.to, proof.later);
+    if (fate == RecordFate::aborted || !proof.is_by_first) {
+        return fate;
+    }
+    switch (resets.delivery_of(group, proof.to, proof.later)) {
+        case OffsetResets::Delivery::skipped:
+            return RecordFate::aborted;
+        case OffsetResets::Delivery::undecided:
+            return RecordFate::undecided;
+        case OffsetResets::Delivery::given:
+            break;
+    }
+    return fate;
+}
+
+void Inversions::on_commit(std::string_view group, std::span<const Commit> commits, const Positions* before,
+                           std::uint64_t keys_sent) {
+    if (waiting_ + commits.size() > kAdvancesMax) {
+        ++uncounted_;
+        return;
+    }
+    waiting_ += commits.size();
+    requests_.push_back({std::string(group),
+                         {commits.begin(), commits.end()},
+                         before == nullptr ? std::nullopt : std::optional(*before),
+                         keys_sent});
+}
+
+Inversions::Known& Inversions::known_of(const std::string& group) {
+    const auto known = positions_.find(group);
+    if (known != positions_.end()) {
+        return known->second;
+    }
+    if (positions_.size() == kGroupsMax || position_count_ >= kPositionsMax) {
+        position_count_ -= positions_.begin()->second.positions.size();
+        positions_.erase(positions_.begin());
+    }
+    return positions_[group];
+}
+
+std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts) {
+    std::vector<Crossing> all;
+    for (const MovedKey& key : facts.moved_keys) {
+        for (const KeyStep& step : key.steps) {
+            all.push_back({step.to, step.later, step.from, step.earlier, step.before_earlier, key.key});
+            for (const Offset later : step.again) {
+                if (later == kNoOffset) {
+                    break;
+                }
+                all.push_back({step.to, later, step.from, step.earlier, step.before_earlier, key.key});
+            }
+        }
+    }
+    std::ranges::sort(all, {}, [](const Crossing& crossing) { return std::tuple(crossing.to, crossing.later); });
+    return all;
+}
+
+void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets) {
+    const auto waits =
+        std::ranges::find_if(requests_, [&](const Request& request) { return request.keys_sent > facts.keys_seen; });
+    std::vector<Request> requests(std::make_move_iterator(requests_.begin()), std::make_move_iterator(waits));
+    requests_.erase(requests_.begin(), waits);
+    for (const Request& request : requests) {
+        waiting_ -= request.commits.size();
+    }
+    if (requests.empty()) {
+        return;
+    }
+    const std::vector<Crossing> all = crossings(facts);
+    for (const Request& request : requests) {
+        Known& known = known_of(request.group);
+        if (request.before && position_count_ + request.before->size() <= kPositionsMax) {
+            for (const auto& [partition, offset] : *request.before) {
+                position_count_ += known.positions.try_emplace(partition, offset).second ? 1 : 0;
+            }
+            known.is_complete = true;
+        }
+        // One request commits all of its partitions at once: none of them is before another.
+        std::vector<Advance> advances;
+        for (const Commit& told : request.commits) {
+            const auto [position, is_first] = known.positions.try_emplace(told.partition, Offset{0});
+            position_count_ += is_first ? 1 : 0;
+            if (told.offset > position->second) {
+                advances.push_back({told.partition, position->second, told.offset, is_first});
+            }
+            position->second = told.offset;
+        }
+        for (const Advance& advance : advances) {
+            judge(request.group, known, advance, all, facts, groups, resets);
+        }
+    }
+}
+
+// The group committed beyond record b of a key in partition q while its commit in p was not beyond the key's record a, which came
+// before b. Of a group that was forgotten for lack of room, a position that no request told since is the one that it has now, or
+// was before that: then what is not passed now was not passed at the time either.
+void Inversions::judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
+                       const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets) {
+    const auto place = [](const Crossing& crossing) { return std::pair(crossing.to, crossing.later); };
+    auto crossing = std::ranges::lower_bound(crossings, std::pair(advance.partition, advance.before), {}, place);
+    for (; crossing != crossings.end() && place(*crossing) < std::pair(advance.partition, advance.after); ++crossing) {
+        // Of what is gone by now nobody can say whether the group was given it before.
+        if (crossing->later < offset_at(facts.log_starts, crossing->to)) {
+            continue;
+        }
+        std::optional<Offset> position;
+        if (const auto told = known.positions.find(crossing->from); told != known.positions.end()) {
+            position = told->second;
+        } else if (const GroupFacts* now = groups.find(group); now != nullptr && !known.is_complete) {
+            position = committed_of(*now, crossing->from);
+        }
+        if (!position) {
+            continue;
+        }
+        for (const Offset earlier : {crossing->earlier, crossing->before_earlier}) {
+            // What retention took was not read late; it was not read at all.
+            const bool is_late = *position <= earlier && offset_at(facts.log_starts, crossing->from) <= earlier;
+            if (is_late) {
+                keep_proof(group, *crossing, earlier, advance.is_first, facts, resets);
+            }
+        }
+    }
+}
+
+void Inversions::keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, bool is_by_first,
+                            const ReaderFacts& facts, const OffsetResets& resets) {
+    const std::pair where(group, std::string(crossing.key));
+    const auto kept = proofs_.find(where);
+    if (kept != proofs_.end() && kept->second.front().fate == RecordFate::stands) {
+        return;
+    }
+    Proof proof{
+        .from = crossing.from, .earlier = earlier, .to = crossing.to, .later = crossing.later, .is_by_first = is_by_first};
+    proof.fate = fate_of(group, proof, facts, resets);
+    if (proof.fate == RecordFate::aborted) {
+        return;
+    }
+    if (kept == proofs_.end()) {
+        if (proofs_.size() < kInvertedKeysMax) {
+            proofs_.emplace(where, std::vector{proof});
+        } else if (proof.fate == RecordFate::stands) {
+            ++uncounted_;
+        }
+    } else if (proof.fate == RecordFate::stands) {
+        // Those that may turn out to be none give way to one that is.
+        kept->second = {proof};
+    } else if (kept->second.size() < kUndecidedMax) {
+        kept->second.push_back(proof);
+    }
+}
+
+void Inversions::find(const std::string& topic, const ReaderFacts& facts, const OffsetResets& resets,
+                      std::vector<Finding>& findings) {
+    for (auto& [where, proofs] : proofs_) {
+        for (Proof& proof : proofs) {
+            if (proof.fate != RecordFate::undecided) {
+                continue;
+            }
+            proof.fate = fate_of(where.first, proof, facts, resets);
+        }
+        std::erase_if(proofs, [&](const Proof& proof) {
+            // What retention takes while nobody knows whether it was given will never be known.
+            const bool is_gone = proof.earlier < offset_at(facts.log_starts, proof.from) ||
+                                 (proof.fate != RecordFate::stands && proof.later < offset_at(facts.log_starts, proof.to));
+            return proof.fate == RecordFate::aborted || is_gone;
+        });
+        const auto standing = std::ranges::find(proofs, RecordFate::stands, &Proof::fate);
+        if (standing != proofs.end()) {
+            proofs = {Proof(*standing)};
+        }
+    }
+    std::erase_if(proofs_, [](const auto& entry) { return entry.second.empty(); });
+    for (auto proof = proofs_.begin(); proof != proofs_.end();) {
+        const std::string& group = proof->first.first;
+        Finding finding = make_finding(HazardId::inversion_delivered, {.topic = topic, .group = group}, "", 0);
+        Proof first;
+        for (; proof != proofs_.end() && proof->first.first == group; ++proof) {
+            const Proof& told = proof->second.front();
+            if (told.fate != RecordFate::stands) {
+                continue;
+            }
+            if (finding.count == 0) {
+                first = told;
+            }
+            ++finding.count;
+            finding.add_example(proof->first.second, told.from, told.to);
+        }
+        if (finding.count == 0) {
+            continue;
+        }
+        finding.condition =
+            "group " + finding.subject.group + " was through with newer records of " + counted(finding.count, "key") +
+            " before older ones: it had committed " + topic + "-" + std::to_string(first.to.value) + " beyond offset " +
+            std::to_string(first.later.value) + " and " + topic + "-" + std::to_string(first.from.value) + " not beyond " +
+            std::to_string(first.earlier.value) + (uncounted_ > 0 ? ", and there were more than could be counted" : "");
+        finding.numbers = {{"keys", finding.count}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void Inversions::add_groups_told(std::set<std::string>& groups) const {
+    for (const auto& [where, proofs] : proofs_) {
+        groups.insert(where.first);
+    }
+}
+
+void Inversions::forget_group(const std::string& group) {
+    std::erase_if(proofs_, [&](const auto& proof) { return proof.first.first == group; });
+    std::erase_if(requests_, [&](const Request& request) {
+        waiting_ -= request.group == group ? request.commits.size() : 0;
+        return request.group == group;
+    });
+    if (const auto known = positions_.find(group); known != positions_.end()) {
+        position_count_ -= known->second.positions.size();
+        positions_.erase(known);
+    }
+}
+
+}  // namespace partita::insight

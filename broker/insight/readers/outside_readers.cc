@@ -1,0 +1,193 @@
+#include "broker/insight/readers/outside_readers.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "broker/insight/findings/counted.h"
+#include "broker/insight/identity/applications.h"
+#include "broker/insight/identity/client_registry.h"
+#include "broker/insight/readers/group_findings.h"
+
+namespace partita::insight {
+namespace {
+
+std::string name_of(const OutsideReader& reader) {
+    return reader.client.client_id + " (" + (reader.principal.empty() ? "" : reader.principal + ", ") + reader.client.address +
+           (reader.process ? ", " + to_string(*reader.process) : "") + ")";
+}
+
+Subject subject_of(const std::string& topic, const OutsideReader& reader) {
+    return {.topic = topic,
+            .client_id = reader.client.client_id,
+            .client_address = reader.client.address,
+            .principal = reader.principal};
+}
+
+TimestampMs last_fetch(const OutsideReader& reader) {
+    TimestampMs last = kNoTimestamp;
+    for (const Reading* reading : reader.readings) {
+        last = std::max(last, reading->last);
+    }
+    return last;
+}
+
+std::set<PartitionIndex> partitions_of(const OutsideReader& reader) {
+    std::set<PartitionIndex> partitions;
+    for (const Reading* reading : reader.readings) {
+        for (const auto& [partition, read] : reading->partitions) {
+            partitions.insert(partition);
+        }
+    }
+    return partitions;
+}
+
+/// Records from before a growth that were read after it, growths taken together: each counts once.
+RecordCount replayed(const OutsideReader& reader, PartitionIndex partition, const ReaderFacts& facts) {
+    // From, and the cut behind it.
+    std::vector<std::pair<Offset, Offset>> spans;
+    const Offset cut = offset_at(facts.last_growth().log_end_offsets, partition);
+    for (const Reading* reading : reader.readings) {
+        const auto read = reading->partitions.find(partition);
+        if (read == reading->partitions.end()) {
+            continue;
+        }
+        spans.insert(spans.end(), read->second.before_growths.begin(), read->second.before_growths.end());
+        spans.emplace_back(read->second.earliest, cut);
+    }
+    std::ranges::sort(spans);
+    Offset counted_to = offset_at(facts.log_starts, partition);
+    RecordCount records;
+    for (const auto& [from, to] : spans) {
+        const Offset begin = std::max(from, counted_to);
+        if (begin >= to) {
+            continue;
+        }
+        records += records_between(facts, partition, begin, to);
+        counted_to = to;
+    }
+    return records;
+}
+
+// H07, live: a reader that no group explains has begun before the cut, so of every key that moved it is given what was
+// written before the growth and after it in no order. Of groups H03 says this. Ends when the reader stops, or when the
+// records are gone.
+void find_replay(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
+                 std::vector<Finding>& findings) {
+    RecordCount records;
+    const EarlierExpansion* growth = nullptr;
+    for (const PartitionIndex partition : partitions_of(reader)) {
+        const RecordCount in_partition = replayed(reader, partition, facts);
+        if (in_partition.records > 0 && growth == nullptr) {
+            const EarlierExpansion* own = growth_of(facts.growths, partition);
+            growth = own == nullptr ? &facts.growths.front() : own == &facts.last_growth() ? own : own + 1;
+        }
+        records += in_partition;
+    }
+    if (records.records == 0) {
+        return;
+    }
+    Finding finding =
+        make_finding(HazardId::replay_inversion, subject_of(topic, reader),
+                     name_of(reader) + " began, in no group, " + counted(records, "record") + " before the growth from " +
+                         std::to_string(growth->old_count) + " to " + std::to_string(facts.last_growth().new_count) +
+                         ": what came before it and after it of a key that moved is read in no order",
+                     records.records);
+    finding.numbers = {{"records_of_earlier_epochs", records.records}, {"is_exact", records.is_exact ? 1 : 0}};
+    findings.push_back(std::move(finding));
+}
+
+// H23: a client fetches partitions of before a growth, no group explains it, and it has never asked for one that came with it.
+// Ends when it does, or when it stops reading.
+void find_half_reader(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader, LookTime& time,
+                      std::vector<Finding>& findings) {
+    const std::set<PartitionIndex> partitions = partitions_of(reader);
+    const auto missed = std::ranges::upper_bound(facts.growths, partitions.rbegin()->value, {}, &EarlierExpansion::old_count);
+    const bool had_time = missed != facts.growths.end() && last_fetch(reader) >= missed->time &&
+                          time.has_passed(missed->time, BlindGroups::kBlindMs);
+    if (!had_time) {
+        return;
+    }
+    const auto count = static_cast<std::int64_t>(partitions.size());
+    Finding finding =
+        make_finding(HazardId::manual_readers, subject_of(topic, reader),
+                     name_of(reader) + " reads " + counted(count, "old partition") + " by itself, in no group, and none of the " +
+                         std::to_string(facts.last_growth().new_count - missed->old_count) + " new ones",
+                     count);
+    finding.numbers = {{"partitions", count}};
+    findings.push_back(std::move(finding));
+}
+
+bool reads_new(const OutsideReader& reader, const ReaderFacts& facts) {
+    return partitions_of(reader).rbegin()->value >= facts.growths.front().old_count;
+}
+
+// H29: a client reads in no group, new partitions too: it finds them by itself, and what it has read only it knows. Those that
+// do not find them are H23's. Ends when it stops reading.
+void find_external_offsets(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
+                           std::vector<Finding>& findings) {
+    if (!reads_new(reader, facts)) {
+        return;
+    }
+    const std::string_view engine = engine_with_own_offsets(reader.client.client_id);
+    findings.push_back(
+        make_finding(HazardId::external_offsets, subject_of(topic, reader),
+                     name_of(reader) + (engine.empty() ? "" : ", by its name " + std::string(engine) + ",") +
+                         " reads new partitions in no group: what it has read, and where it began in them, is not known here"));
+}
+
+// H48: a client reads in no group and is called what programs are called that copy topics. Ends when it stops reading.
+void find_mirror(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
+                 std::vector<Finding>& findings) {
+    const std::string_view program = mirroring_program(reader.client.client_id);
+    if (program.empty()) {
+        return;
+    }
+    findings.push_back(make_finding(
+        HazardId::mirrors, subject_of(topic, reader),
+        name_of(reader) + " is by its name of " + std::string(program) +
+            (reads_new(reader, facts) ? ", and reads the new partitions"
+                                      : ", and reads none of the new partitions: the copy has " +
+                                            std::to_string(facts.growths.front().old_count) + " as long as it does not")));
+}
+
+}  // namespace
+
+std::vector<OutsideReader> outside_readers(const ReadingConnections& readings, ReaderOwners& owners, LookTime& time) {
+    std::map<std::tuple<ClientIdentity, std::string, std::int32_t, std::uint64_t>, OutsideReader> found;
+    for (const auto& [id, reading] : readings.all()) {
+        const ReaderOwner& owner = owners.of(id);
+        if (owner.kind != Attribution::Kind::no_group) {
+            continue;
+        }
+        const std::optional<ProcessIdentity> process = reading.facts ? reading.facts->process : std::nullopt;
+        const std::string principal = reading.facts ? reading.facts->principal : std::string();
+        OutsideReader& reader =
+            found[{reading.client, principal, process ? process->pid : 0, process ? process->start_ticks : 0}];
+        reader.client = reading.client;
+        reader.process = process;
+        reader.principal = principal;
+        reader.readings.push_back(&reading);
+    }
+    std::vector<OutsideReader> there;
+    for (auto& [key, reader] : found) {
+        if (!time.has_passed(last_fetch(reader), kReaderSilentMs + 1)) {
+            there.push_back(std::move(reader));
+        }
+    }
+    return there;
+}
+
+void find_outside_readers(const std::string& topic, const ReaderFacts& facts, const std::vector<OutsideReader>& readers,
+                          LookTime& time, std::vector<Finding>& findings) {
+    for (const OutsideReader& reader : readers) {
+        find_replay(topic, facts, reader, findings);
+        find_half_reader(topic, facts, reader, time, findings);
+        find_external_offsets(topic, facts, reader, findings);
+        find_mirror(topic, facts, reader, findings);
+    }
+}
+
+}  // namespace partita::insight

@@ -1,0 +1,16 @@
+#include "broker/insight/shell/fenced_reads.h"
+
+namespace partita::runtime {
+
+// Two that watch at once, of which there are none, could leave the mask of the other.
+void FencedReads::watch(std::span<const insight::ReadPlace> places) {
+    mask_.store(notes_.watch_reads(places), std::memory_order_relaxed);
+}
+
+std::vector<insight::SeenRead> FencedReads::take() { return notes_.take_reads(); }
+
+void FencedReads::note(const insight::ReadPlace& place, insight::ConnectionId connection, Offset from, TimestampMs now) {
+    notes_.note_read(place, connection, from, now);
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "broker/config/current_config.h"
+#include "broker/insight/keys/detection.h"
+#include "broker/insight/shell/key_budget.h"
+#include "broker/insight/shell/key_samples.h"
+#include "broker/logs/topic_table.h"
+#include "protocol/mutex.h"
+#include "schedule/executor.h"
+
+namespace partita::runtime {
+
+class Connections;
+class KeyNews;
+class PublishedTopics;
+
+/// Looks at what producers send, beside the threads that serve them. Reactors offer produced batches (`samples`), of which copies
+/// of the keys wait (of a compressed batch all of it). A worker of its own looks at them, decompressing if need be, and tells
+/// what follows: findings, and producers that have switched to a new count.
+///
+/// The worker has a budget of processor time (KeyBudget): `partita.detection.processor.percent` of what the whole broker uses.
+///
+/// A topic is settled when all its producers are known, none of them is stale, and it is not compacted: then only a change
+/// would be news, and any sample shows a change. A topic that is new or has grown is not settled, from its first batch on. While
+/// some topics are not settled and the budget is short, one batch in `kQuietInterval` of a settled topic is taken. A batch that
+/// is not looked at costs the producer's request one load and one branch.
+class KeyObserver {
+  public:
+    /// For how many producers of a topic the processes are asked at a time.
+    static constexpr std::size_t kProcessesMax = 16;
+    /// After how many records the worker looks again whether all topics are settled.
+    static constexpr std::size_t kRecordsPerLook = 2'000;
+    static constexpr std::uint8_t kQuietInterval = 16;
+    /// How often the worker looks at what waits while there is traffic, how often it settles findings, and how often it does so
+    /// without any traffic, for conditions that come about with time.
+    static constexpr std::int64_t kCollectMs = 50;
+    static constexpr std::int64_t kSettleMs = 1000;
+    static constexpr std::int64_t kIdleMs = 5000;
+
+    KeyObserver(const config::CurrentConfig& config, const PublishedTopics& topics, Connections& connections, KeyNews& news,
+                const Schedule& schedule);
+    ~KeyObserver();
+
+    /// Starts the worker. Batches are taken while `partita.detection.enable` is true.
+    void start();
+    /// Ends the worker after its present batch. Nothing is offered any more.
+    void stop();
+
+    /// Where produced batches are offered.
+    [[nodiscard]] KeySamples& samples() { return samples_; }
+    /// Batches that were looked at or dropped, of those that `samples` has taken; first come first served.
+    [[nodiscard]] std::uint64_t batches_done() const { return done_.load(std::memory_order_acquire); }
+    /// For how long producers have been watched without a break; 0 while `partita.detection.enable` is false.
+    [[nodiscard]] std::int64_t watched_for_ms(Instant now) const;
+
+    /// What is known of a topic's producers. Empty when nothing is.
+    [[nodiscard]] std::vector<insight::ProducerReport> producers(const TopicId& topic) const;
+    /// Calls `look` with the watch of the topic, or with null if it has none. Nothing is observed meanwhile.
+    template <class Look>
+    auto with_watch(const TopicId& topic, Look look) const {
+        const MutexLock lock(detection_mutex_);
+        return look(detection_.find(topic));
+    }
+
+    struct Statistics {
+        std::uint64_t batches = 0;
+        std::uint64_t records = 0;
+        std::uint64_t bytes = 0;
+        /// Batches that could not be read to their end.
+        std::uint64_t undecodable = 0;
+        /// The worker's processor time.
+        std::uint64_t busy_ns = 0;
+        std::size_t topics = 0;
+        std::size_t producers = 0;
+        std::size_t keys = 0;
+    };
+    [[nodiscard]] Statistics statistics() const;
+
+  private:
+    struct Watched {
+        bool changed = false;
+        bool has_findings = false;
+    };
+
+    [[nodiscard]] Instant step();
+    /// When the next step is due, unless a sample wakes it before.
+    [[nodiscard]] Instant rest(Instant now);
+    void work(Now now);
+    /// Looks at samples as long as the budget lasts. Returns how many records it saw.
+    [[nodiscard]] std::size_t observe(const std::vector<KeySample>& samples, TimestampMs now);
+    [[nodiscard]] std::size_t observe(const KeySample& sample);
+    /// Finds out which topics are settled, and says so to the budget and, by the intervals, to whoever offers batches.
+    void look_what_is_settled(const TopicTable& table, TimestampMs now);
+    void note_closed(std::vector<insight::ConnectionId> closed);
+    /// For a topic that has grown: asks for the processes of its producers, and tells the watch those that are known.
+    void note_processes(const catalog::Topic& topic, insight::TopicWatch& watch);
+    void settle(Now now);
+    void settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now);
+    void update_gate();
+    void note_watching();
+
+    const config::CurrentConfig& config_;
+    const PublishedTopics& topics_;
+    Connections& connections_;
+    KeyNews& news_;
+    const Schedule schedule_;
+    std::unique_ptr<Worker> worker_;
+
+    KeySamples samples_;
+    static constexpr Instant kNotWatching{-1};
+    std::atomic<Instant> watching_since_ = kNotWatching;
+    std::atomic<std::uint64_t> done_ = 0;
+
+    // Steps of the worker change this; others look at the watches.
+    mutable Mutex detection_mutex_{LockRank::key_detection};
+    insight::Detection detection_ GUARDED_BY(detection_mutex_);
+
+    // Only steps of the worker use these.
+    std::map<TopicId, Watched> watched_;
+    KeyBudget budget_;
+    Instant next_settle_{};
+    int quiet_rounds_ = 0;
+
+    std::atomic<std::uint64_t> batches_ = 0;
+    std::atomic<std::uint64_t> records_ = 0;
+    std::atomic<std::uint64_t> bytes_ = 0;
+    std::atomic<std::uint64_t> undecodable_ = 0;
+    std::atomic<std::uint64_t> busy_ns_ = 0;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,164 @@
+#include "broker/insight/shell/key_samples.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "broker/runtime/clients/client_connection.h"
+#include "protocol/record_batch.h"
+#include "schedule/executor.h"
+
+namespace partita::runtime {
+
+void KeySamples::offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client,
+                       std::string_view client_id, Bytes batch, TimestampMs now) {
+    if (is_left_out(*topic.topic) || batch.size() > kBatchBytesMax || topic.topic->internal) {
+        return;
+    }
+    const auto parsed = parse_batch(batch);
+    if (!parsed || parsed->header.attributes.is_control()) {
+        return;
+    }
+    // Reserved first: when there is no room, nothing was copied.
+    const auto records = static_cast<std::size_t>(std::max(0, parsed->header.record_count));
+    if (!reserve(batch.size(), records)) {
+        return;
+    }
+    auto taken = insight::BatchSample::take(*parsed);
+    if (!taken) {
+        give_back(batch.size(), records);
+        undecodable_.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    // From here on what is held counts. Of very small records it is more than their batch.
+    bytes_.fetch_add(taken->size_bytes(), std::memory_order_relaxed);
+    records_.fetch_add(taken->record_count(), std::memory_order_relaxed);
+    give_back(batch.size(), records);
+    const bool is_idempotent = parsed->header.producer_id.value >= 0;
+    enter({.topic = topic.topic,
+           .partition = partition,
+           .producer = {.connection = is_idempotent ? insight::kNoConnection : client.id,
+                        .client_id = std::string(client_id),
+                        .address = client.host,
+                        .software_name = client.software_name(),
+                        .software_version = client.software_version(),
+                        .principal = client.principal_text(),
+                        .producer_id = is_idempotent ? parsed->header.producer_id : kNoProducerId,
+                        .port = is_idempotent ? std::uint16_t{0} : client.port},
+           .connection = client.id,
+           .time = now,
+           .batch = std::move(*taken)});
+}
+
+void KeySamples::enter(KeySample sample) {
+    Worker* to_wake = nullptr;
+    {
+        const MutexLock lock(mutex_);
+        if (samples_.size() >= kBatchesMax) {
+            give_back(sample.batch.size_bytes(), sample.batch.record_count());
+            is_open_.store(false, std::memory_order_relaxed);
+            return;
+        }
+        samples_.push_back(std::move(sample));
+        taken_.fetch_add(1, std::memory_order_release);
+        if (std::exchange(is_asleep_, false)) {
+            to_wake = observer_;
+        }
+    }
+    if (to_wake != nullptr) {
+        to_wake->wake();
+    }
+}
+
+void KeySamples::connection_closed(insight::ConnectionId connection) {
+    const MutexLock lock(mutex_);
+    if (closed_.size() < kClosedMax) {
+        closed_.push_back(connection);
+    }
+}
+
+void KeySamples::set_observer(Worker& observer) {
+    const MutexLock lock(mutex_);
+    observer_ = &observer;
+}
+
+void KeySamples::end() {
+    const MutexLock lock(mutex_);
+    has_ended_ = true;
+    is_asleep_ = false;
+    // Within the lock, under which `set_gate` opens the gate: else it could do so behind this.
+    is_open_.store(false, std::memory_order_relaxed);
+}
+
+KeySamples::Waiting KeySamples::take() {
+    Waiting waiting;
+    {
+        const MutexLock lock(mutex_);
+        waiting.samples.swap(samples_);
+        waiting.closed.swap(closed_);
+    }
+    for (const KeySample& sample : waiting.samples) {
+        waiting.bytes += sample.batch.size_bytes();
+        waiting.records += sample.batch.record_count();
+    }
+    give_back(waiting.bytes, waiting.records);
+    return waiting;
+}
+
+void KeySamples::set_gate(bool may_open, std::size_t records_max) {
+    records_max_.store(records_max, std::memory_order_relaxed);
+    const MutexLock lock(mutex_);
+    is_open_.store(may_open && !has_ended_ && records_.load(std::memory_order_relaxed) < records_max / 2 &&
+                       bytes_.load(std::memory_order_relaxed) < kBytesMax / 2 && samples_.size() < kBatchesMax / 2,
+                   std::memory_order_relaxed);
+}
+
+bool KeySamples::may_sleep() {
+    const MutexLock lock(mutex_);
+    is_asleep_ = samples_.empty() && !has_ended_ && observer_ != nullptr;
+    return samples_.empty();
+}
+
+void KeySamples::clear_intervals() {
+    for (auto& interval : intervals_) {
+        interval.store(0, std::memory_order_relaxed);
+    }
+}
+
+void KeySamples::set_interval(const catalog::Topic& topic, std::uint8_t interval) {
+    std::atomic<std::uint8_t>& slot = intervals_[slot_of(topic)];
+    const std::uint8_t present = slot.load(std::memory_order_relaxed);
+    slot.store(present == 0 ? interval : std::min(present, interval), std::memory_order_relaxed);
+}
+
+bool KeySamples::is_left_out(const catalog::Topic& topic) {
+    const std::size_t slot = slot_of(topic);
+    const std::uint8_t interval = intervals_[slot].load(std::memory_order_relaxed);
+    if (interval <= 1) {
+        return false;
+    }
+    // Reactors that count at the same time lose a count now and then, which does no harm.
+    const auto count = static_cast<std::uint8_t>(counters_[slot].load(std::memory_order_relaxed) + 1);
+    counters_[slot].store(count, std::memory_order_relaxed);
+    return count % interval != 0;
+}
+
+bool KeySamples::reserve(std::size_t bytes, std::size_t records) {
+    const std::size_t bytes_before = bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    const std::size_t records_before = records_.fetch_add(records, std::memory_order_relaxed);
+    // One batch finds room where nothing waits.
+    if (records_before == 0 ||
+        (bytes_before + bytes <= kBytesMax && records_before + records <= records_max_.load(std::memory_order_relaxed))) {
+        return true;
+    }
+    give_back(bytes, records);
+    is_open_.store(false, std::memory_order_relaxed);
+    return false;
+}
+
+void KeySamples::give_back(std::size_t bytes, std::size_t records) {
+    bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    records_.fetch_sub(records, std::memory_order_relaxed);
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "broker/insight/keys/batch_sample.h"
+#include "broker/insight/keys/detection.h"
+#include "broker/logs/topic_table.h"
+#include "protocol/mutex.h"
+
+namespace partita {
+class Worker;
+}
+
+namespace partita::runtime {
+
+struct ClientConnection;
+
+/// A produced batch with what is known of its producer.
+struct KeySample {
+    catalog::TopicPointer topic;
+    PartitionIndex partition;
+    insight::ProducerIdentity producer;
+    insight::ConnectionId connection;
+    TimestampMs time;
+    insight::BatchSample batch;
+};
+
+/// The samples of produced batches that wait for the observer of keys. Reactors offer batches while its gate is open; the
+/// observer takes what waits, and opens and closes the gate.
+///
+/// Thread-safe; the observer's part is for one thread at a time.
+class KeySamples {
+  public:
+    /// Larger batches are not taken.
+    static constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
+    /// What may wait; more is not taken, except one batch where nothing waits. Records are also limited by `set_gate`.
+    static constexpr std::size_t kBytesMax = std::size_t{8} << 20;
+    static constexpr std::size_t kBatchesMax = 4096;
+    /// How many ends of connections may wait to be noted. A further one is not noted: its producer just falls silent.
+    static constexpr std::size_t kClosedMax = 16'384;
+
+    // Any reactor ------------------------------------------------------------------------------------
+
+    /// True when a batch may be offered now. Costs one load.
+    [[nodiscard]] bool is_open() const { return is_open_.load(std::memory_order_relaxed); }
+    /// Takes a copy of what is looked at of a staged batch (see BatchSample), or not. It does not matter that the write of the
+    /// batch can still fail, because the producer did send it.
+    void offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client, std::string_view client_id,
+               Bytes batch, TimestampMs now);
+    /// Notes that a connection which produced has ended.
+    void connection_closed(insight::ConnectionId connection);
+
+    /// Batches that were ever taken. A batch is taken before anybody can read it.
+    [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
+    /// Batches that could not be copied because they are damaged.
+    [[nodiscard]] std::uint64_t undecodable() const { return undecodable_.load(std::memory_order_relaxed); }
+
+    // The observer -----------------------------------------------------------------------------------
+
+    /// Who is woken by a sample that comes while it sleeps, and outlives the last offer. Before the gate is opened.
+    void set_observer(Worker& observer);
+    /// Closes the gate for good.
+    void end();
+
+    struct Waiting {
+        std::vector<KeySample> samples;
+        std::vector<insight::ConnectionId> closed;
+        /// The sums over all samples.
+        std::size_t bytes = 0;
+        std::size_t records = 0;
+    };
+    /// Everything that waits; then nothing does.
+    [[nodiscard]] Waiting take();
+    /// Opens the gate if it may be open and there is room, and closes it otherwise. `records_max`: how many records may wait from
+    /// now on. Nothing is taken before the first call.
+    void set_gate(bool may_open, std::size_t records_max);
+    /// The observer wants to sleep until the next sample: true when nothing waits, and then that sample wakes it.
+    [[nodiscard]] bool may_sleep();
+
+    /// Has one in `interval` of a topic's batches taken until the topic grows; without this call every batch is. Topics share
+    /// places in a table, and the smallest interval that was set in a place since `clear_intervals` counts for all of them.
+    void clear_intervals();
+    void set_interval(const catalog::Topic& topic, std::uint8_t interval);
+
+  private:
+    static constexpr std::size_t kSlots = 256;
+    /// Another one for each growth: what was set for a quiet topic must not hide the first records after it has grown.
+    [[nodiscard]] static std::size_t slot_of(const catalog::Topic& topic) {
+        return (topic.id.bytes[14] + topic.expansions.size()) % kSlots;
+    }
+    [[nodiscard]] bool is_left_out(const catalog::Topic& topic);
+    /// Reserves room. False when there is none; then it has closed the gate.
+    [[nodiscard]] bool reserve(std::size_t bytes, std::size_t records);
+    void give_back(std::size_t bytes, std::size_t records);
+    void enter(KeySample sample);
+
+    std::atomic<bool> is_open_ = false;
+    std::array<std::atomic<std::uint8_t>, kSlots> intervals_{};
+    std::array<std::atomic<std::uint8_t>, kSlots> counters_{};
+
+    /// Room is reserved before a batch is copied, as if all of it were copied.
+    std::atomic<std::size_t> bytes_ = 0;
+    std::atomic<std::size_t> records_ = 0;
+    std::atomic<std::size_t> records_max_ = 0;
+    std::atomic<std::uint64_t> taken_ = 0;
+    std::atomic<std::uint64_t> undecodable_ = 0;
+
+    Mutex mutex_{LockRank::key_queue};
+    Worker* observer_ GUARDED_BY(mutex_) = nullptr;
+    std::vector<KeySample> samples_ GUARDED_BY(mutex_);
+    std::vector<insight::ConnectionId> closed_ GUARDED_BY(mutex_);
+    bool has_ended_ GUARDED_BY(mutex_) = false;
+    bool is_asleep_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,99 @@
+#include "broker/insight/shell/reader_notes.h"
+
+#include <utility>
+
+namespace partita::runtime {
+
+void ReaderNotes::leave(ReaderNote note) {
+    const MutexLock lock(mutex_);
+    const bool is_growth = note.is_growth();
+    // Growths are few, and everything else is nothing without them.
+    if (notes_.size() < kNotesMax || is_growth) {
+        notes_.push_back(std::move(note));
+    }
+    if (rounds_.on_note(is_growth) && worker_) {
+        worker_->wake();
+    }
+}
+
+void ReaderNotes::on_change() {
+    const MutexLock lock(mutex_);
+    if (rounds_.on_change() && worker_) {
+        worker_->wake();
+    }
+}
+
+bool ReaderNotes::is_watching() {
+    const MutexLock lock(mutex_);
+    return rounds_.is_watching();
+}
+
+bool ReaderNotes::has_positions(const catalog::Topic& topic, std::string_view group) {
+    const MutexLock lock(mutex_);
+    return positions_.contains(topic, group);
+}
+
+void ReaderNotes::note_positions(const catalog::Topic& topic, std::string_view group) {
+    const MutexLock lock(mutex_);
+    positions_.add(topic, group);
+}
+
+void ReaderNotes::forget_positions() {
+    const MutexLock lock(mutex_);
+    positions_.clear();
+}
+
+std::uint64_t ReaderNotes::watch_reads(std::span<const insight::ReadPlace> places) {
+    const MutexLock lock(mutex_);
+    reads_.watch(places);
+    return reads_.mask();
+}
+
+void ReaderNotes::note_read(const insight::ReadPlace& place, insight::ConnectionId connection, Offset from, TimestampMs now) {
+    const MutexLock lock(mutex_);
+    reads_.note(place, connection, from, now);
+}
+
+std::vector<insight::SeenRead> ReaderNotes::take_reads() {
+    const MutexLock lock(mutex_);
+    return reads_.take();
+}
+
+void ReaderNotes::start(Executor& executor, Executor::Step step) {
+    const MutexLock lock(mutex_);
+    worker_ = executor.start("reader-observer", std::move(step));
+}
+
+void ReaderNotes::stop() {
+    // Its present step may want the lock.
+    std::unique_ptr<Worker> ended;
+    const MutexLock lock(mutex_);
+    ended.swap(worker_);
+}
+
+std::deque<ReaderNote> ReaderNotes::take() {
+    const MutexLock lock(mutex_);
+    return std::exchange(notes_, {});
+}
+
+void ReaderNotes::on_looks(bool has_topics, bool has_more, std::optional<Instant> changes_at) {
+    const MutexLock lock(mutex_);
+    rounds_.on_looks(has_topics || !notes_.empty(), has_more, changes_at);
+}
+
+std::optional<Instant> ReaderNotes::begin_step(Instant now) {
+    const MutexLock lock(mutex_);
+    return rounds_.begin_step(now);
+}
+
+Instant ReaderNotes::end_step(Instant now, std::int64_t least_ms) {
+    const MutexLock lock(mutex_);
+    return rounds_.end_step(now, least_ms);
+}
+
+RoundPacing::Pause ReaderNotes::next_pause(std::int64_t least_ms, Instant now) {
+    const MutexLock lock(mutex_);
+    return rounds_.next_pause(least_ms, now);
+}
+
+}  // namespace partita::runtime

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <unordered_set>
+
+#include "broker/catalog/catalog.h"
+#include "protocol/types.h"
+
+namespace partita::runtime {
+
+/// The groups whose positions from before the topic's last growth were told. Pure; not thread-safe.
+class ToldPositions {
+  public:
+    /// When there are more, all are forgotten, and asked for again.
+    static constexpr std::size_t kGroupsMax = 65'536;
+
+    [[nodiscard]] bool contains(const catalog::Topic& topic, std::string_view group) const {
+        return told_.contains(key_of(topic, group));
+    }
+    void add(const catalog::Topic& topic, std::string_view group) {
+        if (told_.size() == kGroupsMax) {
+            told_.clear();
+        }
+        told_.insert(key_of(topic, group));
+    }
+    void clear() { told_.clear(); }
+
+  private:
+    /// A hash of topic, number of growths and group.
+    [[nodiscard]] static std::size_t key_of(const catalog::Topic& topic, std::string_view group) {
+        return (std::hash<TopicId>()(topic.id) * 31 + topic.expansions.size()) * 31 + std::hash<std::string_view>()(group);
+    }
+    std::unordered_set<std::size_t> told_;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,26 @@
+#include "broker/logs/internal_logs.h"
+
+#include <string>
+
+#include "broker/config/log_setup.h"
+
+namespace partita::runtime {
+
+void report_rewound_checkpoint(const PartitionLog& log, std::int64_t records) {
+    if (records > 0) {
+        log::warning("recovery", "a checkpoint knows more than its log, which must have lost its end",
+                     {{"log", log.directory_name()}, {"records", records}});
+    }
+}
+
+void report_unreadable_records(const PartitionLog& log, const UnreadableRecords& records) {
+    if (records.count > 0) {
+        log::error("coordinators", "records cannot be read, and were left out",
+                   {{"log", log.directory_name()},
+                    {"records", records.count},
+                    {"first_offset", records.first == kNoOffset ? "in the checkpoint" : std::to_string(records.first.value)},
+                    {"reason", records.reason}});
+    }
+}
+
+}  // namespace partita::runtime

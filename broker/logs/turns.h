@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "broker/logs/published_topics.h"
+#include "broker/logs/topics_listener.h"
+#include "broker/logs/turn.h"
+#include "broker/runtime/loop/reactor.h"
+#include "schedule/clock.h"
+
+namespace partita::runtime {
+
+/// The reactors of a broker, each with its turn, and the ways from one thread to the others. Any thread may call everything but
+/// `clear`; what a returned Reactor or Turn allows is said there.
+class Turns final : public TopicsListener {
+  public:
+    /// One to `Partition::kReactorsMax` reactors, of which `polling_max` may poll for events at once.
+    Turns(const PublishedTopics& topics, std::size_t reactor_count, std::size_t polling_max, Clock& clock);
+
+    /// What the reactors tell the time by, for those who have no turn.
+    [[nodiscard]] Clock& clock() const { return clock_; }
+
+    [[nodiscard]] const std::vector<std::unique_ptr<Reactor>>& reactors() const { return reactors_; }
+    [[nodiscard]] Turn& of(std::size_t reactor) const { return *turns_[reactor]; }
+    /// The reactor for work that only one of them does: timers of coordinators, topics that the broker makes itself.
+    [[nodiscard]] Reactor& first_reactor() const { return *reactors_.front(); }
+    [[nodiscard]] Turn& first() const { return *turns_.front(); }
+
+    void deliver(const ReplyTarget& target, Reply&& reply) { Reactor::deliver(reactors_, target, std::move(reply)); }
+    /// Tells the waiting fetches of another reactor about an append.
+    void post_append(std::uint32_t reactor, fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
+    /// Tells the waiting fetches of all reactors that the partition changed in a way that they must see.
+    void post_change(const Partition& partition);
+    /// Fetches that wait for partitions of deleted topics look again.
+    void on_topics_changed(const TopicsChange& change) override;
+    /// Answers every waiting fetch, each in the next turn of its reactor.
+    void complete_all_fetches();
+
+    /// Drops all waiting requests and releases the logs that they hold. Only when no reactor runs any more.
+    void clear() { turns_.clear(); }
+
+  private:
+    Clock& clock_;
+    PollingSeats polling_seats_;
+    std::vector<std::unique_ptr<Reactor>> reactors_;
+    std::vector<std::unique_ptr<Turn>> turns_;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,171 @@
+#include "broker/insight/shell/key_samples.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "broker/runtime/clients/client_connection.h"
+#include "schedule/executor.h"
+#include "tests/support/storage_fixture.h"
+
+namespace partita::runtime {
+namespace {
+
+constexpr std::size_t kManyRecords = 100'000;
+
+class NotedWorker final : public Worker {
+  public:
+    void wake() override { ++wakes; }
+    int wakes = 0;
+};
+
+class KeySamplesTest : public ::testing::Test {
+  protected:
+    KeySamplesTest() {
+        auto topic = std::make_shared<catalog::Topic>();
+        topic->name = "orders";
+        topic->id.bytes.fill(7);
+        topic_.topic = topic;
+    }
+    void offer(const std::vector<std::byte>& batch) { samples_.offer(topic_, {0}, client_, "producer", batch, {1000}); }
+    void offer_records(int records) { offer(test::make_batch({.records = records})); }
+
+    TopicState topic_;
+    ClientConnection client_;
+    KeySamples samples_;
+};
+
+TEST_F(KeySamplesTest, NothingIsTakenBeforeTheGateOpens) {
+    EXPECT_FALSE(samples_.is_open());
+    samples_.set_gate(false, kManyRecords);
+    EXPECT_FALSE(samples_.is_open());
+    samples_.set_gate(true, kManyRecords);
+    EXPECT_TRUE(samples_.is_open());
+}
+
+TEST_F(KeySamplesTest, SamplesComeInTheirOrderWithTheirProducer) {
+    samples_.set_gate(true, kManyRecords);
+    client_.id = {5};
+    offer_records(1);
+    offer(test::make_batch({.records = 2, .producer_id = {9}, .producer_epoch = {0}, .base_sequence = {0}}));
+    const KeySamples::Waiting waiting = samples_.take();
+    ASSERT_EQ(waiting.samples.size(), 2u);
+    EXPECT_EQ(waiting.records, 3u);
+    EXPECT_EQ(waiting.samples[0].producer.connection, client_.id);
+    EXPECT_EQ(waiting.samples[0].producer.client_id, "producer");
+    // An id tells producers apart wherever they connect.
+    EXPECT_EQ(waiting.samples[1].producer.connection, insight::kNoConnection);
+    EXPECT_EQ(waiting.samples[1].producer.producer_id, ProducerId{9});
+    EXPECT_TRUE(samples_.take().samples.empty());
+    EXPECT_EQ(samples_.taken(), 2u);
+}
+
+TEST_F(KeySamplesTest, RecordsBeyondTheLimitCloseTheGateUntilThereIsRoom) {
+    samples_.set_gate(true, 10);
+    offer_records(6);
+    offer_records(5);
+    EXPECT_EQ(samples_.taken(), 1u);
+    EXPECT_FALSE(samples_.is_open());
+    samples_.set_gate(true, 10);
+    EXPECT_FALSE(samples_.is_open());
+    (void)samples_.take();
+    samples_.set_gate(true, 10);
+    EXPECT_TRUE(samples_.is_open());
+}
+
+TEST_F(KeySamplesTest, OneBatchIsTakenWhereNothingWaitsWhateverItHolds) {
+    samples_.set_gate(true, 10);
+    offer_records(50);
+    EXPECT_EQ(samples_.take().records, 50u);
+}
+
+TEST_F(KeySamplesTest, BatchesBeyondTheLimitCloseTheGate) {
+    samples_.set_gate(true, kManyRecords);
+    const auto batch = test::make_batch();
+    for (std::size_t count = 0; count <= KeySamples::kBatchesMax; ++count) {
+        offer(batch);
+    }
+    EXPECT_FALSE(samples_.is_open());
+    EXPECT_EQ(samples_.take().samples.size(), KeySamples::kBatchesMax);
+}
+
+TEST_F(KeySamplesTest, BytesBeyondTheLimitCloseTheGate) {
+    samples_.set_gate(true, kManyRecords);
+    BatchBuilder builder{BatchOptions()};
+    builder.append({1000}, as_bytes(std::string(KeySamples::kBatchBytesMax / 2, 'k')), as_bytes("value"));
+    std::vector<std::byte> batch;
+    builder.build(batch);
+    while (samples_.is_open()) {
+        offer(batch);
+    }
+    const KeySamples::Waiting waiting = samples_.take();
+    EXPECT_LE(waiting.bytes, KeySamples::kBytesMax);
+    EXPECT_GT(waiting.bytes + 2 * batch.size(), KeySamples::kBytesMax);
+}
+
+TEST_F(KeySamplesTest, LargeBatchesAndInternalTopicsAreNotLookedAt) {
+    samples_.set_gate(true, kManyRecords);
+    offer(test::make_batch({.value_bytes = KeySamples::kBatchBytesMax}));
+    auto internal = std::make_shared<catalog::Topic>(*topic_.topic);
+    internal->internal = true;
+    topic_.topic = internal;
+    offer_records(1);
+    EXPECT_EQ(samples_.taken(), 0u);
+    EXPECT_TRUE(samples_.is_open());
+}
+
+TEST_F(KeySamplesTest, OneBatchInAnIntervalIsTaken) {
+    samples_.set_gate(true, kManyRecords);
+    samples_.set_interval(*topic_.topic, 4);
+    for (int count = 0; count < 8; ++count) {
+        offer_records(1);
+    }
+    EXPECT_EQ(samples_.taken(), 2u);
+    // Another topic in the same place needs every batch.
+    samples_.set_interval(*topic_.topic, 1);
+    offer_records(1);
+    EXPECT_EQ(samples_.taken(), 3u);
+}
+
+TEST_F(KeySamplesTest, WhatWasSetForATopicEndsWhenItGrows) {
+    samples_.set_gate(true, kManyRecords);
+    samples_.set_interval(*topic_.topic, 4);
+    offer_records(1);
+    EXPECT_EQ(samples_.taken(), 0u);
+    auto grown = std::make_shared<catalog::Topic>(*topic_.topic);
+    grown->expansions.push_back(std::make_shared<catalog::ExpansionEpoch>());
+    topic_.topic = grown;
+    offer_records(1);
+    EXPECT_EQ(samples_.taken(), 1u);
+}
+
+TEST_F(KeySamplesTest, EndsOfConnectionsBeyondTheLimitAreNotNoted) {
+    for (std::size_t count = 0; count <= KeySamples::kClosedMax; ++count) {
+        samples_.connection_closed({count + 1});
+    }
+    EXPECT_EQ(samples_.take().closed.size(), KeySamples::kClosedMax);
+}
+
+TEST_F(KeySamplesTest, TheFirstSampleWakesAnObserverThatSleeps) {
+    NotedWorker observer;
+    samples_.set_observer(observer);
+    samples_.set_gate(true, kManyRecords);
+    ASSERT_TRUE(samples_.may_sleep());
+    offer_records(1);
+    offer_records(1);
+    EXPECT_EQ(observer.wakes, 1);
+    EXPECT_FALSE(samples_.may_sleep());
+    offer_records(1);
+    EXPECT_EQ(observer.wakes, 1);
+}
+
+TEST_F(KeySamplesTest, GateThatHasEndedStaysClosed) {
+    samples_.set_gate(true, kManyRecords);
+    samples_.end();
+    EXPECT_FALSE(samples_.is_open());
+    samples_.set_gate(true, kManyRecords);
+    EXPECT_FALSE(samples_.is_open());
+}
+
+}  // namespace
+}  // namespace partita::runtime

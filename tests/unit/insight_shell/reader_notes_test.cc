@@ -1,0 +1,62 @@
+#include "broker/insight/shell/reader_notes.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace partita::runtime {
+namespace {
+
+/// Runs nothing, and counts how often its worker was woken.
+class WakesOnly final : public Executor {
+  public:
+    std::unique_ptr<Worker> start(std::string_view, Step) override { return std::make_unique<Counter>(*this); }
+    int wakes = 0;
+
+  private:
+    class Counter final : public Worker {
+      public:
+        explicit Counter(WakesOnly& owner) : owner_(owner) {}
+        void wake() override { ++owner_.wakes; }
+
+      private:
+        WakesOnly& owner_;
+    };
+};
+
+ReaderNote deletion() { return {.topic = {}, .what = ReaderNote::GroupDeleted{"g"}, .name = {}}; }
+ReaderNote growth() { return {.topic = {}, .what = ReaderNote::Grown{}, .name = "t"}; }
+
+TEST(ReaderNotes, AreNoMoreThanTheirLimitExceptThoseAboutGrowths) {
+    ReaderNotes notes;
+    for (std::size_t number = 0; number <= ReaderNotes::kNotesMax; ++number) {
+        notes.leave(deletion());
+    }
+    notes.leave(growth());
+    const auto taken = notes.take();
+    ASSERT_EQ(taken.size(), ReaderNotes::kNotesMax + 1);
+    EXPECT_TRUE(taken.back().is_growth());
+    EXPECT_TRUE(notes.take().empty());
+}
+
+TEST(ReaderNotes, WakeTheObserverWhenTheFirstTopicGrowsAndNobodyAfterItStopped) {
+    WakesOnly executor;
+    ReaderNotes notes;
+    notes.start(executor, [] { return kNever; });
+    notes.leave(deletion());
+    EXPECT_EQ(executor.wakes, 0);
+    notes.leave(growth());
+    notes.leave(growth());
+    EXPECT_EQ(executor.wakes, 1);
+    notes.on_looks(false, false, std::nullopt);
+    EXPECT_TRUE(notes.is_watching()) << "notes wait that were not looked at";
+    (void)notes.take();
+    notes.on_looks(false, false, std::nullopt);
+    EXPECT_FALSE(notes.is_watching());
+    notes.stop();
+    notes.leave(growth());
+    EXPECT_EQ(executor.wakes, 1);
+}
+
+}  // namespace
+}  // namespace partita::runtime
