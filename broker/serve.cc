@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "broker/addons/profile/core/profile.h"
 #include "broker/assembly/broker.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
@@ -17,7 +18,6 @@
 #include "broker/http/http_server.h"
 #include "broker/logs/turns.h"
 #include "broker/net/server.h"
-#include "broker/profile/profile.h"
 #include "broker/runtime/loop/turn_timer.h"
 #include "broker/runtime/loop/usable_processors.h"
 #include "broker/start_memory.h"

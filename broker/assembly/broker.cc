@@ -5,6 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "broker/addons/capacity/shell/shared_capacity.h"
+#include "broker/addons/capture/shell/capture.h"
+#include "broker/addons/claims/shell/claim_shards.h"
+#include "broker/addons/profile/core/service_rules.h"
 #include "broker/assembly/first_users.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
@@ -17,9 +21,6 @@
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turns.h"
-#include "broker/profile/service_rules.h"
-#include "broker/runtime/capacity/shared_capacity.h"
-#include "broker/runtime/capture/capture.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
 #include "broker/runtime/catalog/token_sweep.h"
@@ -28,7 +29,6 @@
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/request_watch.h"
-#include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/coordinator_timers.h"
 #include "broker/runtime/coordinators/group_cluster.h"
 #include "broker/runtime/coordinators/group_shards.h"

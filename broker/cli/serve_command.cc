@@ -14,14 +14,14 @@
 #include <utility>
 #include <vector>
 
+#include "broker/addons/profile/config/profile_config.h"
+#include "broker/addons/profile/core/profile.h"
 #include "broker/authentication/crypto.h"
 #include "broker/cli/command.h"
 #include "broker/config/broker_config.h"
 #include "broker/config/log_setup.h"
-#include "broker/config/profile_config.h"
 #include "broker/config/properties.h"
 #include "broker/dev_security/dev_security.h"
-#include "broker/profile/profile.h"
 #include "broker/serve.h"
 #include "protocol/random_bytes.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/cli/schema_registry.h"
+#include "broker/addons/schemas/cli/schema_registry.h"
 #include "broker/client/tcp_network.h"
 #include "broker/tools/tool.h"
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "broker/addons/profile/config/profile_config.h"
+#include "broker/addons/profile/core/profile.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/config_binding.h"
 #include "broker/config/java_text.h"
-#include "broker/config/profile_config.h"
 #include "broker/config/properties.h"
-#include "broker/profile/profile.h"
 #include "protocol/assert.h"
 #include "protocol/edit_distance.h"
 

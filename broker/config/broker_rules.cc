@@ -5,13 +5,13 @@
 #include <limits>
 #include <ranges>
 
-#include "broker/capture/name_format.h"
+#include "broker/addons/capture/config/capture_config.h"
+#include "broker/addons/capture/core/name_format.h"
+#include "broker/addons/profile/config/profile_config.h"
 #include "broker/config/broker_config.h"
 #include "broker/config/broker_synonyms.h"
-#include "broker/config/capture_config.h"
 #include "broker/config/java_text.h"
 #include "broker/config/mode_patterns.h"
-#include "broker/config/profile_config.h"
 
 namespace partita::config {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "broker/addons/capture/config/capture_config.h"
 #include "broker/config/broker_synonyms.h"
-#include "broker/config/capture_config.h"
 #include "broker/config/config_binding.h"
 #include "broker/config/definition_helpers.h"
 #include "protocol/assert.h"

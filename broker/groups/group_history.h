@@ -299,7 +299,7 @@ class GroupHistory {
     /// The topic was deleted: nobody has anything of it, or commits there. What happened stays among takeovers and rebalances.
     void forget_topic(const TopicId& topic_id);
 
-    // Claims by which partitions are held without rebalances (broker/ownership/claim_coordinator.h).
+    // Claims by which partitions are held without rebalances (broker/addons/claims/core/claim_coordinator.h).
 
     /// The owner has the partition from now on. `cause` counts if another owner had it before.
     void take_by_claim(const MemberNames& owner, std::string_view topic, const TopicId& topic_id, std::int32_t partition,

@@ -16,6 +16,8 @@
 #include <atomic>
 #include <vector>
 
+#include "broker/addons/capacity/shell/shared_capacity.h"
+#include "broker/addons/profile/core/profile.h"
 #include "broker/catalog/internal_topics.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
@@ -29,8 +31,6 @@
 #include "broker/logs/append_error_code.h"
 #include "broker/logs/turn.h"
 #include "broker/logs/turns.h"
-#include "broker/profile/profile.h"
-#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/loop/counters.h"

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
@@ -23,7 +24,6 @@
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/logs/turn.h"
 #include "broker/logs/turns.h"
-#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"

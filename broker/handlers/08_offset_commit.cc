@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "broker/addons/profile/core/profile.h"
 #include "broker/groups/group_history.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
@@ -17,7 +18,6 @@
 #include "broker/handlers/topic_lookup.h"
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/logs/turn.h"
-#include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "protocol/messages/08_offset_commit.h"

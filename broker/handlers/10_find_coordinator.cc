@@ -7,11 +7,11 @@
 // before that is told NOT_COORDINATOR, as there.
 
 #include "protocol/messages/10_find_coordinator.h"
+#include "broker/addons/profile/core/profile.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/made_coordinators.h"
 #include "broker/handlers/registry.h"
 #include "broker/logs/turn.h"
-#include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
 

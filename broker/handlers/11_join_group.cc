@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "broker/addons/profile/core/profile.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/describable_topics.h"
@@ -14,7 +15,6 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/logs/turn.h"
-#include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/fresh_ids.h"
 #include "protocol/messages/11_join_group.h"

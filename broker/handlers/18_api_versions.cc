@@ -8,12 +8,12 @@
 
 #include <algorithm>
 
+#include "broker/addons/profile/core/profile.h"
 #include "broker/catalog/features.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/logs/turn.h"
-#include "broker/profile/profile.h"
 #include "broker/runtime/clients/connections.h"
 #include "protocol/messages/18_api_versions.h"
 

@@ -6,12 +6,12 @@
 // Without a transactional id the answer is a fresh id with epoch 0; with one, its coordinator decides.
 
 #include "protocol/messages/22_init_producer_id.h"
+#include "broker/addons/profile/core/profile.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/transaction_requests.h"
-#include "broker/profile/profile.h"
 
 namespace partita::handlers {
 namespace {

@@ -8,6 +8,7 @@
 // it counts neither as the member's nor as progress of the group, which the end of the transaction is (ReaderReports).
 
 #include "protocol/messages/28_txn_offset_commit.h"
+#include "broker/addons/profile/core/profile.h"
 #include "broker/catalog/catalog.h"
 #include "broker/config/current_config.h"
 #include "broker/groups/group_history.h"
@@ -16,7 +17,6 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/handlers/transaction_requests.h"
-#include "broker/profile/profile.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 

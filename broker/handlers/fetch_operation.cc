@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/handlers/aborted_transactions.h"
 #include "broker/handlers/fetch_capacity.h"
 #include "broker/handlers/produce_capacity.h"
@@ -10,7 +11,6 @@
 #include "broker/handlers/services.h"
 #include "broker/logs/turn.h"
 #include "broker/logs/turns.h"
-#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/fences/topic_expansion.h"

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 
+#include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/groups/commands.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/runtime/capacity/shared_capacity.h"
 #include "protocol/schema.h"
 
 /// What OffsetCommit and TxnOffsetCommit have in common.

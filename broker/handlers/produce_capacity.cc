@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/logs/turn.h"
-#include "broker/runtime/capacity/shared_capacity.h"
 #include "protocol/record_batch.h"
 
 namespace partita::handlers {

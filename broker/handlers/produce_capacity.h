@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "broker/capacity/capacity_meter.h"
-#include "broker/capacity/traffic_counts.h"
+#include "broker/addons/capacity/core/capacity_meter.h"
+#include "broker/addons/capacity/core/traffic_counts.h"
 #include "protocol/error_code.h"
 #include "protocol/messages/00_produce.h"
 

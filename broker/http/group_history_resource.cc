@@ -13,6 +13,7 @@
 #include <set>
 #include <utility>
 
+#include "broker/addons/claims/shell/claim_shards.h"
 #include "broker/groups/group_history.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
@@ -22,7 +23,6 @@
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
 #include "broker/logs/published_topics.h"
-#include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/ownership_record.h"
 #include "broker/runtime/queries/topic_sizes.h"

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "broker/config/capture_config.h"
+#include "broker/addons/capacity/shell/shared_capacity.h"
+#include "broker/addons/capture/config/capture_config.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
 #include "broker/insight/findings/finding_json.h"
 #include "broker/insight/hub/findings_hub.h"
 #include "broker/logs/published_topics.h"
-#include "broker/runtime/capacity/shared_capacity.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/fences/fences.h"

@@ -1,10 +1,10 @@
 #include "broker/net/serve_request.h"
 
+#include "broker/addons/profile/core/profile.h"
 #include "broker/handlers/connection_end.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/profile/profile.h"
 #include "broker/runtime/loop/counters.h"
 #include "protocol/assert.h"
 #include "protocol/request_header.h"

@@ -7,12 +7,12 @@
 #include <limits>
 #include <string>
 
+#include "broker/addons/schemas/tools/schema_text.h"
 #include "broker/tools/interruption.h"
 #include "broker/tools/java_order.h"
 #include "broker/tools/progress.h"
 #include "broker/tools/record_source.h"
 #include "broker/tools/record_text.h"
-#include "broker/tools/schema_text.h"
 #include "broker/tools/text.h"
 #include "broker/tools/times.h"
 #include "broker/tools/tools.h"

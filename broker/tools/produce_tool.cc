@@ -10,10 +10,10 @@
 #include <string>
 #include <system_error>
 
+#include "broker/addons/schemas/tools/schema_text.h"
 #include "broker/client/produce.h"
 #include "broker/tools/progress.h"
 #include "broker/tools/record_text.h"
-#include "broker/tools/schema_text.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
 

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/addons/schemas/core/registry_place.h"
 #include "broker/client/cluster.h"
 #include "broker/client/network.h"
-#include "broker/schemas/registry_place.h"
 #include "broker/tools/options.h"
 
 /// Kafka's command line tools, written anew: the same options, the same text on the same stream, the same exit codes, against any

@@ -2,9 +2,9 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/schemas/avro.h"
-#include "broker/schemas/json_schema.h"
-#include "broker/schemas/protobuf.h"
+#include "broker/addons/schemas/core/avro.h"
+#include "broker/addons/schemas/core/json_schema.h"
+#include "broker/addons/schemas/core/protobuf.h"
 #include "tests/fuzz/fuzz_target.h"
 
 /// Schemas of a registry and values that claim to be written by them, both a stranger's: the kind, the schema up to a zero byte,

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/capture/event_data.h"
+#include "broker/addons/capture/core/event_data.h"
 
 namespace partita::test {
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "broker/addons/claims/shell/claim_shards.h"
 #include "broker/insight/hub/findings_hub.h"
 #include "broker/insight/ownership/ownership_findings.h"
 #include "broker/insight/shell/fenced_reads.h"
 #include "broker/runtime/clients/connections.h"
-#include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/group_shards.h"
 
 namespace partita::runtime {

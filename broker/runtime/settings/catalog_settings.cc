@@ -2,7 +2,7 @@
 
 #include "broker/config/broker_rules.h"
 
-#include "broker/profile/profile.h"
+#include "broker/addons/profile/core/profile.h"
 
 namespace partita::runtime {
 namespace {

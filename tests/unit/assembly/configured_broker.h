@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/handlers/services.h"
 #include "broker/insight/findings/finding.h"
 #include "broker/insight/hub/findings_hub.h"
@@ -16,7 +17,6 @@
 #include "broker/insight/shell/key_budget.h"
 #include "broker/insight/shell/key_observer.h"
 #include "broker/logs/published_topics.h"
-#include "broker/runtime/capacity/shared_capacity.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/messages/08_offset_commit.h"

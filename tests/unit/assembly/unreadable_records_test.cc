@@ -5,9 +5,9 @@
 
 #include <cerrno>
 
+#include "broker/addons/claims/shell/claim_shards.h"
 #include "broker/config/log_setup.h"
 #include "broker/logs/published_topics.h"
-#include "broker/runtime/coordinators/claim_shards.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
 #include "protocol/record_batch_builder.h"
 #include "tests/support/broker_process.h"

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "broker/addons/capacity/core/auto_inflate.h"
+#include "broker/addons/capacity/core/call_pacer.h"
+#include "broker/addons/capacity/core/capacity_meter.h"
+#include "broker/addons/capacity/core/traffic_counts.h"
+#include "broker/addons/capacity/shell/capacity_settings.h"
+#include "broker/config/current_config.h"
+#include "broker/logs/topics_listener.h"
+#include "protocol/mutex.h"
+#include "protocol/types.h"
+
+namespace partita::runtime {
+
+class FindingsHub;
+class OwnChanges;
+
+/// The capacity that all clients of the broker share (`partita.capacity.*`, docs/capacity.md): what producers send and consumers
+/// get is charged to it, and whoever takes more than there is waits. Thread-safe. Without units it costs one load (`is_limited`),
+/// and nothing else of it may be called.
+///
+/// A caller that gets a wait back tells the client of it (ThrottleTimeMs) and lets the connection rest for as long
+/// (RequestContext::throttle), as with client quotas.
+class SharedCapacity final : public TopicsListener {
+  public:
+    /// A fetch that would have to wait longer gets nothing. It is how long consumers wait for an answer unless they are told
+    /// otherwise (request.timeout.ms).
+    static constexpr std::int64_t kFetchWaitMsMax = 30'000;
+    /// For how long whoever was refused rests at most, before it may ask again.
+    static constexpr std::int64_t kRefusedRestMsMax = 5'000;
+    /// Changes of the units that are remembered.
+    static constexpr std::size_t kStepsMax = 100;
+
+    /// Units that it gives itself are set through `changes`; every change of them is told to `findings`.
+    SharedCapacity(const config::CurrentConfig& config, FindingsHub& findings, OwnChanges& changes);
+
+    /// At the start, when the settings are complete.
+    void begin(Now now);
+    void on_topics_changed(const TopicsChange& change) override;
+
+    /// True when there are units, so that somebody may have to wait.
+    [[nodiscard]] bool is_limited() const { return is_limited_.load(std::memory_order_relaxed); }
+
+    struct Admission {
+        /// False when the load may not pass. Then nothing was taken.
+        bool is_taken = true;
+        /// For how many milliseconds the client has to wait, taken or not.
+        std::int64_t wait_ms = 0;
+    };
+    /// Takes what producers sent, unless that means to wait for more than `wait_ms_max`.
+    [[nodiscard]] Admission admit_incoming(capacity::Load load, std::int64_t wait_ms_max, Now now);
+    /// Gives back what was taken for batches that were refused for another reason.
+    void give_back_incoming(capacity::Load load);
+    /// Takes what a consumer is to get, unless others have to wait so long already that it would wait for more than
+    /// `kFetchWaitMsMax`.
+    [[nodiscard]] Admission admit_outgoing(capacity::Load load, Now now);
+    /// What passes at once after a pause: a fetch that asks for more than that gets a part of it, and its share again with the
+    /// next one. 0 for no limit.
+    [[nodiscard]] capacity::Load outgoing_at_once() const;
+    /// Counts a commit of one partition. Returns for how many milliseconds the client has to wait.
+    [[nodiscard]] std::int64_t admit_commit(std::string_view group, std::string_view topic, PartitionIndex partition, Now now);
+
+    /// How a request has ended for a topic (empty for none that is known), and what it sent there or got.
+    struct Ended {
+        std::string_view topic;
+        capacity::Outcome outcome = capacity::Outcome::successful;
+        capacity::Load load;
+    };
+    void note_incoming(std::span<const Ended> topics);
+    void note_outgoing(std::span<const Ended> topics);
+    [[nodiscard]] capacity::TrafficCounts counts() const;
+
+    /// A change of the number of units.
+    struct Step {
+        TimestampMs time;
+        std::int32_t units_before = 0;
+        std::int32_t units = 0;
+        /// The broker's own doing, because clients had to wait.
+        bool is_automatic = false;
+    };
+    struct Status {
+        CapacitySettings settings;
+        /// How long somebody would wait who asks for next to nothing now.
+        std::int64_t ingress_wait_ms = 0;
+        std::int64_t egress_wait_ms = 0;
+        /// The last one comes last.
+        std::deque<Step> steps;
+    };
+    [[nodiscard]] Status status(Now now);
+
+  private:
+    void follow(Now now);
+    [[nodiscard]] std::optional<std::int32_t> note_use(const capacity::AutoInflate::Use& use, Now now) REQUIRES(mutex_);
+    void inflate(std::int32_t from, std::int32_t to);
+    void tell(const Step& step);
+
+    const config::CurrentConfig& config_;
+    FindingsHub& findings_;
+    OwnChanges& changes_;
+    std::atomic<bool> is_limited_ = false;
+    mutable Mutex mutex_{LockRank::shared_capacity};
+    bool has_begun_ GUARDED_BY(mutex_) = false;
+    CapacitySettings settings_ GUARDED_BY(mutex_);
+    capacity::CapacityMeter ingress_ GUARDED_BY(mutex_);
+    capacity::CapacityMeter egress_ GUARDED_BY(mutex_);
+    capacity::AutoInflate auto_inflate_ GUARDED_BY(mutex_);
+    /// Where its own change under way leads, if there is one.
+    std::optional<std::int32_t> inflating_to_ GUARDED_BY(mutex_);
+    capacity::CallPacer commits_ GUARDED_BY(mutex_);
+    capacity::TrafficCounts counts_ GUARDED_BY(mutex_);
+    std::deque<Step> steps_ GUARDED_BY(mutex_);
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,119 @@
+#include "broker/addons/capture/core/name_format.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iterator>
+
+#include "broker/addons/capture/core/civil_time.h"
+
+namespace partita::capture {
+namespace {
+
+bool is_letter_or_digit(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
+}
+
+std::string padded(int value, int digits) {
+    std::array<char, 16> text;
+    std::snprintf(text.data(), text.size(), "%0*d", digits, value);
+    return text.data();
+}
+
+/// What is wrong with what stands between two slashes.
+std::string_view fault_of_place(std::string_view place) {
+    if (place.empty()) {
+        return "nothing stands before, behind or between slashes";
+    }
+    return place.front() == '.' ? std::string_view("what stands between slashes must not begin with a dot") : std::string_view();
+}
+
+}  // namespace
+
+bool is_namespace(std::string_view text) {
+    constexpr std::size_t kNamespaceMax = 50;
+    return !text.empty() && text.size() <= kNamespaceMax && text.front() != '.' && std::ranges::all_of(text, [](char letter) {
+        return is_letter_or_digit(letter) || std::string_view("._-").contains(letter);
+    });
+}
+
+std::expected<NameFormat, std::string> NameFormat::parse(std::string_view text) {
+    if (text.size() > kTextMax) {
+        return std::unexpected("it may have " + std::to_string(kTextMax) + " characters");
+    }
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find('/', begin), text.size());
+        if (const std::string_view fault = fault_of_place(text.substr(begin, end - begin)); !fault.empty()) {
+            return std::unexpected(std::string(fault));
+        }
+        begin = end + 1;
+    }
+    NameFormat format;
+    std::array<bool, std::size(kTokens)> seen{};
+    while (!text.empty()) {
+        const auto token = std::ranges::find_if(kTokens, [&](std::string_view name) { return text.starts_with(name); });
+        if (token != std::end(kTokens)) {
+            const auto index = static_cast<std::size_t>(token - std::begin(kTokens));
+            seen[index] = true;
+            format.pieces_.push_back({static_cast<Token>(index), {}});
+            text.remove_prefix(token->size());
+            continue;
+        }
+        const char letter = text.front();
+        if (!is_letter_or_digit(letter) && !std::string_view("._-=/").contains(letter)) {
+            return std::unexpected(letter == '{' ? "there is no such token as the one that begins at " + std::string(text)
+                                                 : "what is no token must be of letters, digits and ._-=/");
+        }
+        if (format.pieces_.empty() || format.pieces_.back().token != Token::text) {
+            format.pieces_.push_back({});
+        }
+        format.pieces_.back().text.push_back(letter);
+        text.remove_prefix(1);
+    }
+    if (const auto missing = std::ranges::find(seen, false); missing != seen.end()) {
+        return std::unexpected("the token " + std::string(kTokens[missing - seen.begin()]) + " is missing");
+    }
+    return format;
+}
+
+std::string NameFormat::path(const NameParts& parts) const {
+    const CivilTime time = civil_time(parts.time);
+    std::string path;
+    for (const Piece& piece : pieces_) {
+        switch (piece.token) {
+            case Token::name_space:
+                path += parts.name_space;
+                break;
+            case Token::topic:
+                path += parts.topic;
+                break;
+            case Token::partition:
+                path += std::to_string(parts.partition.value);
+                break;
+            case Token::year:
+                path += padded(time.year, 4);
+                break;
+            case Token::month:
+                path += padded(time.month, 2);
+                break;
+            case Token::day:
+                path += padded(time.day, 2);
+                break;
+            case Token::hour:
+                path += padded(time.hour, 2);
+                break;
+            case Token::minute:
+                path += padded(time.minute, 2);
+                break;
+            case Token::second:
+                path += padded(time.second, 2);
+                break;
+            case Token::text:
+                path += piece.text;
+                break;
+        }
+    }
+    return path + ".avro";
+}
+
+}  // namespace partita::capture

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <atomic>
+#include <compare>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "broker/addons/capture/config/capture_config.h"
+#include "broker/addons/capture/core/window.h"
+#include "broker/addons/capture/shell/capture_files.h"
+#include "broker/config/current_config.h"
+#include "broker/config/log_setup.h"
+#include "broker/logs/topics_listener.h"
+#include "broker/runtime/loop/counters.h"
+#include "schedule/executor.h"
+
+namespace partita::runtime {
+
+class PublishedTopics;
+class TopicTable;
+struct Partition;
+struct TopicState;
+struct WrittenWindow;
+
+/// Writes the records of topics with `partita.capture.enable` to Avro files below `partita.capture.directory`, as the managed
+/// event service's capture does: docs/capture.md.
+///
+/// Each record that a reader of committed records is given is in exactly one file, whatever dies (CaptureFiles); records that
+/// retention or DeleteRecords took before are told in the log and counted. What fails, a full disk above all, is told and tried
+/// again every `kRetryMs`; until then the records wait in the log. Capture begins with the oldest record that a topic has, and
+/// where it stopped when it was switched off for a while.
+///
+/// A worker of its own. A step looks at all partitions, at most once in `kLookMs` (`Window` decides which window ends), or writes
+/// one file. It keeps no records between two files, and a few hundred bytes for each partition. Without a directory there is no
+/// worker, and nothing costs anything; without such a topic it rests until one comes.
+class Capture final : public TopicsListener {
+  public:
+    static constexpr std::int64_t kLookMs = 1000;
+    static constexpr std::int64_t kRetryMs = 5000;
+    /// What cannot be read is left out when it could not be read so often: a disk that was disturbed gets a chance.
+    static constexpr int kDamageAttempts = 3;
+    /// How many names are tried when there are files of others.
+    static constexpr int kNameAttempts = 100;
+
+    /// The file system and the counters outlive this.
+    Capture(const config::CurrentConfig& config, const PublishedTopics& topics, FileSystem& file_system,
+            CaptureCounters& counters, const Schedule& schedule);
+    ~Capture() override { stop(); }
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+
+    void start();
+    /// Ends the worker; a file under way is given up and written again after the next start.
+    void stop();
+
+    void on_topics_changed(const TopicsChange& change) override;
+
+  private:
+    struct Key {
+        TopicId topic;
+        PartitionIndex partition;
+        friend auto operator<=>(const Key&, const Key&) = default;
+    };
+    /// A file that is written and has to get its name.
+    struct Sealed {
+        capture::Progress progress;
+        capture::Window::Due due;
+        std::uint64_t records = 0;
+        std::uint64_t bytes = 0;
+        bool is_stored = false;
+    };
+    struct State {
+        std::string id;
+        std::string topic;
+        capture::Progress progress;
+        /// Set once the progress was loaded.
+        std::optional<capture::Window> window;
+        std::optional<Sealed> sealed;
+        /// Nothing is tried before.
+        Instant rests_until{std::numeric_limits<std::int64_t>::min()};
+        bool is_failing = false;
+        int damage_attempts = 0;
+        bool is_queued = false;
+    };
+
+    [[nodiscard]] Instant step();
+    void look(Now now);
+    /// Whether there is a directory to write to; tried again after a while.
+    [[nodiscard]] bool open_directory(Now now);
+    /// When it wants to be looked at again; queues it when its window ends now.
+    [[nodiscard]] Instant look_at(const TopicState& topic, const config::CaptureConfig& config, const Key& key, State& state,
+                                  Now now);
+    [[nodiscard]] bool load(const Partition& partition, const config::CaptureConfig& config, State& state, Now now);
+    void drop_deleted(const TopicTable& table, const config::CaptureConfig& defaults);
+    void capture(const Key& key, Now now);
+    void write(const config::CaptureConfig& config, const Partition& partition, State& state, const capture::Window::Due& due,
+               Now now);
+    /// False when no name is free.
+    [[nodiscard]] bool name(const config::CaptureConfig& config, PartitionIndex partition, State& state,
+                            capture::Progress& progress, Now now);
+    void finish(State& state, Now now);
+    void tell_losses(const State& state, const WrittenWindow& written);
+    [[nodiscard]] config::CaptureConfig config_of(const TopicState& topic, const config::CaptureConfig& defaults) const;
+    void fail(State& state, std::string_view what, const StorageError& error, Now now);
+    [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
+
+    const config::CurrentConfig& config_;
+    const PublishedTopics& topics_;
+    const Schedule schedule_;
+    std::atomic<bool> stopping_ = false;
+    CaptureCounters& counters_;
+
+    // Only steps of the worker use these.
+    CaptureFiles files_;
+    std::map<Key, State> states_;
+    std::deque<Key> due_;
+    Instant next_look_;
+    /// When the directory is tried again, and what it had.
+    Instant opens_at_{std::numeric_limits<std::int64_t>::min()};
+    StorageError open_failure_;
+    std::uint64_t looked_version_ = 0;
+    log::RateLimiter lines_;
+
+    // Last: its steps use everything above.
+    std::unique_ptr<Worker> worker_;
+};
+
+}  // namespace partita::runtime

@@ -1,0 +1,117 @@
+#include "broker/addons/capture/shell/capture_files.h"
+
+#include <utility>
+
+namespace partita::runtime {
+namespace {
+
+std::string without_slashes_behind(std::string directory) {
+    while (directory.size() > 1 && directory.ends_with('/')) {
+        directory.pop_back();
+    }
+    return directory;
+}
+
+}  // namespace
+
+CaptureFiles::CaptureFiles(FileSystem& file_system, std::string directory)
+    : file_system_(file_system),
+      directory_(without_slashes_behind(std::move(directory))),
+      work_directory_(join_path(directory_, kWorkDirectory)) {}
+
+StorageResult<void> CaptureFiles::open() {
+    if (auto made = file_system_.make_directories(work_directory_); !made) {
+        return made;
+    }
+    auto lock = file_system_.lock(join_path(work_directory_, "lock"), "a broker captures to this directory\n");
+    if (!lock) {
+        return std::unexpected(std::move(lock.error()));
+    }
+    if (auto synced = file_system_.sync_directory(directory_); !synced) {
+        return synced;
+    }
+    lock_ = std::move(*lock);
+    return {};
+}
+
+std::string CaptureFiles::progress_path(const std::string& id) const { return join_path(work_directory_, id + ".progress"); }
+
+std::string CaptureFiles::part(const std::string& id, std::uint64_t number) const {
+    return join_path(work_directory_, id + "-" + std::to_string(number) + ".part");
+}
+
+StorageResult<capture::Progress> CaptureFiles::load(const std::string& id) {
+    const std::string path = progress_path(id);
+    const auto there = file_system_.exists(path);
+    if (!there) {
+        return std::unexpected(there.error());
+    }
+    if (!*there) {
+        return capture::Progress();
+    }
+    const auto text = read_whole_file(file_system_, path, kProgressBytesMax);
+    if (!text) {
+        return std::unexpected(text.error());
+    }
+    const auto progress = capture::parse_progress(*text);
+    if (!progress) {
+        return std::unexpected(corrupt_error(path, "it is not what capture writes there; without it, capture begins again"));
+    }
+    if (auto published = publish(id, *progress); !published) {
+        return std::unexpected(std::move(published.error()));
+    }
+    return *progress;
+}
+
+StorageResult<bool> CaptureFiles::is_taken(const std::string& path) { return file_system_.exists(join_path(directory_, path)); }
+
+StorageResult<void> CaptureFiles::store(const std::string& id, const capture::Progress& progress) {
+    const std::string text = capture::progress_text(progress);
+    return replace_file(file_system_, progress_path(id), as_bytes(text), true);
+}
+
+StorageResult<void> CaptureFiles::publish(const std::string& id, const capture::Progress& progress) {
+    const std::string written = part(id, progress.files);
+    const auto there = file_system_.exists(written);
+    if (!there) {
+        return std::unexpected(there.error());
+    }
+    const std::string path = join_path(directory_, progress.path);
+    if (*there) {
+        if (auto made = make_way_to(parent_directory(path)); !made) {
+            return made;
+        }
+        if (auto renamed = file_system_.rename(written, path); !renamed) {
+            return renamed;
+        }
+    }
+    // Also of a file that got its name before a crash: the next one must not be stored before this one's name is durable.
+    // Somebody may have taken the file away, with its directory.
+    if (auto synced = file_system_.sync_directory(parent_directory(path)); !synced && !synced.error().is_not_found()) {
+        return synced;
+    }
+    return file_system_.sync_directory(work_directory_);
+}
+
+StorageResult<void> CaptureFiles::make_way_to(const std::string& place) {
+    if (auto made = file_system_.make_directories(place); !made) {
+        return made;
+    }
+    for (std::string above = place; above.size() > directory_.size(); above = parent_directory(above)) {
+        if (auto synced = file_system_.sync_directory(parent_directory(above)); !synced) {
+            return synced;
+        }
+    }
+    return {};
+}
+
+StorageResult<void> CaptureFiles::forget(const std::string& id, const capture::Progress& progress) {
+    for (const std::string& path : {part(id, progress.files), part(id, progress.files + 1), progress_path(id)}) {
+        if (auto removed = file_system_.remove(path); !removed) {
+            return removed;
+        }
+    }
+    return {};
+}
+
+}  // namespace partita::runtime

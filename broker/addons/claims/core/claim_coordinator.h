@@ -1,0 +1,107 @@
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "broker/addons/claims/core/claims.h"
+#include "broker/groups/committed_offset.h"
+#include "broker/groups/group_history.h"
+#include "protocol/byte_buffer.h"
+#include "protocol/codec.h"
+#include "protocol/record_batch_builder.h"
+
+namespace partita::claims {
+
+/// Who may read which partition, for clients that share them out among themselves: each claims partitions, renews its claims, and
+/// takes over what expired or what others have too much of. A core of coordinators (coordination/coordinator_core.h): pure.
+///
+/// A partition of a topic has at most one claim in a group. It is *valid* from when it was made or renewed until its lifetime is
+/// over or it is released; time is that of the monotonic clock, so a wall clock that jumps changes nothing, and after a start
+/// every claim has its whole lifetime again. Each change gives it another tag. Who may change it:
+///
+/// | the client gives             | it has the partition if                                                            |
+/// |------------------------------|------------------------------------------------------------------------------------|
+/// | a tag                        | it is the claim's tag: nothing happened since the client saw it, valid or not       |
+/// | no tag, no owner level       | there is no valid claim                                                            |
+/// | no tag, an owner level       | there is none, or a valid one of a lower level, or of none, which it takes          |
+///
+/// A valid claim with an owner level is out of reach, also by its tag, for everybody else who gives a lower level or none. The
+/// owner before is told by its next request: its renewal and its checkpoints are refused, with the claim as it is now.
+///
+/// Checkpoints are kept beside claims: the last one of each partition counts. Somebody else than the owner of a valid claim
+/// writes none.
+///
+/// Each takeover is in the group's history (groups/group_history.h), which is volatile, as *lost* when the claim had expired,
+/// *left* when it was released, *normal* when the owner before had at least two valid claims of the topic more than the new one,
+/// and otherwise *stolen*.
+class ClaimCoordinator {
+  public:
+    using Record = ClaimsRecord;
+    using Result = ClaimsAnswer;
+    using Effects = ClaimsEffects;
+
+    /// Of one group. A partition may have either or both.
+    struct Group {
+        std::map<ClaimPlace, Claim> claims;
+        std::map<ClaimPlace, ClaimCheckpoint> checkpoints;
+    };
+
+    [[nodiscard]] static std::expected<std::optional<Record>, DecodeError> decode(Bytes key, std::optional<Bytes> value,
+                                                                                  Arena& arena);
+    [[nodiscard]] static std::expected<void, EncodeError> encode(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
+                                                                 BatchBuilder& batch);
+
+    void replay(const Record& record) { apply(record); }
+    void loaded(Now now, Effects& effects);
+
+    void decide(const ClaimPartitions& command, Now now, Effects& effects);
+    void decide(const ReleasePartitions& command, Now now, Effects& effects);
+    void decide(const WriteCheckpoints& command, Now now, Effects& effects);
+    void decide(const ForgetClaims& command, Now now, Effects& effects);
+
+    void topic_deleted(const coordination::TopicDeleted& event, Now now, Effects& effects);
+    /// A claim that expires changes nothing before somebody asks.
+    void tick(Now /*now*/, Effects& /*effects*/) {}
+    [[nodiscard]] std::optional<Instant> next_deadline() const { return std::nullopt; }
+    /// Nobody waits: every command is answered by its own call.
+    void fail_waiting(ErrorCode /*error*/, Effects& /*effects*/) {}
+
+    /// Null: the group has nothing here.
+    [[nodiscard]] const Group* find(std::string_view group) const;
+    /// What is known of the owners; of a group without a history what its claims say. Claims that have expired are free in it.
+    [[nodiscard]] std::optional<groups::GroupHistory> history_of(std::string_view group, Now now) const;
+    [[nodiscard]] groups::Checkpoints checkpoints_of(std::string_view group) const;
+    void visit_histories(const std::function<void(std::string_view group, const groups::GroupHistory& history)>& visit) const;
+
+  private:
+    using Groups = std::map<std::string, Group, std::less<>>;
+
+    /// The only way in which what is durable changes.
+    void apply(const Record& record);
+    void change(Record record, Effects& effects);
+    [[nodiscard]] ClaimRefusal refusal_of(const ClaimPartitions& command, const ClaimPartitions::Wish& wish, const Claim* claim,
+                                          Instant now) const;
+    [[nodiscard]] bool has_room(std::string_view group, const ClaimPlace& place) const;
+    [[nodiscard]] const Claim* find_claim(std::string_view group, const ClaimPlace& place, const TopicId& topic_id) const;
+    [[nodiscard]] bool took_it_from(std::string_view group, const ClaimPlace& place, std::string_view owner) const;
+    void note_takeover(const ClaimPartitions& command, const ClaimPartitions::Wish& wish, const Claim* before,
+                       std::int32_t number, Now now);
+    [[nodiscard]] bool evens_out(std::string_view group, std::string_view topic, std::string_view from, std::string_view to,
+                                 Instant now) const;
+    /// Says that the owner is gone, if it has nothing any more.
+    void note_idle(std::string_view group, const std::string& owner, TimestampMs now);
+    [[nodiscard]] groups::GroupHistory& history(std::string_view group);
+    /// What the histories say is new since the last command: nobody here asks for it, and it must not grow.
+    void forget_news();
+
+    Groups groups_;
+    std::size_t row_count_ = 0;
+    ClaimTag last_tag_;
+    groups::GroupHistories histories_;
+};
+
+}  // namespace partita::claims

@@ -1,0 +1,189 @@
+#include "broker/addons/schemas/tools/schema_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "broker/addons/schemas/core/registry.h"
+
+namespace partita::tools {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::unique_ptr<schemas::Registry> registry_at(const Surroundings& surroundings, schemas::RegistryPlace place) {
+    return std::make_unique<schemas::Registry>([ask = surroundings.ask_registry, place = std::move(place)](
+                                                   const schemas::RegistryRequest& request) { return ask(place, request); });
+}
+
+/// What a schema of each kind begins with; everything else that is said is the name of a file.
+bool is_schema(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos) {
+        return false;
+    }
+    text.remove_prefix(begin);
+    return text.front() == '{' || text.front() == '[' || text.front() == '"' || text.starts_with("syntax") ||
+           text.starts_with("message ");
+}
+
+schemas::SchemaKind kind_of(std::string_view text) {
+    if (schemas::JsonSchema::is_meant(text)) {
+        return schemas::SchemaKind::json;
+    }
+    const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+    const bool is_avro = begin < text.size() && std::string_view("{[\"").contains(text[begin]);
+    return is_avro ? schemas::SchemaKind::avro : schemas::SchemaKind::protobuf;
+}
+
+Outcome<const schemas::Schema*> choose(schemas::Registry& registry, const std::string& subject, const std::string& which) {
+    const auto found = [&]() -> Outcome<schemas::Result<const schemas::Schema*>> {
+        if (which == "latest") {
+            return registry.latest(subject);
+        }
+        if (const auto id = parse_integer(which)) {
+            if (!std::in_range<std::int32_t>(*id)) {
+                return usage("a schema's id is " + which);
+            }
+            return registry.by_id(static_cast<std::int32_t>(*id));
+        }
+        if (is_schema(which)) {
+            return registry.add(subject, kind_of(which), which);
+        }
+        const auto text = read_file(which);
+        if (!text) {
+            return std::unexpected(text.error());
+        }
+        return registry.add(subject, kind_of(*text), *text);
+    }();
+    if (!found) {
+        return std::unexpected(found.error());
+    }
+    if (!*found) {
+        return failed("the schema of " + subject + " cannot be had: " + found->error().message);
+    }
+    return **found;
+}
+
+}  // namespace
+
+std::optional<schemas::RegistryPlace> registry_place(const Options& options, const Properties& properties) {
+    const auto property = [&](const char* name) {
+        const auto found = properties.find(name);
+        return found == properties.end() ? std::string() : found->second;
+    };
+    schemas::RegistryPlace place{.url = options.find("schema-registry").value_or(property("schema.registry.url")),
+                                 .login = options.find("schema-registry-login").value_or(property("basic.auth.user.info")),
+                                 .ca_file = options.value("schema-registry-ca")};
+    return place.url.empty() ? std::nullopt : std::optional(std::move(place));
+}
+
+SchemaDecoder::SchemaDecoder(const Surroundings& surroundings, const schemas::RegistryPlace& place, bool decodes_keys)
+    : surroundings_(surroundings), decodes_keys_(decodes_keys), registry_(registry_at(surroundings, place)) {}
+SchemaDecoder::~SchemaDecoder() = default;
+
+Outcome<void> SchemaDecoder::greet_registry() const {
+    if (auto greeted = registry_->greet(); !greeted) {
+        return failed(std::move(greeted.error().message));
+    }
+    return {};
+}
+
+Outcome<Decoded> SchemaDecoder::decode(const client::FetchedRecord& record) {
+    Decoded decoded;
+    if (decodes_keys_) {
+        auto key = decode(record, "key", record.key);
+        if (!key) {
+            return std::unexpected(std::move(key.error()));
+        }
+        decoded.key = std::move(*key);
+    }
+    auto value = decode(record, "value", record.value);
+    if (!value) {
+        return std::unexpected(std::move(value.error()));
+    }
+    decoded.value = std::move(*value);
+    return decoded;
+}
+
+Outcome<std::optional<ordered_json>> SchemaDecoder::decode(const client::FetchedRecord& record, const char* what,
+                                                           const std::optional<Bytes>& bytes) {
+    if (!bytes) {
+        return std::nullopt;
+    }
+    auto decoded = schemas::decode(*registry_, *bytes);
+    if (decoded) {
+        return std::move(*decoded);
+    }
+    if (decoded.error().is_unreachable) {
+        return failed(std::move(decoded.error().message));
+    }
+    if (++failed_ <= kToldMax) {
+        surroundings_.complain("The " + std::string(what) + " of " + std::string(record.topic) + "-" +
+                               std::to_string(record.partition) + " at offset " + std::to_string(record.offset) +
+                               " is shown as it is: " + decoded.error().message);
+    }
+    return std::nullopt;
+}
+
+void SchemaDecoder::finish() const {
+    if (failed_ > kToldMax) {
+        surroundings_.complain("... and " + std::to_string(failed_ - kToldMax) + " more");
+    }
+}
+
+struct SchemaEncoder::Parts {
+    std::unique_ptr<schemas::Registry> registry;
+    struct Side {
+        const char* name = "";
+        const schemas::Schema* schema = nullptr;
+        std::string message;
+    };
+    Side key{"key", nullptr, {}};
+    Side value{"value", nullptr, {}};
+};
+
+SchemaEncoder::SchemaEncoder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+SchemaEncoder::SchemaEncoder(SchemaEncoder&&) noexcept = default;
+SchemaEncoder& SchemaEncoder::operator=(SchemaEncoder&&) noexcept = default;
+SchemaEncoder::~SchemaEncoder() = default;
+
+Outcome<SchemaEncoder> SchemaEncoder::open(const Surroundings& surroundings, const schemas::RegistryPlace& place,
+                                           const std::string& topic, const SchemaChoice& key, const SchemaChoice& value) {
+    auto parts = std::make_unique<Parts>();
+    parts->registry = registry_at(surroundings, place);
+    for (const auto& [side, choice] : {std::pair(&parts->key, &key), std::pair(&parts->value, &value)}) {
+        if (choice->which.empty()) {
+            continue;
+        }
+        const auto schema = choose(*parts->registry, topic + "-" + side->name, choice->which);
+        if (!schema) {
+            return std::unexpected(schema.error());
+        }
+        side->schema = *schema;
+        side->message = choice->message;
+    }
+    return SchemaEncoder(std::move(parts));
+}
+
+std::expected<void, std::string> SchemaEncoder::encode(client::OwnedRecord& record, std::int64_t line) const {
+    for (const auto& [side, text] : {std::pair(&parts_->key, &record.key), std::pair(&parts_->value, &record.value)}) {
+        if (side->schema == nullptr || !*text) {
+            continue;
+        }
+        const auto wrong = [&](const std::string& what) {
+            return std::unexpected("the " + std::string(side->name) + " on line number " + std::to_string(line) + ": " + what);
+        };
+        auto bytes = schemas::encode(*side->schema, **text, side->message);
+        if (!bytes) {
+            return wrong(bytes.error());
+        }
+        *text = std::move(*bytes);
+    }
+    return {};
+}
+
+JsonMembers SchemaEncoder::members() const {
+    return {.key_is_json = parts_->key.schema != nullptr, .value_is_json = parts_->value.schema != nullptr};
+}
+
+}  // namespace partita::tools
