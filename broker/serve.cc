@@ -16,6 +16,7 @@
 #include "broker/core_dumps.h"
 #include "broker/handlers/services.h"
 #include "broker/http/http_server.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turns.h"
 #include "broker/net/server.h"
 #include "broker/runtime/loop/turn_timer.h"
@@ -227,7 +228,7 @@ int serve(const ServeOptions& options) {
     runtime::Reactor& first_reactor = services.turns.first_reactor();
     log::info("broker", "starting",
               {{"version", PARTITA_VERSION},
-               {"node", services.node_id.value},
+               {"node", services.placement.own().value},
                {"cluster", services.cluster_id},
                {"data_directory", services.log_directory},
                {"memory_only", options.ephemeral ? "yes" : "no"}});

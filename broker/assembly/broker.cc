@@ -19,6 +19,7 @@
 #include "broker/insight/shell/key_news.h"
 #include "broker/insight/shell/key_observer.h"
 #include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turns.h"
 #include "broker/runtime/catalog/catalog.h"
@@ -99,6 +100,7 @@ struct Broker::Parts {
     const Schedule schedule;
     std::unique_ptr<Storage> storage;
     config::CurrentConfig config;
+    const logs::Placement placement;
     config::ConfigMap places;
     Counters counters;
     FailureLog failures;
@@ -161,6 +163,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     : schedule(options.schedule),
       storage(std::move(opened)),
       config(options.config),
+      placement(options.config->node_id, options.nodes),
       failures(schedule.clock),
       turns(topics, options.reactor_count, options.polling_max, schedule.clock),
       connections(schedule),
@@ -198,7 +201,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       expansions(plan_sources, catalog, fences, readers),
       expansion_worker(turns, schedule.executor, expansions),
       capture(config, topics, storage->file_system, counters.capture, schedule),
-      services{.node_id = options.config->node_id,
+      services{.placement = placement,
                .cluster_id = catalog.cluster_id(),
                .log_directory = storage->absolute_directory,
                .is_ready = is_ready,

@@ -13,6 +13,10 @@
 #include "broker/runtime/loop/start_error.h"
 #include "schedule/executor.h"
 
+namespace partita::logs {
+class NodePlan;
+}
+
 namespace partita::runtime {
 
 /// A whole broker except its listeners: it makes the parts, starts them and stops them. It does nothing else, and no part knows
@@ -30,6 +34,8 @@ class Broker {
         Schedule schedule = real_schedule();
         /// Who may do what; null: everybody everything. Outlives the broker.
         const access::Rules* access_rules = nullptr;
+        /// As which nodes the broker shows itself; null: as the one that `config` names. Outlives the broker.
+        const logs::NodePlan* nodes = nullptr;
         /// True to end the process when somebody deletes the data directory (DirectoryWatch).
         bool watches_directory = true;
     };

@@ -22,6 +22,7 @@
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/insight/shell/reader_observer.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turn.h"
 #include "broker/logs/turns.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
@@ -223,7 +224,7 @@ void fetch(runtime::RequestContext& context) {
     operation->version = context.version();
     operation->usage = context.principal().usage();
     operation->read_committed = request->isolation_level == 1;
-    operation->leader_id = context.services.node_id;
+    operation->leader_id = context.services.placement.own();
     operation->from_follower = (context.version() >= 15 ? request->replica_state.replica_id : request->replica_id) >= 0;
     operation->max_bytes = std::min(request->max_bytes, context.services.config->fetch_max_bytes);
     if (context.services.throttles.limits(runtime::Throttled::fetched_bytes)) [[unlikely]] {

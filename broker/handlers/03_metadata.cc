@@ -21,6 +21,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "protocol/messages/03_metadata.h"
@@ -31,7 +32,7 @@ namespace {
 struct Reply {
     runtime::RequestContext& context;
     bool topic_operations = false;
-    Array<std::int32_t> this_broker;
+    ShownReplicas replicas;
     ArenaVector<MetadataResponse::Topic> topics;
 };
 
@@ -52,12 +53,13 @@ void add_topic(Reply& reply, const runtime::TopicState& state) {
     const std::int32_t count = visible_partitions(reply.context, state);
     ArenaVector<MetadataResponse::Partition> partitions(reply.context.arena(), static_cast<std::size_t>(count));
     for (std::int32_t index = 0; index < count; ++index) {
+        const BrokerId leader = reply.context.services.placement.leader_of(topic.name, PartitionIndex{index});
         partitions.push_back({.error_code = ErrorCode::none,
                               .partition_index = index,
-                              .leader_id = reply.context.services.node_id.value,
+                              .leader_id = leader.value,
                               .leader_epoch = state.partition(index)->leader_epoch().value,
-                              .replica_nodes = reply.this_broker,
-                              .isr_nodes = reply.this_broker,
+                              .replica_nodes = reply.replicas.of(leader),
+                              .isr_nodes = reply.replicas.of(leader),
                               .offline_replicas = {}});
     }
     item.partitions = partitions;
@@ -171,9 +173,8 @@ void metadata(runtime::RequestContext& context) {
         return refuse(context, *request, ErrorCode::unknown_server_error);
     }
     Arena& arena = context.arena();
-    ArenaVector<std::int32_t> node(arena, 1);
-    node.push_back(context.services.node_id.value);
-    Reply reply{context, request->include_topic_authorized_operations, node, ArenaVector<MetadataResponse::Topic>(arena)};
+    Reply reply{context, request->include_topic_authorized_operations, ShownReplicas(context, arena),
+                ArenaVector<MetadataResponse::Topic>(arena)};
 
     const bool all = request->topics.is_null() || (context.version() == 0 && request->topics.empty());
     if (all) {
@@ -188,19 +189,20 @@ void metadata(runtime::RequestContext& context) {
         add_all_requested(reply, *request, any_id, may_create);
     }
     MetadataResponse response;
-    ArenaVector<MetadataResponse::Broker> brokers(arena, 1);
+    const std::span<const logs::Node> nodes = context.services.placement.nodes();
+    ArenaVector<MetadataResponse::Broker> brokers(arena, nodes.size());
     const auto config = context.services.config.get();
     std::optional<std::string_view> rack;
     if (config->broker_rack) {
         rack = arena.copy(*config->broker_rack);
     }
-    brokers.push_back({.node_id = context.services.node_id.value,
-                       .host = context.listener().advertised.host,
-                       .port = context.listener().advertised.port,
-                       .rack = rack});
+    for (const logs::Node& node : nodes) {
+        const config::AdvertisedAddress& address = address_of(context, node);
+        brokers.push_back({.node_id = node.id.value, .host = address.host, .port = address.port, .rack = rack});
+    }
     response.brokers = brokers;
     response.cluster_id = context.services.cluster_id;
-    response.controller_id = context.services.node_id.value;
+    response.controller_id = context.services.placement.own().value;
     response.topics = reply.topics;
     if (request->include_cluster_authorized_operations && context.version() >= 8 && context.version() <= 10) {
         response.cluster_authorized_operations =

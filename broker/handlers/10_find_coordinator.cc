@@ -2,15 +2,16 @@
 //
 //   v1: key type (0 group, 1 transaction); v3: flexible; v4: several keys; v6: share groups (not served).
 //
-// The only broker coordinates everything. The topic behind the coordinators of a kind is created by the first request of this API
-// that asks for one; Kafka answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once. Whoever asks a coordinator
-// before that is told NOT_COORDINATOR, as there.
+// The placement says who coordinates: the only broker, mostly. The topic behind the coordinators of a kind is created by the
+// first request of this API that asks for one; Kafka answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once.
+// Whoever asks a coordinator before that is told NOT_COORDINATOR, as there.
 
 #include "protocol/messages/10_find_coordinator.h"
 #include "broker/addons/profile/core/profile.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/made_coordinators.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/transaction_shards.h"
@@ -26,6 +27,25 @@ struct Answer {
     ErrorCode error = ErrorCode::none;
     std::optional<std::string_view> message;
 };
+
+/// The coordinator as a reply names it.
+struct ShownCoordinator {
+    std::int32_t id = -1;
+    std::string_view host;
+    std::int32_t port = -1;
+};
+
+/// Shows nobody when there is an error.
+ShownCoordinator coordinator_of(const runtime::RequestContext& context, std::int8_t key_type, std::string_view key,
+                                const Answer& answer) {
+    if (answer.error != ErrorCode::none) {
+        return {};
+    }
+    const auto kind = key_type == kGroupKey ? catalog::CoordinatorKind::groups : catalog::CoordinatorKind::transactions;
+    const BrokerId node = context.services.placement.coordinator_of(kind, key);
+    const config::AdvertisedAddress& address = address_of(context, node);
+    return {.id = node.value, .host = address.host, .port = address.port};
+}
 
 Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::string_view key) {
     const auto refused = [](ErrorCode code) { return Answer{code, error_message(code)}; };
@@ -59,27 +79,26 @@ void find_coordinator(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    const config::AdvertisedAddress& here = context.listener().advertised;
     FindCoordinatorResponse response;
     if (context.version() < 4) {
         const Answer answer = answer_for(context, request->key_type, request->key);
-        const bool found = answer.error == ErrorCode::none;
+        const ShownCoordinator shown = coordinator_of(context, request->key_type, request->key, answer);
         response.error_code = answer.error;
-        response.error_message = found ? error_name(ErrorCode::none) : answer.message;
-        response.node_id = found ? context.services.node_id.value : -1;
-        response.host = found ? std::string_view(here.host) : std::string_view();
-        response.port = found ? here.port : -1;
+        response.error_message = answer.error == ErrorCode::none ? error_name(ErrorCode::none) : answer.message;
+        response.node_id = shown.id;
+        response.host = shown.host;
+        response.port = shown.port;
         context.reply(response);
         return;
     }
     ArenaVector<FindCoordinatorResponse::Coordinator> coordinators(context.arena(), request->coordinator_keys.count());
     for (const std::string_view key : request->coordinator_keys) {
         const Answer answer = answer_for(context, request->key_type, key);
-        const bool found = answer.error == ErrorCode::none;
+        const ShownCoordinator shown = coordinator_of(context, request->key_type, key, answer);
         coordinators.push_back({.key = key,
-                                .node_id = found ? context.services.node_id.value : -1,
-                                .host = found ? std::string_view(here.host) : std::string_view(),
-                                .port = found ? here.port : -1,
+                                .node_id = shown.id,
+                                .host = shown.host,
+                                .port = shown.port,
                                 .error_code = answer.error,
                                 .error_message = request->key_type >= kGroupKey && request->key_type <= kShareKey
                                                      ? ""  // From v4 on Kafka has words for unknown types only.

@@ -15,6 +15,7 @@
 #include "broker/handlers/repeats.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/turn.h"
 #include "protocol/messages/32_describe_configs.h"
 
@@ -69,9 +70,9 @@ void describe_broker(runtime::RequestContext& context, const Request& resource, 
                context.arena().copy("Broker id must be an integer, but it is: " + std::string(name)));
         return;
     }
-    if (id != context.services.node_id.value) {
+    if (id != asked_node(context).value) {
         refuse(result, ErrorCode::invalid_request,
-               context.arena().copy("Unexpected broker id, expected " + std::to_string(context.services.node_id.value) +
+               context.arena().copy("Unexpected broker id, expected " + std::to_string(asked_node(context).value) +
                                     " or empty string, but received " + std::string(name)));
         return;
     }

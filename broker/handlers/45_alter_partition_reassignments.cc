@@ -13,6 +13,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
@@ -43,7 +44,7 @@ PartitionResult reassign(runtime::RequestContext& context, const catalog::Topic*
     for (const std::int32_t broker : wish.replicas) {
         brokers.push_back(BrokerId{broker});
     }
-    if (const auto problem = catalog::assignment_problem(brokers, std::nullopt, std::span(&context.services.node_id, 1))) {
+    if (const auto problem = catalog::assignment_problem(brokers, std::nullopt, node_ids(context.services.placement))) {
         return refused(ErrorCode::invalid_replica_assignment, arena.copy(*problem));
     }
     return refused(ErrorCode::none, std::nullopt);

@@ -10,6 +10,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
 
@@ -29,7 +30,7 @@ PartitionData describe(runtime::RequestContext& context) {
     const std::int64_t now = context.now().wall.value;
     ArenaVector<DescribeQuorumResponse::ReplicaState> voters(context.arena(), 1);
     DescribeQuorumResponse::ReplicaState& voter = voters.emplace_back();
-    voter.replica_id = context.services.node_id.value;
+    voter.replica_id = context.services.placement.own().value;
     voter.log_end_offset = end;
     if (context.version() >= 1) {
         voter.last_fetch_timestamp = now;
@@ -38,7 +39,7 @@ PartitionData describe(runtime::RequestContext& context) {
     if (context.version() >= 2) {
         voter.replica_directory_id = voter_directory_id(context.services);
     }
-    return {.leader_id = context.services.node_id.value,
+    return {.leader_id = context.services.placement.own().value,
             .leader_epoch = kQuorumEpoch,
             .high_watermark = end,
             .current_voters = voters};
@@ -51,7 +52,7 @@ Array<DescribeQuorumResponse::Node> voter_nodes(runtime::RequestContext& context
     listeners.push_back(
         {.name = arena.copy(endpoint.listener_name), .host = arena.copy(endpoint.address.host), .port = endpoint.address.port});
     ArenaVector<DescribeQuorumResponse::Node> nodes(arena, 1);
-    nodes.push_back({.node_id = context.services.node_id.value, .listeners = listeners});
+    nodes.push_back({.node_id = context.services.placement.own().value, .listeners = listeners});
     return nodes;
 }
 

@@ -13,6 +13,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
 
@@ -39,7 +40,7 @@ void update_features(runtime::RequestContext& context) {
     }
     const auto reply = context.services.catalog.change<catalog::UpdateFeaturesReply>(
         context.turn, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
-            return catalog::update_features(core.snapshot(), command, context.services.node_id);
+            return catalog::update_features(core.snapshot(), command, context.services.placement.own());
         });
     UpdateFeaturesResponse response;
     response.error_code = reply ? reply->error.code : ErrorCode::kafka_storage_error;

@@ -8,6 +8,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
@@ -35,17 +36,18 @@ void describe_cluster(runtime::RequestContext& context) {
         return;
     }
     const auto config = context.services.config.get();
-    ArenaVector<DescribeClusterResponse::DescribeClusterBroker> brokers(arena, 1);
+    const std::span<const logs::Node> nodes = context.services.placement.nodes();
+    ArenaVector<DescribeClusterResponse::DescribeClusterBroker> brokers(arena, nodes.size());
     std::optional<std::string_view> rack;
     if (config->broker_rack) {
         rack = arena.copy(*config->broker_rack);
     }
-    brokers.push_back({.broker_id = context.services.node_id.value,
-                       .host = context.listener().advertised.host,
-                       .port = context.listener().advertised.port,
-                       .rack = rack});
+    for (const logs::Node& node : nodes) {
+        const config::AdvertisedAddress& address = address_of(context, node);
+        brokers.push_back({.broker_id = node.id.value, .host = address.host, .port = address.port, .rack = rack});
+    }
     response.cluster_id = context.services.cluster_id;
-    response.controller_id = context.services.node_id.value;
+    response.controller_id = context.services.placement.own().value;
     response.brokers = brokers;
     if (request->include_cluster_authorized_operations) {
         response.cluster_authorized_operations =

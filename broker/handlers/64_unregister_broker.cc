@@ -4,11 +4,15 @@
 // the metadata until it is started again; here it stays, because nobody can mean that.
 
 #include "protocol/messages/64_unregister_broker.h"
+
+#include <algorithm>
+
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/cluster_refusal.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 
 namespace partita::handlers {
 
@@ -25,7 +29,8 @@ void unregister_broker(runtime::RequestContext& context) {
         return;
     }
     UnregisterBrokerResponse response;
-    if (request->broker_id != context.services.node_id.value) {
+    const std::vector<BrokerId> registered = node_ids(context.services.placement);
+    if (std::ranges::find(registered, BrokerId{request->broker_id}) == registered.end()) {
         response.error_code = ErrorCode::broker_id_not_registered;
         response.error_message =
             context.arena().copy("Broker ID " + std::to_string(request->broker_id) + " is not currently registered");

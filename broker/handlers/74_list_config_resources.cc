@@ -11,6 +11,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/turn.h"
 #include "protocol/messages/74_list_config_resources.h"
 
@@ -63,7 +64,7 @@ void add_resources(runtime::RequestContext& context, ConfigResourceType type, Ar
             return;
         case ConfigResourceType::broker:
         case ConfigResourceType::broker_logger:
-            add(context.arena().copy(std::to_string(context.services.node_id.value)));
+            add(context.arena().copy(std::to_string(asked_node(context).value)));
             return;
         case ConfigResourceType::client_metrics:
             add_names(catalog.all_client_metrics_configs());

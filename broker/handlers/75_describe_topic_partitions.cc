@@ -13,6 +13,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/turn.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
 
@@ -23,7 +24,7 @@ using Response = DescribeTopicPartitionsResponse;
 
 struct Page {
     runtime::RequestContext& context;
-    Array<std::int32_t> this_broker;
+    ShownReplicas replicas;
     ArenaVector<Response::Topic> topics;
     std::int32_t room;
     Response::Cursor* next = nullptr;
@@ -48,10 +49,11 @@ bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first)
     for (std::int32_t index = first; index < end; ++index) {
         Response::Partition& partition = partitions.emplace_back();
         partition.partition_index = index;
-        partition.leader_id = page.context.services.node_id.value;
+        const BrokerId leader = page.context.services.placement.leader_of(topic.name, PartitionIndex{index});
+        partition.leader_id = leader.value;
         partition.leader_epoch = state.partition(index)->leader_epoch().value;
-        partition.replica_nodes = page.this_broker;
-        partition.isr_nodes = page.this_broker;
+        partition.replica_nodes = page.replicas.of(leader);
+        partition.isr_nodes = page.replicas.of(leader);
         partition.eligible_leader_replicas = Array<std::int32_t>();
         partition.last_known_elr = Array<std::int32_t>();
     }
@@ -104,10 +106,9 @@ void describe_topic_partitions(runtime::RequestContext& context) {
         }
         names.erase(names.begin(), std::ranges::lower_bound(names, cursor->topic_name));
     }
-    ArenaVector<std::int32_t> node(arena, 1);
-    node.push_back(context.services.node_id.value);
     const std::int32_t limit_max = context.services.config->max_request_partition_size_limit;
-    Page page{context, node, ArenaVector<Response::Topic>(arena), std::clamp(request->response_partition_limit, 1, limit_max)};
+    Page page{context, ShownReplicas(context, arena), ArenaVector<Response::Topic>(arena),
+              std::clamp(request->response_partition_limit, 1, limit_max)};
     // These come after the others, on every page.
     std::vector<Response::Topic> refused;
     for (const std::string_view name : names) {

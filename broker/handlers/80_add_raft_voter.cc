@@ -11,6 +11,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/placement.h"
 
 namespace partita::handlers {
 namespace {
@@ -45,7 +46,7 @@ VoterRefusal refusal(runtime::RequestContext& context, const AddRaftVoterRequest
                                                 ") for the default listener ListenerName(" + listener_name + ")"};
     }
     const std::string voter = replica_key_text(request.voter_id, request.voter_directory_id);
-    if (request.voter_id == context.services.node_id.value) {
+    if (request.voter_id == context.services.placement.own().value) {
         return {ErrorCode::duplicate_voter,
                 "The voter id for " + voter + " is already part of the set of voters " + voters_text(context.services) + "."};
     }

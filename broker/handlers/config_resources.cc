@@ -12,6 +12,7 @@
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/handlers/shown_nodes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/catalog/config_rules.h"
 
@@ -95,7 +96,7 @@ bool is_of_listeners(const catalog::ConfigResource& resource, BrokerId node) {
 }  // namespace
 
 catalog::CatalogError objection_of_listeners(runtime::RequestContext& context, const catalog::ResourceToAlter& resource) {
-    if (!is_of_listeners(resource.resource, context.services.node_id)) {
+    if (!is_of_listeners(resource.resource, asked_node(context))) {
         return {};
     }
     // What is wrong with the request itself the catalog says.
@@ -113,7 +114,7 @@ catalog::CatalogError objection_of_listeners(runtime::RequestContext& context, c
 }
 
 catalog::CatalogError objection_of_listeners(runtime::RequestContext& context, const catalog::ResourceToReplace& resource) {
-    if (!is_of_listeners(resource.resource, context.services.node_id)) {
+    if (!is_of_listeners(resource.resource, asked_node(context))) {
         return {};
     }
     config::DynamicBrokerConfigs dynamic = context.services.config->dynamic();
@@ -141,7 +142,7 @@ std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_ot
             }
             return config::describe_group_configs(catalog.group_configs(resource.name), *context.services.config.get(), options);
         case ConfigResourceType::broker_logger:
-            if (auto problem = problem_of_described_broker(resource.name, context.services.node_id)) {
+            if (auto problem = problem_of_described_broker(resource.name, asked_node(context))) {
                 return std::unexpected(std::move(*problem));
             }
             return config::broker_loggers().describe(options);
@@ -182,7 +183,7 @@ catalog::CatalogError alter_broker_loggers(runtime::RequestContext& context, con
     if (catalog::CatalogError problem = problem_of_form(resource); problem.failed()) {
         return problem;
     }
-    if (catalog::CatalogError problem = problem_of_altered_broker(resource.resource.name, context.services.node_id);
+    if (catalog::CatalogError problem = problem_of_altered_broker(resource.resource.name, asked_node(context));
         problem.failed()) {
         return problem;
     }

@@ -3,6 +3,7 @@
 #include "broker/config/current_config.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
+#include "broker/logs/placement.h"
 
 namespace partita::handlers {
 
@@ -51,7 +52,7 @@ std::string replica_key_text(std::int32_t id, const Uuid& directory) {
 }
 
 std::string voters_text(const runtime::Services& services) {
-    return "[" + replica_key_text(services.node_id.value, voter_directory_id(services)) + "]";
+    return "[" + replica_key_text(services.placement.own().value, voter_directory_id(services)) + "]";
 }
 
 }  // namespace partita::handlers

@@ -17,6 +17,10 @@ namespace partita::config {
 class CurrentConfig;
 }
 
+namespace partita::logs {
+class Placement;
+}
+
 namespace partita::profile {
 class Profile;
 }
@@ -51,7 +55,8 @@ struct Counters;
 /// its header, so that the includes of a handler show what it uses. All parts outlive the listeners; each says itself which
 /// threads may call it.
 struct Services {
-    const BrokerId node_id;
+    /// Which node answers for what.
+    const logs::Placement& placement;
     const std::string& cluster_id;
     /// The directory of the logs as an absolute path: the only log directory that clients are told.
     const std::string& log_directory;

@@ -4,6 +4,7 @@
 
 #include "broker/handlers/services.h"
 #include "broker/insight/findings/finding_json.h"
+#include "broker/logs/placement.h"
 
 namespace partita::http {
 namespace {
@@ -27,10 +28,10 @@ std::string header_text(const std::string& text) {
 
 BrokerIdentity::BrokerIdentity(const runtime::Services& services, std::string kafka) {
     const std::string& directory = services.log_directory;
-    header_ = "node=" + std::to_string(services.node_id.value) + "; cluster=" + header_text(services.cluster_id) +
+    header_ = "node=" + std::to_string(services.placement.own().value) + "; cluster=" + header_text(services.cluster_id) +
               "; kafka=" + header_text(kafka) + "; data=" + header_text(directory);
     nlohmann::ordered_json json;
-    json["node_id"] = services.node_id.value;
+    json["node_id"] = services.placement.own().value;
     json["cluster_id"] = services.cluster_id;
     json["kafka"] = std::move(kafka);
     json["data_directory"] = insight::name_text(directory);

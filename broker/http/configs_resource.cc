@@ -10,6 +10,7 @@
 #include "broker/http/json_body.h"
 #include "broker/http/own_requests.h"
 #include "broker/http/resources.h"
+#include "broker/logs/placement.h"
 #include "protocol/messages/32_describe_configs.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 
@@ -89,7 +90,7 @@ void serve_topic_configs(const Surroundings& surroundings, const ExchangePointer
 }
 
 void serve_broker_configs(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    describe(surroundings, exchange, kBroker, std::to_string(surroundings.services.node_id.value));
+    describe(surroundings, exchange, kBroker, std::to_string(surroundings.services.placement.own().value));
 }
 
 void change_topic_configs(const Surroundings& surroundings, const ExchangePointer& exchange) {

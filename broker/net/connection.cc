@@ -237,7 +237,7 @@ void Connection::serve_requests() {
         if (!*request) {
             break;
         }
-        work_ += placement::kRequestWork + FrameReader::kSizePrefixBytes + (*request)->frame.size();
+        work_ += reactor_choice::kRequestWork + FrameReader::kSizePrefixBytes + (*request)->frame.size();
         if (!serve(**request)) {
             return;
         }

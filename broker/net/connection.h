@@ -16,7 +16,7 @@
 #include "broker/net/any_transport.h"
 #include "broker/net/buffers.h"
 #include "broker/net/conversation.h"
-#include "broker/net/placement.h"
+#include "broker/net/reactor_choice.h"
 #include "broker/net/read_ahead.h"
 #include "broker/net/serve_request.h"
 #include "broker/net/socket.h"
@@ -76,8 +76,8 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void set_last_active(Instant now) { last_active_ = now; }
     [[nodiscard]] bool is_everything_answered() const { return conversation_.is_everything_answered(); }
     [[nodiscard]] const runtime::ClientConnection& client() const { return client_; }
-    /// What this connection has cost its reactor since the last call, for placement::choose: bytes, and placement::kRequestWork
-    /// for each request.
+    /// What this connection has cost its reactor since the last call, for reactor_choice::choose: bytes, and
+    /// reactor_choice::kRequestWork for each request.
     [[nodiscard]] std::uint64_t take_work() { return std::exchange(work_, 0); }
     /// True when a reply is ready and the client has taken none of the sent bytes since the last call.
     [[nodiscard]] bool is_stuck();

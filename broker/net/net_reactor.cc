@@ -25,7 +25,7 @@ NetReactor::NetReactor(runtime::Services& services, runtime::Turn& turn, Request
       anteroom_(anteroom) {}
 
 void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers,
-                            const placement::Limits& limits) {
+                            const reactor_choice::Limits& limits) {
     loads_ = &loads;
     peers_ = peers;
     limits_ = limits;
@@ -82,7 +82,7 @@ void NetReactor::end_turn(Now now) {
     }
     close_idle(now);
     anteroom_.turn_away_overdue(now.monotonic);
-    if (loads_ != nullptr && now.monotonic - window_began_ >= placement::kWindowMs) {
+    if (loads_ != nullptr && now.monotonic - window_began_ >= reactor_choice::kWindowMs) {
         measure_load(now.monotonic);
     }
     if (trim_at_ && *trim_at_ <= now.monotonic) {
@@ -212,7 +212,7 @@ void NetReactor::measure_load(Instant now) {
     loads_->tell(turn_.reactor().index(), {static_cast<std::int32_t>(permille), now});
     if (permille >= limits_.busy_permille) {
         if (const auto spare = idle_processors_.read(now)) {
-            loads_->tell(placement::Spare{*spare, now});
+            loads_->tell(reactor_choice::Spare{*spare, now});
         }
     }
     if (permille < limits_.busy_permille || draining_ || now - relieved_ < limits_.settle_ms) {
@@ -224,13 +224,13 @@ void NetReactor::measure_load(Instant now) {
     if (!std::exchange(was_busy_, true)) {
         return;
     }
-    const std::optional<placement::Relief> relief =
-        placement::relief_of(loads_->read(), loads_->spare(), turn_.reactor().index(), limits_, now);
+    const std::optional<reactor_choice::Relief> relief =
+        reactor_choice::relief_of(loads_->read(), loads_->spare(), turn_.reactor().index(), limits_, now);
     if (!relief) {
         return;
     }
     relieved_ = now;
-    for (const std::size_t index : placement::choose(activity.work, relief->share_permille)) {
+    for (const std::size_t index : reactor_choice::choose(activity.work, relief->share_permille)) {
         activity.connections[index]->move_to(*peers_[relief->target]);
     }
 }

@@ -14,7 +14,7 @@
 #include "broker/net/buffers.h"
 #include "broker/net/connection.h"
 #include "broker/net/idle_processors.h"
-#include "broker/net/placement.h"
+#include "broker/net/reactor_choice.h"
 #include "broker/net/tls_handshakes.h"
 
 namespace partita::net {
@@ -43,7 +43,8 @@ class NetReactor final : public runtime::TurnParticipant {
     /// Makes this reactor measure its load and tell it to `loads`. When the load is too high, it hands connections to another one
     /// of `peers`, which are in the order of their reactors' indices. The server calls this before the reactor runs; `loads` and
     /// `peers` live as long as the reactors.
-    void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers, const placement::Limits& limits);
+    void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers,
+                    const reactor_choice::Limits& limits);
 
     /// Takes over a connected socket: at once, or when the TLS handshake that its listener asks for is complete.
     void adopt(Newcomer newcomer);
@@ -126,7 +127,7 @@ class NetReactor final : public runtime::TurnParticipant {
     // Null when connections stay where they are.
     ReactorLoads* loads_ = nullptr;
     std::span<const std::unique_ptr<NetReactor>> peers_;
-    placement::Limits limits_;
+    reactor_choice::Limits limits_;
     IdleProcessors idle_processors_;
     Instant window_began_{};
     std::int64_t window_worked_ns_ = 0;

@@ -190,7 +190,7 @@ struct Server::Acceptor {
     std::size_t held_for_reactor = 0;
 };
 
-Server::Server(runtime::Services& services, const Schedule& schedule, const placement::Limits& limits)
+Server::Server(runtime::Services& services, const Schedule& schedule, const reactor_choice::Limits& limits)
     : services_(services),
       schedule_(schedule),
       quota_(services.config.get(), descriptors_for_connections(services.open_files.limit())),
@@ -394,8 +394,8 @@ void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
 
 std::size_t Server::reactor_for_new_connection() const {
     if (gathers_) {
-        return placement::for_new_connection(loads_.read(), loads_.spare(), limits_,
-                                             reactors_.front()->reactor().now().monotonic);
+        return reactor_choice::for_new_connection(loads_.read(), loads_.spare(), limits_,
+                                                  reactors_.front()->reactor().now().monotonic);
     }
     const auto least = std::ranges::min_element(
         reactors_, {}, [](const std::unique_ptr<NetReactor>& reactor) { return reactor->reactor().receiver_count(); });

@@ -61,10 +61,11 @@ struct BoundListener {
     std::uint16_t port = 0;
 };
 
-/// The Kafka listeners of the broker. It opens them, accepts connections, and places these on the reactors (see placement.h).
+/// The Kafka listeners of the broker. It opens them, accepts connections, and places these on the reactors (see
+/// reactor_choice.h).
 class Server final : public ConnectionObserver, public runtime::NetworkStatistics {
   public:
-    explicit Server(runtime::Services& services, const Schedule& schedule, const placement::Limits& limits = {});
+    explicit Server(runtime::Services& services, const Schedule& schedule, const reactor_choice::Limits& limits = {});
     ~Server() override;
 
     /// Binds and listens, but accepts nothing yet. The error is one line that says what to do (port taken, address not ours, no
@@ -104,7 +105,7 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     ConnectionQuota quota_;
     RequestMemory memory_;
     ReactorLoads loads_;
-    const placement::Limits limits_;
+    const reactor_choice::Limits limits_;
     const bool gathers_;
     std::vector<std::unique_ptr<NetReactor>> reactors_;
     std::vector<std::unique_ptr<Acceptor>> acceptors_;

@@ -25,8 +25,9 @@ class InProcessBroker {
         MetadataStoreOptions metadata_store;
         std::vector<std::string> overrides;
         std::string listeners = "PLAINTEXT://127.0.0.1:0";
-        net::placement::Limits placement = {};
+        net::reactor_choice::Limits placement = {};
         const access::Rules* access_rules = nullptr;
+        const logs::NodePlan* nodes = nullptr;
         /// In place of the system's.
         Clock* clock = nullptr;
 
@@ -79,6 +80,7 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
                                .storage = {.file_system = options.file_system, .metadata_store = options.metadata_store},
                                .schedule = options.schedule(),
                                .access_rules = options.access_rules,
+                               .nodes = options.nodes,
                                .watches_directory = false});
     if (!opened) {
         std::fprintf(stderr, "%s\n", opened.error().message.c_str());

@@ -41,7 +41,7 @@ class TlsListener : public ::testing::Test {
     // As the program does: OpenSSL writes to sockets whose peer may be gone.
     void SetUp() override { ::signal(SIGPIPE, SIG_IGN); }
 
-    void start(const std::string& protocol, std::vector<std::string> overrides = {}, net::placement::Limits placement = {}) {
+    void start(const std::string& protocol, std::vector<std::string> overrides = {}, net::reactor_choice::Limits placement = {}) {
         const std::string prefix = "listener.name." + std::string(protocol == "SSL" ? "ssl" : "sasl_ssl") + ".";
         overrides.push_back("inter.broker.listener.name=" + protocol);
         overrides.push_back(prefix + "ssl.keystore.location=" + store_path("server.jks"));

@@ -16,6 +16,7 @@
 #include "broker/http/json_body.h"
 #include "broker/http/own_requests.h"
 #include "broker/http/resources.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/turns.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 
@@ -108,7 +109,7 @@ void set_capacity(const Surroundings& surroundings, const ExchangePointer& excha
         changes.push_back({.name = runtime::kUnitsMaxConfig, .config_operation = kSetValue, .value = units_max_text});
     }
     // Of this broker, whose values go before those of the cluster.
-    const std::string broker = std::to_string(surroundings.services.node_id.value);
+    const std::string broker = std::to_string(surroundings.services.placement.own().value);
     IncrementalAlterConfigsRequest::AlterConfigsResource resource{
         .resource_type = kBrokerResource, .resource_name = broker, .configs = changes};
     const IncrementalAlterConfigsRequest request{.resources = {&resource, 1}};

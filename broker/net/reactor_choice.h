@@ -20,7 +20,7 @@ namespace partita::net {
 /// which everybody waits then.
 ///
 /// These are pure functions of what was measured: they know no clock and no thread.
-namespace placement {
+namespace reactor_choice {
 
 /// How much of one processor a reactor's thread used in its last window of measurement, in thousandths.
 struct Load {
@@ -74,17 +74,17 @@ struct Relief {
 /// fit, and together at most `share_permille` of all work. A connection that is most of the load by itself stays where it is.
 [[nodiscard]] std::vector<std::size_t> choose(std::span<const std::uint64_t> work, std::int32_t share_permille);
 
-}  // namespace placement
+}  // namespace reactor_choice
 
 /// The loads of all reactors: each reactor tells its own, and all read them. Thread-safe.
 class ReactorLoads {
   public:
     explicit ReactorLoads(std::size_t reactors) : told_(reactors) {}
 
-    void tell(std::size_t reactor, placement::Load load);
-    void tell(placement::Spare spare);
-    [[nodiscard]] std::vector<placement::Load> read() const;
-    [[nodiscard]] placement::Spare spare() const;
+    void tell(std::size_t reactor, reactor_choice::Load load);
+    void tell(reactor_choice::Spare spare);
+    [[nodiscard]] std::vector<reactor_choice::Load> read() const;
+    [[nodiscard]] reactor_choice::Spare spare() const;
 
   private:
     struct Told {

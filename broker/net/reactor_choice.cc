@@ -1,10 +1,10 @@
-#include "broker/net/placement.h"
+#include "broker/net/reactor_choice.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace partita::net {
-namespace placement {
+namespace reactor_choice {
 namespace {
 
 constexpr std::int32_t kPermille = 1000;
@@ -72,25 +72,25 @@ std::vector<std::size_t> choose(std::span<const std::uint64_t> work, std::int32_
     return chosen;
 }
 
-}  // namespace placement
+}  // namespace reactor_choice
 
-void ReactorLoads::tell(std::size_t reactor, placement::Load load) {
+void ReactorLoads::tell(std::size_t reactor, reactor_choice::Load load) {
     // The two may be read from different measurements: a hint that is wrong for a moment moves a connection too many.
     told_[reactor].permille.store(load.busy_permille, std::memory_order_relaxed);
     told_[reactor].measured_ms.store(load.measured.value, std::memory_order_relaxed);
 }
 
-void ReactorLoads::tell(placement::Spare spare) {
+void ReactorLoads::tell(reactor_choice::Spare spare) {
     spare_.permille.store(spare.permille, std::memory_order_relaxed);
     spare_.measured_ms.store(spare.measured.value, std::memory_order_relaxed);
 }
 
-placement::Spare ReactorLoads::spare() const {
+reactor_choice::Spare ReactorLoads::spare() const {
     return {spare_.permille.load(std::memory_order_relaxed), Instant{spare_.measured_ms.load(std::memory_order_relaxed)}};
 }
 
-std::vector<placement::Load> ReactorLoads::read() const {
-    std::vector<placement::Load> loads;
+std::vector<reactor_choice::Load> ReactorLoads::read() const {
+    std::vector<reactor_choice::Load> loads;
     for (const Told& told : told_) {
         loads.push_back(
             {told.permille.load(std::memory_order_relaxed), Instant{told.measured_ms.load(std::memory_order_relaxed)}});

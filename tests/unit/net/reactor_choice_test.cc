@@ -1,11 +1,11 @@
-#include "broker/net/placement.h"
+#include "broker/net/reactor_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace partita::net::placement {
+namespace partita::net::reactor_choice {
 namespace {
 
 using testing::ElementsAre;
@@ -99,4 +99,4 @@ TEST(ReactorLoads, TellWhatEachReactorSaidLast) {
 }
 
 }  // namespace
-}  // namespace partita::net::placement
+}  // namespace partita::net::reactor_choice
