@@ -15,8 +15,8 @@
 #include "broker/groups/member_subscription.h"
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
-#include "broker/groups/text_map.h"
 #include "broker/groups/timer_queue.h"
+#include "protocol/text_map.h"
 #include "protocol/types.h"
 
 /// State of a consumer group of KIP-848, and the rules that concern only this state. But for timers and one note it is durable:

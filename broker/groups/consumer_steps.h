@@ -11,8 +11,8 @@
 #include "broker/groups/effects.h"
 #include "broker/groups/group_environment.h"
 #include "broker/groups/group_table.h"
-#include "broker/groups/text_map.h"
 #include "protocol/error_code.h"
+#include "protocol/text_map.h"
 #include "protocol/types.h"
 
 namespace partita::groups {

@@ -18,8 +18,8 @@
 #include "broker/groups/reader_index.h"
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
-#include "broker/groups/text_map.h"
 #include "broker/groups/timer_queue.h"
+#include "protocol/text_map.h"
 #include "protocol/types.h"
 
 /// State of one group and, of a classic one, the rules that concern nothing but this state. `group_table.h` says what of it is

@@ -9,7 +9,6 @@
 #include "broker/groups/consumer_steps.h"
 #include "broker/groups/group_environment.h"
 #include "broker/groups/group_expiry.h"
-#include "broker/groups/group_history.h"
 #include "broker/groups/group_migration.h"
 #include "broker/groups/group_offsets.h"
 #include "broker/groups/group_queries.h"
@@ -18,6 +17,7 @@
 #include "broker/groups/record_appender.h"
 #include "broker/groups/record_codec.h"
 #include "broker/groups/replies.h"
+#include "broker/insight/history/group_history.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
@@ -265,16 +265,16 @@ std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_
 std::optional<MemberHoldings> GroupCoordinator::holdings_of(std::string_view group_id, std::string_view member_id) const {
     return core_->queries.holdings_of(group_id, member_id);
 }
-std::optional<GroupHistory> GroupCoordinator::history_of(std::string_view group_id) const {
+std::optional<insight::GroupHistory> GroupCoordinator::history_of(std::string_view group_id) const {
     const Group* group = core_->table.find(group_id);
     return group == nullptr ? std::nullopt : std::optional(core_->table.history(*group, *core_->environment.cluster));
 }
 void GroupCoordinator::visit_histories(
-    const std::function<void(std::string_view group_id, const GroupHistory& history)>& visit) const {
+    const std::function<void(std::string_view group_id, const insight::GroupHistory& history)>& visit) const {
     core_->table.histories().for_each(visit);
 }
 void GroupCoordinator::note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
-                                         LateReading seen) {
+                                         insight::LateReading seen) {
     core_->table.note_late_reading(group_id, member_id, owner_id, std::move(seen));
 }
 Checkpoints GroupCoordinator::checkpoints_of(std::string_view group_id) const { return core_->queries.checkpoints_of(group_id); }

@@ -29,10 +29,12 @@ namespace partita {
 class BatchBuilder;
 }
 
-namespace partita::groups {
-
+namespace partita::insight {
 class GroupHistory;
 struct LateReading;
+}  // namespace partita::insight
+
+namespace partita::groups {
 
 /// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup
 /// protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group
@@ -101,11 +103,12 @@ class GroupCoordinator {
     /// Everything that the member holds, of all topics. Null when there is no such member.
     [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
     /// What happened in the group as long as this coordinator knows it. Null when there is no such group.
-    [[nodiscard]] std::optional<GroupHistory> history_of(std::string_view group_id) const;
+    [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group_id) const;
     /// The groups of which there is a history that was not begun to answer a question, with it.
-    void visit_histories(const std::function<void(std::string_view group_id, const GroupHistory& history)>& visit) const;
+    void visit_histories(const std::function<void(std::string_view group_id, const insight::GroupHistory& history)>& visit) const;
     /// See GroupHistory::note_late_reading.
-    void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id, LateReading seen);
+    void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
+                           insight::LateReading seen);
     /// All that the group committed. Empty when there is no such group.
     [[nodiscard]] Checkpoints checkpoints_of(std::string_view group_id) const;
     /// The offsets that the group committed under the topic's id (or without any id); empty when there is no such

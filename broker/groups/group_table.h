@@ -12,19 +12,28 @@
 #include "broker/groups/cluster_view.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/group.h"
-#include "broker/groups/group_history.h"
 #include "broker/groups/pending_offsets.h"
 #include "broker/groups/reader_index.h"
 #include "broker/groups/records.h"
-#include "broker/groups/text_map.h"
 #include "broker/groups/timer_queue.h"
 #include "broker/groups/transaction_commit.h"
+#include "broker/insight/history/group_history.h"
 #include "protocol/arena.h"
+#include "protocol/text_map.h"
 #include "protocol/types.h"
 
 /// The groups of one coordinator, and the one way in which what is durable of them changes.
 
 namespace partita::groups {
+
+// Groups tell the history what happens and are told nothing by it.
+using insight::GroupHistories;
+using insight::GroupHistory;
+using insight::GroupPhase;
+using insight::LateReading;
+using insight::LateRequest;
+using insight::MemberNames;
+using insight::RebalanceCause;
 
 /// What the table holds is of two sorts.
 ///
@@ -126,7 +135,7 @@ class GroupTable {
     [[nodiscard]] std::vector<Group*> in_order();
     [[nodiscard]] std::vector<const Group*> in_order() const;
 
-    // What happened (group_history.h). It is no part of the state: nothing is decided by it.
+    // What happened (insight/history/group_history.h). It is no part of the state: nothing is decided by it.
 
     /// Before each call of the coordinator: when it happens, and in which cluster.
     void begin_call(TimestampMs now, const ClusterPointer& cluster) {

@@ -91,7 +91,7 @@ GroupPhase phase_of(const ClassicGroup& group) {
     return {.step = group.is(GroupState::preparing_rebalance)    ? Step::waiting_for_members
                     : group.is(GroupState::completing_rebalance) ? Step::waiting_for_assignment
                                                                  : Step::settled,
-            .is_classic = true,
+            .type = GroupType::classic,
             .generation = group.generation,
             .members = group.size(),
             .protocol = group.protocol ? std::string_view(*group.protocol) : std::string_view()};
@@ -101,7 +101,7 @@ GroupPhase phase_of(const ConsumerGroup& group) {
     const ConsumerGroupState state = group.state();
     const bool is_settled = state == ConsumerGroupState::stable || state == ConsumerGroupState::empty;
     return {.step = is_settled ? GroupPhase::Step::settled : GroupPhase::Step::reconciling,
-            .is_classic = false,
+            .type = GroupType::consumer,
             .generation = group.epoch(),
             .members = group.size(),
             .protocol = {}};
@@ -154,7 +154,7 @@ GroupHistory* GroupTable::history_for_commits(const Group& group) {
 
 GroupHistory* GroupTable::note_late(const Group& group, std::string_view member_id, LateRequest request, std::int32_t claim,
                                     ErrorCode error) {
-    GroupHistory* history = says_that_claim_is_over(error) ? history_for_commits(group) : nullptr;
+    GroupHistory* history = insight::says_that_claim_is_over(error) ? history_for_commits(group) : nullptr;
     if (history != nullptr) {
         history->note_late(member_id, request, claim, moment_);
     }

@@ -10,7 +10,7 @@
 
 #include "broker/groups/committed_offset.h"
 #include "broker/groups/records.h"
-#include "broker/groups/text_map.h"
+#include "protocol/text_map.h"
 #include "protocol/types.h"
 
 namespace partita::groups {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "broker/addons/profile/core/profile.h"
-#include "broker/groups/group_history.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/offset_commits.h"
@@ -16,6 +15,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
+#include "broker/insight/history/group_history.h"
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
@@ -118,7 +118,7 @@ void offset_commit(runtime::RequestContext& context) {
                                  .topics = {collected.topics.begin(), collected.topics.size()},
                                  .api_version = context.version()});
     }
-    if (committed && groups::says_that_claim_is_over(committed->error)) {
+    if (committed && insight::says_that_claim_is_over(committed->error)) {
         context.services.upkeep.commit_refused();
     }
     for (std::size_t i = 0; i < collected.undecided.size(); ++i) {

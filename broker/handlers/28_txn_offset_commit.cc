@@ -11,12 +11,12 @@
 #include "broker/addons/profile/core/profile.h"
 #include "broker/catalog/catalog.h"
 #include "broker/config/current_config.h"
-#include "broker/groups/group_history.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/offset_commits.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/handlers/transaction_requests.h"
+#include "broker/insight/history/group_history.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/upkeep_bell.h"
 
@@ -88,7 +88,7 @@ groups::OffsetCommitResult commit(runtime::RequestContext& context, const Reques
                                                    .producer_id = ProducerId{request.producer_id},
                                                    .producer_epoch = ProducerEpoch{request.producer_epoch}},
                                                   verification);
-    if (committed && groups::says_that_claim_is_over(committed->error)) {
+    if (committed && insight::says_that_claim_is_over(committed->error)) {
         context.services.upkeep.commit_refused();
     }
     return committed ? std::move(*committed) : groups::OffsetCommitResult{.error = ErrorCode::not_coordinator};

@@ -3,8 +3,8 @@
 //                               limit choose among the partitions
 // GET /v1/groups/G/rebalances   the last rebalances: what caused each, who was waited for, how long it took
 //
-// Both tell what the coordinator saw since it began (groups/group_history.h). Of topics that the caller may not describe nothing
-// is told.
+// Both tell what the coordinator saw since it began (insight/history/group_history.h). Of topics that the caller may not describe
+// nothing is told.
 
 #include <algorithm>
 #include <memory>
@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "broker/addons/claims/shell/claim_shards.h"
-#include "broker/groups/group_history.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
@@ -22,6 +21,7 @@
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
+#include "broker/insight/history/group_history.h"
 #include "broker/logs/published_topics.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/coordinators/ownership_record.h"
@@ -31,7 +31,7 @@
 namespace partita::http {
 namespace {
 
-using groups::GroupHistory;
+using insight::GroupHistory;
 using nlohmann::ordered_json;
 
 ordered_json time_or_null(TimestampMs time) { return time == kNoTimestamp ? ordered_json(nullptr) : ordered_json(time.value); }
@@ -96,12 +96,12 @@ ordered_json ownership_json(const GroupHistory& history, const GroupHistory::Own
     const bool has_cause = was_another && !free;
     told["cause"] = has_cause ? ordered_json(to_string(ownership.cause)) : ordered_json(nullptr);
     told["kind"] =
-        has_cause ? ordered_json(to_string(groups::kind_of(ownership.cause, ownership.previous_seen))) : ordered_json(nullptr);
+        has_cause ? ordered_json(to_string(insight::kind_of(ownership.cause, ownership.previous_seen))) : ordered_json(nullptr);
     told["flapping"] = GroupHistory::is_flapping(ownership, now);
     return told;
 }
 
-ordered_json late_reader_json(const GroupHistory& history, const groups::LateReading* reading) {
+ordered_json late_reader_json(const GroupHistory& history, const insight::LateReading* reading) {
     if (reading == nullptr) {
         return nullptr;
     }
@@ -118,7 +118,7 @@ ordered_json takeover_json(const GroupHistory& history, const GroupHistory::Take
     ordered_json told{
         {"time_ms", takeover.time.value},         {"topic", insight::name_text(takeover.topic)},
         {"partition", takeover.partition},        {"from", id_or_null(history, takeover.from)},
-        {"to", id_or_null(history, takeover.to)}, {"kind", to_string(groups::kind_of(takeover.cause, takeover.seen_after))},
+        {"to", id_or_null(history, takeover.to)}, {"kind", to_string(insight::kind_of(takeover.cause, takeover.seen_after))},
         {"cause", to_string(takeover.cause)},     {"flapping", takeover.is_flapping},
         {"claim", claim_or_null(takeover.claim)}, {"claim_before", claim_or_null(takeover.claim_before)}};
     told["seen_after_ms"] = time_or_null(takeover.seen_after);
@@ -235,7 +235,7 @@ class Teller {
 
 ordered_json rebalance_json(const GroupHistory& history, const GroupHistory::Rebalance& rebalance, TimestampMs now) {
     ordered_json told{{"generation", rebalance.generation},
-                      {"protocol", rebalance.is_classic ? "classic" : "consumer"},
+                      {"protocol", to_string(rebalance.type)},
                       {"assignor", insight::name_text(rebalance.protocol)},
                       {"began_ms", rebalance.began.value},
                       {"joined_ms", time_or_null(rebalance.joined)},
@@ -308,11 +308,12 @@ void serve_ownership(const Surroundings& surroundings, const ExchangePointer& ex
         Teller teller(surroundings, *record, exchange->caller());
         teller.tell_partitions(page, object);
         object["partitions_left_out"] = history.has_partitions_left_out();
-        for (std::size_t cause = 0; cause < groups::kTakeoverCauses; ++cause) {
-            object["takeover_counts"][to_string(static_cast<groups::TakeoverCause>(cause))] = history.takeover_counts().at(cause);
+        for (std::size_t cause = 0; cause < insight::kTakeoverCauses; ++cause) {
+            object["takeover_counts"][to_string(static_cast<insight::TakeoverCause>(cause))] =
+                history.takeover_counts().at(cause);
         }
-        for (std::size_t kind = 0; kind < groups::kTakeoverKinds; ++kind) {
-            object["takeover_kinds"][to_string(static_cast<groups::TakeoverKind>(kind))] = history.takeover_kinds().at(kind);
+        for (std::size_t kind = 0; kind < insight::kTakeoverKinds; ++kind) {
+            object["takeover_kinds"][to_string(static_cast<insight::TakeoverKind>(kind))] = history.takeover_kinds().at(kind);
         }
         object["takeover_kinds"]["flapping"] = history.flapping_count();
         object["takeovers"] = teller.takeovers();

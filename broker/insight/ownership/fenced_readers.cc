@@ -7,9 +7,9 @@
 namespace partita::insight {
 namespace {
 
-using groups::GroupHistory;
-using groups::LateReading;
 using insight::ConnectionFacts;
+using insight::GroupHistory;
+using insight::LateReading;
 using insight::SpeakingConnection;
 
 /// False when they are two processes for certain.
@@ -150,7 +150,7 @@ void FencedReaders::look(std::string_view group, const GroupHistory& history, Ti
         if (now.value - takeover.time.value > kSpellMs || suspects_.size() == kSuspectsMax) {
             break;
         }
-        if (takeover.cause != groups::TakeoverCause::lost && takeover.cause != groups::TakeoverCause::restarted) {
+        if (takeover.cause != insight::TakeoverCause::lost && takeover.cause != insight::TakeoverCause::restarted) {
             continue;
         }
         const GroupHistory::KnownMember& member = history.members()[static_cast<std::size_t>(takeover.from)];

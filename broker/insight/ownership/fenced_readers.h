@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/groups/group_history.h"
+#include "broker/insight/history/group_history.h"
 #include "broker/insight/identity/identity.h"
 #include "broker/insight/identity/member_connections.h"
 #include "protocol/types.h"
@@ -107,7 +107,7 @@ class FencedReaders {
     /// Partitions of members that are suspected at a time. Further ones are not.
     static constexpr std::size_t kSuspectsMax = 64;
     /// Nobody is suspected for longer than this after the takeover, or after what it read last.
-    static constexpr std::int64_t kSpellMs = groups::GroupHistory::kLateSpellMs;
+    static constexpr std::int64_t kSpellMs = insight::GroupHistory::kLateSpellMs;
     /// With more connections of one client id nothing is said.
     static constexpr std::size_t kPeersMax = 64;
     /// The first fetch may have been sent before the partition was taken over; who sends another one has the answer to that.
@@ -115,7 +115,7 @@ class FencedReaders {
 
     /// A round goes once through all histories: between these two calls `look` is called with each.
     void begin_round();
-    void look(std::string_view group, const groups::GroupHistory& history, TimestampMs now);
+    void look(std::string_view group, const insight::GroupHistory& history, TimestampMs now);
     void end_round(TimestampMs now);
 
     [[nodiscard]] std::vector<Suspect>& suspects() { return suspects_; }
@@ -124,10 +124,10 @@ class FencedReaders {
     [[nodiscard]] std::vector<ReadPlace> places() const;
 
     /// Counts the fetches, which are surely the suspect's. What its history is to be told; empty while there are too few of them.
-    [[nodiscard]] static std::optional<groups::LateReading> count(Suspect& suspect, const SeenRead& read);
+    [[nodiscard]] static std::optional<insight::LateReading> count(Suspect& suspect, const SeenRead& read);
 
   private:
-    void confirm(Suspect& suspect, const groups::GroupHistory& history);
+    void confirm(Suspect& suspect, const insight::GroupHistory& history);
 
     std::vector<Suspect> suspects_;
 };

@@ -7,11 +7,11 @@
 namespace partita::insight {
 namespace {
 
-using groups::GroupHistory;
-using groups::LateReading;
-using groups::LateRequest;
 using insight::Finding;
+using insight::GroupHistory;
 using insight::HazardId;
+using insight::LateReading;
+using insight::LateRequest;
 
 const GroupHistory::KnownMember& member_at(const GroupHistory& history, std::int32_t index) {
     return history.members()[static_cast<std::size_t>(index)];
@@ -111,7 +111,7 @@ void find_two_owners(std::string_view group_id, const GroupHistory& history, Tim
         const GroupHistory::LateMember::Overlap& overlap = late.overlap;
         // A member that is behind by a generation hears of it with its next heartbeat: that is G02. Who left said so itself; what
         // it still sends was under way.
-        const bool went_on = overlap.claim_ended || (member.gone && member.gone->cause != groups::RebalanceCause::left);
+        const bool went_on = overlap.claim_ended || (member.gone && member.gone->cause != insight::RebalanceCause::left);
         if (overlap.topic.empty() || !is_recent(overlap.time, now) || !went_on) {
             continue;
         }
@@ -186,7 +186,7 @@ std::string causes_text(const GroupHistory::Unrest& unrest) {
     std::ranges::sort(causes, [](const auto& left, const auto& right) { return left.first > right.first; });
     std::string text;
     for (const auto& [count, cause] : causes) {
-        text += (text.empty() ? "" : ", ") + std::string(to_string(static_cast<groups::RebalanceCause>(cause))) + " " +
+        text += (text.empty() ? "" : ", ") + std::string(to_string(static_cast<insight::RebalanceCause>(cause))) + " " +
                 times(count, "time", "times");
     }
     return text;

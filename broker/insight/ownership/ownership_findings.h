@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/groups/group_history.h"
 #include "broker/insight/findings/finding.h"
+#include "broker/insight/history/group_history.h"
 #include "protocol/types.h"
 
 /// What a group's history proves about its members. Pure.
@@ -28,7 +28,7 @@ inline constexpr std::int64_t kRestlessMs = 60'000;
 inline constexpr std::size_t kNamedPartitionsMax = 10;
 
 /// All that holds at `now`.
-[[nodiscard]] std::vector<insight::Finding> ownership_findings(std::string_view group_id, const groups::GroupHistory& history,
+[[nodiscard]] std::vector<insight::Finding> ownership_findings(std::string_view group_id, const insight::GroupHistory& history,
                                                                TimestampMs now);
 
 }  // namespace partita::insight

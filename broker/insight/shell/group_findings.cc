@@ -84,13 +84,13 @@ void GroupFindings::run_due(Now now) {
     next_ = now.monotonic + kEveryMs;
     std::map<std::string, std::vector<insight::Finding>> found;
     fenced_readers_.begin_round();
-    groups_.visit_histories([&](std::string_view group_id, const groups::GroupHistory& history) {
+    groups_.visit_histories([&](std::string_view group_id, const insight::GroupHistory& history) {
         fenced_readers_.look(group_id, history, now.wall);
     });
     fenced_readers_.end_round(now.wall);
     identify_suspects();
     judge_reads();
-    const auto look = [&](std::string_view group_id, const groups::GroupHistory& history) {
+    const auto look = [&](std::string_view group_id, const insight::GroupHistory& history) {
         for (insight::Finding& finding : insight::ownership_findings(group_id, history, now.wall)) {
             found[std::string(group_id)].push_back(std::move(finding));
         }

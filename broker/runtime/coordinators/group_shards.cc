@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "broker/groups/group_history.h"
+#include "broker/insight/history/group_history.h"
 #include "broker/logs/append_error_code.h"
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
 #include "broker/runtime/coordinators/ownership_record.h"
@@ -207,7 +207,7 @@ std::optional<groups::MemberHoldings> GroupShards::holdings_of(std::string_view 
     return shard.core->holdings_of(group_id, member_id);
 }
 
-std::optional<groups::GroupHistory> GroupShards::history_of(std::string_view group_id) {
+std::optional<insight::GroupHistory> GroupShards::history_of(std::string_view group_id) {
     if (!is_attached()) {
         return std::nullopt;
     }
@@ -230,14 +230,14 @@ std::optional<OwnershipRecord> GroupShards::ownership_of(std::string_view group_
 }
 
 void GroupShards::visit_histories(
-    const std::function<void(std::string_view group_id, const groups::GroupHistory& history)>& visit) {
+    const std::function<void(std::string_view group_id, const insight::GroupHistory& history)>& visit) {
     if (is_attached()) {
         for_each_core([&](const groups::GroupCoordinator& core) { core.visit_histories(visit); });
     }
 }
 
 void GroupShards::note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
-                                    groups::LateReading seen) {
+                                    insight::LateReading seen) {
     if (!is_attached()) {
         return;
     }

@@ -87,14 +87,14 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     /// As `GroupCoordinator::holdings_of`, likewise.
     [[nodiscard]] std::optional<groups::MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id);
     /// As `GroupCoordinator::history_of`, likewise: a copy, for which the shard's lock is held as long as it takes to make it.
-    [[nodiscard]] std::optional<groups::GroupHistory> history_of(std::string_view group_id);
+    [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group_id);
     /// See ownership_record.h; likewise.
     [[nodiscard]] std::optional<OwnershipRecord> ownership_of(std::string_view group_id);
     /// As `GroupCoordinator::visit_histories`, of one shard after the other, with its lock held.
-    void visit_histories(const std::function<void(std::string_view group_id, const groups::GroupHistory& history)>& visit);
+    void visit_histories(const std::function<void(std::string_view group_id, const insight::GroupHistory& history)>& visit);
     /// As `GroupCoordinator::note_late_reading`. Nothing happens while the group's shard is being rebuilt.
     void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
-                           groups::LateReading seen);
+                           insight::LateReading seen);
     /// Seeds each of the groups; `seeds.group_id` is not looked at. Groups of a shard are seeded by one write, up to
     /// `kSeedRecordsMax` records. False when something could not be written: then the others may have been seeded.
     [[nodiscard]] bool seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);

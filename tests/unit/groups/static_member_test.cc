@@ -1,4 +1,4 @@
-#include "broker/groups/group_history.h"
+#include "broker/insight/history/group_history.h"
 #include "tests/unit/groups/group_fixture.h"
 
 namespace partita::groups::testing {
@@ -39,10 +39,10 @@ TEST_F(StaticMember, RestartedOneIsInTheHistoryByTheNameThatItsProcessHas) {
     const Pair ids = stable_pair();
     const JoinResult result = joined(join({.instance = "two", .client = "another-process"}));
     ASSERT_EQ(result.error, ErrorCode::none);
-    const std::optional<GroupHistory> history = coordinator_->history_of("g");
+    const std::optional<insight::GroupHistory> history = coordinator_->history_of("g");
     ASSERT_TRUE(history.has_value());
     std::map<std::string, std::string> clients;
-    for (const GroupHistory::KnownMember& member : history->members()) {
+    for (const insight::GroupHistory::KnownMember& member : history->members()) {
         clients[member.member_id] = member.client_id;
     }
     EXPECT_EQ(clients[ids.follower], "client");

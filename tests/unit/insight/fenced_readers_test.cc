@@ -10,12 +10,12 @@
 namespace partita::insight::fenced_reader_tests {
 namespace {
 
-using groups::GroupHistory;
-using groups::MemberNames;
-using groups::RebalanceCause;
 using insight::ConnectionFacts;
 using insight::ConnectionId;
+using insight::GroupHistory;
+using insight::MemberNames;
 using insight::ProcessIdentity;
+using insight::RebalanceCause;
 using insight::SpeakingConnection;
 using insight::SpokenFor;
 

@@ -7,14 +7,14 @@
 namespace partita::insight {
 namespace {
 
-using groups::GroupHistory;
-using groups::GroupPhase;
-using groups::LateReading;
-using groups::LateRequest;
-using groups::MemberNames;
-using groups::RebalanceCause;
 using insight::Finding;
+using insight::GroupHistory;
+using insight::GroupPhase;
 using insight::HazardId;
+using insight::LateReading;
+using insight::LateRequest;
+using insight::MemberNames;
+using insight::RebalanceCause;
 using ::testing::HasSubstr;
 
 TimestampMs moment(std::int64_t ms) { return {1'700'000'000'000 + ms}; }

@@ -10,9 +10,9 @@
 namespace partita::claims {
 namespace {
 
-using groups::TakeoverCause;
+using insight::TakeoverCause;
 
-groups::MemberNames names_of(const std::string& owner, const std::string& address) {
+insight::MemberNames names_of(const std::string& owner, const std::string& address) {
     return {.member_id = owner, .instance_id = std::nullopt, .client_id = owner, .client_host = address};
 }
 
@@ -119,9 +119,9 @@ bool ClaimCoordinator::has_room(std::string_view group, const ClaimPlace& place)
 // Claims -----------------------------------------------------------------------------------------------
 
 bool ClaimCoordinator::took_it_from(std::string_view group, const ClaimPlace& place, std::string_view owner) const {
-    const groups::GroupHistory* known = histories_.find(group);
+    const insight::GroupHistory* known = histories_.find(group);
     const auto* ownership = known == nullptr ? nullptr : known->find(place.topic, place.partition);
-    return ownership != nullptr && ownership->previous != groups::GroupHistory::kNobody &&
+    return ownership != nullptr && ownership->previous != insight::GroupHistory::kNobody &&
            known->members()[static_cast<std::size_t>(ownership->previous)].member_id == owner;
 }
 
@@ -226,7 +226,7 @@ bool ClaimCoordinator::evens_out(std::string_view group, std::string_view topic,
 void ClaimCoordinator::note_takeover(const ClaimPartitions& command, const ClaimPartitions::Wish& wish, const Claim* before,
                                      std::int32_t number, Now now) {
     const ClaimPlace& place = wish.place;
-    groups::GroupHistory& known = history(command.group);
+    insight::GroupHistory& known = history(command.group);
     TakeoverCause cause = TakeoverCause::normal;
     if (before != nullptr && before->owner != command.owner) {
         if (before->is_released) {
@@ -264,7 +264,7 @@ void ClaimCoordinator::decide(const WriteCheckpoints& command, Now now, Effects&
         } else if (!has_room(command.group, wish.place)) {
             outcome.refusal = ClaimRefusal::too_many;
         } else {
-            groups::GroupHistory& known = history(command.group);
+            insight::GroupHistory& known = history(command.group);
             known.note_commit(wish.place.topic, wish.place.partition, known.committer(command.owner), now.wall);
             change(ClaimCheckpointRecord{command.group, wish.place,
                                          ClaimCheckpoint{.topic_id = wish.topic_id,
@@ -329,8 +329,8 @@ void ClaimCoordinator::topic_deleted(const coordination::TopicDeleted& event, No
 
 // What is told -----------------------------------------------------------------------------------------
 
-groups::GroupHistory& ClaimCoordinator::history(std::string_view group) {
-    const groups::GroupHistories::Found found = histories_.touch(group);
+insight::GroupHistory& ClaimCoordinator::history(std::string_view group) {
+    const insight::GroupHistories::Found found = histories_.touch(group);
     const Group* known = found.is_new ? find(group) : nullptr;
     if (known != nullptr) {
         for (const auto& [place, claim] : known->claims) {
@@ -349,13 +349,13 @@ void ClaimCoordinator::forget_news() {
     static_cast<void>(histories_.take_news());
 }
 
-std::optional<groups::GroupHistory> ClaimCoordinator::history_of(std::string_view group, Now now) const {
+std::optional<insight::GroupHistory> ClaimCoordinator::history_of(std::string_view group, Now now) const {
     const Group* known = find(group);
     if (known == nullptr) {
         return std::nullopt;
     }
-    const groups::GroupHistory* kept = histories_.find(group);
-    groups::GroupHistory told = kept == nullptr ? groups::GroupHistory() : *kept;
+    const insight::GroupHistory* kept = histories_.find(group);
+    insight::GroupHistory told = kept == nullptr ? insight::GroupHistory() : *kept;
     for (const auto& [place, claim] : known->claims) {
         if (kept == nullptr) {
             told.know(names_of(claim.owner, {}));
@@ -383,7 +383,7 @@ groups::Checkpoints ClaimCoordinator::checkpoints_of(std::string_view group) con
 }
 
 void ClaimCoordinator::visit_histories(
-    const std::function<void(std::string_view group, const groups::GroupHistory& history)>& visit) const {
+    const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) const {
     histories_.for_each(visit);
 }
 

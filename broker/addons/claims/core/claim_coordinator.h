@@ -9,7 +9,7 @@
 
 #include "broker/addons/claims/core/claims.h"
 #include "broker/groups/committed_offset.h"
-#include "broker/groups/group_history.h"
+#include "broker/insight/history/group_history.h"
 #include "protocol/byte_buffer.h"
 #include "protocol/codec.h"
 #include "protocol/record_batch_builder.h"
@@ -35,9 +35,9 @@ namespace partita::claims {
 /// Checkpoints are kept beside claims: the last one of each partition counts. Somebody else than the owner of a valid claim
 /// writes none.
 ///
-/// Each takeover is in the group's history (groups/group_history.h), which is volatile, as *lost* when the claim had expired,
-/// *left* when it was released, *normal* when the owner before had at least two valid claims of the topic more than the new one,
-/// and otherwise *stolen*.
+/// Each takeover is in the group's history (insight/history/group_history.h), which is volatile, as *lost* when the claim had
+/// expired, *left* when it was released, *normal* when the owner before had at least two valid claims of the topic more than the
+/// new one, and otherwise *stolen*.
 class ClaimCoordinator {
   public:
     using Record = ClaimsRecord;
@@ -73,9 +73,9 @@ class ClaimCoordinator {
     /// Null: the group has nothing here.
     [[nodiscard]] const Group* find(std::string_view group) const;
     /// What is known of the owners; of a group without a history what its claims say. Claims that have expired are free in it.
-    [[nodiscard]] std::optional<groups::GroupHistory> history_of(std::string_view group, Now now) const;
+    [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group, Now now) const;
     [[nodiscard]] groups::Checkpoints checkpoints_of(std::string_view group) const;
-    void visit_histories(const std::function<void(std::string_view group, const groups::GroupHistory& history)>& visit) const;
+    void visit_histories(const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) const;
 
   private:
     using Groups = std::map<std::string, Group, std::less<>>;
@@ -94,14 +94,14 @@ class ClaimCoordinator {
                                  Instant now) const;
     /// Says that the owner is gone, if it has nothing any more.
     void note_idle(std::string_view group, const std::string& owner, TimestampMs now);
-    [[nodiscard]] groups::GroupHistory& history(std::string_view group);
+    [[nodiscard]] insight::GroupHistory& history(std::string_view group);
     /// What the histories say is new since the last command: nobody here asks for it, and it must not grow.
     void forget_news();
 
     Groups groups_;
     std::size_t row_count_ = 0;
     ClaimTag last_tag_;
-    groups::GroupHistories histories_;
+    insight::GroupHistories histories_;
 };
 
 }  // namespace partita::claims

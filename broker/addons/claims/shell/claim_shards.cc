@@ -30,7 +30,8 @@ std::optional<OwnershipRecord> ClaimShards::ownership_of(std::string_view group,
     return OwnershipRecord{std::move(*history), shard.core->checkpoints_of(group)};
 }
 
-void ClaimShards::visit_histories(const std::function<void(std::string_view group, const groups::GroupHistory& history)>& visit) {
+void ClaimShards::visit_histories(
+    const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) {
     if (is_attached()) {
         for_each_core([&](const claims::ClaimCoordinator& core) { core.visit_histories(visit); });
     }

@@ -31,7 +31,7 @@ class ClaimShards final : public CoordinatorShards<claims::ClaimCoordinator> {
     /// See ownership_record.h; unset for a group without claims and checkpoints.
     [[nodiscard]] std::optional<OwnershipRecord> ownership_of(std::string_view group, Now now);
     /// As `ClaimCoordinator::visit_histories`, of one shard after the other, with its lock held.
-    void visit_histories(const std::function<void(std::string_view group, const groups::GroupHistory& history)>& visit);
+    void visit_histories(const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit);
 
   private:
     [[nodiscard]] std::unique_ptr<claims::ClaimCoordinator> make_core(const Partition& /*partition*/) override {

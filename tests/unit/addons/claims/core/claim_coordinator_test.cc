@@ -12,9 +12,9 @@
 namespace partita::claims {
 namespace {
 
-using groups::GroupHistory;
-using groups::TakeoverCause;
-using groups::TakeoverKind;
+using insight::GroupHistory;
+using insight::TakeoverCause;
+using insight::TakeoverKind;
 using Refusal = ClaimRefusal;
 
 class Claims : public ::testing::Test {
@@ -274,10 +274,10 @@ TEST_F(Claims, WhatExpiredIsLostAndStolenOnceItsOwnerGoesOn) {
     EXPECT_EQ(history().takeovers().back().unowned_ms, 1'000);
     EXPECT_EQ(history().takeovers().back().claim_before, 1);
     EXPECT_EQ(history().takeovers().back().claim, 2);
-    EXPECT_EQ(groups::kind_of(TakeoverCause::lost, history().takeovers().back().seen_after), TakeoverKind::lost);
+    EXPECT_EQ(insight::kind_of(TakeoverCause::lost, history().takeovers().back().seen_after), TakeoverKind::lost);
     store.pass(500);
     EXPECT_EQ(store.claim({.owner = "web-1", .tag = tag}).refusal, Refusal::stolen);
-    EXPECT_EQ(groups::kind_of(TakeoverCause::lost, history().takeovers().back().seen_after), TakeoverKind::stolen);
+    EXPECT_EQ(insight::kind_of(TakeoverCause::lost, history().takeovers().back().seen_after), TakeoverKind::stolen);
     EXPECT_EQ(history().takeover_kinds().at(static_cast<std::size_t>(TakeoverKind::lost)), 0U);
     EXPECT_EQ(history().takeover_kinds().at(static_cast<std::size_t>(TakeoverKind::stolen)), 1U);
 }

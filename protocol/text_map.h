@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-namespace partita::groups {
+namespace partita {
 
 /// Hash for looking up std::string keys by string_view.
 struct TextHash {
@@ -19,4 +19,4 @@ template <class Value>
 using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 using TextSet = std::unordered_set<std::string, TextHash, std::equal_to<>>;
 
-}  // namespace partita::groups
+}  // namespace partita

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <ranges>
 
-#include "broker/groups/group_history.h"
+#include "broker/insight/history/group_history.h"
 
 // What a history keeps of partitions that are held by claims, whose owners share them out among themselves.
 
-namespace partita::groups {
+namespace partita::insight {
 
 void GroupHistory::take_by_claim(const MemberNames& owner, std::string_view topic, const TopicId& topic_id,
                                  std::int32_t partition, std::int32_t claim, TakeoverCause cause, TimestampMs now) {
@@ -71,4 +71,4 @@ void GroupHistory::note_late_claim(std::string_view owner, std::string_view topi
     }
 }
 
-}  // namespace partita::groups
+}  // namespace partita::insight

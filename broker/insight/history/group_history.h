@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "broker/groups/text_map.h"
 #include "protocol/error_code.h"
+#include "protocol/group_type.h"
+#include "protocol/text_map.h"
 #include "protocol/types.h"
 
 /// What happened in a group: who owned which partition, who took it over and why, and each rebalance with what caused it. Pure
@@ -21,7 +22,7 @@
 /// changes a group, of each commit who made it, and of requests that were refused because another claim is newer; a heartbeat
 /// that is welcome does not get here.
 
-namespace partita::groups {
+namespace partita::insight {
 
 /// What happened to a member, or to the group, that is a reason to share the partitions out anew.
 enum class RebalanceCause : std::uint8_t {
@@ -91,7 +92,7 @@ struct GroupPhase {
         reconciling,             ///< Members of KIP-848 take their steps.
     };
     Step step = Step::settled;
-    bool is_classic = true;
+    GroupType type = GroupType::classic;
     /// Or epoch.
     std::int32_t generation = 0;
     std::size_t members = 0;
@@ -209,7 +210,7 @@ class GroupHistory {
     struct Rebalance {
         /// That came of it, or that it began from while it goes on.
         std::int32_t generation = 0;
-        bool is_classic = true;
+        GroupType type = GroupType::classic;
         std::string protocol;
         TimestampMs began;
         /// When all members had come, of a classic group.
@@ -441,4 +442,4 @@ class GroupHistories {
     std::vector<std::string> news_;
 };
 
-}  // namespace partita::groups
+}  // namespace partita::insight

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/groups/group_history.h"
+#include "broker/insight/history/group_history.h"
 
 // What a group's history keeps of commits, and of requests that came by a claim that is over.
 
-namespace partita::groups {
+namespace partita::insight {
 
 bool says_that_claim_is_over(ErrorCode error) {
     return error == ErrorCode::unknown_member_id || error == ErrorCode::illegal_generation ||
@@ -132,4 +132,4 @@ void GroupHistory::see_after_takeover(std::int32_t member, TimestampMs now) {
     }
 }
 
-}  // namespace partita::groups
+}  // namespace partita::insight

@@ -1,11 +1,11 @@
-#include "broker/groups/group_history.h"
+#include "broker/insight/history/group_history.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "protocol/assert.h"
 
-namespace partita::groups {
+namespace partita::insight {
 
 namespace {
 
@@ -356,7 +356,7 @@ void GroupHistory::open(const GroupPhase& phase, TimestampMs now) {
         rebalances_.pop_front();
     }
     rebalance.generation = phase.generation;
-    rebalance.is_classic = phase.is_classic;
+    rebalance.type = phase.type;
     rebalance.began = began;
     for (const Event& event : pending_) {
         add_event(rebalance, event);
@@ -378,7 +378,7 @@ void GroupHistory::settle(const GroupPhase& phase, TimestampMs now) {
         open(phase, now);
     }
     Rebalance& rebalance = rebalances_.back();
-    rebalance.is_classic = phase.is_classic;
+    rebalance.type = phase.type;
     rebalance.members = phase.members;
     rebalance.protocol = phase.protocol;
     if (phase.step == Step::waiting_for_members && rebalance.joined) {
@@ -393,7 +393,7 @@ void GroupHistory::settle(const GroupPhase& phase, TimestampMs now) {
         if (!is_calm) {
             unsettled_until_ = now;
         }
-        if (!phase.is_classic) {
+        if (phase.type != GroupType::classic) {
             rebalance.slowest = last_arrival_;
         }
         forget_gone_members();
@@ -464,7 +464,7 @@ void GroupHistory::forget_gone_members() {
 }
 
 bool stands_still(const GroupHistory::Rebalance& rebalance) {
-    return rebalance.is_classic && !rebalance.protocol.starts_with(kCooperative);
+    return rebalance.type == GroupType::classic && !rebalance.protocol.starts_with(kCooperative);
 }
 
 GroupHistories::Found GroupHistories::touch(std::string_view group_id) {
@@ -513,4 +513,4 @@ void GroupHistories::settle(std::string_view group_id, const GroupPhase& phase, 
     }
 }
 
-}  // namespace partita::groups
+}  // namespace partita::insight
