@@ -52,7 +52,7 @@ struct LastTagValue {
 namespace partita {
 
 using namespace table;
-using namespace ownership;
+using namespace claims;
 
 // clang-format off
 PARTITA_MESSAGE(ClaimRowKey, versions(0, 0), flexible_since(0),
