@@ -7,6 +7,20 @@ namespace {
 
 using enum Operation;
 
+constexpr std::array kAll{all,
+                          read,
+                          write,
+                          create,
+                          erase,
+                          alter,
+                          describe,
+                          cluster_action,
+                          describe_configs,
+                          alter_configs,
+                          idempotent_write,
+                          create_tokens,
+                          describe_tokens,
+                          two_phase_commit};
 // Kafka: AclEntry.supportedOperations.
 constexpr std::array kOfTopic{read, write, create, erase, alter, describe, describe_configs, alter_configs};
 constexpr std::array kOfGroup{read, erase, describe, describe_configs, alter_configs};
@@ -16,6 +30,8 @@ constexpr std::array kOfDelegationToken{describe};
 constexpr std::array kOfUser{create_tokens, describe_tokens};
 
 }  // namespace
+
+std::span<const Operation> all_operations() { return kAll; }
 
 std::string_view name_of(Operation operation) {
     switch (operation) {

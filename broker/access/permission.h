@@ -93,6 +93,9 @@ inline constexpr Need kAlterClusterOrClusterAction{kAlterCluster, kClusterAction
 /// Replicas send this request too; they have CLUSTER_ACTION.
 inline constexpr Need kDescribeTopicOrClusterAction{kDescribeTopic, kClusterAction};
 
+/// Every operation, ascending by code.
+[[nodiscard]] std::span<const Operation> all_operations();
+
 /// Kafka's names: "READ", "TOPIC".
 [[nodiscard]] std::string_view name_of(Operation operation);
 [[nodiscard]] std::string_view name_of(ResourceType type);

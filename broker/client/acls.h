@@ -4,69 +4,58 @@
 #include <cstdint>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "broker/access/acl.h"
 #include "broker/client/cluster.h"
 
-/// Rules of who may do what, as a cluster's authorizer has them. Codes are those of the wire; brokers may know more of them than
-/// are named here, and those are shown as UNKNOWN.
+/// Rules of who may do what, as a cluster's authorizer has them. A broker may know more codes than are named here; those are
+/// shown as UNKNOWN.
 namespace partita::client {
 
-enum class AclResource : std::int8_t {
-    unknown = 0,
-    any = 1,
-    topic = 2,
-    group = 3,
-    cluster = 4,
-    transactional_id = 5,
-    delegation_token = 6,
-    user = 7,
-};
-enum class AclPattern : std::int8_t { unknown = 0, any = 1, match = 2, literal = 3, prefixed = 4 };
-enum class AclOperation : std::int8_t {
-    unknown = 0,
-    any = 1,
-    all = 2,
-    read = 3,
-    write = 4,
-    create = 5,
-    remove = 6,
-    alter = 7,
-    describe = 8,
-    cluster_action = 9,
-    describe_configs = 10,
-    alter_configs = 11,
-    idempotent_write = 12,
-    create_tokens = 13,
-    describe_tokens = 14,
-    two_phase_commit = 15,
-};
-enum class AclPermission : std::int8_t { unknown = 0, any = 1, deny = 2, allow = 3 };
+/// A code of a rule as the wire has it: one that the broker's own rules have (access), or one that only a filter or a newer
+/// broker says.
+template <class Known>
+struct AclCode {
+    static constexpr std::int8_t kUnknown = 0;
 
-/// Kafka's names: "TRANSACTIONAL_ID", "LITERAL", "DESCRIBE_CONFIGS", "ALLOW".
+    constexpr AclCode() = default;
+    // A known one is the usual one.
+    constexpr AclCode(Known known) : value(static_cast<std::int8_t>(known)) {}  // NOLINT(google-explicit-constructor)
+    constexpr explicit AclCode(std::int8_t code) : value(code) {}
+
+    std::int8_t value = access::kAnyCode;
+
+    friend constexpr auto operator<=>(const AclCode&, const AclCode&) = default;
+};
+using AclResource = AclCode<access::ResourceType>;
+using AclPattern = AclCode<access::PatternType>;
+using AclOperation = AclCode<access::Operation>;
+using AclEffect = AclCode<access::AclEffect>;
+/// Of a filter: all patterns that hold for a resource of the name.
+inline constexpr AclPattern kMatchingPatterns{access::kMatchCode};
+
+/// Kafka's names: "TRANSACTIONAL_ID", "LITERAL", "DESCRIBE_CONFIGS", "ALLOW"; "ANY", "MATCH" and "UNKNOWN" for the others.
 [[nodiscard]] std::string_view to_string(AclResource resource);
 [[nodiscard]] std::string_view to_string(AclPattern pattern);
 [[nodiscard]] std::string_view to_string(AclOperation operation);
-[[nodiscard]] std::string_view to_string(AclPermission permission);
-/// Every operation that has a name, but for unknown and any.
-[[nodiscard]] std::span<const AclOperation> acl_operations();
+[[nodiscard]] std::string_view to_string(AclEffect effect);
 
 /// What rules are for; of a filter, which of them are meant. Null: any name.
 struct ResourcePattern {
-    AclResource type = AclResource::any;
+    AclResource type;
     std::optional<std::string> name;
-    AclPattern pattern = AclPattern::any;
+    AclPattern pattern;
 
     friend auto operator<=>(const ResourcePattern&, const ResourcePattern&) = default;
 };
 struct AccessRule {
     std::string principal;
     std::string host;
-    AclOperation operation{};
-    AclPermission permission{};
+    AclOperation operation;
+    AclEffect effect;
 
     friend auto operator<=>(const AccessRule&, const AccessRule&) = default;
 };

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "broker/access/permission.h"
 #include "broker/client/acls.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
@@ -14,10 +15,13 @@
 namespace partita::tools {
 namespace {
 
+using access::AclEffect;
+using access::Operation;
+using access::PatternType;
+using access::ResourceType;
 using client::AccessRule;
 using client::AclOperation;
 using client::AclPattern;
-using client::AclPermission;
 using client::AclResource;
 using client::BoundRule;
 using client::ResourcePattern;
@@ -85,8 +89,6 @@ constexpr Rule kAclsRules[] = {
 using Rules = std::map<ResourcePattern, std::set<AccessRule>>;
 using Patterns = std::set<ResourcePattern>;
 
-constexpr std::string_view kClusterName = "kafka-cluster";
-
 /// However it is written: Read, READ, DescribeConfigs, DESCRIBE_CONFIGS.
 std::string folded_name(std::string_view name) {
     std::string out;
@@ -99,33 +101,20 @@ std::string folded_name(std::string_view name) {
 }
 
 AclOperation parse_operation(const std::string& name) {
-    const auto operations = client::acl_operations();
+    const auto operations = access::all_operations();
     const auto found = std::ranges::find(operations, folded_name(trimmed(name)),
-                                         [](AclOperation operation) { return folded_name(client::to_string(operation)); });
-    return found == operations.end() ? AclOperation::unknown : *found;
+                                         [](Operation operation) { return folded_name(access::name_of(operation)); });
+    return found == operations.end() ? AclOperation(AclOperation::kUnknown) : *found;
 }
 
 /// What can be done with a resource, as Kafka has it, All besides.
 std::set<AclOperation> operations_of(AclResource resource) {
-    using enum AclOperation;
-    switch (resource) {
-        case AclResource::topic:
-            return {read, write, create, describe, remove, alter, describe_configs, alter_configs, all};
-        case AclResource::group:
-            return {read, describe, remove, describe_configs, alter_configs, all};
-        case AclResource::cluster:
-            return {create, cluster_action, describe_configs, alter_configs, idempotent_write, alter, describe, all};
-        case AclResource::transactional_id:
-            return {describe, write, two_phase_commit, all};
-        case AclResource::delegation_token:
-            return {describe, all};
-        case AclResource::user:
-            return {create_tokens, describe_tokens, all};
-        case AclResource::unknown:
-        case AclResource::any:
-            break;
+    std::set<AclOperation> operations{Operation::all};
+    if (resource.value != access::kAnyCode && access::is_resource_code(resource.value)) {
+        const auto known = access::operations_of(static_cast<ResourceType>(resource.value));
+        operations.insert(known.begin(), known.end());
     }
-    return {all};
+    return operations;
 }
 
 class Acls {
@@ -184,27 +173,27 @@ std::set<std::string> Acls::hosts(std::string_view option) const {
 
 Patterns Acls::patterns() const {
     Patterns found;
-    constexpr std::pair<std::string_view, AclResource> kNamed[] = {{"topic", AclResource::topic},
-                                                                   {"group", AclResource::group},
-                                                                   {"transactional-id", AclResource::transactional_id},
-                                                                   {"delegation-token", AclResource::delegation_token},
-                                                                   {"user-principal", AclResource::user}};
+    constexpr std::pair<std::string_view, AclResource> kNamed[] = {{"topic", ResourceType::topic},
+                                                                   {"group", ResourceType::group},
+                                                                   {"transactional-id", ResourceType::transactional_id},
+                                                                   {"delegation-token", ResourceType::delegation_token},
+                                                                   {"user-principal", ResourceType::user}};
     for (const auto& [option, type] : kNamed) {
         for (const std::string& name : options_.values(option)) {
             // An id may begin with a blank.
-            found.insert({type, type == AclResource::transactional_id ? name : trimmed(name), pattern_});
+            found.insert({type, type == ResourceType::transactional_id ? name : trimmed(name), pattern_});
         }
     }
-    if (pattern_ == AclPattern::literal && (options_.has("cluster") || options_.has("idempotent"))) {
-        found.insert({AclResource::cluster, std::string(kClusterName), AclPattern::literal});
+    if (pattern_ == PatternType::literal && (options_.has("cluster") || options_.has("idempotent"))) {
+        found.insert({ResourceType::cluster, std::string(access::kClusterName), PatternType::literal});
     }
     return found;
 }
 
 Outcome<std::set<AccessRule>> Acls::rules_for(const std::set<AclOperation>& operations) const {
     std::set<AccessRule> rules;
-    for (const auto& [who, where, permission] : {std::tuple("allow-principal", "allow-host", AclPermission::allow),
-                                                 std::tuple("deny-principal", "deny-host", AclPermission::deny)}) {
+    for (const auto& [who, where, effect] : {std::tuple("allow-principal", "allow-host", AclEffect::allow),
+                                             std::tuple("deny-principal", "deny-host", AclEffect::deny)}) {
         const auto names = principals(who);
         if (!names) {
             return std::unexpected(names.error());
@@ -212,7 +201,7 @@ Outcome<std::set<AccessRule>> Acls::rules_for(const std::set<AclOperation>& oper
         for (const std::string& principal : *names) {
             for (const std::string& host : hosts(where)) {
                 for (const AclOperation operation : operations) {
-                    rules.insert({principal, host, operation, permission});
+                    rules.insert({principal, host, operation, effect});
                 }
             }
         }
@@ -235,7 +224,7 @@ Outcome<void> Acls::add_rules(const Patterns& patterns, AclResource type, const 
 }
 
 Outcome<Rules> Acls::rules() const {
-    using enum AclOperation;
+    using enum Operation;
     const Patterns named = patterns();
     if (named.empty()) {
         return usage(
@@ -250,16 +239,16 @@ Outcome<Rules> Acls::rules() const {
         }
     };
     if (options_.has("producer")) {
-        add_for(named, AclResource::topic, {write, describe, create});
-        add_for(named, AclResource::transactional_id, {write, describe});
-        const Patterns cluster{{AclResource::cluster, std::string(kClusterName), AclPattern::literal}};
+        add_for(named, ResourceType::topic, {write, describe, create});
+        add_for(named, ResourceType::transactional_id, {write, describe});
+        const Patterns cluster{{ResourceType::cluster, std::string(access::kClusterName), PatternType::literal}};
         if (options_.has("idempotent")) {
-            add_for(cluster, AclResource::cluster, {idempotent_write});
+            add_for(cluster, ResourceType::cluster, {idempotent_write});
         }
     }
     if (options_.has("consumer")) {
-        add_for(named, AclResource::topic, {read, describe});
-        add_for(named, AclResource::group, {read});
+        add_for(named, ResourceType::topic, {read, describe});
+        add_for(named, ResourceType::group, {read});
     }
     if (!options_.has("producer") && !options_.has("consumer")) {
         std::set<AclOperation> operations;
@@ -292,7 +281,7 @@ Outcome<Rules> Acls::rules() const {
 }
 
 Outcome<int> Acls::add() {
-    if (pattern_ != AclPattern::literal && pattern_ != AclPattern::prefixed) {
+    if (pattern_ != PatternType::literal && pattern_ != PatternType::prefixed) {
         return usage("A '--resource-pattern-type' value of '" + std::string(client::to_string(pattern_)) +
                      "' is not valid when adding acls.");
     }
@@ -435,7 +424,7 @@ Outcome<int> run_acls(const Options& options, const Surroundings& surroundings) 
         return failed("--bootstrap-controller is not served: give a broker's address");
     }
     const std::string type = options.value("resource-pattern-type");
-    constexpr AclPattern kPatterns[] = {AclPattern::any, AclPattern::match, AclPattern::literal, AclPattern::prefixed};
+    constexpr AclPattern kPatterns[] = {AclPattern(), client::kMatchingPatterns, PatternType::literal, PatternType::prefixed};
     const auto* pattern =
         std::ranges::find(kPatterns, folded_name(type), [](AclPattern one) { return folded_name(client::to_string(one)); });
     if (pattern == std::end(kPatterns)) {
