@@ -72,6 +72,7 @@ std::string exception_name(const Failure& failure) {
         case Failure::Kind::disconnected:
             return "DisconnectException";
         case Failure::Kind::malformed:
+        case Failure::Kind::damaged:
             return "SchemaException";
         case Failure::Kind::untrusted:
             return "SslAuthenticationException";

@@ -17,6 +17,7 @@ struct Failure {
         timed_out,     ///< Somebody was asked, and did not answer until the time was over.
         disconnected,  ///< A connection ended; the calls of `Cluster` try again and do not tell of it.
         malformed,     ///< What answered does not speak the protocol.
+        damaged,       ///< Records that were read cannot be decoded; the connection is good.
         untrusted,     ///< TLS: one side does not believe the other, or they agree on nothing.
         unsupported,   ///< The broker does not have the request, or not in a version that says what was asked.
         interrupted,   ///< Somebody wanted no wait to go on (`Network::end_waits_by`).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/client/legacy_records.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/record_batch_builder.h"
 
@@ -10,8 +11,8 @@ namespace {
 
 /// From here on topics have ids and no names.
 constexpr Versions kFetchVersions{4, 12};
+/// Of all partitions in one answer.
 constexpr std::int32_t kFetchBytes = 50 * 1024 * 1024;
-constexpr std::int32_t kPartitionBytes = 1024 * 1024;
 /// Of several leaders none is waited for longer: the others may have something.
 constexpr std::int64_t kSharedWaitMs = 100;
 
@@ -116,7 +117,7 @@ Result<std::int64_t> Fetcher::ask(std::int32_t leader, const std::vector<TopicPa
     for (const TopicPartition& partition : partitions) {
         by_topic[partition.topic].push_back({.partition = partition.partition,
                                              .fetch_offset = positions_.at(partition).offset,
-                                             .partition_max_bytes = kPartitionBytes});
+                                             .partition_max_bytes = settings_.partition_bytes});
     }
     std::vector<FetchRequest::FetchTopic> topics;
     for (auto& [name, list] : by_topic) {
@@ -166,67 +167,135 @@ Result<std::int64_t> Fetcher::ask(std::int32_t leader, const std::vector<TopicPa
     return count;
 }
 
-Result<std::int64_t> Fetcher::hand_on(const TopicPartition& partition, Bytes records,
-                                      const std::vector<std::pair<std::int64_t, std::int64_t>>& aborted, const Taker& take,
-                                      bool& wants_more) {
-    Position& position = positions_.at(partition);
-    const auto malformed = [&](BatchError error) {
-        return std::unexpected(Failure{.kind = Failure::Kind::malformed,
-                                       .message = "records of " + to_string(partition) + " at offset " +
-                                                  std::to_string(position.offset) + ": " + std::string(batch_error_text(error))});
-    };
-    std::int64_t count = 0;
-    std::set<std::int64_t> aborting;
-    std::size_t next_aborted = 0;
-    BatchCursor cursor(records);
-    while (wants_more && cursor.next()) {
-        const Batch& batch = cursor.batch();
-        const BatchHeader& header = batch.header;
-        if (!check_crc(batch)) {
-            return malformed(BatchError::crc_mismatch);
-        }
-        while (next_aborted < aborted.size() && aborted[next_aborted].first <= header.last_offset().value) {
-            aborting.insert(aborted[next_aborted++].second);
+/// Which batches an aborted transaction has, told in the order of the log.
+class Fetcher::Aborted {
+  public:
+    /// Ascending pairs of a first offset and a producer.
+    explicit Aborted(const std::vector<std::pair<std::int64_t, std::int64_t>>& transactions) : transactions_(transactions) {}
+
+    [[nodiscard]] bool has(const BatchHeader& header) {
+        while (next_ < transactions_.size() && transactions_[next_].first <= header.last_offset().value) {
+            producers_.insert(transactions_[next_++].second);
         }
         // A marker ends what its producer has aborted, and what it has committed is in no list.
         if (header.attributes.is_control()) {
-            aborting.erase(header.producer_id.value);
+            producers_.erase(header.producer_id.value);
         }
-        const bool is_aborted = header.attributes.is_transactional() && aborting.contains(header.producer_id.value);
-        RecordReader reader(batch);
-        RecordView record;
-        while (wants_more && !header.attributes.is_control() && !is_aborted) {
-            const auto more = reader.next(record);
-            if (!more) {
-                return malformed(more.error());
-            }
-            if (!*more) {
-                break;
-            }
-            if (record.offset.value < position.offset) {
-                continue;
-            }
-            wants_more = take({.topic = partition.topic,
-                               .partition = partition.partition,
-                               .offset = record.offset.value,
-                               .timestamp_ms = record.timestamp.value,
-                               .timestamp_type = header.attributes.timestamp_type(),
-                               .leader_epoch = header.partition_leader_epoch.value,
-                               .key = record.key,
-                               .value = record.value,
-                               .headers = record.headers()});
-            ++count;
-            position.offset = record.offset.value + 1;
-            position.leader_epoch = header.partition_leader_epoch.value;
-        }
-        if (wants_more) {
-            position.offset = std::max(position.offset, header.next_offset().value);
-        }
+        return header.attributes.is_transactional() && producers_.contains(header.producer_id.value);
     }
-    if (cursor.error()) {
-        return malformed(*cursor.error());
+
+  private:
+    const std::vector<std::pair<std::int64_t, std::int64_t>>& transactions_;
+    std::size_t next_ = 0;
+    std::set<std::int64_t> producers_;
+};
+
+/// The records of one partition in an answer, on their way to the taker.
+struct Fetcher::Handing {
+    const TopicPartition& partition;
+    Position& position;
+    const Taker& take;
+    bool wants_more = true;
+    std::int64_t count = 0;
+    std::vector<std::byte> unpacked;
+    std::vector<LegacyRecord> legacy;
+
+    void hand_on(const FetchedRecord& record) {
+        if (record.offset < position.offset) {
+            return;
+        }
+        wants_more = take(record);
+        ++count;
+        position.offset = record.offset + 1;
+        position.leader_epoch = record.leader_epoch;
     }
-    return count;
+    [[nodiscard]] std::expected<void, BatchError> hand_on(const Batch& batch, Aborted& aborted);
+    [[nodiscard]] std::expected<void, BatchError> hand_on(const LegacyEntry& entry);
+};
+
+std::expected<void, BatchError> Fetcher::Handing::hand_on(const Batch& batch, Aborted& aborted) {
+    const BatchHeader& header = batch.header;
+    if (!check_crc(batch)) {
+        return std::unexpected(BatchError::crc_mismatch);
+    }
+    const bool is_left_out = aborted.has(header) || header.attributes.is_control();
+    RecordReader reader(batch);
+    RecordView record;
+    while (wants_more && !is_left_out) {
+        const auto more = reader.next(record);
+        if (!more) {
+            return std::unexpected(more.error());
+        }
+        if (!*more) {
+            break;
+        }
+        hand_on({.topic = partition.topic,
+                 .partition = partition.partition,
+                 .offset = record.offset.value,
+                 .timestamp_ms = record.timestamp.value,
+                 .timestamp_type = header.attributes.timestamp_type(),
+                 .leader_epoch = header.partition_leader_epoch.value,
+                 .key = record.key,
+                 .value = record.value,
+                 .headers = record.headers()});
+    }
+    if (wants_more) {
+        position.offset = std::max(position.offset, header.next_offset().value);
+    }
+    return {};
+}
+
+std::expected<void, BatchError> Fetcher::Handing::hand_on(const LegacyEntry& entry) {
+    if (auto read = read_legacy_entry(entry, unpacked, legacy); !read) {
+        return read;
+    }
+    for (const LegacyRecord& record : legacy) {
+        if (!wants_more) {
+            return {};
+        }
+        hand_on({.topic = partition.topic,
+                 .partition = partition.partition,
+                 .offset = record.offset,
+                 .timestamp_ms = record.timestamp_ms,
+                 .timestamp_type = record.timestamp_type,
+                 .key = record.key,
+                 .value = record.value,
+                 .headers = {}});
+    }
+    return {};
+}
+
+Result<std::int64_t> Fetcher::hand_on(const TopicPartition& partition, Bytes records,
+                                      const std::vector<std::pair<std::int64_t, std::int64_t>>& aborted_transactions,
+                                      const Taker& take, bool& wants_more) {
+    Aborted aborted(aborted_transactions);
+    Handing handing{.partition = partition, .position = positions_.at(partition), .take = take, .unpacked = {}, .legacy = {}};
+    const auto hand_on_next = [&]() -> std::expected<std::size_t, BatchError> {
+        if (is_legacy_entry(records)) {
+            const auto entry = parse_legacy_entry(records);
+            const auto done = entry ? handing.hand_on(*entry) : std::unexpected(entry.error());
+            return done ? std::expected<std::size_t, BatchError>(entry->bytes.size()) : std::unexpected(done.error());
+        }
+        const auto batch = parse_batch(records);
+        const auto done = batch ? handing.hand_on(*batch, aborted) : std::unexpected(batch.error());
+        return done ? std::expected<std::size_t, BatchError>(batch->bytes.size()) : std::unexpected(done.error());
+    };
+    while (handing.wants_more && !records.empty()) {
+        const auto used = hand_on_next();
+        if (!used && used.error() == BatchError::truncated) {
+            // An answer may end anywhere.
+            break;
+        }
+        if (!used) {
+            damage_ = batch_error_text(used.error());
+            return std::unexpected(Failure{.kind = Failure::Kind::damaged,
+                                           .message = "records of " + to_string(partition) + " at offset " +
+                                                      std::to_string(handing.position.offset) + ": " + damage_});
+        }
+        records = records.subspan(*used);
+    }
+    wants_more = handing.wants_more;
+    return handing.count;
 }
 
 }  // namespace partita::client

@@ -43,10 +43,12 @@ struct FetcherSettings {
     bool is_read_committed = false;
     OffsetReset reset;
     std::int64_t max_wait_ms = 500;
+    /// Of one partition in one answer; a larger batch comes whole.
+    std::int32_t partition_bytes = 1024 * 1024;
 };
 
-/// Reads partitions from offsets on. Control records, and those of aborted transactions for a reader of committed ones, are left
-/// out. One thread.
+/// Reads partitions from offsets on, of any codec and of the formats 0 to 2. Control records, and those of aborted transactions
+/// for a reader of committed ones, are left out. One thread.
 class Fetcher {
   public:
     /// Answers false when this record was the last one that it wants.
@@ -61,7 +63,7 @@ class Fetcher {
 
     /// Asks every leader once, waits there for up to max_wait_ms where nothing is new, and hands on what comes, in the order of
     /// each partition. Answers how many were taken; the next call goes on behind them. Failures: of the cluster, an offset that
-    /// is not there, damaged records (malformed).
+    /// is not there, records that cannot be read (damaged): `position` is where they begin, and `damage` says why.
     [[nodiscard]] Result<std::int64_t> poll(const Taker& take) { return poll(take, settings_.max_wait_ms); }
     /// The same with a shorter wait.
     [[nodiscard]] Result<std::int64_t> poll(const Taker& take, std::int64_t wait_ms_max);
@@ -75,6 +77,8 @@ class Fetcher {
     [[nodiscard]] std::optional<std::int64_t> end(const TopicPartition& partition) const { return positions_.at(partition).end; }
     [[nodiscard]] bool reads(const TopicPartition& partition) const { return positions_.contains(partition); }
     [[nodiscard]] bool has_partitions() const { return !positions_.empty(); }
+    /// What was wrong with the records of the last failure (damaged).
+    [[nodiscard]] std::string_view damage() const { return damage_; }
 
   private:
     struct Position {
@@ -83,11 +87,14 @@ class Fetcher {
         std::optional<std::int64_t> end;
     };
 
+    class Aborted;
+    struct Handing;
+
     [[nodiscard]] Result<void> find_leaders();
     [[nodiscard]] Result<std::int64_t> ask(std::int32_t leader, const std::vector<TopicPartition>& partitions,
                                            std::int64_t wait_ms, const Taker& take, bool& wants_more);
     [[nodiscard]] Result<std::int64_t> hand_on(const TopicPartition& partition, Bytes records,
-                                               const std::vector<std::pair<std::int64_t, std::int64_t>>& aborted,
+                                               const std::vector<std::pair<std::int64_t, std::int64_t>>& aborted_transactions,
                                                const Taker& take, bool& wants_more);
     [[nodiscard]] Result<void> answer(const TopicPartition& partition, ErrorCode code);
 
@@ -95,6 +102,7 @@ class Fetcher {
     const FetcherSettings settings_;
     std::map<TopicPartition, Position> positions_;
     std::map<TopicPartition, std::int32_t> leaders_;
+    std::string damage_;
 };
 
 }  // namespace partita::client

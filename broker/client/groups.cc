@@ -53,17 +53,23 @@ Result<GroupDescription> describe_classic(Cluster& cluster, const std::string& i
             Failure{.kind = Failure::Kind::unsupported,
                     .message = "GroupId " + id + " is not a consumer group (" + std::string(group.protocol_type) + ")."});
     }
-    GroupDescription description{.id = id, .state = std::string(group.group_state), .assignor = std::string(group.protocol_data)};
+    GroupDescription description{.id = id,
+                                 .state = std::string(group.group_state),
+                                 .protocol_type = std::string(group.protocol_type),
+                                 .assignor = std::string(group.protocol_data)};
     for (const auto& member : group.members) {
         auto assignment = decode_assignment(member.member_assignment);
         if (!assignment) {
             return std::unexpected(std::move(assignment.error()));
         }
-        description.members.push_back({.id = std::string(member.member_id),
-                                       .instance_id = std::string(member.group_instance_id.value_or("")),
-                                       .client_id = std::string(member.client_id),
-                                       .host = std::string(member.client_host),
-                                       .assignment = std::move(*assignment)});
+        auto subscription = decode_subscription(member.member_metadata);
+        description.members.push_back(
+            {.id = std::string(member.member_id),
+             .instance_id = std::string(member.group_instance_id.value_or("")),
+             .client_id = std::string(member.client_id),
+             .host = std::string(member.client_host),
+             .assignment = std::move(*assignment),
+             .subscription = subscription ? std::move(subscription->topics) : std::vector<std::string>()});
     }
     return description;
 }
@@ -71,6 +77,7 @@ Result<GroupDescription> describe_classic(Cluster& cluster, const std::string& i
 GroupDescription description_of(const ConsumerGroupDescribeResponse::DescribedGroup& group) {
     GroupDescription description{.id = std::string(group.group_id),
                                  .state = std::string(group.group_state),
+                                 .protocol_type = "consumer",
                                  .assignor = std::string(group.assignor_name),
                                  .epoch = group.group_epoch,
                                  .target_epoch = group.assignment_epoch};
@@ -82,6 +89,7 @@ GroupDescription description_of(const ConsumerGroupDescribeResponse::DescribedGr
              .host = std::string(member.client_host),
              .assignment = partitions_of(member.assignment),
              .target = partitions_of(member.target_assignment),
+             .subscription = {member.subscribed_topic_names.begin(), member.subscribed_topic_names.end()},
              .epoch = member.member_epoch,
              .is_upgraded = member.member_type < 0 ? std::nullopt : std::optional(member.member_type == 1)});
     }
@@ -175,9 +183,12 @@ Result<GroupDescription> describe_group(Cluster& cluster, const std::string& id)
 
 namespace {
 
-/// `partitions`: null for all.
+enum class Asker : std::uint8_t { member, onlooker };
+
+/// `partitions`: null for all. A member names its partitions and waits for transactions; an onlooker names them to brokers that
+/// cannot say all.
 Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster, const std::string& group,
-                                                                const std::set<TopicPartition>* partitions, bool is_stable) {
+                                                                const std::set<TopicPartition>* partitions, Asker asker) {
     constexpr std::int16_t kHasGroups = 8;
     constexpr std::int16_t kHasAllTopics = 2;
     constexpr std::int16_t kHasStability = 7;
@@ -194,28 +205,30 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
         topics.push_back({.name = name, .partition_indexes = indexes});
     }
     OffsetFetchRequest::Group wanted{.group_id = group, .topics = nullptr};
-    if (partitions != nullptr) {
-        wanted.topics = topics;
-    }
     const auto make = [&](std::int16_t version) {
         OffsetFetchRequest request;
+        const bool names_them = partitions != nullptr && (asker == Asker::member || version < kHasAllTopics);
         if (version >= kHasStability) {
-            request.require_stable = is_stable;
+            request.require_stable = asker == Asker::member;
         }
         if (version >= kHasGroups) {
+            if (names_them) {
+                wanted.topics = topics;
+            }
             request.groups = {&wanted, 1};
         } else {
             request.group_id = group;
             request.topics = nullptr;
-            if (partitions != nullptr) {
+            if (names_them) {
                 request.topics = before_groups;
             }
         }
         return request;
     };
     const auto error_of = [](const OffsetFetchResponse& r) { return r.groups.empty() ? r.error_code : r.groups[0].error_code; };
+    const std::int16_t oldest = partitions == nullptr || asker == Asker::member ? kHasAllTopics : std::int16_t{1};
     auto reply = cluster.ask<OffsetFetchResponse>(
-        coordinator(group), {.name = "listConsumerGroupOffsets", .versions = {kHasAllTopics, kLastWithNames}}, make, error_of);
+        coordinator(group), {.name = "listConsumerGroupOffsets", .versions = {oldest, kLastWithNames}}, make, error_of);
     if (!reply) {
         return std::unexpected(std::move(reply.error()));
     }
@@ -227,6 +240,10 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
     const auto add = [&](const auto& topics) {
         for (const auto& topic : topics) {
             for (const auto& partition : topic.partitions) {
+                TopicPartition place{std::string(topic.name), partition.partition_index};
+                if (partitions != nullptr && !partitions->contains(place)) {
+                    continue;
+                }
                 if (partition.error_code != ErrorCode::none) {
                     refused = partition.error_code;
                 }
@@ -234,8 +251,7 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
                     continue;
                 }
                 const auto epoch = partition.committed_leader_epoch;
-                offsets[{std::string(topic.name), partition.partition_index}] = {partition.committed_offset,
-                                                                                 epoch < 0 ? std::nullopt : std::optional(epoch)};
+                offsets[std::move(place)] = {partition.committed_offset, epoch < 0 ? std::nullopt : std::optional(epoch)};
             }
         }
     };
@@ -252,12 +268,17 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
 }  // namespace
 
 Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group) {
-    return fetch_offsets(cluster, group, nullptr, false);
+    return fetch_offsets(cluster, group, nullptr, Asker::onlooker);
+}
+
+Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group,
+                                                                    const std::set<TopicPartition>& partitions) {
+    return fetch_offsets(cluster, group, &partitions, Asker::onlooker);
 }
 
 Result<std::map<TopicPartition, CommittedOffset>> stable_offsets(Cluster& cluster, const std::string& group,
                                                                  const std::set<TopicPartition>& partitions) {
-    return fetch_offsets(cluster, group, &partitions, true);
+    return fetch_offsets(cluster, group, &partitions, Asker::member);
 }
 
 Result<void> commit_offsets(Cluster& cluster, const std::string& group, const std::map<TopicPartition, std::int64_t>& offsets) {

@@ -36,6 +36,8 @@ struct MemberDescription {
     /// Ascending.
     std::vector<TopicPartition> assignment;
     std::vector<TopicPartition> target;
+    /// The topics that it asks for by name. Empty where nobody says, or the member's own text cannot be read.
+    std::vector<std::string> subscription;
     std::optional<std::int32_t> epoch;
     /// Whether a member of a group under migration speaks the new protocol already.
     std::optional<bool> is_upgraded;
@@ -44,6 +46,8 @@ struct MemberDescription {
 struct GroupDescription {
     std::string id;
     std::string state;
+    /// "consumer"; empty for a group that only stores offsets.
+    std::string protocol_type;
     std::string assignor;
     Node coordinator;
     std::vector<MemberDescription> members;
@@ -51,7 +55,7 @@ struct GroupDescription {
     std::optional<std::int32_t> target_epoch;
 };
 
-/// A group of consumers; refused with GROUP_ID_NOT_FOUND when there is none.
+/// A group of consumers; refused with GROUP_ID_NOT_FOUND when there is none, unsupported when its members are something else.
 [[nodiscard]] Result<GroupDescription> describe_group(Cluster& cluster, const std::string& id);
 
 struct CommittedOffset {
@@ -61,6 +65,10 @@ struct CommittedOffset {
 
 /// All that the group has committed.
 [[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group);
+/// What the group has committed of these partitions, for somebody who looks from outside; also of brokers that are too old to say
+/// all (before Kafka 0.10.2).
+[[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group,
+                                                                                  const std::set<TopicPartition>& partitions);
 /// What the group has committed of these partitions, for a member that is about to read them: it names them, as consumers do, by
 /// which a broker tells it from somebody who looks at the group from outside. Refused (UNSTABLE_OFFSET_COMMIT) as long as a
 /// transaction is to commit some of it.

@@ -105,6 +105,22 @@ Result<void> log_in_by_scram(Connection& connection, const Login& login, Instant
     return {};
 }
 
+/// As librdkafka's settings say it.
+Result<Login> named_login(const std::map<std::string, std::string>& properties, Login login) {
+    const auto user = properties.find("sasl.username");
+    const auto password = properties.find("sasl.password");
+    if (user == properties.end() && password == properties.end()) {
+        return refuse_login("sasl.jaas.config is missing: it says who logs in");
+    }
+    if (user == properties.end() || password == properties.end()) {
+        return refuse_login(std::string(user == properties.end() ? "sasl.password" : "sasl.username") + " is given without " +
+                            (user == properties.end() ? "sasl.username" : "sasl.password"));
+    }
+    login.user = user->second;
+    login.password = password->second;
+    return login;
+}
+
 }  // namespace
 
 Result<Login> login_of(const std::map<std::string, std::string>& properties) {
@@ -117,7 +133,7 @@ Result<Login> login_of(const std::map<std::string, std::string>& properties) {
     }
     const auto line = properties.find("sasl.jaas.config");
     if (line == properties.end()) {
-        return refuse_login("sasl.jaas.config is missing: it says who logs in");
+        return named_login(properties, std::move(login));
     }
     const auto modules = authentication::parse_jaas(line->second);
     if (!modules) {

@@ -21,8 +21,9 @@ struct Login {
     bool by_token = false;
 };
 
-/// Reads `sasl.mechanism` and `sasl.jaas.config` of a client's properties. bad_setting: a JAAS line that cannot be read (Kafka's
-/// text), that names no user, or a mechanism that is not served.
+/// Reads `sasl.mechanism` and `sasl.jaas.config` of a client's properties, or librdkafka's `sasl.username` and `sasl.password`
+/// where there is no JAAS line. bad_setting: a JAAS line that cannot be read (Kafka's text), that names no user, or a mechanism
+/// that is not served.
 [[nodiscard]] Result<Login> login_of(const std::map<std::string, std::string>& properties);
 
 /// Logs in over a connection that has done nothing but ask for versions. Failures: refused with what the broker says

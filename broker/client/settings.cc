@@ -4,6 +4,8 @@
 #include <charconv>
 #include <limits>
 
+#include "broker/client/librdkafka_names.h"
+
 namespace partita::client {
 namespace {
 
@@ -73,7 +75,12 @@ Result<void> read_security(const std::map<std::string, std::string>& properties,
 
 }  // namespace
 
-Result<Settings> settings_of(const std::map<std::string, std::string>& properties) {
+Result<Settings> settings_of(const std::map<std::string, std::string>& given) {
+    const auto in_javas = in_javas_names(given);
+    if (!in_javas) {
+        return std::unexpected(in_javas.error());
+    }
+    const std::map<std::string, std::string>& properties = in_javas->properties;
     Settings settings;
     if (auto secure = read_security(properties, settings); !secure) {
         return std::unexpected(std::move(secure.error()));

@@ -32,9 +32,9 @@ struct Settings {
     std::function<void(const std::string&)> tell;
 };
 
-/// Reads the settings of a client's properties file (`--command-config`); others, as those of serializers, are left alone, as
-/// Kafka's clients do. bad_setting: no bootstrap.servers, a value that cannot be read (Kafka's text), a login or a store of keys
-/// that cannot be used.
+/// Reads the settings of a client's properties file (`--command-config`), by Java's names or librdkafka's; others, as those of
+/// serializers, are left alone, as Kafka's clients do. bad_setting: no bootstrap.servers, a value that cannot be read (Kafka's
+/// text), a login or a store of keys that cannot be used.
 [[nodiscard]] Result<Settings> settings_of(const std::map<std::string, std::string>& properties);
 
 }  // namespace partita::client

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/client/librdkafka_names.h"
 #include "broker/tls/key_material.h"
 #include "broker/tls/openssl.h"
 
@@ -25,7 +26,8 @@ using Kind = TransportFailure::Kind;
 using Properties = std::map<std::string, std::string>;
 
 constexpr std::string_view kIdentification = "ssl.endpoint.identification.algorithm";
-constexpr std::string_view kCaLocation = "ssl.ca.location";
+/// librdkafka's: whoever answers is believed.
+constexpr std::string_view kVerification = "enable.ssl.certificate.verification";
 /// More than a record of TLS: what is received at a time.
 constexpr std::size_t kPieceBytes = 32 * 1024;
 
@@ -42,27 +44,9 @@ std::optional<std::string> value_of(const Properties& properties, std::string_vi
     return found == properties.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// A file of librdkafka's names its authorities so, and always as PEM.
-bool has_only_ca_location(const Properties& properties) {
-    return properties.contains(std::string(kCaLocation)) && !properties.contains("ssl.truststore.location") &&
-           !properties.contains("ssl.truststore.certificates");
-}
-
-tls::StoreConfigs stores_of(const Properties& properties) {
-    const bool uses_alias = has_only_ca_location(properties);
-    return {.value = [&properties, uses_alias](std::string_view key) -> std::optional<std::string> {
-                if (uses_alias && key == "ssl.truststore.location") {
-                    return value_of(properties, kCaLocation);
-                }
-                if (uses_alias && key == "ssl.truststore.type") {
-                    return "PEM";
-                }
-                return value_of(properties, key);
-            },
-            .name_of =
-                [uses_alias](std::string_view key) {
-                    return std::string(uses_alias && key == "ssl.truststore.location" ? kCaLocation : key);
-                },
+tls::StoreConfigs stores_of(const JavaSettings& settings) {
+    return {.value = [&settings](std::string_view key) { return value_of(settings.properties, key); },
+            .name_of = [&settings](std::string_view key) { return settings.given_name(key); },
             .read_file = tls::read_store_file};
 }
 
@@ -95,6 +79,14 @@ Result<ProtocolRange> protocols_of(const Properties& properties) {
         range.last = std::max(range.last, version);
     }
     return range;
+}
+
+Result<bool> verifies_certificates(const Properties& properties) {
+    const std::string text = value_of(properties, kVerification).value_or("true");
+    if (text != "true" && text != "false") {
+        return refuse_tls_setting(std::string(kVerification) + "=" + text + ": true or false");
+    }
+    return text == "true";
 }
 
 bool believe(SSL_CTX& context, const std::optional<std::vector<tls::Certificate>>& trusted) {
@@ -130,37 +122,43 @@ bool name_host(SSL& connection, const std::string& host, bool checks_host) {
 }
 
 /// Why nobody is believed, and what would help.
-std::string distrust(long verdict, const std::string& host) {
+std::string distrust(long verdict, const std::string& host, const TlsAdvice& advice) {
     const std::string reason = X509_verify_cert_error_string(verdict);
     switch (verdict) {
         case X509_V_ERR_HOSTNAME_MISMATCH:
         case X509_V_ERR_IP_ADDRESS_MISMATCH:
-            return "the server's certificate is not for " + host + ": use a name that it has, or set " +
-                   std::string(kIdentification) + "= (to nothing) to take any";
+            return "the server's certificate is not for " + host + ": use a name that it has" +
+                   (advice.any_name.empty() ? "" : ", or set " + advice.any_name);
         case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
         case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
         case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
         case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
-            return "the server's certificate is not trusted (" + reason + "): name its authority's with ssl.truststore.location";
+            return "the server's certificate is not trusted (" + reason + "): name its authority's with " + advice.trusted;
         default:
             return "the server's certificate is not trusted (" + reason + ")";
     }
 }
 
 /// What the other side objects to, as OpenSSL names its alert.
-std::string objection(const std::string& reason) {
+std::string objection(const std::string& reason, const TlsAdvice& advice) {
     const bool wants_certificate =
         reason.contains("certificate required") || reason.contains("bad certificate") || reason.contains("handshake failure");
     return "the server refuses the connection (" + reason + ")" +
-           (reason.contains("alert") && wants_certificate ? ": it may want a certificate, which ssl.keystore.location names"
-                                                          : "");
+           (reason.contains("alert") && wants_certificate && !advice.own_certificate.empty()
+                ? ": it may want a certificate, which " + advice.own_certificate + " names"
+                : "");
 }
 
 /// Encrypts and decrypts in memory what another transport moves.
 class TlsTransport final : public Transport {
   public:
-    TlsTransport(std::unique_ptr<Transport> plain, tls::ConnectionPointer connection, BIO& incoming, BIO& outgoing)
-        : plain_(std::move(plain)), connection_(std::move(connection)), incoming_(incoming), outgoing_(outgoing) {}
+    TlsTransport(std::unique_ptr<Transport> plain, tls::ConnectionPointer connection, BIO& incoming, BIO& outgoing,
+                 TlsAdvice advice)
+        : plain_(std::move(plain)),
+          connection_(std::move(connection)),
+          incoming_(incoming),
+          outgoing_(outgoing),
+          advice_(std::move(advice)) {}
 
     std::expected<void, TransportFailure> shake_hands(const std::string& host, Instant deadline) {
         while (true) {
@@ -174,8 +172,8 @@ class TlsTransport final : public Transport {
             }
             if (state != SSL_ERROR_WANT_READ) {
                 const long verdict = SSL_get_verify_result(connection_.get());
-                return failed(Kind::untrusted,
-                              "SSL handshake failed: " + (verdict != X509_V_OK ? distrust(verdict, host) : explained(reason)));
+                return failed(Kind::untrusted, "SSL handshake failed: " +
+                                                   (verdict != X509_V_OK ? distrust(verdict, host, advice_) : explained(reason)));
             }
             if (!flushed) {
                 return flushed;
@@ -222,11 +220,11 @@ class TlsTransport final : public Transport {
     }
 
   private:
-    static std::string explained(const std::string& reason) {
+    std::string explained(const std::string& reason) const {
         if (reason.contains("wrong version number") || reason.contains("packet length too long")) {
-            return "what answers does not speak TLS; if it is a Kafka broker, its listener there is another one";
+            return "what answers does not speak TLS" + (advice_.other_listener.empty() ? "" : "; " + advice_.other_listener);
         }
-        return objection(reason);
+        return objection(reason, advice_);
     }
 
     /// After a call that did not succeed: does what it waits for.
@@ -244,7 +242,7 @@ class TlsTransport final : public Transport {
             case SSL_ERROR_ZERO_RETURN:
                 return failed(Kind::closed, "the other side closed the connection");
             default:
-                return failed(Kind::untrusted, "SSL connection failed: " + objection(tls::take_openssl_reason()));
+                return failed(Kind::untrusted, "SSL connection failed: " + objection(tls::take_openssl_reason(), advice_));
         }
     }
 
@@ -275,6 +273,7 @@ class TlsTransport final : public Transport {
     /// Owned by the connection.
     BIO& incoming_;
     BIO& outgoing_;
+    const TlsAdvice advice_;
     std::vector<std::byte> piece_ = std::vector<std::byte>(kPieceBytes);
 };
 
@@ -283,13 +282,20 @@ class TlsTransport final : public Transport {
 struct Tls::Parts {
     tls::ContextPointer context;
     bool checks_host = true;
+    TlsAdvice advice;
 };
 
 Tls::Tls(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Tls::~Tls() = default;
 
-Result<std::shared_ptr<const Tls>> Tls::of(const Properties& properties) {
+Result<std::shared_ptr<const Tls>> Tls::of(const Properties& given, TlsAdvice advice) {
+    const auto settings = in_javas_names(given);
+    if (!settings) {
+        return std::unexpected(settings.error());
+    }
+    const Properties& properties = settings->properties;
     auto parts = std::make_unique<Parts>();
+    parts->advice = std::move(advice);
     const auto identification = value_of(properties, kIdentification);
     std::string algorithm = identification.value_or("https");
     std::ranges::transform(algorithm, algorithm.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -297,12 +303,16 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& properties) {
     if (!algorithm.empty() && algorithm != "https" && algorithm != "none") {
         return refuse_tls_setting(std::string(kIdentification) + "=" + *identification + " is not served: https, or nothing");
     }
-    parts->checks_host = algorithm == "https";
+    const auto verifies = verifies_certificates(properties);
+    if (!verifies) {
+        return std::unexpected(verifies.error());
+    }
+    parts->checks_host = algorithm == "https" && *verifies;
     const auto protocols = protocols_of(properties);
     if (!protocols) {
         return std::unexpected(protocols.error());
     }
-    const auto material = tls::load_key_material(stores_of(properties));
+    const auto material = tls::load_key_material(stores_of(*settings));
     if (!material) {
         return refuse_tls_setting(material.error());
     }
@@ -313,7 +323,7 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& properties) {
         SSL_CTX_set_max_proto_version(context, protocols->last) != 1) {
         return refuse_tls_setting("OpenSSL cannot be used: " + tls::take_openssl_reason());
     }
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+    SSL_CTX_set_verify(context, *verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_AUTO_RETRY);
     // One connection to each broker: there is nothing to resume.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -337,7 +347,8 @@ std::expected<std::unique_ptr<Transport>, TransportFailure> Tls::secure(std::uni
         return failed(Kind::broken, "TLS cannot begin: " + tls::take_openssl_reason());
     }
     SSL_set_bio(connection.get(), incoming, outgoing);
-    auto transport = std::make_unique<TlsTransport>(std::move(plain), std::move(connection), *incoming, *outgoing);
+    auto transport =
+        std::make_unique<TlsTransport>(std::move(plain), std::move(connection), *incoming, *outgoing, parts_->advice);
     if (auto agreed = transport->shake_hands(host, deadline); !agreed) {
         return std::unexpected(std::move(agreed.error()));
     }

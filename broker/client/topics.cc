@@ -125,7 +125,8 @@ Result<std::vector<ListedTopic>> list_topics(Cluster& cluster) {
     std::vector<ListedTopic> topics;
     for (const auto& topic : (*reply)->topics) {
         if (topic.error_code == ErrorCode::none && topic.name) {
-            topics.push_back({std::string(*topic.name), topic.topic_id, topic.is_internal});
+            topics.push_back(
+                {std::string(*topic.name), topic.topic_id, topic.is_internal, static_cast<std::int32_t>(topic.partitions.size)});
         }
     }
     return topics;

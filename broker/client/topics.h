@@ -17,6 +17,7 @@ struct ListedTopic {
     std::string name;
     TopicId id;
     bool is_internal = false;
+    std::int32_t partition_count = 0;
 };
 
 /// All topics that Metadata shows without an error, in no order.

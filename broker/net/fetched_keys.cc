@@ -13,7 +13,8 @@ namespace partita::net {
 
 using authentication::KeySet;
 
-FetchedKeys::FetchedKeys(authentication::KeySetPlace place, HttpUrl url, std::shared_ptr<const client::Tls> tls, Clock& clock)
+FetchedKeys::FetchedKeys(authentication::KeySetPlace place, client::HttpUrl url, std::shared_ptr<const client::Tls> tls,
+                         Clock& clock)
     : place_(std::move(place)),
       url_(std::move(url)),
       tls_(std::move(tls)),
@@ -39,7 +40,7 @@ FetchedKeys::~FetchedKeys() {
 std::expected<std::shared_ptr<FetchedKeys>, std::string> FetchedKeys::fetch(authentication::KeySetPlace place,
                                                                             const Schedule& schedule) {
     const std::string name = "sasl.oauthbearer.jwks.endpoint.url=" + place.url + ": ";
-    auto url = parse_http_url(place.url);
+    auto url = client::parse_http_url(place.url);
     if (!url) {
         return std::unexpected(name + url.error());
     }
@@ -72,8 +73,8 @@ std::expected<std::shared_ptr<FetchedKeys>, std::string> FetchedKeys::fetch(auth
 }
 
 std::expected<std::shared_ptr<const KeySet>, std::string> FetchedKeys::try_to_fetch() {
-    const auto text =
-        download(network_, url_, tls_.get(), authentication::kKeySetBytesMax, network_.clock().now().monotonic + kFetchMsMax);
+    const auto text = client::download(network_, url_, tls_.get(), authentication::kKeySetBytesMax,
+                                       network_.clock().now().monotonic + kFetchMsMax);
     if (!text) {
         return std::unexpected(text.error());
     }

@@ -9,9 +9,9 @@
 
 #include "broker/authentication/key_set_schedule.h"
 #include "broker/authentication/key_source.h"
+#include "broker/client/http_exchange.h"
 #include "broker/client/tcp_network.h"
 #include "broker/client/tls.h"
-#include "broker/net/http_download.h"
 #include "schedule/executor.h"
 
 namespace partita::net {
@@ -41,14 +41,14 @@ class FetchedKeys final : public authentication::KeySource {
     void miss(std::string_view key_id) override;
 
   private:
-    FetchedKeys(authentication::KeySetPlace place, HttpUrl url, std::shared_ptr<const client::Tls> tls, Clock& clock);
+    FetchedKeys(authentication::KeySetPlace place, client::HttpUrl url, std::shared_ptr<const client::Tls> tls, Clock& clock);
 
     /// One attempt; the error is the reason alone.
     [[nodiscard]] std::expected<std::shared_ptr<const authentication::KeySet>, std::string> try_to_fetch();
     [[nodiscard]] Instant step();
 
     const authentication::KeySetPlace place_;
-    const HttpUrl url_;
+    const client::HttpUrl url_;
     const std::shared_ptr<const client::Tls> tls_;
     Clock& clock_;
     /// Readable from the end on: then no wait goes on.

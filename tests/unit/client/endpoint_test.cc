@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "broker/client/endpoint.h"
+#include "broker/client/librdkafka_names.h"
 #include "broker/client/settings.h"
 
 namespace partita::client {
@@ -102,6 +103,42 @@ TEST(ClientSettings, WhoLogsInIsReadFromTheJaasLine) {
                   .error()
                   .message,
               "sasl.jaas.config has no username or no password");
+}
+
+TEST(ClientSettings, LibrdkafkasNamesAreReadWhereJavasAreNotThere) {
+    const auto settings = settings_of({{"metadata.broker.list", "a:1"},
+                                       {"security.protocol", "sasl_plaintext"},
+                                       {"sasl.mechanisms", "SCRAM-SHA-512"},
+                                       {"sasl.username", "alice"},
+                                       {"sasl.password", "s"},
+                                       {"socket.timeout.ms", "7000"}});
+    ASSERT_TRUE(settings && settings->login) << settings.error().message;
+    EXPECT_EQ(settings->login->mechanism + " " + settings->login->user + " " + settings->login->password,
+              "SCRAM-SHA-512 alice s");
+    EXPECT_EQ(settings->bootstrap.front().host, "a");
+    EXPECT_EQ(settings->request_timeout_ms, 7'000);
+    const auto both = settings_of({{"bootstrap.servers", "b:1"}, {"metadata.broker.list", "a:1"}});
+    EXPECT_EQ(both->bootstrap.front().host, "b");
+    for (const char* missing : {"sasl.username", "sasl.password"}) {
+        std::map<std::string, std::string> half{{"bootstrap.servers", "a:1"},
+                                                {"security.protocol", "SASL_PLAINTEXT"},
+                                                {"sasl.mechanism", "PLAIN"},
+                                                {"sasl.username", "alice"},
+                                                {"sasl.password", "s"}};
+        half.erase(missing);
+        EXPECT_NE(settings_of(half).error().message.find(std::string("is given without ") + missing), std::string::npos);
+    }
+}
+
+TEST(ClientSettings, WhatIsNoSettingIsNearToOne) {
+    for (const char* name :
+         {"bootstrap.servers", "security.protocol", "sasl.username", "ssl.ca.location", "ssl.truststore.type"}) {
+        EXPECT_TRUE(is_client_setting(name)) << name;
+    }
+    EXPECT_FALSE(is_client_setting("sasl.user"));
+    EXPECT_EQ(similar_client_setting("sasl.usernam"), "sasl.username");
+    EXPECT_EQ(similar_client_setting("no.such.setting"), "");
+    EXPECT_EQ(similar_client_setting(std::string(1000, 's')), "");
 }
 
 TEST(ClientFailure, CodesHaveTheNamesOfKafkasExceptions) {

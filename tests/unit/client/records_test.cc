@@ -152,7 +152,7 @@ TEST_F(ReadTest, ADamagedBatchIsAFailureThatNamesItsPlace) {
     fetcher.seek(partition_, 3);
     const auto taken = read(fetcher);
     ASSERT_FALSE(taken);
-    EXPECT_EQ(taken.error().kind, Failure::Kind::malformed);
+    EXPECT_EQ(taken.error().kind, Failure::Kind::damaged);
     EXPECT_THAT(taken.error().message, ::testing::StartsWith("records of t-0 at offset 3: "));
 }
 

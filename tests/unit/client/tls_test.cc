@@ -246,6 +246,34 @@ TEST_F(ClientTls, ReadsTheNameThatLibrdkafkaHasForTheAuthorities) {
     EXPECT_THAT(missing.error().message, AllOf(HasSubstr("ssl.ca.location"), HasSubstr("nowhere.pem")));
 }
 
+TEST_F(ClientTls, ReadsCertificateAndKeyByLibrdkafkasNames) {
+    const Authority trusted = authority();
+    const ServerWishes server{.identity = trusted.issue_server({"localhost"}, valid()).value(),
+                              .wants_clients_of = trusted.certificate()};
+    const Identity mine = trusted.issue_client("app", valid()).value();
+    Properties properties{{"ssl.ca.pem", trusted.certificate()},
+                          {"ssl.certificate.location", file("app.pem", mine.certificate)},
+                          {"ssl.key.location", file("app.key", mine.key)}};
+    EXPECT_TRUE(echoes(properties, server));
+    EXPECT_TRUE(echoes(
+        {{"ssl.ca.pem", trusted.certificate()}, {"ssl.certificate.pem", mine.certificate}, {"ssl.key.pem", mine.key}}, server));
+    properties.erase("ssl.key.location");
+    const auto half = Tls::of(properties);
+    ASSERT_FALSE(half.has_value());
+    EXPECT_THAT(half.error().message, AllOf(HasSubstr("ssl.certificate.location="), HasSubstr("ssl.key.location")));
+    properties["ssl.key.location"] = directory_ + "/nowhere.key";
+    const auto missing = Tls::of(properties);
+    ASSERT_FALSE(missing.has_value());
+    EXPECT_THAT(missing.error().message, HasSubstr("ssl.key.location=" + directory_ + "/nowhere.key: "));
+}
+
+TEST_F(ClientTls, BelievesAnybodyWhereLibrdkafkasSettingSaysSo) {
+    const Identity stranger = authority().issue_server({"elsewhere"}, valid()).value();
+    EXPECT_TRUE(echoes({{"enable.ssl.certificate.verification", "false"}}, {.identity = stranger}));
+    EXPECT_EQ(failure({{"enable.ssl.certificate.verification", "true"}}, {.identity = stranger}).kind, Kind::untrusted);
+    EXPECT_FALSE(Tls::of({{"enable.ssl.certificate.verification", "maybe"}}).has_value());
+}
+
 TEST_F(ClientTls, ChecksTheNameUnlessItIsToldNotTo) {
     const Authority trusted = authority();
     const ServerWishes server{.identity = trusted.issue_server({"broker.example", "10.1.2.3"}, valid()).value()};

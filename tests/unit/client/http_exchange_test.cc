@@ -1,4 +1,4 @@
-#include "broker/net/http_download.h"
+#include "broker/client/http_exchange.h"
 
 #include <gmock/gmock.h>
 
@@ -8,42 +8,41 @@
 #include <string>
 #include <utility>
 
-namespace partita::net {
+namespace partita::client {
 namespace {
 
 using ::testing::HasSubstr;
 
 /// A server that says one thing and then ends, or waits for ever.
-class OneAnswer final : public client::Network {
+class OneAnswer final : public Network {
   public:
     explicit OneAnswer(std::string answer, std::size_t piece_bytes = 1'000'000)
         : answer_(std::move(answer)), piece_bytes_(piece_bytes) {}
 
-    std::expected<std::unique_ptr<client::Transport>, client::TransportFailure> connect(const client::Endpoint& endpoint,
-                                                                                        Instant) override {
+    std::expected<std::unique_ptr<Transport>, TransportFailure> connect(const Endpoint& endpoint, Instant) override {
         asked = endpoint;
         return std::make_unique<Pipe>(*this);
     }
     Clock& clock() override { return clock_; }
     void pause(std::int64_t) override {}
 
-    client::Endpoint asked;
+    Endpoint asked;
     std::string request;
     bool ends = true;
     std::size_t received_bytes = 0;
 
   private:
-    struct Pipe final : client::Transport {
+    struct Pipe final : Transport {
         explicit Pipe(OneAnswer& owner) : owner(owner) {}
-        std::expected<void, client::TransportFailure> send(Bytes bytes, Instant) override {
+        std::expected<void, TransportFailure> send(Bytes bytes, Instant) override {
             owner.request += as_text(bytes);
             return {};
         }
-        std::expected<std::size_t, client::TransportFailure> receive(MutableBytes room, Instant) override {
-            using Kind = client::TransportFailure::Kind;
+        std::expected<std::size_t, TransportFailure> receive(MutableBytes room, Instant) override {
+            using Kind = TransportFailure::Kind;
             const std::size_t count = std::min({room.size(), owner.piece_bytes_, owner.answer_.size() - owner.received_bytes});
             if (count == 0) {
-                return std::unexpected(client::TransportFailure{owner.ends ? Kind::closed : Kind::timed_out, "it took too long"});
+                return std::unexpected(TransportFailure{owner.ends ? Kind::closed : Kind::timed_out, "it took too long"});
             }
             std::memcpy(room.data(), owner.answer_.data() + owner.received_bytes, count);
             owner.received_bytes += count;
@@ -64,14 +63,14 @@ std::string got(OneAnswer& network, std::size_t bytes_max = 100, const std::stri
     return body ? *body : "error: " + body.error();
 }
 
-TEST(HttpDownload, TheBodyOfAGoodAnswerIsGiven) {
+TEST(HttpExchange, TheBodyOfAGoodAnswerIsGiven) {
     OneAnswer network("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
     EXPECT_EQ(got(network), "{}");
-    EXPECT_EQ(network.asked, (client::Endpoint{"issuer", 80}));
+    EXPECT_EQ(network.asked, (Endpoint{"issuer", 80}));
     EXPECT_THAT(network.request, ::testing::StartsWith("GET /keys?a=b HTTP/1.1\r\nHost: issuer:80\r\n"));
 }
 
-TEST(HttpDownload, AnAnswerMayComeInAnyPiecesAndEndWithItsConnection) {
+TEST(HttpExchange, AnAnswerMayComeInAnyPiecesAndEndWithItsConnection) {
     for (const std::size_t piece : {1u, 2u, 7u}) {
         OneAnswer chunked(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: "
@@ -83,7 +82,7 @@ TEST(HttpDownload, AnAnswerMayComeInAnyPiecesAndEndWithItsConnection) {
     }
 }
 
-TEST(HttpDownload, WhatIsAnnouncedOrComesBeyondTheLimitIsRefused) {
+TEST(HttpExchange, WhatIsAnnouncedOrComesBeyondTheLimitIsRefused) {
     OneAnswer announced("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n");
     EXPECT_EQ(got(announced), "error: the answer is longer than 100 bytes");
     OneAnswer endless("HTTP/1.1 200 OK\r\n\r\n" + std::string(1'000'000, ' '), 1'000);
@@ -93,7 +92,7 @@ TEST(HttpDownload, WhatIsAnnouncedOrComesBeyondTheLimitIsRefused) {
     EXPECT_THAT(got(head), HasSubstr("this is no answer of HTTP"));
 }
 
-TEST(HttpDownload, OtherAnswersAndNoneAreErrors) {
+TEST(HttpExchange, OtherAnswersAndNoneAreErrors) {
     OneAnswer moved(
         "HTTP/1.1 302 Found\r\nLocation: "
         "http://elsewhere/\r\nContent-Length: 0\r\n\r\n");
@@ -107,11 +106,57 @@ TEST(HttpDownload, OtherAnswersAndNoneAreErrors) {
     EXPECT_EQ(got(silent), "error: it took too long");
 }
 
-TEST(HttpDownload, UrlsAreTakenApartOrRefused) {
+TEST(HttpExchange, ABodyIsHandedOnAsItComesUntilItsTakerHasEnough) {
+    OneAnswer network("HTTP/1.1 404 Not Found\r\nPartita-Broker: node=1\r\n\r\n0123456789", 7);
+    const HttpRequest request{.method = "PUT", .fields = {{"Authorization", "Bearer t"}}, .body = "{}"};
+    auto exchange = HttpExchange::begin(network, *parse_http_url("http://[::1]:81/x"), nullptr, request, {});
+    ASSERT_TRUE(exchange) << exchange.error().message;
+    EXPECT_THAT(network.request, ::testing::StartsWith("PUT /x HTTP/1.1\r\nHost: [::1]:81\r\n"));
+    EXPECT_THAT(network.request, ::testing::HasSubstr("\r\nAuthorization: Bearer t\r\nContent-Length: 2\r\n\r\n{}"));
+    EXPECT_EQ(exchange->status(), 404);
+    EXPECT_EQ(exchange->field("partita-broker"), "node=1");
+    EXPECT_EQ(exchange->field("nothing"), "");
+    std::string taken;
+    ASSERT_TRUE(exchange->read_body([&](std::string_view piece) {
+        taken += piece;
+        return taken.size() < 5;
+    }));
+    EXPECT_LT(taken.size(), 10u);
+    EXPECT_EQ(taken, std::string("0123456789").substr(0, taken.size()));
+    ASSERT_TRUE(exchange->read_body([&](std::string_view piece) {
+        taken += piece;
+        return true;
+    }));
+    EXPECT_EQ(taken, "0123456789");
+}
+
+TEST(HttpExchange, TroubleSaysHowFarItCame) {
+    using Kind = HttpTrouble::Kind;
+    const auto kind_of = [](const std::string& answer, bool ends, const std::string& target = "/") {
+        OneAnswer network(answer);
+        network.ends = ends;
+        HttpUrl url = *parse_http_url("http://a/");
+        url.target = target;
+        auto exchange = HttpExchange::begin(network, url, nullptr, {.fields = {}, .body = {}}, {.body_bytes = 10});
+        const auto read =
+            exchange ? exchange->read_body([](std::string_view) { return true; }) : std::unexpected(exchange.error());
+        return read ? std::optional<Kind>() : std::optional(read.error().kind);
+    };
+    EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\n\r\n", true), std::nullopt);
+    EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\n", false), Kind::no_answer);
+    EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\n", true), Kind::no_answer);
+    EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", true), Kind::incomplete);
+    EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\n\r\n01234567890", true), Kind::too_long);
+    EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\n\r\n", true, "/x\r\nHost: y"), Kind::unreachable) << "and nothing is sent";
+}
+
+TEST(HttpExchange, UrlsAreTakenApartOrRefused) {
+    EXPECT_EQ(parse_http_url("https://a", 8092)->endpoint.port, 8092);
+    EXPECT_EQ(parse_http_url("https://a:1", 8092)->endpoint.port, 1);
     const auto secured = parse_http_url("https://[::1]:8443?x");
     ASSERT_TRUE(secured) << secured.error();
     EXPECT_TRUE(secured->has_tls);
-    EXPECT_EQ(secured->endpoint, (client::Endpoint{"::1", 8443}));
+    EXPECT_EQ(secured->endpoint, (Endpoint{"::1", 8443}));
     EXPECT_EQ(secured->target, "/?x");
     EXPECT_EQ(parse_http_url("https://a")->endpoint.port, 443);
     EXPECT_EQ(parse_http_url("https://a")->target, "/");
@@ -122,4 +167,4 @@ TEST(HttpDownload, UrlsAreTakenApartOrRefused) {
 }
 
 }  // namespace
-}  // namespace partita::net
+}  // namespace partita::client
