@@ -10,6 +10,7 @@
 #include "protocol/arena.h"
 #include "protocol/byte_buffer.h"
 #include "protocol/schema.h"
+#include "protocol/try.h"
 #include "protocol/types.h"
 
 /// Encodes and decodes every message by its table (`protocol/schema.h`). Nothing here knows a
@@ -70,9 +71,7 @@ inline constexpr std::size_t kMaxDecodeAmplification = 24;
 template <class Message>
 [[nodiscard]] std::expected<Message, DecodeError> decode(Bytes bytes, std::int16_t version, Arena& arena) {
     Message message;
-    if (auto consumed = decode(Message::schema, bytes, version, arena, &message); !consumed) {
-        return std::unexpected(consumed.error());
-    }
+    PARTITA_TRY(decode(Message::schema, bytes, version, arena, &message));
     return message;
 }
 

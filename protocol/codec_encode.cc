@@ -5,6 +5,7 @@
 #include "protocol/codec.h"
 #include "protocol/codec_member.h"
 #include "protocol/cursor.h"
+#include "protocol/try.h"
 
 namespace partita {
 namespace {
@@ -323,29 +324,23 @@ std::expected<Measured, EncodeError> measure(const Schema& schema, const void* m
 }  // namespace
 
 std::expected<EncodedSize, EncodeError> encoded_size(const Schema& schema, const void* message, std::int16_t version) {
-    auto measured = measure(schema, message, version);
-    if (!measured) {
-        return std::unexpected(measured.error());
-    }
-    return measured->size;
+    PARTITA_TRY_ASSIGN(auto measured, measure(schema, message, version));
+    return measured.size;
 }
 
 std::expected<EncodedSize, EncodeError> encode(const Schema& schema, const void* message, std::int16_t version, ByteBuffer& out,
                                                std::vector<SplitPoint>* splits) {
-    auto measured = measure(schema, message, version);
-    if (!measured) {
-        return std::unexpected(measured.error());
-    }
-    if (measured->has_external && splits == nullptr) {
+    PARTITA_TRY_ASSIGN(auto measured, measure(schema, message, version));
+    if (measured.has_external && splits == nullptr) {
         return std::unexpected(EncodeError{EncodeFailure::external_not_expected, {}});
     }
-    std::byte* place = out.extend(measured->size.buffered);
+    std::byte* place = out.extend(measured.size.buffered);
     WriteSink sink(place, out.data(), splits);
     Encoder<WriteSink> encoder(sink, version, schema.is_flexible(version));
     const bool written = encoder.encode_struct(schema, message);
     PARTITA_ASSERT(written, "what can be measured can be written");
-    PARTITA_ASSERT(sink.at() == place + measured->size.buffered, "both passes agree on the size");
-    return measured->size;
+    PARTITA_ASSERT(sink.at() == place + measured.size.buffered, "both passes agree on the size");
+    return measured.size;
 }
 
 std::string_view to_string(EncodeFailure failure) {

@@ -14,6 +14,7 @@
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
 #include "protocol/decompression_engines.h"
+#include "protocol/try.h"
 
 namespace partita {
 namespace {
@@ -259,9 +260,7 @@ std::expected<void, CompressionError> decompress(Codec codec, Bytes input, std::
             continue;
         }
         out.resize(filled);
-        if (!got) {
-            return std::unexpected(got.error());
-        }
+        PARTITA_TRY(got);
         return {};
     }
 }

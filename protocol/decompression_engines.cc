@@ -12,6 +12,7 @@
 
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
+#include "protocol/try.h"
 
 namespace partita::internal {
 namespace {
@@ -100,11 +101,8 @@ class SnappyEngine final : public DecompressionEngine {
 
     ReadResult read(MutableBytes out) override {
         while (block_read_ == block_.size()) {
-            const auto more = framed_ ? next_chunk() : next_raw();
+            PARTITA_TRY_ASSIGN(const auto more, framed_ ? next_chunk() : next_raw());
             if (!more) {
-                return std::unexpected(more.error());
-            }
-            if (!*more) {
                 return std::size_t{0};
             }
         }

@@ -4,6 +4,7 @@
 
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
+#include "protocol/try.h"
 #include "protocol/wrapping.h"
 
 namespace partita {
@@ -212,15 +213,12 @@ std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes recor
     }
 
     const bool deep = rules.check == RecordCheck::deep || rules.compacted;
-    auto greatest = deep ? judge_records(*batch, rules) : judge_header_timestamp(*batch, rules);
-    if (!greatest) {
-        return std::unexpected(std::move(greatest.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto greatest, deep ? judge_records(*batch, rules) : judge_header_timestamp(*batch, rules));
     if (batch->bytes.size() > static_cast<std::size_t>(std::max(rules.segment_bytes, 0))) {
         return refuse(ProduceError::batch_exceeds_segment);
     }
     const bool append_time = rules.timestamp_type == TimestampType::log_append_time;
-    return ProducedBatch{*batch, append_time ? rules.now : *greatest, rules.timestamp_type};
+    return ProducedBatch{*batch, append_time ? rules.now : greatest, rules.timestamp_type};
 }
 
 void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Offset base_offset, LeaderEpoch leader_epoch) {

@@ -7,6 +7,7 @@
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
 #include "protocol/crc32c.h"
+#include "protocol/try.h"
 #include "protocol/wrapping.h"
 
 namespace partita {
@@ -202,14 +203,11 @@ std::expected<BatchHeader, BatchError> parse_batch_header(Bytes bytes) {
 }
 
 std::expected<Batch, BatchError> parse_batch(Bytes bytes) {
-    const auto header = parse_batch_header(bytes);
-    if (!header) {
-        return std::unexpected(header.error());
-    }
-    if (bytes.size() < header->size_bytes()) {
+    PARTITA_TRY_ASSIGN(const auto header, parse_batch_header(bytes));
+    if (bytes.size() < header.size_bytes()) {
         return std::unexpected(BatchError::truncated);
     }
-    return Batch{*header, bytes.first(header->size_bytes())};
+    return Batch{header, bytes.first(header.size_bytes())};
 }
 
 bool check_crc(const Batch& batch) { return crc32c(batch.bytes.subspan(kBatchCrcCoverageStart)) == batch.header.crc; }
@@ -411,9 +409,7 @@ std::expected<std::optional<TimestampAndOffset>, BatchError> find_first_at_or_af
         }
         return !found;
     });
-    if (!walked) {
-        return std::unexpected(walked.error());
-    }
+    PARTITA_TRY(walked);
     return found;
 }
 
@@ -425,9 +421,7 @@ std::expected<std::optional<TimestampAndOffset>, BatchError> find_max_timestamp(
         }
         return !found;
     });
-    if (!walked) {
-        return std::unexpected(walked.error());
-    }
+    PARTITA_TRY(walked);
     return found;
 }
 

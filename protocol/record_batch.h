@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "protocol/compression.h"
+#include "protocol/try.h"
 #include "protocol/types.h"
 #include "protocol/varint.h"
 
@@ -266,11 +267,8 @@ template <class Use>
     RecordReader reader(batch, options);
     RecordView record;
     while (true) {
-        const auto more = reader.next(record);
+        PARTITA_TRY_ASSIGN(const auto more, reader.next(record));
         if (!more) {
-            return std::unexpected(more.error());
-        }
-        if (!*more) {
             return {};
         }
         if constexpr (std::is_same_v<std::invoke_result_t<Use&, const RecordView&>, bool>) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/big_endian.h"
+#include "protocol/try.h"
 
 namespace partita {
 namespace {
@@ -35,22 +36,16 @@ AbortedIndex::AbortedIndex(OpenFiles& open_files, std::string path, Offset base_
     : file_(open_files, std::move(path), AbortedTransaction::kEncodedBytes), base_offset_(base_offset) {}
 
 StorageResult<AbortedIndex::Loaded> AbortedIndex::load(bool is_durable, Offset next_base, Offset trusted_end) {
-    auto count = file_.load(is_durable);
-    if (!count) {
-        return std::unexpected(std::move(count.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto count, file_.load(is_durable));
     Loaded loaded;
     Offset known_until = base_offset_;
     std::size_t kept = 0;
     bool is_cut = false;
-    while (kept < *count && !is_cut) {
-        const std::size_t n = std::min(kReadEntries, *count - kept);
-        const auto bytes = file_.read_range(kept, n);
-        if (!bytes) {
-            return std::unexpected(bytes.error());
-        }
+    while (kept < count && !is_cut) {
+        const std::size_t n = std::min(kReadEntries, count - kept);
+        PARTITA_TRY_ASSIGN(const auto bytes, file_.read_range(kept, n));
         for (std::size_t i = 0; i < n && !is_cut; ++i) {
-            const auto entry = AbortedTransaction::decode(Bytes(*bytes).subspan(i * AbortedTransaction::kEncodedBytes));
+            const auto entry = AbortedTransaction::decode(Bytes(bytes).subspan(i * AbortedTransaction::kEncodedBytes));
             const bool is_plausible = entry && entry->last_offset >= known_until && entry->last_offset < next_base &&
                                       entry->first_offset >= Offset{0} && entry->first_offset < entry->last_offset;
             is_cut = !is_plausible || entry->last_offset >= trusted_end;
@@ -66,23 +61,16 @@ StorageResult<AbortedIndex::Loaded> AbortedIndex::load(bool is_durable, Offset n
         }
     }
     // Cut too: the beginning of an entry at the end of the file.
-    const auto whole = file_.is_whole();
-    if (!whole) {
-        return std::unexpected(whole.error());
-    }
-    if (!*whole && !is_cut) {
+    PARTITA_TRY_ASSIGN(const auto whole, file_.is_whole());
+    if (!whole && !is_cut) {
         loaded.damaged_from = known_until;
     }
-    if (!is_cut && *whole) {
+    if (!is_cut && whole) {
         return loaded;
     }
-    if (auto done = file_.truncate(kept); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(file_.truncate(kept));
     // It must not come back: it would be believed of other records.
-    if (auto done = file_.sync(); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(file_.sync());
     return loaded;
 }
 
@@ -103,13 +91,10 @@ StorageResult<std::vector<AbortedTransaction>> AbortedIndex::read_some(std::size
         return entries;
     }
     const std::size_t n = std::min(kReadEntries, count - first);
-    const auto bytes = file_.read_range(first, n);
-    if (!bytes) {
-        return std::unexpected(bytes.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto bytes, file_.read_range(first, n));
     entries.reserve(n);
     for (std::size_t i = 0; i < n; ++i) {
-        const auto entry = AbortedTransaction::decode(Bytes(*bytes).subspan(i * AbortedTransaction::kEncodedBytes));
+        const auto entry = AbortedTransaction::decode(Bytes(bytes).subspan(i * AbortedTransaction::kEncodedBytes));
         if (!entry) {
             return std::unexpected(corrupt_error(file_.path(), "an entry of another version"));
         }
@@ -123,47 +108,30 @@ StorageResult<std::size_t> AbortedIndex::count_before(Offset offset) const {
     const auto ends_before = [offset](const std::byte* entry) {
         return load_big_endian<std::int64_t>(entry + 18) < offset.value;
     };
-    const auto found = file_.find_last(ends_before, last);
-    if (!found) {
-        return std::unexpected(found.error());
-    }
-    return *found ? **found + 1 : 0;
+    PARTITA_TRY_ASSIGN(const auto found, file_.find_last(ends_before, last));
+    return found ? *found + 1 : 0;
 }
 
 StorageResult<void> AbortedIndex::truncate(Offset end) {
     if (last_offset_ < end) {
         return {};
     }
-    const auto count = count_before(end);
-    if (!count) {
-        return std::unexpected(count.error());
-    }
-    if (auto done = file_.truncate(*count); !done) {
-        return done;
-    }
-    if (auto done = file_.sync(); !done) {
-        return done;
-    }
+    PARTITA_TRY_ASSIGN(const auto count, count_before(end));
+    PARTITA_TRY(file_.truncate(count));
+    PARTITA_TRY(file_.sync());
     // Whatever comes next ends at or behind it.
     last_offset_ = end - 1;
     return {};
 }
 
 StorageResult<bool> AbortedIndex::collect(Offset from, Offset to, std::vector<AbortedTransaction>& found) const {
-    const auto before = count_before(from);
-    if (!before) {
-        return std::unexpected(before.error());
-    }
-    std::size_t next = *before;
+    PARTITA_TRY_ASSIGN(std::size_t next, count_before(from));
     while (true) {
-        const auto entries = read_some(next);
-        if (!entries) {
-            return std::unexpected(entries.error());
-        }
-        if (entries->empty()) {
+        PARTITA_TRY_ASSIGN(const auto entries, read_some(next));
+        if (entries.empty()) {
             return false;
         }
-        for (const AbortedTransaction& entry : *entries) {
+        for (const AbortedTransaction& entry : entries) {
             if (entry.last_offset >= from && entry.first_offset < to) {
                 found.push_back(entry);
             }
@@ -171,7 +139,7 @@ StorageResult<bool> AbortedIndex::collect(Offset from, Offset to, std::vector<Ab
                 return true;
             }
         }
-        next += entries->size();
+        next += entries.size();
     }
 }
 
@@ -179,11 +147,8 @@ StorageResult<std::vector<AbortedTransaction>> aborted_between(std::span<const s
                                                                Offset from, Offset to) {
     std::vector<AbortedTransaction> found;
     for (const auto& index : indexes) {
-        const auto is_done = index->collect(from, to, found);
-        if (!is_done) {
-            return std::unexpected(is_done.error());
-        }
-        if (*is_done) {
+        PARTITA_TRY_ASSIGN(const auto is_done, index->collect(from, to, found));
+        if (is_done) {
             break;
         }
     }

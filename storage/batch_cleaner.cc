@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "protocol/record_batch_builder.h"
+#include "protocol/try.h"
 
 namespace partita {
 namespace {
@@ -150,9 +151,7 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch
             // What the keys do not cover yet is met for the first time by a later cleaning.
             has_tombstones = has_tombstones || (!is_control && !record.value && record.offset < settings_.covered_until);
         });
-        if (!read) {
-            return std::unexpected(read.error());
-        }
+        PARTITA_TRY(read);
     }
 
     if (outcome.records_kept == 0) {
@@ -180,9 +179,7 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch
             builder.append_copy(record.offset_delta, record);
         }
     });
-    if (!copied) {
-        return std::unexpected(copied.error());
-    }
+    PARTITA_TRY(copied);
     builder.build(out, header.last_offset_delta);
     outcome.fate = Fate::rewritten;
     return outcome;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "protocol/crc32c.h"
+#include "protocol/try.h"
 
 namespace partita {
 namespace {
@@ -16,15 +17,12 @@ StorageResult<std::uint32_t> checksum_of(File& file, std::uint64_t position, con
     std::uint32_t crc = 0;
     while (position < end) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
-        const auto read = file.read_at(position, MutableBytes(buffer.data(), wanted));
-        if (!read) {
-            return std::unexpected(read.error());
-        }
-        crc = crc32c_extend(crc, Bytes(buffer.data(), *read));
-        if (*read < wanted) {
+        PARTITA_TRY_ASSIGN(const auto read, file.read_at(position, MutableBytes(buffer.data(), wanted)));
+        crc = crc32c_extend(crc, Bytes(buffer.data(), read));
+        if (read < wanted) {
             break;
         }
-        position += *read;
+        position += read;
     }
     return crc;
 }
@@ -40,12 +38,9 @@ StorageResult<Bytes> BatchScan::window(std::size_t count) {
         if (buffer_.size() < read_bytes) {
             buffer_.resize(read_bytes);
         }
-        const auto read = file_.read_at(position_, MutableBytes(buffer_.data(), read_bytes));
-        if (!read) {
-            return std::unexpected(read.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto read, file_.read_at(position_, MutableBytes(buffer_.data(), read_bytes)));
         buffer_start_ = position_;
-        buffer_size_ = *read;
+        buffer_size_ = read;
     }
     const auto skip = static_cast<std::size_t>(position_ - buffer_start_);
     return Bytes(buffer_.data() + skip, std::min(wanted, buffer_size_ - skip));
@@ -56,12 +51,9 @@ StorageResult<BatchScan::Step> BatchScan::next() {
     if (position_ >= end_) {
         return step;
     }
-    auto bytes = window(kBatchHeaderBytes);
-    if (!bytes) {
-        return std::unexpected(std::move(bytes.error()));
-    }
+    PARTITA_TRY_ASSIGN(Bytes bytes, window(kBatchHeaderBytes));
     step.found = Found::bad;
-    const auto header = parse_batch_header(*bytes);
+    const auto header = parse_batch_header(bytes);
     if (!header) {
         step.error = header.error();
         return step;
@@ -71,20 +63,14 @@ StorageResult<BatchScan::Step> BatchScan::next() {
         return step;
     }
     if (header->size_bytes() > kBelievedBytes) {
-        const auto crc = checksum_of(file_, position_, *header);
-        if (!crc) {
-            return std::unexpected(crc.error());
-        }
-        if (*crc != header->crc) {
+        PARTITA_TRY_ASSIGN(const auto crc, checksum_of(file_, position_, *header));
+        if (crc != header->crc) {
             step.error = BatchError::crc_mismatch;
             return step;
         }
     }
-    bytes = window(header->size_bytes());
-    if (!bytes) {
-        return std::unexpected(std::move(bytes.error()));
-    }
-    const auto batch = parse_batch(*bytes);
+    PARTITA_TRY_ASSIGN(bytes, window(header->size_bytes()));
+    const auto batch = parse_batch(bytes);
     if (!batch || !check_crc(*batch)) {
         step.error = batch ? BatchError::crc_mismatch : batch.error();
         return step;
@@ -104,14 +90,11 @@ StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t positi
     // Each piece begins with the last bytes of the one before, too few for a header.
     for (bool is_last = false; !is_last;) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
-        const auto read = file.read_at(position, MutableBytes(buffer.data(), wanted));
-        if (!read) {
-            return std::unexpected(read.error());
-        }
-        const Bytes piece(buffer.data(), *read);
-        is_last = *read < wanted || position + wanted == end;
+        PARTITA_TRY_ASSIGN(const auto read, file.read_at(position, MutableBytes(buffer.data(), wanted)));
+        const Bytes piece(buffer.data(), read);
+        is_last = read < wanted || position + wanted == end;
         if (std::ranges::all_of(piece, [](std::byte byte) { return byte == std::byte{0}; })) {
-            position += *read - std::min(*read, kBatchHeaderBytes - 1);
+            position += read - std::min(read, kBatchHeaderBytes - 1);
             continue;
         }
         tail.all_zero = false;
@@ -132,11 +115,8 @@ StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t positi
                 return tail;
             }
             checksum_bytes_left -= header->size_bytes();
-            const auto crc = checksum_of(file, position, *header);
-            if (!crc) {
-                return std::unexpected(crc.error());
-            }
-            if (*crc == header->crc) {
+            PARTITA_TRY_ASSIGN(const auto crc, checksum_of(file, position, *header));
+            if (crc == header->crc) {
                 tail.holds_batches = true;
                 return tail;
             }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "protocol/try.h"
 #include "storage/partition_log_state.h"
 
 namespace partita {
@@ -57,21 +58,12 @@ StorageResult<OffsetCheckpoint> CheckpointFiles::read(std::string_view name) con
 }
 
 StorageResult<CheckpointFiles::Offsets> CheckpointFiles::read() const {
-    auto recovery_points = empty_if_corrupt(read(kRecoveryPointName));
-    if (!recovery_points) {
-        return std::unexpected(std::move(recovery_points.error()));
-    }
-    auto log_starts = read(kLogStartName);
-    if (!log_starts) {
-        return std::unexpected(std::move(log_starts.error()));
-    }
-    auto first_dirty = empty_if_corrupt(read(kCleanerOffsetName));
-    if (!first_dirty) {
-        return std::unexpected(std::move(first_dirty.error()));
-    }
-    return Offsets{.recovery_points = std::move(*recovery_points),
-                   .log_starts = std::move(*log_starts),
-                   .first_dirty = std::move(*first_dirty)};
+    PARTITA_TRY_ASSIGN(auto recovery_points, empty_if_corrupt(read(kRecoveryPointName)));
+    PARTITA_TRY_ASSIGN(auto log_starts, read(kLogStartName));
+    PARTITA_TRY_ASSIGN(auto first_dirty, empty_if_corrupt(read(kCleanerOffsetName)));
+    return Offsets{.recovery_points = std::move(recovery_points),
+                   .log_starts = std::move(log_starts),
+                   .first_dirty = std::move(first_dirty)};
 }
 
 void CheckpointFiles::note_stale(const PartitionName& name, bool is_cleaned) {
@@ -84,10 +76,7 @@ StorageResult<void> CheckpointFiles::disown_predecessor(const PartitionName& nam
     if (!stale_.contains(name)) {
         return {};
     }
-    auto mark = file_system_.open(path_of_mark(name), OpenMode::create_empty);
-    if (!mark) {
-        return std::unexpected(std::move(mark.error()));
-    }
+    PARTITA_TRY(file_system_.open(path_of_mark(name), OpenMode::create_empty));
     return {};
 }
 
@@ -112,19 +101,13 @@ StorageResult<void> CheckpointFiles::write_contents(const Contents& contents, co
             log_starts[name_of(*log)] = log->log_start_offset();
         }
     }
-    if (auto written = write(kRecoveryPointName, recovery_points); !written) {
-        return written;
-    }
-    if (auto written = write(kLogStartName, log_starts); !written) {
-        return written;
-    }
+    PARTITA_TRY(write(kRecoveryPointName, recovery_points));
+    PARTITA_TRY(write(kLogStartName, log_starts));
     for (std::size_t i = 0; i < points.size(); ++i) {
         contents.logs[i]->note_recovery_point_on_file(points[i]);
     }
     if (moment.has_cleaned) {
-        if (auto written = write_first_dirty(contents.logs); !written) {
-            return written;
-        }
+        PARTITA_TRY(write_first_dirty(contents.logs));
     }
     const MutexLock lock(stale_mutex_);
     // With a mark that stays, the start after a crash reads more than it must: the next checkpoint tries again.
@@ -144,9 +127,7 @@ StorageResult<void> CheckpointFiles::write_first_dirty(const std::vector<std::sh
 }
 
 StorageResult<void> CheckpointFiles::remove_recovery_points() {
-    if (auto removed = file_system_.remove(path_of(kRecoveryPointName)); !removed) {
-        return removed;
-    }
+    PARTITA_TRY(file_system_.remove(path_of(kRecoveryPointName)));
     return file_system_.sync_directory(directory_);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "protocol/try.h"
 #include "storage/checkpoint_text.h"
 #include "storage/partition_name.h"
 
@@ -52,11 +53,8 @@ StorageResult<std::unique_ptr<FileLock>> take_lock(FileSystem& file_system, cons
 
 /// There are partitions, or a Kafka's properties.
 StorageResult<bool> holds_partitions(FileSystem& file_system, const std::string& directory) {
-    const auto entries = file_system.list(directory);
-    if (!entries) {
-        return std::unexpected(entries.error());
-    }
-    return std::ranges::any_of(*entries, [](const DirectoryEntry& entry) {
+    PARTITA_TRY_ASSIGN(const auto entries, file_system.list(directory));
+    return std::ranges::any_of(entries, [](const DirectoryEntry& entry) {
         return entry.is_directory ? parse_directory_name(entry.name).has_value() : entry.name == kMetaPropertiesName;
     });
 }
@@ -83,11 +81,8 @@ StorageResult<void> check_format_version(FileSystem& file_system, const std::str
     // that of any partition, says that what lies beside it is ours.
     static_assert(kDirectoryFormatVersion == 1);
     if (!text) {
-        const auto found = holds_partitions(file_system, directory);
-        if (!found) {
-            return std::unexpected(found.error());
-        }
-        hold.is_foreign = hold.was_taken_over = *found;
+        PARTITA_TRY_ASSIGN(const auto found, holds_partitions(file_system, directory));
+        hold.is_foreign = hold.was_taken_over = found;
     }
     const bool is_unwritten = !text || text->find_first_not_of('\0') == std::string::npos;
     if (is_unwritten) {
@@ -120,31 +115,18 @@ StorageResult<bool> take_clean_mark(FileSystem& file_system, const std::string& 
     if (!exists || !*exists) {
         return exists;
     }
-    if (auto removed = file_system.remove(path); !removed) {
-        return std::unexpected(std::move(removed.error()));
-    }
-    if (auto synced = file_system.sync_directory(directory); !synced) {
-        return std::unexpected(std::move(synced.error()));
-    }
+    PARTITA_TRY(file_system.remove(path));
+    PARTITA_TRY(file_system.sync_directory(directory));
     return true;
 }
 
 }  // namespace
 
 StorageResult<DirectoryHold> hold_directory(FileSystem& file_system, const std::string& directory, TimestampMs now) {
-    auto lock = take_lock(file_system, directory, now);
-    if (!lock) {
-        return std::unexpected(std::move(lock.error()));
-    }
-    DirectoryHold hold{.lock = std::move(*lock)};
-    if (auto done = check_format_version(file_system, directory, hold); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
-    auto clean = take_clean_mark(file_system, directory);
-    if (!clean) {
-        return std::unexpected(std::move(clean.error()));
-    }
-    hold.was_clean = *clean;
+    PARTITA_TRY_ASSIGN(auto lock, take_lock(file_system, directory, now));
+    DirectoryHold hold{.lock = std::move(lock)};
+    PARTITA_TRY(check_format_version(file_system, directory, hold));
+    PARTITA_TRY_ASSIGN(hold.was_clean, take_clean_mark(file_system, directory));
     return hold;
 }
 

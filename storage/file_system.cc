@@ -17,6 +17,7 @@
 #include <cstring>
 #include <utility>
 
+#include "protocol/try.h"
 #include "storage/mapped_window.h"
 
 namespace partita {
@@ -288,9 +289,7 @@ StorageResult<void> PosixFileSystem::make_directories(const std::string& path) {
     if (parent == path) {
         return failed("create directory", path);
     }
-    if (auto made = make_directories(parent); !made) {
-        return made;
-    }
+    PARTITA_TRY(make_directories(parent));
     if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) {
         return failed("create directory", path);
     }
@@ -410,44 +409,26 @@ StorageResult<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string
 }
 
 StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path, std::size_t limit_bytes) {
-    auto file = file_system.open(path, OpenMode::read_only);
-    if (!file) {
-        return std::unexpected(std::move(file.error()));
-    }
-    const auto size = (*file)->size();
-    if (!size) {
-        return std::unexpected(size.error());
-    }
-    if (*size > limit_bytes) {
+    PARTITA_TRY_ASSIGN(auto file, file_system.open(path, OpenMode::read_only));
+    PARTITA_TRY_ASSIGN(const auto size, file->size());
+    if (size > limit_bytes) {
         return std::unexpected(corrupt_error(path, "larger than it can be"));
     }
-    std::string content(*size, '\0');
-    const auto read = (*file)->read_at(0, std::as_writable_bytes(std::span(content.data(), content.size())));
-    if (!read) {
-        return std::unexpected(read.error());
-    }
-    content.resize(*read);
+    std::string content(size, '\0');
+    PARTITA_TRY_ASSIGN(const auto read, file->read_at(0, std::as_writable_bytes(std::span(content.data(), content.size()))));
+    content.resize(read);
     return content;
 }
 
 StorageResult<void> write_replacement(FileSystem& file_system, const std::string& path, Bytes content, bool durable) {
-    auto file = file_system.open(path + std::string(kTemporarySuffix), OpenMode::create_empty);
-    if (!file) {
-        return std::unexpected(std::move(file.error()));
-    }
-    if (auto written = (*file)->write_at(0, std::span(&content, 1)); !written) {
-        return written;
-    }
-    return durable ? (*file)->sync_data() : StorageResult<void>{};
+    PARTITA_TRY_ASSIGN(auto file, file_system.open(path + std::string(kTemporarySuffix), OpenMode::create_empty));
+    PARTITA_TRY(file->write_at(0, std::span(&content, 1)));
+    return durable ? file->sync_data() : StorageResult<void>{};
 }
 
 StorageResult<void> replace_file(FileSystem& file_system, const std::string& path, Bytes content, bool durable) {
-    if (auto written = write_replacement(file_system, path, content, durable); !written) {
-        return written;
-    }
-    if (auto renamed = file_system.rename(path + std::string(kTemporarySuffix), path); !renamed) {
-        return renamed;
-    }
+    PARTITA_TRY(write_replacement(file_system, path, content, durable));
+    PARTITA_TRY(file_system.rename(path + std::string(kTemporarySuffix), path));
     return durable ? file_system.sync_directory(parent_directory(path)) : StorageResult<void>{};
 }
 
@@ -490,10 +471,7 @@ StorageResult<void> remove_recursively(FileSystem& file_system, const std::strin
     }
     for (const DirectoryEntry& entry : *entries) {
         const std::string child = join_path(path, entry.name);
-        auto removed = entry.is_directory ? remove_recursively(file_system, child) : file_system.remove(child);
-        if (!removed) {
-            return removed;
-        }
+        PARTITA_TRY(entry.is_directory ? remove_recursively(file_system, child) : file_system.remove(child));
     }
     return file_system.remove(path);
 }

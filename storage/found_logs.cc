@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "protocol/try.h"
 #include "storage/partition_log_state.h"
 
 namespace partita {
@@ -60,12 +61,9 @@ void open_partition(const LogEnvironment& environment, const CheckpointFiles::Of
 }  // namespace
 
 StorageResult<DirectoryListing> list_partitions(FileSystem& file_system, const std::string& directory) {
-    auto entries = file_system.list(directory);
-    if (!entries) {
-        return std::unexpected(std::move(entries.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto entries, file_system.list(directory));
     DirectoryListing listing;
-    for (const DirectoryEntry& entry : *entries) {
+    for (const DirectoryEntry& entry : entries) {
         if (!entry.is_directory) {
             continue;
         }

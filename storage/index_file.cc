@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita {
 namespace {
@@ -56,9 +57,7 @@ StorageResult<bool> IndexFile::is_whole() const {
     if (!size && size.error().is_not_found()) {
         return true;
     }
-    if (!size) {
-        return std::unexpected(size.error());
-    }
+    PARTITA_TRY(size);
     return *size % entry_bytes_ == 0;
 }
 
@@ -87,15 +86,9 @@ StorageResult<void> IndexFile::read(std::size_t index, MutableBytes destination)
             return {};
         }
     }
-    auto opened = file(false);
-    if (!opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
-    const auto count = (*opened)->read_at(index * entry_bytes_, destination.first(entry_bytes_));
-    if (!count) {
-        return std::unexpected(count.error());
-    }
-    if (*count != entry_bytes_) {
+    PARTITA_TRY_ASSIGN(auto opened, file(false));
+    PARTITA_TRY_ASSIGN(const auto count, opened->read_at(index * entry_bytes_, destination.first(entry_bytes_)));
+    if (count != entry_bytes_) {
         return std::unexpected(corrupt_error(path_, "ends before its last entry"));
     }
     return {};
@@ -103,9 +96,7 @@ StorageResult<void> IndexFile::read(std::size_t index, MutableBytes destination)
 
 StorageResult<std::vector<std::byte>> IndexFile::read_range(std::size_t first, std::size_t n) const {
     std::vector<std::byte> bytes(n * entry_bytes_);
-    if (auto read = read_into(first, bytes); !read) {
-        return std::unexpected(std::move(read.error()));
-    }
+    PARTITA_TRY(read_into(first, bytes));
     return bytes;
 }
 
@@ -125,15 +116,9 @@ StorageResult<void> IndexFile::read_into(std::size_t first, MutableBytes bytes) 
     if (from_file == 0) {
         return {};
     }
-    auto opened = file(false);
-    if (!opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
-    const auto count = (*opened)->read_at(first * entry_bytes_, bytes.first(from_file * entry_bytes_));
-    if (!count) {
-        return std::unexpected(count.error());
-    }
-    if (*count != from_file * entry_bytes_) {
+    PARTITA_TRY_ASSIGN(auto opened, file(false));
+    PARTITA_TRY_ASSIGN(const auto count, opened->read_at(first * entry_bytes_, bytes.first(from_file * entry_bytes_)));
+    if (count != from_file * entry_bytes_) {
         return std::unexpected(corrupt_error(path_, "ends before its last entry"));
     }
     return {};
@@ -163,9 +148,7 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(const std::functi
     bool is_read = false;
     if (high > kBlockEntries && last_found.index_file == this && last_found.entry < high) {
         const std::size_t count = std::min(kBlockEntries, high - last_found.entry);
-        if (auto read = read_into(last_found.entry, MutableBytes(block, count * entry_bytes_)); !read) {
-            return std::unexpected(std::move(read.error()));
-        }
+        PARTITA_TRY(read_into(last_found.entry, MutableBytes(block, count * entry_bytes_)));
         const bool ends_here = last_found.entry + count == high || !belongs(block + (count - 1) * entry_bytes_);
         is_read = ends_here && belongs(block);
         if (is_read) {
@@ -176,9 +159,7 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(const std::functi
     std::byte entry[kMaximumEntryBytes];
     while (high - low > kBlockEntries) {
         const std::size_t middle = low + (high - low) / 2;
-        if (auto done = read(middle, entry); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(read(middle, entry));
         if (belongs(entry)) {
             low = middle;
         } else {
@@ -186,9 +167,7 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(const std::functi
         }
     }
     if (!is_read) {
-        if (auto read = read_into(low, MutableBytes(block, (high - low) * entry_bytes_)); !read) {
-            return std::unexpected(std::move(read.error()));
-        }
+        PARTITA_TRY(read_into(low, MutableBytes(block, (high - low) * entry_bytes_)));
     }
     std::optional<std::size_t> found;
     for (std::size_t i = low; i < high; ++i) {
@@ -216,15 +195,10 @@ StorageResult<void> IndexFile::write_pending() {
         bytes = pending_;
         position = persisted_ * entry_bytes_;
     }
-    auto opened = file(true);
-    if (!opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto opened, file(true));
     mark_unsynced(true);
     const Bytes piece(bytes);
-    if (auto written = (*opened)->write_at(position, std::span(&piece, 1)); !written) {
-        return written;
-    }
+    PARTITA_TRY(opened->write_at(position, std::span(&piece, 1)));
     const MutexLock lock(mutex_);
     PARTITA_ASSERT(pending_.size() == bytes.size(), "there is one appender");
     persisted_ += bytes.size() / entry_bytes_;
@@ -282,12 +256,9 @@ StorageResult<void> IndexFile::truncate(std::size_t count) {
     if (*size == keep * entry_bytes_) {
         return {};
     }
-    auto opened = file(false);
-    if (!opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto opened, file(false));
     mark_unsynced(true);
-    return (*opened)->truncate(keep * entry_bytes_);
+    return opened->truncate(keep * entry_bytes_);
 }
 
 void IndexFile::release() { open_files_.release(slot_); }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "protocol/try.h"
 #include "storage/keyed_log_reader.h"
 #include "storage/last_values.h"
 
@@ -12,12 +13,9 @@ namespace {
 
 /// Where the log's tail begins for the store. Fails when records between the two are gone.
 StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& store, const KeyedLogOptions& options) {
-    const auto folded = store.folded_until(keyed_log_name(log));
-    if (!folded) {
-        return std::unexpected(folded.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto folded, store.folded_until(keyed_log_name(log)));
     const Offset start = log.log_start_offset();
-    const Offset known = folded->value_or(Offset{0});
+    const Offset known = folded.value_or(Offset{0});
     if (known >= start) {
         return known;
     }
@@ -43,39 +41,28 @@ class Folder {
 
     StorageResult<void> read(PartitionLog& log) {
         report_.logs.push_back({keyed_log_name(log), Offset{0}});
-        const auto from = tail_start(log, store_, options_);
-        if (!from) {
-            return std::unexpected(from.error());
-        }
-        report_.logs.back().folded_until = *from;
-        if (*from >= log.last_stable_offset()) {
+        PARTITA_TRY_ASSIGN(const auto from, tail_start(log, store_, options_));
+        report_.logs.back().folded_until = from;
+        if (from >= log.last_stable_offset()) {
             return {};
         }
         // First the log, then the store: so the store is never ahead after a power cut.
-        const auto synced = log.sync();
-        if (!synced) {
-            return std::unexpected(synced.error());
-        }
-        const Offset to = std::min(*synced, log.last_stable_offset());
-        KeyedLogReader reader(log, *from, to, options_);
-        held_.push_back({keyed_log_name(log), {}, *from, false});
+        PARTITA_TRY_ASSIGN(const auto synced, log.sync());
+        const Offset to = std::min(synced, log.last_stable_offset());
+        KeyedLogReader reader(log, from, to, options_);
+        held_.push_back({keyed_log_name(log), {}, from, false});
         while (true) {
-            const auto more = reader.next_batch([&](const KeyedRecord& record) { return hold(record); });
-            if (!more) {
-                return std::unexpected(more.error());
-            }
+            PARTITA_TRY_ASSIGN(const auto more, reader.next_batch([&](const KeyedRecord& record) { return hold(record); }));
             HeldLog& held = held_.back();
             // Batches that only had markers or aborted records move the position too.
             held.has_news = held.has_news || reader.position() > held.folded_until;
             held.folded_until = reader.position();
             report_.logs.back().folded_until = reader.position();
             if (held_bytes_ >= options_.held_bytes) {
-                if (auto stored = store(); !stored) {
-                    return stored;
-                }
+                PARTITA_TRY(store());
                 held_.push_back({keyed_log_name(log), {}, reader.position(), false});
             }
-            if (!*more) {
+            if (!more) {
                 return {};
             }
         }
@@ -95,9 +82,7 @@ class Folder {
             report_.changes += changes[index].size();
         }
         if (!folds.empty()) {
-            if (auto folded = store_.fold(folds); !folded) {
-                return folded;
-            }
+            PARTITA_TRY(store_.fold(folds));
             ++report_.transactions;
         }
         held_.clear();
@@ -126,18 +111,13 @@ class Folder {
 StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, MetadataStore& store,
                                                   const KeyedRecordVisitor& visitor, const KeyedLogOptions& options) {
     KeyedReplayReport report;
-    auto from = tail_start(log, store, options);
-    if (!from) {
-        return std::unexpected(from.error());
-    }
+    PARTITA_TRY_ASSIGN(auto from, tail_start(log, store, options));
     const Offset end = log.log_end_offset();
-    if (*from > end) {
+    if (from > end) {
         const std::string name = keyed_log_name(log);
         const LogFold rewind{name, {}, end};
-        if (auto done = store.fold(rewind); !done) {
-            return std::unexpected(done.error());
-        }
-        report.rewound_records = *from - end;
+        PARTITA_TRY(store.fold(rewind));
+        report.rewound_records = from - end;
         from = end;
     }
 
@@ -147,26 +127,18 @@ StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, Metad
         ++report.checkpoint_rows;
         return visited.has_value();
     });
-    if (!loaded) {
-        return std::unexpected(loaded.error());
-    }
-    if (!visited) {
-        return std::unexpected(visited.error());
-    }
+    PARTITA_TRY(loaded);
+    PARTITA_TRY(visited);
 
-    report.tail_start = *from;
-    KeyedLogReader reader(log, *from, end, options);
-    while (true) {
-        const auto more = reader.next_batch([&](const KeyedRecord& record) {
-            ++report.tail_records;
-            return visitor(record);
-        });
-        if (!more) {
-            return std::unexpected(more.error());
-        }
-        if (!*more) {
-            break;
-        }
+    report.tail_start = from;
+    KeyedLogReader reader(log, from, end, options);
+    const auto visit = [&](const KeyedRecord& record) {
+        ++report.tail_records;
+        return visitor(record);
+    };
+    bool has_more = true;
+    while (has_more) {
+        PARTITA_TRY_ASSIGN(has_more, reader.next_batch(visit));
     }
     report.tail_end = end;
     return report;
@@ -176,13 +148,9 @@ StorageResult<KeyedFoldReport> fold_keyed_logs(std::span<const std::shared_ptr<P
                                                const KeyedLogOptions& options) {
     Folder folder(store, options);
     for (const auto& log : logs) {
-        if (auto read = folder.read(*log); !read) {
-            return std::unexpected(read.error());
-        }
+        PARTITA_TRY(folder.read(*log));
     }
-    if (auto stored = folder.store(); !stored) {
-        return std::unexpected(stored.error());
-    }
+    PARTITA_TRY(folder.store());
     return folder.take_report();
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/try.h"
+
 namespace partita {
 
 KeyedLogReader::KeyedLogReader(const PartitionLog& log, Offset from, Offset to, const KeyedLogOptions& options)
@@ -36,16 +38,11 @@ StorageResult<bool> KeyedLogReader::fill() {
     }
     buffer_.resize(slice->size);
     consumed_ = 0;
-    const auto count = slice->file->read_at(slice->position, buffer_);
-    if (!count) {
-        return std::unexpected(count.error());
-    }
-    if (*count != buffer_.size()) {
+    PARTITA_TRY_ASSIGN(const auto count, slice->file->read_at(slice->position, buffer_));
+    if (count != buffer_.size()) {
         return std::unexpected(damaged(position_, "its file is too short"));
     }
-    if (auto found = find_aborted(); !found) {
-        return std::unexpected(found.error());
-    }
+    PARTITA_TRY(find_aborted());
     return true;
 }
 
@@ -60,11 +57,7 @@ StorageResult<void> KeyedLogReader::find_aborted() {
     for (BatchCursor cursor{Bytes(buffer_)}; cursor.next();) {
         end = std::max(end, cursor.batch().header.next_offset());
     }
-    auto aborted = log_.aborted_transactions(position_, std::min(end, to_));
-    if (!aborted) {
-        return std::unexpected(aborted.error());
-    }
-    aborted_ = std::move(*aborted);
+    PARTITA_TRY_ASSIGN(aborted_, log_.aborted_transactions(position_, std::min(end, to_)));
     std::ranges::sort(aborted_, {}, [](const auto& transaction) { return transaction.first_offset; });
     return {};
 }
@@ -91,9 +84,7 @@ StorageResult<bool> KeyedLogReader::next_batch(const KeyedRecordVisitor& visitor
                 position_ = batch.header.next_offset();
                 continue;
             }
-            if (auto visited = visit_batch(batch, visitor); !visited) {
-                return std::unexpected(visited.error());
-            }
+            PARTITA_TRY(visit_batch(batch, visitor));
             position_ = batch.header.next_offset();
             return true;
         }

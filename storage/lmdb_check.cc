@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/try.h"
 #include "protocol/types.h"
 
 namespace partita {
@@ -89,30 +90,23 @@ class Checker {
         : path_(path), descriptor_(descriptor), file_size_(file_size) {}
 
     StorageResult<LmdbFileSummary> run(bool walk_pages) {
-        auto meta = read_metas();
-        if (!meta) {
-            return std::unexpected(meta.error());
-        }
+        PARTITA_TRY_ASSIGN(auto meta, read_metas());
         summary_.file_size_bytes = file_size_;
-        summary_.map_size_bytes = meta->map_size;
-        summary_.last_page = meta->last_page;
-        summary_.transaction = meta->transaction;
-        if (meta->last_page >= file_size_ / page_size_) {
-            return damaged("it is " + std::to_string(file_size_) + " bytes long, but page " + std::to_string(meta->last_page) +
+        summary_.map_size_bytes = meta.map_size;
+        summary_.last_page = meta.last_page;
+        summary_.transaction = meta.transaction;
+        if (meta.last_page >= file_size_ / page_size_) {
+            return damaged("it is " + std::to_string(file_size_) + " bytes long, but page " + std::to_string(meta.last_page) +
                            " of " + std::to_string(page_size_) + " bytes is in use");
         }
         if (!walk_pages) {
             return summary_;
         }
-        last_page_ = meta->last_page;
+        last_page_ = meta.last_page;
         used_.assign(last_page_ + 1, false);
-        if (auto walked = walk_tree(meta->main, TreeKind::main); !walked) {
-            return std::unexpected(walked.error());
-        }
+        PARTITA_TRY(walk_tree(meta.main, TreeKind::main));
         // The free list last: what it names must not be in use.
-        if (auto walked = walk_tree(meta->free_list, TreeKind::free_list); !walked) {
-            return std::unexpected(walked.error());
-        }
+        PARTITA_TRY(walk_tree(meta.free_list, TreeKind::free_list));
         for (const std::uint64_t page : free_pages_) {
             if (used_[page]) {
                 return damaged("page " + std::to_string(page) + " is free and in use");
@@ -154,9 +148,7 @@ class Checker {
     StorageResult<Meta> read_meta(std::uint64_t position) const {
         constexpr std::size_t kMetaBytes = kPageHeaderBytes + 4 + 4 + 8 + 8 + 2 * kTreeBytes + 8 + 8;
         Buffer page(kMetaBytes);
-        if (auto done = read(position, page.data(), page.size()); !done) {
-            return std::unexpected(done.error());
-        }
+        PARTITA_TRY(read(position, page.data(), page.size()));
         const std::byte* meta = page.data() + kPageHeaderBytes;
         if ((load<std::uint16_t>(page.data() + 10) & kMetaPage) == 0 || load<std::uint32_t>(meta) != kMagic) {
             return damaged("byte " + std::to_string(position) + " is no meta page of LMDB");
@@ -176,18 +168,14 @@ class Checker {
     /// The meta page that LMDB will take: the one of the later transaction.
     StorageResult<Meta> read_metas() {
         auto first = read_meta(0);
-        if (!first) {
-            return first;
-        }
+        PARTITA_TRY(first);
         page_size_ = first->free_list.pad;
         if (page_size_ < 512 || page_size_ > 65536 || (page_size_ & (page_size_ - 1)) != 0) {
             return damaged("its pages would be " + std::to_string(page_size_) + " bytes large");
         }
         summary_.page_size = page_size_;
         auto second = read_meta(page_size_);
-        if (!second) {
-            return second;
-        }
+        PARTITA_TRY(second);
         if (second->free_list.pad != page_size_) {
             return damaged("its two meta pages contradict each other");
         }
@@ -205,9 +193,7 @@ class Checker {
         used_[number] = true;
         ++summary_.checked_pages;
         buffer.resize(page_size_);
-        if (auto done = read(number * page_size_, buffer.data(), page_size_); !done) {
-            return done;
-        }
+        PARTITA_TRY(read(number * page_size_, buffer.data(), page_size_));
         if (load<std::uint64_t>(buffer.data()) != number) {
             return damaged_page(number, "carries another number");
         }
@@ -229,9 +215,7 @@ class Checker {
             return damaged("a tree has an impossible height");
         }
         Tree found;
-        if (auto walked = walk_page(tree.root, tree.depth, kind, found); !walked) {
-            return walked;
-        }
+        PARTITA_TRY(walk_page(tree.root, tree.depth, kind, found));
         if (found.entries != tree.entries || found.branch_pages != tree.branch_pages || found.leaf_pages != tree.leaf_pages ||
             found.overflow_pages != tree.overflow_pages) {
             return damaged("a tree has other pages or entries than it counts");
@@ -241,9 +225,7 @@ class Checker {
 
     StorageResult<void> walk_page(std::uint64_t number, std::uint32_t height, TreeKind kind, Tree& found) {
         Buffer page;
-        if (auto taken = take_page(number, page); !taken) {
-            return taken;
-        }
+        PARTITA_TRY(take_page(number, page));
         const auto flags = load<std::uint16_t>(page.data() + 10);
         const auto lower = load<std::uint16_t>(page.data() + 12);
         const auto upper = load<std::uint16_t>(page.data() + 14);
@@ -287,9 +269,7 @@ class Checker {
                 is_leaf ? walk_value(number, node_flags, Bytes(key.data() + key.size(), room - key_size), low | high << 16, kind,
                                      found)
                         : walk_page(low | high << 16 | static_cast<std::uint64_t>(node_flags) << 32, height - 1, kind, found);
-            if (!walked) {
-                return walked;
-            }
+            PARTITA_TRY(walked);
         }
         return {};
     }
@@ -329,9 +309,7 @@ class Checker {
 
     StorageResult<void> walk_overflow(std::uint64_t number, std::uint64_t size, TreeKind kind, Tree& found) {
         Buffer first;
-        if (auto taken = take_page(number, first); !taken) {
-            return taken;
-        }
+        PARTITA_TRY(take_page(number, first));
         const std::uint64_t pages = load<std::uint32_t>(first.data() + 12);
         if (load<std::uint16_t>(first.data() + 10) != kOverflowPage || pages == 0 || pages > last_page_ ||
             number + pages - 1 > last_page_ || pages * page_size_ - kPageHeaderBytes < size) {
@@ -348,9 +326,7 @@ class Checker {
             return {};
         }
         Buffer value(size);
-        if (auto done = read(number * page_size_ + kPageHeaderBytes, value.data(), value.size()); !done) {
-            return done;
-        }
+        PARTITA_TRY(read(number * page_size_ + kPageHeaderBytes, value.data(), value.size()));
         return take_free_pages(number, value);
     }
 

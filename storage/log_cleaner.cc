@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 #include "storage/batch_cleaner.h"
 #include "storage/batch_scan.h"
 #include "storage/cleaning_rules.h"
@@ -129,17 +130,11 @@ StorageResult<DirtyRange> PartitionLog::dirty_range(TimestampMs now, Offset keep
             if (summaries[i].end_offset <= position.first_dirty_offset || summaries[i].size_bytes == 0) {
                 continue;
             }
-            auto file = list[i]->file();
-            if (!file) {
-                return std::unexpected(std::move(file.error()));
-            }
-            HeaderWalk walk(**file, 0, summaries[i].size_bytes);
-            auto first = walk.next();
-            if (!first) {
-                return std::unexpected(std::move(first.error()));
-            }
-            if (*first) {
-                first_timestamps.back() = (*first)->header.max_timestamp;
+            PARTITA_TRY_ASSIGN(auto file, list[i]->file());
+            HeaderWalk walk(*file, 0, summaries[i].size_bytes);
+            PARTITA_TRY_ASSIGN(auto first, walk.next());
+            if (first) {
+                first_timestamps.back() = first->header.max_timestamp;
             }
         }
     }
@@ -162,29 +157,19 @@ StorageResult<CleaningReport> PartitionLog::clean(const CleaningOptions& options
         return CleaningReport{};
     }
     // What is replaced must be on the device, and so must the aborted transactions that are read along.
-    if (auto synced = sync(); !synced) {
-        return std::unexpected(std::move(synced.error()));
-    }
+    PARTITA_TRY(sync());
     return LogCleaning(*this, *state, options).run();
 }
 
 StorageResult<CleaningReport> LogCleaning::run() {
-    auto range = log_.dirty_range(options_.now, options_.keep_from);
-    if (!range) {
-        return std::unexpected(std::move(range.error()));
-    }
-    range_ = *range;
+    PARTITA_TRY_ASSIGN(range_, log_.dirty_range(options_.now, options_.keep_from));
     report_.first_dirty = report_.clean_until = range_.first_dirty;
     if (range_.first_uncleanable <= range_.first_dirty) {
         return report_;
     }
-    if (auto begun = begin(); !begun) {
-        return std::unexpected(std::move(begun.error()));
-    }
+    PARTITA_TRY(begin());
     const auto done = [&]() -> StorageResult<void> {
-        if (auto noted = note_keys(); !noted) {
-            return noted;
-        }
+        PARTITA_TRY(note_keys());
         std::erase_if(sources_, [&](const Source& source) { return source.summary.base_offset >= covered_until_; });
         BatchCleaner cleaner(
             keys_, producers_,
@@ -198,9 +183,7 @@ StorageResult<CleaningReport> LogCleaning::run() {
             Group group;
             group.sources.assign(next, next + static_cast<std::ptrdiff_t>(length));
             next += static_cast<std::ptrdiff_t>(length);
-            if (auto cleaned = clean_group(group, cleaner); !cleaned) {
-                return cleaned;
-            }
+            PARTITA_TRY(clean_group(group, cleaner));
         }
         const MutexLock lock(state_.core.append_mutex);
         const MutexLock view(state_.core.view_mutex);
@@ -246,22 +229,19 @@ bool LogCleaning::end() {
 
 StorageResult<std::optional<BatchScan::Step>> LogCleaning::next_batch(BatchScan& scan, const Source& source,
                                                                       Offset& behind) const {
-    auto step = scan.next();
-    if (!step) {
-        return std::unexpected(std::move(step.error()));
-    }
-    if (step->found == BatchScan::Found::end) {
+    PARTITA_TRY_ASSIGN(const auto step, scan.next());
+    if (step.found == BatchScan::Found::end) {
         return std::nullopt;
     }
-    if (step->found == BatchScan::Found::bad) {
-        return std::unexpected(damaged(*source.segment, step->position, step->error));
+    if (step.found == BatchScan::Found::bad) {
+        return std::unexpected(damaged(*source.segment, step.position, step.error));
     }
-    const BatchHeader& header = step->batch.header;
+    const BatchHeader& header = step.batch.header;
     if (header.base_offset < behind || header.next_offset() > source.summary.end_offset) {
-        return std::unexpected(damaged(*source.segment, step->position, "its offset is of another place"));
+        return std::unexpected(damaged(*source.segment, step.position, "its offset is of another place"));
     }
     behind = header.next_offset();
-    return *step;
+    return step;
 }
 
 StorageResult<void> LogCleaning::note_keys() {
@@ -274,36 +254,24 @@ StorageResult<void> LogCleaning::note_keys() {
             continue;
         }
         const Offset from = std::max(range_.first_dirty, source.summary.base_offset);
-        auto aborted = aborted_in(from, source.summary.end_offset, begun);
-        if (!aborted) {
-            return std::unexpected(std::move(aborted.error()));
-        }
-        transactions.expect(std::move(*aborted));
+        PARTITA_TRY_ASSIGN(auto aborted, aborted_in(from, source.summary.end_offset, begun));
+        transactions.expect(std::move(aborted));
         begun = source.summary.end_offset;
-        auto file = source.segment->file();
-        if (!file) {
-            return std::unexpected(std::move(file.error()));
-        }
-        auto first = source.segment->find(from, source.summary.size_bytes);
-        if (!first) {
-            return std::unexpected(std::move(first.error()));
-        }
-        BatchScan scan(**file, *first ? (*first)->position : source.summary.size_bytes, source.summary.size_bytes);
+        PARTITA_TRY_ASSIGN(auto file, source.segment->file());
+        PARTITA_TRY_ASSIGN(auto first, source.segment->find(from, source.summary.size_bytes));
+        BatchScan scan(*file, first ? first->position : source.summary.size_bytes, source.summary.size_bytes);
         Offset behind = source.summary.base_offset;
         while (true) {
-            const auto step = next_batch(scan, source, behind);
-            if (!step) {
-                return std::unexpected(step.error());
-            }
-            if (!*step || (*step)->batch.header.base_offset >= range_.first_uncleanable) {
+            PARTITA_TRY_ASSIGN(const auto step, next_batch(scan, source, behind));
+            if (!step || step->batch.header.base_offset >= range_.first_uncleanable) {
                 break;
             }
             if (!may_go_on()) {
                 return std::unexpected(closed_error("the broker stops"));
             }
-            const auto room = note_keys_of((*step)->batch, transactions);
+            const auto room = note_keys_of(step->batch, transactions);
             if (!room) {
-                return std::unexpected(damaged(*source.segment, (*step)->position, BatchError::invalid_record));
+                return std::unexpected(damaged(*source.segment, step->position, BatchError::invalid_record));
             }
             if (!*room) {
                 return {};
@@ -365,20 +333,12 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
         group.cleaned =
             std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, group.base(), kCleanedSuffix);
         for (const std::string_view extension : {".log", ".index", ".timeindex"}) {
-            auto file = file_system().open(path(group.base(), extension, kCleanedSuffix), OpenMode::create_empty);
-            if (!file) {
-                return std::unexpected(std::move(file.error()));
-            }
+            PARTITA_TRY(file_system().open(path(group.base(), extension, kCleanedSuffix), OpenMode::create_empty));
         }
-        if (auto pinned = group.cleaned->pin_files(); !pinned) {
-            return pinned;
-        }
+        PARTITA_TRY(group.cleaned->pin_files());
     }
     Segment& cleaned = *group.cleaned;
-    auto target = cleaned.file();
-    if (!target) {
-        return std::unexpected(std::move(target.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto target, cleaned.file());
     std::vector<std::byte> buffer;
     std::uint64_t written_bytes = 0;
     const auto write_buffer = [&]() -> StorageResult<void> {
@@ -386,37 +346,26 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
             return {};
         }
         const Bytes piece(buffer);
-        if (auto written = (*target)->write_at(written_bytes, std::span(&piece, 1)); !written) {
-            return written;
-        }
+        PARTITA_TRY(target->write_at(written_bytes, std::span(&piece, 1)));
         written_bytes += buffer.size();
         buffer.clear();
         return {};
     };
     for (const Source& source : group.sources) {
-        auto file = source.segment->file();
-        if (!file) {
-            return std::unexpected(std::move(file.error()));
-        }
+        PARTITA_TRY_ASSIGN(auto file, source.segment->file());
         const bool is_last_source = &source == &group.sources.back();
         const bool is_first_of_log = source.segment == sources_.front().segment;
-        auto aborted = aborted_in(source.summary.base_offset, source.summary.end_offset,
-                                  is_first_of_log ? Offset{0} : source.summary.base_offset);
-        if (!aborted) {
-            return std::unexpected(std::move(aborted.error()));
-        }
-        cleaner.transactions().expect(std::move(*aborted));
-        BatchScan scan(**file, 0, source.summary.size_bytes);
+        PARTITA_TRY_ASSIGN(auto aborted, aborted_in(source.summary.base_offset, source.summary.end_offset,
+                                                    is_first_of_log ? Offset{0} : source.summary.base_offset));
+        cleaner.transactions().expect(std::move(aborted));
+        BatchScan scan(*file, 0, source.summary.size_bytes);
         Offset behind = source.summary.base_offset;
         while (true) {
-            const auto next = next_batch(scan, source, behind);
+            PARTITA_TRY_ASSIGN(const auto next, next_batch(scan, source, behind));
             if (!next) {
-                return std::unexpected(next.error());
-            }
-            if (!*next) {
                 break;
             }
-            const std::optional<BatchScan::Step>& step = *next;
+            const std::optional<BatchScan::Step>& step = next;
             if (!may_go_on()) {
                 return std::unexpected(closed_error("the broker stops"));
             }
@@ -438,31 +387,21 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
                 cleaned.publish_size(written_bytes + buffer.size());
             }
             if (buffer.size() >= options_.write_bytes) {
-                if (auto written = write_buffer(); !written) {
-                    return written;
-                }
+                PARTITA_TRY(write_buffer());
             }
         }
     }
-    if (auto written = write_buffer(); !written) {
-        return written;
-    }
+    PARTITA_TRY(write_buffer());
     cleaned.set_last_append(group.sources.back().segment->last_append());
-    if (auto synced = (*target)->sync_data(); !synced) {
-        return synced;
-    }
+    PARTITA_TRY(target->sync_data());
     return write_indexes(group);
 }
 
 StorageResult<void> LogCleaning::write_indexes(Group& group) {
     group.cleaned->complete_time_index();
     for (IndexFile* index : {&group.cleaned->offset_index().file(), &group.cleaned->time_index().file()}) {
-        if (auto written = index->write_pending(); !written) {
-            return written;
-        }
-        if (auto synced = index->sync(); !synced) {
-            return synced;
-        }
+        PARTITA_TRY(index->write_pending());
+        PARTITA_TRY(index->sync());
     }
     return write_aborted(group);
 }
@@ -492,35 +431,25 @@ StorageResult<void> LogCleaning::write_aborted(Group& group) {
         if (state_.core.is_closed_for_appender()) {
             return std::unexpected(closed_error("the log is closed"));
         }
-        auto made = file_system().open(group.aborted->file().path(), OpenMode::create_empty);
-        if (!made) {
-            return std::unexpected(std::move(made.error()));
-        }
-        if (auto pinned = group.aborted->file().pin(); !pinned) {
-            return pinned;
-        }
+        PARTITA_TRY(file_system().open(group.aborted->file().path(), OpenMode::create_empty));
+        PARTITA_TRY(group.aborted->file().pin());
     }
     for (const Source& source : group.sources) {
         if (!source.aborted) {
             continue;
         }
         for (std::size_t next = 0;;) {
-            auto some = source.aborted->read_some(next);
-            if (!some) {
-                return std::unexpected(std::move(some.error()));
-            }
-            if (some->empty()) {
+            PARTITA_TRY_ASSIGN(auto some, source.aborted->read_some(next));
+            if (some.empty()) {
                 break;
             }
-            next += some->size();
-            for (const AbortedTransaction& one : *some) {
+            next += some.size();
+            for (const AbortedTransaction& one : some) {
                 if (!std::ranges::binary_search(group.forgotten, one.last_offset)) {
                     group.aborted->add(one);
                 }
             }
-            if (auto written = group.aborted->file().write_pending(); !written) {
-                return written;
-            }
+            PARTITA_TRY(group.aborted->file().write_pending());
         }
     }
     return group.aborted->file().sync();
@@ -534,9 +463,7 @@ StorageResult<void> LogCleaning::to_swap(Group& group) {
         }
         // Readers who found these segments go on reading them.
         for (const Source& source : group.sources) {
-            if (auto pinned = source.segment->pin_files(); !pinned) {
-                return pinned;
-            }
+            PARTITA_TRY(source.segment->pin_files());
         }
         for (const std::string_view extension : kExtensions) {
             const std::string from = path(group.base(), extension, kCleanedSuffix);

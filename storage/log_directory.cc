@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "protocol/shared_block.h"
+#include "protocol/try.h"
 #include "storage/log_sync.h"
 #include "storage/partition_log_state.h"
 
@@ -32,27 +33,14 @@ std::string LogDirectory::path_of(std::string_view name) const { return join_pat
 
 StorageResult<std::unique_ptr<LogDirectory>> LogDirectory::open(FileSystem& file_system, OpenFiles& open_files,
                                                                 const std::string& path, const Options& options) {
-    if (auto made = file_system.make_directories(path); !made) {
-        return std::unexpected(std::move(made.error()));
-    }
-    auto volume = file_system.open_volume(path);
-    if (!volume) {
-        return std::unexpected(std::move(volume.error()));
-    }
-    auto hold = hold_directory(file_system, path, options.now);
-    if (!hold) {
-        return std::unexpected(std::move(hold.error()));
-    }
-    std::unique_ptr<LogDirectory> directory(
-        new LogDirectory(file_system, open_files, path, std::move(*volume), std::move(*hold)));
-    if (auto done = directory->load_partitions(options); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(file_system.make_directories(path));
+    PARTITA_TRY_ASSIGN(auto volume, file_system.open_volume(path));
+    PARTITA_TRY_ASSIGN(auto hold, hold_directory(file_system, path, options.now));
+    std::unique_ptr<LogDirectory> directory(new LogDirectory(file_system, open_files, path, std::move(volume), std::move(hold)));
+    PARTITA_TRY(directory->load_partitions(options));
     const auto& found = directory->open_report_.partitions;
     if (std::ranges::any_of(found, &RecoveryReport::recovery_point_is_void)) {
-        if (auto done = directory->replace_recovery_points(); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(directory->replace_recovery_points());
     }
     return directory;
 }
@@ -66,37 +54,31 @@ StorageResult<void> LogDirectory::replace_recovery_points() {
 }
 
 StorageResult<void> LogDirectory::load_partitions(const Options& options) {
-    auto listing = list_partitions(environment_.file_system, environment_.directory);
-    if (!listing) {
-        return std::unexpected(std::move(listing.error()));
-    }
-    auto offsets = checkpoints_.read();
-    if (!offsets) {
-        return std::unexpected(std::move(offsets.error()));
-    }
-    open_report_.leftovers = listing->deleted;
+    PARTITA_TRY_ASSIGN(auto listing, list_partitions(environment_.file_system, environment_.directory));
+    PARTITA_TRY_ASSIGN(auto offsets, checkpoints_.read());
+    open_report_.leftovers = listing.deleted;
     {
         const MutexLock lock(mutex_);
         removals_.read();
-        for (std::string& name : listing->deleted) {
+        for (std::string& name : listing.deleted) {
             set_aside_.add_deleted(std::move(name));
         }
     }
-    const std::set<PartitionName> present(listing->partitions.begin(), listing->partitions.end());
-    for (const OffsetCheckpoint* checkpoint : {&offsets->recovery_points, &offsets->log_starts, &offsets->first_dirty}) {
+    const std::set<PartitionName> present(listing.partitions.begin(), listing.partitions.end());
+    for (const OffsetCheckpoint* checkpoint : {&offsets.recovery_points, &offsets.log_starts, &offsets.first_dirty}) {
         for (const auto& [name, offset] : *checkpoint) {
             if (!present.contains(name)) {
-                checkpoints_.note_stale(name, offsets->first_dirty.contains(name));
+                checkpoints_.note_stale(name, offsets.first_dirty.contains(name));
             }
         }
     }
-    take_opened(open_partitions(environment_, std::move(listing->partitions), *offsets,
+    take_opened(open_partitions(environment_, std::move(listing.partitions), offsets,
                                 {.threads = options.recovery_threads,
                                  .config = options.default_config,
                                  .was_clean = hold_.was_clean,
                                  .is_foreign = hold_.is_foreign,
                                  .now = options.now}),
-                *offsets);
+                offsets);
     return {};
 }
 
@@ -119,11 +101,8 @@ void LogDirectory::take_opened(std::vector<OpenedPartition> opened, const Checkp
 
 StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::claim(std::shared_ptr<const LogTopic> topic, PartitionIndex partition,
                                                                  std::shared_ptr<const LogConfig> config, Unreadable unreadable) {
-    auto claimed = claim_range(topic, partition, {partition.value + 1}, config, unreadable);
-    if (!claimed) {
-        return std::unexpected(std::move(claimed.error()));
-    }
-    return std::move(claimed->front());
+    PARTITA_TRY_ASSIGN(auto claimed, claim_range(topic, partition, {partition.value + 1}, config, unreadable));
+    return std::move(claimed.front());
 }
 
 StorageResult<std::vector<std::shared_ptr<PartitionLog>>> LogDirectory::claim_range(
@@ -189,9 +168,7 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
         if (!is_made_now) {
             return std::unexpected(*error);
         }
-        if (auto done = set_aside_.as_stray(directory, true); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(set_aside_.as_stray(directory, true));
         checkpoints_.note_stale(name, true);
         found_.erase(name);
         return nullptr;
@@ -205,22 +182,16 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
         case FoundFor::another_topic: {
             log->mark_deleted();
             note_gone(*log);
-            auto done =
-                removals_.contains(log->topic().id) ? set_aside_.for_deletion(directory) : set_aside_.as_stray(directory, false);
-            if (!done) {
-                return std::unexpected(std::move(done.error()));
-            }
+            PARTITA_TRY(removals_.contains(log->topic().id) ? set_aside_.for_deletion(directory)
+                                                            : set_aside_.as_stray(directory, false));
             found_.erase(name);
             return nullptr;
         }
         case FoundFor::this_topic_unnamed: {
             // At a start. What was in the directory before is never to be taken for something that was cut off.
             const std::string text = partition_metadata_text(topic->id);
-            auto written = replace_file(environment_.file_system, join_path(path_of(directory), kPartitionMetadataFileName),
-                                        as_bytes(text), true);
-            if (!written) {
-                return std::unexpected(std::move(written.error()));
-            }
+            PARTITA_TRY(replace_file(environment_.file_system, join_path(path_of(directory), kPartitionMetadataFileName),
+                                     as_bytes(text), true));
             break;
         }
         case FoundFor::this_topic:
@@ -272,9 +243,7 @@ StorageResult<void> LogDirectory::remove_announced() {
     for (const std::shared_ptr<PartitionLog>& log : announced) {
         log->mark_deleted();
         note_gone(*log);
-        if (auto done = set_aside_.for_deletion(log->directory_name()); !done) {
-            return done;
-        }
+        PARTITA_TRY(set_aside_.for_deletion(log->directory_name()));
         found_.erase({log->topic().name, log->partition().value});
     }
     removals_.conclude_all();
@@ -405,18 +374,12 @@ StorageResult<void> LogDirectory::write_cleaner_checkpoint() {
 
 StorageResult<void> LogDirectory::close() {
     const auto logs = select_logs([](const PartitionLog&) { return true; });
-    if (auto closed = sync_logs(*volume_, logs, LogSync::Purpose::close); !closed) {
-        return closed;
-    }
+    PARTITA_TRY(sync_logs(*volume_, logs, LogSync::Purpose::close));
     // The next start takes a clean mark for the word that the directory is durable.
     if (environment_.name_unsynced) {
-        if (auto synced = environment_.sync_names(); !synced) {
-            return synced;
-        }
+        PARTITA_TRY(environment_.sync_names());
     }
-    if (auto written = write_checkpoints(); !written) {
-        return written;
-    }
+    PARTITA_TRY(write_checkpoints());
     {
         const MutexLock lock(mutex_);
         // Partitions that failed to open were not looked at: the next start must do so.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 #include "storage/log_sync.h"
 
 namespace partita {
@@ -147,11 +148,8 @@ void LogFlusher::serve(const Group& group) {
         if (const auto failed = failure()) {
             return std::unexpected(*failed);
         }
-        const auto first = serve_first();
-        if (!first) {
-            return std::unexpected(first.error());
-        }
-        if (*first && !group.logs.contains(first_)) {
+        PARTITA_TRY_ASSIGN(const auto first, serve_first());
+        if (first && !group.logs.contains(first_)) {
             ++syncs;
         }
         std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
@@ -190,11 +188,8 @@ void LogFlusher::serve(Waiting& waiting) {
             return waiting.log->log_end_offset();
         }
         if (waiting.log != first_) {
-            const auto first = serve_first();
-            if (!first) {
-                return std::unexpected(first.error());
-            }
-            if (*first) {
+            PARTITA_TRY_ASSIGN(const auto first, serve_first());
+            if (first) {
                 ++syncs;
             }
         }

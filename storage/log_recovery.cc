@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 #include "storage/batch_scan.h"
 #include "storage/partition_log_appender.h"
 #include "storage/producer_snapshot.h"
@@ -21,19 +22,14 @@ StorageResult<void> copy_range(File& from, std::uint64_t position, std::uint64_t
     std::uint64_t written = 0;
     while (position < end) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), end - position));
-        const auto count = from.read_at(position, MutableBytes(buffer.data(), wanted));
-        if (!count) {
-            return std::unexpected(count.error());
-        }
-        if (*count == 0) {
+        PARTITA_TRY_ASSIGN(const auto count, from.read_at(position, MutableBytes(buffer.data(), wanted)));
+        if (count == 0) {
             break;
         }
-        const Bytes piece(buffer.data(), *count);
-        if (auto done = to.write_at(written, std::span(&piece, 1)); !done) {
-            return done;
-        }
-        position += *count;
-        written += *count;
+        const Bytes piece(buffer.data(), count);
+        PARTITA_TRY(to.write_at(written, std::span(&piece, 1)));
+        position += count;
+        written += count;
     }
     return to.sync_data();
 }
@@ -51,17 +47,11 @@ std::string LogRecovery::path(Offset base, std::string_view extension) const {
 }
 
 StorageResult<LogRecovery::Files> LogRecovery::list_files() {
-    const auto swaps = finish_swaps(file_system_, *state_->directory);
-    if (!swaps) {
-        return std::unexpected(swaps.error());
-    }
-    report_.finished_swaps += *swaps;
-    auto entries = file_system_.list(*state_->directory);
-    if (!entries) {
-        return std::unexpected(std::move(entries.error()));
-    }
+    PARTITA_TRY_ASSIGN(const auto swaps, finish_swaps(file_system_, *state_->directory));
+    report_.finished_swaps += swaps;
+    PARTITA_TRY_ASSIGN(auto entries, file_system_.list(*state_->directory));
     Files files;
-    for (const DirectoryEntry& entry : *entries) {
+    for (const DirectoryEntry& entry : entries) {
         const std::string_view name = entry.name;
         if (const auto base = parse_segment_file_name(name, ".log")) {
             files.segments.push_back(*base);
@@ -89,10 +79,7 @@ StorageResult<RecoveryReport> LogRecovery::run() {
     state_->assume_unpublished();
     report_.directory = log_.directory_name();
     report_.was_clean = hints_.clean;
-    auto files = list_files();
-    if (!files) {
-        return std::unexpected(std::move(files.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto files, list_files());
     state_->directory_made = true;
     // A clean stop wrote the checkpoint files after everything else.
     if (report_.is_newer_than_checkpoint && !hints_.clean) {
@@ -106,24 +93,14 @@ StorageResult<RecoveryReport> LogRecovery::run() {
         state_->names_unsynced = true;
         state_->parent_unsynced = true;
     }
-    if (auto done = load_epochs(*files); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
-    if (auto done = load_aborted(*files); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
-    if (auto done = load_producers(*files); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
-    if (auto done = open_segments(*files); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(load_epochs(files));
+    PARTITA_TRY(load_aborted(files));
+    PARTITA_TRY(load_producers(files));
+    PARTITA_TRY(open_segments(files));
     if (!hints_.clean && end_ < hints_.recovery_point) {
         return start_over();
     }
-    if (auto done = finish(*files); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(finish(files));
     return std::move(report_);
 }
 
@@ -140,11 +117,9 @@ StorageResult<RecoveryReport> LogRecovery::start_over() {
 StorageResult<void> LogRecovery::load_epochs(const Files& files) {
     state_->assume_unpublished();
     if (files.has_epochs) {
-        auto text = read_whole_file(file_system_, join_path(*state_->directory, kLeaderEpochFileName), kLargestCheckpointFile);
-        if (!text) {
-            return std::unexpected(std::move(text.error()));
-        }
-        if (auto epochs = LeaderEpochs::parse(*text)) {
+        PARTITA_TRY_ASSIGN(auto text, read_whole_file(file_system_, join_path(*state_->directory, kLeaderEpochFileName),
+                                                      kLargestCheckpointFile));
+        if (auto epochs = LeaderEpochs::parse(text)) {
             state_->shown.epochs = std::move(*epochs);
             return {};
         }
@@ -159,20 +134,15 @@ StorageResult<void> LogRecovery::load_aborted(const Files& files) {
         const auto segment = std::ranges::lower_bound(files.segments, base);
         if (segment == files.segments.end() || *segment != base) {
             // Of a segment that is gone: nobody may take it for that of another one.
-            if (auto done = file_system_.remove(path(base, ".txnindex")); !done) {
-                return done;
-            }
+            PARTITA_TRY(file_system_.remove(path(base, ".txnindex")));
             continue;
         }
         const bool is_last = segment + 1 == files.segments.end();
         const Offset next_base = is_last ? Offset{std::numeric_limits<std::int64_t>::max()} : *(segment + 1);
         auto index = std::make_shared<AbortedIndex>(log_.environment.open_files, path(base, ".txnindex"), base);
-        const auto loaded = index->load(hints_.clean, next_base, trusted_end_);
-        if (!loaded) {
-            return std::unexpected(loaded.error());
-        }
-        if (loaded->damaged_from) {
-            aborted_from_ = std::min(aborted_from_, *loaded->damaged_from);
+        PARTITA_TRY_ASSIGN(const auto loaded, index->load(hints_.clean, next_base, trusted_end_));
+        if (loaded.damaged_from) {
+            aborted_from_ = std::min(aborted_from_, *loaded.damaged_from);
             ++report_.rebuilt_indexes;
         }
         aborted_.emplace(base, std::move(index));
@@ -186,15 +156,11 @@ StorageResult<void> LogRecovery::write_found_aborted() {
         return {};
     }
     for (const auto& segment : state_->shown.segments) {
-        if (auto written = state_->write_aborted(*segment); !written) {
-            return written;
-        }
+        PARTITA_TRY(state_->write_aborted(*segment));
         if (!segment->aborted()) {
             continue;
         }
-        if (auto synced = segment->aborted()->file().sync(); !synced) {
-            return synced;
-        }
+        PARTITA_TRY(segment->aborted()->file().sync());
     }
     return {};
 }
@@ -217,11 +183,8 @@ StorageResult<void> LogRecovery::load_producers(const Files& files) {
         if (!files.segments.empty() && offset < files.segments.front()) {
             break;
         }
-        auto text = read_whole_file(file_system_, path(offset, ".snapshot"), kLargestCheckpointFile);
-        if (!text) {
-            return std::unexpected(std::move(text.error()));
-        }
-        auto entries = decode_producer_snapshot(as_bytes(*text));
+        PARTITA_TRY_ASSIGN(auto text, read_whole_file(file_system_, path(offset, ".snapshot"), kLargestCheckpointFile));
+        auto entries = decode_producer_snapshot(as_bytes(text));
         if (!entries) {
             continue;
         }
@@ -246,15 +209,10 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         auto segment = std::make_shared<Segment>(log_.environment.open_files, state_->directory, bases[i]);
         segment->set_created(hints_.now);
         segment->set_last_append(hints_.now);
-        const auto size = file_system_.file_size(segment->log_path());
-        if (!size) {
-            return std::unexpected(size.error());
-        }
-        segment->publish_size(*size);
+        PARTITA_TRY_ASSIGN(const auto size, file_system_.file_size(segment->log_path()));
+        segment->publish_size(size);
         for (IndexFile* index : {&segment->offset_index().file(), &segment->time_index().file()}) {
-            if (auto loaded = index->load(hints_.clean); !loaded) {
-                return std::unexpected(std::move(loaded.error()));
-            }
+            PARTITA_TRY(index->load(hints_.clean));
         }
         if (const auto aborted = aborted_.find(bases[i]); aborted != aborted_.end()) {
             segment->set_aborted(aborted->second);
@@ -262,42 +220,28 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         state_->shown.segments.push_back(segment);
         ++report_.segments;
         if (!is_last && next_base <= look_from) {
-            auto accepted = accept_unread(*segment, next_base);
-            if (!accepted) {
-                return std::unexpected(std::move(accepted.error()));
-            }
-            if (*accepted) {
+            PARTITA_TRY_ASSIGN(auto accepted, accept_unread(*segment, next_base));
+            if (accepted) {
                 end_ = next_base;
                 continue;
             }
         }
         end_ = std::max(end_, bases[i]);
-        auto start = prune_indexes(*segment, next_base);
-        if (!start) {
-            return std::unexpected(std::move(start.error()));
-        }
-        auto whole = walk(*segment);
-        if (!whole) {
-            return std::unexpected(std::move(whole.error()));
-        }
+        PARTITA_TRY(prune_indexes(*segment, next_base));
+        PARTITA_TRY_ASSIGN(auto whole, walk(*segment));
         if (!hints_.clean) {
             // Frees what a killed process had reserved behind the end.
-            auto file = segment->file();
-            if (!file) {
-                return std::unexpected(std::move(file.error()));
-            }
-            if (auto trimmed = (*file)->truncate(segment->size_bytes()); !trimmed) {
-                return trimmed;
-            }
+            PARTITA_TRY_ASSIGN(auto file, segment->file());
+            PARTITA_TRY(file->truncate(segment->size_bytes()));
         }
-        const bool lost_end = *whole && !is_last && end_ < next_base && !may_end_early(next_base);
+        const bool lost_end = whole && !is_last && end_ < next_base && !may_end_early(next_base);
         if (lost_end) {
             report_.cut_segment = segment_file_name(bases[i], ".log");
             report_.cut_position = segment->size_bytes();
             report_.cut_kind = CutKind::damage;
             report_.cut_reason = "the segment ends before the next one begins";
         }
-        if (!*whole || lost_end) {
+        if (!whole || lost_end) {
             return set_later_segments_aside(bases, i + 1);
         }
         if (!is_last) {
@@ -328,22 +272,17 @@ bool LogRecovery::may_end_early(Offset next_base) const {
 }
 
 StorageResult<bool> LogRecovery::accept_unread(Segment& segment, Offset next_base) {
-    const auto last = segment.offset_index().last_entry();
-    if (!last) {
-        return std::unexpected(last.error());
-    }
-    if (*last) {
-        const bool plausible = (*last)->offset >= segment.base_offset() && (*last)->offset < next_base && (*last)->position > 0 &&
-                               (*last)->position < segment.size_bytes();
+    PARTITA_TRY_ASSIGN(const auto last, segment.offset_index().last_entry());
+    if (last) {
+        const bool plausible = last->offset >= segment.base_offset() && last->offset < next_base && last->position > 0 &&
+                               last->position < segment.size_bytes();
         if (!plausible) {
             return false;
         }
     } else if (segment.size_bytes() > 2 * static_cast<std::uint64_t>(config_->index_interval_bytes)) {
         return false;
     }
-    if (auto loaded = segment.time_index().reload_last(); !loaded) {
-        return std::unexpected(std::move(loaded.error()));
-    }
+    PARTITA_TRY(segment.time_index().reload_last());
     const TimestampOffset newest = segment.time_index().last();
     if (newest.offset < segment.base_offset() || newest.offset >= next_base) {
         return false;
@@ -352,97 +291,65 @@ StorageResult<bool> LogRecovery::accept_unread(Segment& segment, Offset next_bas
     return true;
 }
 
-StorageResult<std::uint64_t> LogRecovery::prune_indexes(Segment& segment, Offset next_base) {
+StorageResult<void> LogRecovery::prune_indexes(Segment& segment, Offset next_base) {
     OffsetIndex& offsets = segment.offset_index();
     TimeIndex& times = segment.time_index();
     const std::size_t before = offsets.file().count();
     const std::size_t times_before = times.file().count();
-    auto keep = offsets.plausible_entries(segment.size_bytes());
-    if (!keep) {
-        return std::unexpected(std::move(keep.error()));
-    }
-    if (*keep < before) {
+    PARTITA_TRY_ASSIGN(auto keep, offsets.plausible_entries(segment.size_bytes()));
+    if (keep < before) {
         report_.recovery_point_is_void = true;
     }
-    if (auto done = offsets.file().truncate(*keep); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(offsets.file().truncate(keep));
     const Offset believed_end = std::min(trusted_end_, next_base);
-    auto keep_times = times.plausible_entries(believed_end);
-    if (!keep_times) {
-        return std::unexpected(std::move(keep_times.error()));
-    }
-    if (auto done = times.file().truncate(*keep_times); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto keep_times, times.plausible_entries(believed_end));
+    PARTITA_TRY(times.file().truncate(keep_times));
 
     // Below the recovery point both are whole. Where nothing of the time index is left there was no such point, and it
     // cannot be made anew from its own end on, so the walk starts where it stops.
     Offset last_wanted = believed_end - 1;
-    if (*keep_times == 0) {
-        if (auto done = times.reload_last(); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+    if (keep_times == 0) {
+        PARTITA_TRY(times.reload_last());
         last_wanted = std::min(last_wanted, times.last().offset);
     }
-    keep = offsets.count_up_to(last_wanted);
-    if (!keep) {
-        return std::unexpected(std::move(keep.error()));
-    }
+    PARTITA_TRY_ASSIGN(keep, offsets.count_up_to(last_wanted));
     OffsetPosition last{segment.base_offset(), 0};
-    if (*keep > 0) {
-        auto entry = offsets.entry(*keep - 1);
-        if (!entry) {
-            return std::unexpected(std::move(entry.error()));
-        }
-        last = *entry;
+    if (keep > 0) {
+        PARTITA_TRY_ASSIGN(last, offsets.entry(keep - 1));
         // The newest believed entry must lead to a batch, else none of them is believed.
-        auto file = segment.file();
-        if (!file) {
-            return std::unexpected(std::move(file.error()));
-        }
-        HeaderWalk at(**file, last.position, segment.size_bytes());
+        PARTITA_TRY_ASSIGN(auto file, segment.file());
+        HeaderWalk at(*file, last.position, segment.size_bytes());
         const auto placed = at.next();
         if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
             return std::unexpected(placed.error());
         }
         if (!placed || !*placed || (*placed)->header.last_offset() != last.offset) {
-            *keep = 0;
+            keep = 0;
         }
     }
-    if (*keep == 0) {
+    if (keep == 0) {
         last = {segment.base_offset(), 0};
         if (!hints_.clean || before > 0) {
-            *keep_times = 0;
+            keep_times = 0;
         }
     }
-    if (*keep < before) {
+    if (keep < before) {
         ++report_.rebuilt_indexes;
     }
-    if (auto done = offsets.file().truncate(*keep); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
-    if (auto done = times.file().truncate(*keep_times); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
-    if (*keep < before || *keep_times < times_before) {
+    PARTITA_TRY(offsets.file().truncate(keep));
+    PARTITA_TRY(times.file().truncate(keep_times));
+    if (keep < before || keep_times < times_before) {
         // Dropped entries must not come back after a power loss, when new batches have their offsets.
-        if (auto done = offsets.file().sync(); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
-        if (auto done = times.file().sync(); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(offsets.file().sync());
+        PARTITA_TRY(times.file().sync());
     }
-    if (auto done = times.reload_last(); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(times.reload_last());
     if (times.last().timestamp != kNoTimestamp) {
         segment.set_max_timestamp(times.last());
     }
     indexed_until_ = last.position;
-    has_index_entry_ = *keep > 0;
-    return last.position;
+    has_index_entry_ = keep > 0;
+    return {};
 }
 
 StorageResult<bool> LogRecovery::walk(Segment& segment) {
@@ -451,33 +358,24 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
     if (size == 0) {
         return true;
     }
-    auto file = segment.file();
-    if (!file) {
-        return std::unexpected(std::move(file.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto file, segment.file());
     std::uint64_t position = has_index_entry_ ? indexed_until_ : 0;
     if (state_->epochs_unwritten) {
         position = 0;
     } else if (replay_from_ < end_ || replay_from_ < trusted_end_) {
-        auto entry = segment.offset_index().lookup(replay_from_);
-        if (!entry) {
-            return std::unexpected(std::move(entry.error()));
-        }
-        position = std::min<std::uint64_t>(position, entry->position);
+        PARTITA_TRY_ASSIGN(auto entry, segment.offset_index().lookup(replay_from_));
+        position = std::min<std::uint64_t>(position, entry.position);
     }
     segment.set_bytes_since_index_entry(0);
     bool is_first = true;
     const auto bad = [&](std::uint64_t at, BatchError error) -> StorageResult<bool> {
         const bool is_torn = error == BatchError::truncated;
-        auto done = cut(segment, at, std::string(batch_error_text(error)), is_torn);
-        if (!done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(cut(segment, at, std::string(batch_error_text(error)), is_torn));
         return false;
     };
     // Below the trusted end headers are enough; a header that is not one makes us careful from there on.
     if (trusted_end_ > segment.base_offset()) {
-        HeaderWalk headers(**file, position, size);
+        HeaderWalk headers(*file, position, size);
         while (true) {
             auto placed = headers.next();
             if (!placed && placed.error().kind != StorageError::Kind::corrupt) {
@@ -493,9 +391,7 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
             if (is_first && batch.position > 0) {
                 end_ = batch.header.base_offset;
             }
-            if (auto done = take(segment, batch.header, batch.position, std::nullopt); !done) {
-                return std::unexpected(std::move(done.error()));
-            }
+            PARTITA_TRY(take(segment, batch.header, batch.position, std::nullopt));
             position = batch.position + batch.header.size_bytes();
             is_first = false;
         }
@@ -503,29 +399,24 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
             return true;
         }
     }
-    BatchScan scan(**file, position, size);
+    BatchScan scan(*file, position, size);
     while (true) {
-        auto step = scan.next();
-        if (!step) {
-            return std::unexpected(std::move(step.error()));
-        }
-        if (step->found == BatchScan::Found::end) {
+        PARTITA_TRY_ASSIGN(auto step, scan.next());
+        if (step.found == BatchScan::Found::end) {
             return true;
         }
-        if (step->found == BatchScan::Found::bad) {
-            return bad(step->position, step->error);
+        if (step.found == BatchScan::Found::bad) {
+            return bad(step.position, step.error);
         }
-        const BatchHeader& header = step->batch.header;
+        const BatchHeader& header = step.batch.header;
         if (!can_follow(segment, header, is_first)) {
-            return bad(step->position, BatchError::invalid_offset_delta);
+            return bad(step.position, BatchError::invalid_offset_delta);
         }
         report_.scanned_bytes += header.size_bytes();
-        if (is_first && step->position > 0) {
+        if (is_first && step.position > 0) {
             end_ = header.base_offset;
         }
-        if (auto done = take(segment, header, step->position, step->batch.bytes); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(take(segment, header, step.position, step.batch.bytes));
         is_first = false;
     }
 }
@@ -562,15 +453,9 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
     std::vector<std::byte> copy;
     if (header.attributes.is_control()) {
         if (!bytes) {
-            auto file = segment.file();
-            if (!file) {
-                return std::unexpected(std::move(file.error()));
-            }
+            PARTITA_TRY_ASSIGN(auto file, segment.file());
             copy.resize(header.size_bytes());
-            const auto count = (*file)->read_at(position, copy);
-            if (!count) {
-                return std::unexpected(count.error());
-            }
+            PARTITA_TRY(file->read_at(position, copy));
             bytes = Bytes(copy);
         }
         marker = parse_control_marker({header, *bytes});
@@ -592,65 +477,43 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
 }
 
 StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, std::string reason, bool is_truncated_tail) {
-    auto file = segment.file();
-    if (!file) {
-        return std::unexpected(std::move(file.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto file, segment.file());
     const std::uint64_t size = segment.size_bytes();
-    auto tail = inspect_damaged_tail(**file, position, size, end_);
-    if (!tail) {
-        return std::unexpected(std::move(tail.error()));
-    }
-    const bool worth_keeping = !tail->all_zero && (tail->holds_batches || !is_truncated_tail);
+    PARTITA_TRY_ASSIGN(auto tail, inspect_damaged_tail(*file, position, size, end_));
+    const bool worth_keeping = !tail.all_zero && (tail.holds_batches || !is_truncated_tail);
     if (worth_keeping) {
         const std::string name = segment_file_name(segment.base_offset(), ".log") + "." + std::to_string(position) + ".corrupt";
-        auto aside = file_system_.open(join_path(*state_->directory, name), OpenMode::create_empty);
-        if (!aside) {
-            return std::unexpected(std::move(aside.error()));
-        }
-        if (auto done = copy_range(**file, position, size, **aside); !done) {
-            return done;
-        }
+        PARTITA_TRY_ASSIGN(auto aside, file_system_.open(join_path(*state_->directory, name), OpenMode::create_empty));
+        PARTITA_TRY(copy_range(*file, position, size, *aside));
         report_.set_aside.push_back(name);
     }
     report_.cut_segment = segment_file_name(segment.base_offset(), ".log");
     report_.cut_position = position;
     report_.cut_bytes += size - position;
-    report_.cut_kind = tail->all_zero ? CutKind::zeros : worth_keeping ? CutKind::damage : CutKind::torn_batch;
+    report_.cut_kind = tail.all_zero ? CutKind::zeros : worth_keeping ? CutKind::damage : CutKind::torn_batch;
     report_.cut_reason = report_.cut_kind == CutKind::zeros        ? "zeros"
                          : report_.cut_kind == CutKind::torn_batch ? "torn batch"
                                                                    : reason;
-    if (auto done = (*file)->truncate(position); !done) {
-        return done;
-    }
+    PARTITA_TRY(file->truncate(position));
     segment.publish_size(position);
     // Durable before anything is appended: else a power loss could bring the cut bytes back in the place of
     // newer batches with the same offsets.
-    return (*file)->sync_data();
+    return file->sync_data();
 }
 
 StorageResult<void> LogRecovery::set_later_segments_aside(const std::vector<Offset>& bases, std::size_t first) {
     for (std::size_t i = first; i < bases.size(); ++i) {
         const std::string name = segment_file_name(bases[i], ".log");
-        const auto size = file_system_.file_size(path(bases[i], ".log"));
-        if (!size) {
-            return std::unexpected(size.error());
-        }
-        if (*size == 0) {
-            if (auto done = file_system_.remove(path(bases[i], ".log")); !done) {
-                return done;
-            }
+        PARTITA_TRY_ASSIGN(const auto size, file_system_.file_size(path(bases[i], ".log")));
+        if (size == 0) {
+            PARTITA_TRY(file_system_.remove(path(bases[i], ".log")));
         } else {
-            if (auto done = file_system_.rename(path(bases[i], ".log"), path(bases[i], ".log.corrupt")); !done) {
-                return done;
-            }
-            report_.cut_bytes += *size;
+            PARTITA_TRY(file_system_.rename(path(bases[i], ".log"), path(bases[i], ".log.corrupt")));
+            report_.cut_bytes += size;
             report_.set_aside.push_back(name + ".corrupt");
         }
         for (const std::string_view extension : {".index", ".timeindex", ".txnindex"}) {
-            if (auto done = file_system_.remove(path(bases[i], extension)); !done) {
-                return done;
-            }
+            PARTITA_TRY(file_system_.remove(path(bases[i], extension)));
         }
     }
     return file_system_.sync_directory(*state_->directory);
@@ -673,23 +536,15 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     }
     if (state_->shown.epochs.truncate_from_end(end_)) {
         state_->epochs_unwritten = true;
-        if (auto done = state_->write_epochs(file_system_); !done) {
-            return done;
-        }
+        PARTITA_TRY(state_->write_epochs(file_system_));
     }
     if (forgot) {
-        if (auto done = file_system_.sync_directory(*state_->directory); !done) {
-            return done;
-        }
+        PARTITA_TRY(file_system_.sync_directory(*state_->directory));
     }
     if (!state_->shown.segments.empty() && state_->shown.active().aborted()) {
-        if (auto done = state_->shown.active().aborted()->truncate(end_); !done) {
-            return done;
-        }
+        PARTITA_TRY(state_->shown.active().aborted()->truncate(end_));
     }
-    if (auto done = write_found_aborted(); !done) {
-        return done;
-    }
+    PARTITA_TRY(write_found_aborted());
     const Offset first = state_->shown.segments.empty() ? Offset{0} : state_->shown.segments.front()->base_offset();
     const Offset start = std::max(hints_.log_start_offset, first);
     log_.log_start = start.value;
@@ -717,11 +572,8 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     if (!state_->shown.segments.empty()) {
         Segment& active = state_->shown.active();
         if (active.size_bytes() > 0) {
-            auto file = active.file();
-            if (!file) {
-                return std::unexpected(std::move(file.error()));
-            }
-            HeaderWalk walk(**file, 0, active.size_bytes());
+            PARTITA_TRY_ASSIGN(auto file, active.file());
+            HeaderWalk walk(*file, 0, active.size_bytes());
             auto placed = walk.next();
             if (placed && *placed) {
                 active.set_rolling_timestamp((*placed)->header.max_timestamp);
@@ -734,9 +586,7 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     // A start above everything that survived: the log goes on there, in a segment of that name.
     const bool needs_segment = state_->shown.segments.empty() ? start > Offset{0} : end_ < start;
     if (needs_segment) {
-        if (auto done = appender.roll(hints_.now); !done) {
-            return done;
-        }
+        PARTITA_TRY(appender.roll(hints_.now));
     }
     appender.publish_last_stable_offset();
     const MutexLock view(log_.view_mutex);

@@ -61,8 +61,8 @@ class LogRecovery {
     [[nodiscard]] bool may_end_early(Offset next_base) const;
     /// True when the offsets of the batch may be the next ones of the segment.
     [[nodiscard]] bool can_follow(const Segment& segment, const BatchHeader& header, bool is_first) const;
-    /// Drops index entries that cannot be trusted; returns the position to walk from.
-    [[nodiscard]] StorageResult<std::uint64_t> prune_indexes(Segment& segment, Offset next_base);
+    /// Drops index entries that cannot be trusted; `indexed_until_` says from where to walk.
+    [[nodiscard]] StorageResult<void> prune_indexes(Segment& segment, Offset next_base);
     /// Walks to the end of the segment, or to the first bad batch and cuts the log there. False when it was cut.
     [[nodiscard]] StorageResult<bool> walk(Segment& segment);
     [[nodiscard]] StorageResult<void> take(Segment& segment, const BatchHeader& header, std::uint64_t position,

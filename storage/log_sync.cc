@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 #include "storage/partition_log_appender.h"
 #include "storage/partition_log_state.h"
 
@@ -52,10 +53,7 @@ StorageResult<void> LogSync::choose() {
     active_->close_idle_window();
     state_.note_window(*active_);
     choose_segments();
-    const auto written = purpose_ == Purpose::close ? write_caches_for_good() : write_caches();
-    if (!written) {
-        return written;
-    }
+    PARTITA_TRY(purpose_ == Purpose::close ? write_caches_for_good() : write_caches());
     if (is_to_be_trusted() && std::exchange(state_.epochs_unwritten, false)) {
         epochs_text_ = state_.shown_for_appender().epochs.to_text();
     }
@@ -137,31 +135,19 @@ StorageResult<void> LogSync::write_aborted(Segment& segment) {
 
 StorageResult<void> LogSync::write_caches_of_checkpoint() {
     checkpointed_bytes_ = state_.bytes_since_checkpoint.load(std::memory_order_relaxed);
-    if (auto done = write_index(active_->offset_index().file()); !done) {
-        return done;
-    }
-    if (auto done = write_index(active_->time_index().file()); !done) {
-        return done;
-    }
+    PARTITA_TRY(write_index(active_->offset_index().file()));
+    PARTITA_TRY(write_index(active_->time_index().file()));
     sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
     return state_.write_snapshot(file_system(), end_);
 }
 
 StorageResult<void> LogSync::write_caches_for_good() {
     active_->complete_time_index();
-    if (auto done = active_->trim(); !done) {
-        return done;
-    }
+    PARTITA_TRY(active_->trim());
     for (const auto& segment : state_.shown_for_appender().segments) {
-        if (auto done = write_index(segment->offset_index().file()); !done) {
-            return done;
-        }
-        if (auto done = write_index(segment->time_index().file()); !done) {
-            return done;
-        }
-        if (auto done = write_aborted(*segment); !done) {
-            return done;
-        }
+        PARTITA_TRY(write_index(segment->offset_index().file()));
+        PARTITA_TRY(write_index(segment->time_index().file()));
+        PARTITA_TRY(write_aborted(*segment));
     }
     sync_active_indexes_ = active_->offset_index().file().has_unsynced() || active_->time_index().file().has_unsynced();
     return state_.write_snapshot(file_system(), end_);
@@ -185,13 +171,9 @@ StorageResult<void> LogSync::write_back() {
 }
 
 StorageResult<void> LogSync::sync_content() {
-    if (auto sent = write_back(); !sent) {
-        return sent;
-    }
+    PARTITA_TRY(write_back());
     for (const auto& aborted : aborted_) {
-        if (auto synced = aborted->file().sync(); !synced) {
-            return synced;
-        }
+        PARTITA_TRY(aborted->file().sync());
     }
     for (const auto& segment : unsynced_) {
         auto synced = sync_segment(*segment);
@@ -200,16 +182,10 @@ StorageResult<void> LogSync::sync_content() {
         }
     }
     if (sync_active_indexes_) {
-        if (auto synced = active_->offset_index().file().sync(); !synced) {
-            return synced;
-        }
-        if (auto synced = active_->time_index().file().sync(); !synced) {
-            return synced;
-        }
+        PARTITA_TRY(active_->offset_index().file().sync());
+        PARTITA_TRY(active_->time_index().file().sync());
     }
-    if (auto synced = sync_identity(); !synced) {
-        return synced;
-    }
+    PARTITA_TRY(sync_identity());
     return stage_epochs(true);
 }
 
@@ -229,20 +205,13 @@ StorageResult<void> LogSync::sync_identity() {
 }
 
 StorageResult<void> LogSync::sync_segment(Segment& segment) {
-    auto file = segment.file();
-    if (!file) {
-        return std::unexpected(std::move(file.error()));
-    }
-    if (auto synced = (*file)->sync_data(); !synced) {
-        return synced;
-    }
+    PARTITA_TRY_ASSIGN(auto file, segment.file());
+    PARTITA_TRY(file->sync_data());
     if (&segment == active_.get()) {
         return {};
     }
     // A sealed segment's indexes are believed at the next start, so they become durable with it.
-    if (auto synced = segment.offset_index().file().sync(); !synced) {
-        return synced;
-    }
+    PARTITA_TRY(segment.offset_index().file().sync());
     return segment.time_index().file().sync();
 }
 

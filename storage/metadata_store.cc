@@ -14,6 +14,7 @@
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
 #include "protocol/random_bytes.h"
+#include "protocol/try.h"
 #include "storage/file_system.h"
 #include "storage/lmdb_check.h"
 #include "storage/metadata_rows.h"
@@ -155,26 +156,17 @@ StorageResult<std::unique_ptr<MetadataStore>> MetadataStore::open(const std::str
                                                                   const MetadataStoreOptions& options) {
     PosixFileSystem files;
     std::unique_ptr<MetadataStore> store(new MetadataStore(directory, options));
-    const auto exists = files.exists(store->path_);
+    PARTITA_TRY_ASSIGN(const auto exists, files.exists(store->path_));
     if (!exists) {
-        return std::unexpected(exists.error());
-    }
-    if (!*exists) {
         return store;
     }
-    if (auto opened = store->open_file(); !opened) {
-        return std::unexpected(opened.error());
-    }
+    PARTITA_TRY(store->open_file());
     return store;
 }
 
 StorageResult<void> MetadataStore::open_file() {
-    if (auto checked = check_lmdb_file(path_, options_.verify_pages); !checked) {
-        return std::unexpected(checked.error());
-    }
-    if (auto opened = open_environment(); !opened) {
-        return opened;
-    }
+    PARTITA_TRY(check_lmdb_file(path_, options_.verify_pages));
+    PARTITA_TRY(open_environment());
     return open_tables();
 }
 
@@ -183,34 +175,18 @@ StorageResult<void> MetadataStore::create_file() const {
     // Made elsewhere and renamed, so that a file with the final name was synced whole at least once: after
     // a power cut an empty or half-made file is damage, never "new".
     const std::string creation = join_path(directory_, kCreationDirectory);
-    if (auto made = files.make_directories(directory_); !made) {
-        return made;
-    }
+    PARTITA_TRY(files.make_directories(directory_));
     // Logs are cut once their records are here.
-    if (auto synced = files.sync_directory(parent_directory(directory_)); !synced) {
-        return synced;
-    }
-    if (auto removed = remove_recursively(files, creation); !removed) {
-        return removed;
-    }
-    if (auto made = files.make_directories(creation); !made) {
-        return made;
-    }
+    PARTITA_TRY(files.sync_directory(parent_directory(directory_)));
+    PARTITA_TRY(remove_recursively(files, creation));
+    PARTITA_TRY(files.make_directories(creation));
     {
         MetadataStore creator(creation, options_);
-        if (auto opened = creator.open_environment(); !opened) {
-            return opened;
-        }
-        if (auto opened = creator.open_tables(); !opened) {
-            return opened;
-        }
+        PARTITA_TRY(creator.open_environment());
+        PARTITA_TRY(creator.open_tables());
     }
-    if (auto renamed = files.rename(join_path(creation, kFileName), path_); !renamed) {
-        return renamed;
-    }
-    if (auto removed = remove_recursively(files, creation); !removed) {
-        return removed;
-    }
+    PARTITA_TRY(files.rename(join_path(creation, kFileName), path_));
+    PARTITA_TRY(remove_recursively(files, creation));
     return files.sync_directory(directory_);
 }
 
@@ -218,13 +194,9 @@ StorageResult<void> MetadataStore::create_if_missing() {
     if (environment_ != nullptr) {
         return {};
     }
-    if (auto created = create_file(); !created) {
-        return created;
-    }
+    PARTITA_TRY(create_file());
     MetadataStore opened(directory_, options_);
-    if (auto done = opened.open_file(); !done) {
-        return done;
-    }
+    PARTITA_TRY(opened.open_file());
     const ExclusiveLock lock(map_mutex_);
     std::swap(environment_, opened.environment_);
     std::swap(hash_seed_, opened.hash_seed_);
@@ -349,22 +321,13 @@ StorageResult<std::string> MetadataStore::set_aside(const std::string& directory
     constexpr int kMostCopies = 1000;
     for (int number = 1; number <= kMostCopies; ++number) {
         const std::string target = path + ".damaged-" + std::to_string(number);
-        const auto exists = files.exists(target);
-        if (!exists) {
-            return std::unexpected(exists.error());
-        }
-        if (*exists) {
+        PARTITA_TRY_ASSIGN(const auto exists, files.exists(target));
+        if (exists) {
             continue;
         }
-        if (auto renamed = files.rename(path, target); !renamed) {
-            return std::unexpected(renamed.error());
-        }
-        if (auto removed = files.remove(join_path(directory, kLockFileName)); !removed) {
-            return std::unexpected(removed.error());
-        }
-        if (auto synced = files.sync_directory(directory); !synced) {
-            return std::unexpected(synced.error());
-        }
+        PARTITA_TRY(files.rename(path, target));
+        PARTITA_TRY(files.remove(join_path(directory, kLockFileName)));
+        PARTITA_TRY(files.sync_directory(directory));
         return target;
     }
     return std::unexpected(StorageError{StorageError::Kind::io, EEXIST, "too many damaged copies beside " + path});
@@ -425,9 +388,7 @@ StorageResult<void> MetadataStore::write(const std::function<int(Writer&)>& work
             }
         }
         if (code == MDB_MAP_FULL) {
-            if (auto grown = grow_to(map_size_of(environment_) * 2); !grown) {
-                return grown;
-            }
+            PARTITA_TRY(grow_to(map_size_of(environment_) * 2));
             continue;
         }
         if (code == 0) {
@@ -454,9 +415,7 @@ StorageResult<void> MetadataStore::fold(std::span<const LogFold> folds) {
             }
         }
     }
-    if (auto created = create_if_missing(); !created) {
-        return created;
-    }
+    PARTITA_TRY(create_if_missing());
     const auto folded = write(
         [&](Writer& writer) {
             for (const LogFold& fold : folds) {
@@ -476,9 +435,7 @@ StorageResult<void> MetadataStore::fold(std::span<const LogFold> folds) {
             return 0;
         },
         "write to");
-    if (!folded) {
-        return folded;
-    }
+    PARTITA_TRY(folded);
     return grow_ahead();
 }
 
@@ -554,9 +511,7 @@ StorageResult<std::optional<std::string>> MetadataStore::find(std::string_view l
         result = as_text(value);
         return false;
     });
-    if (!loaded) {
-        return std::unexpected(loaded.error());
-    }
+    PARTITA_TRY(loaded);
     return result;
 }
 

@@ -5,6 +5,7 @@
 
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
+#include "protocol/try.h"
 
 namespace partita {
 
@@ -28,12 +29,11 @@ void OffsetIndex::append(Offset offset, std::uint32_t position) {
 StorageResult<OffsetPosition> OffsetIndex::lookup(Offset target) const {
     std::byte entry[kEntryBytes];
     const std::int64_t relative = target - base_offset_;
-    auto found = file_.find_last(
-        [relative](const std::byte* candidate) { return load_big_endian<std::int32_t>(candidate) <= relative; }, entry);
+    PARTITA_TRY_ASSIGN(
+        auto found,
+        file_.find_last([relative](const std::byte* candidate) { return load_big_endian<std::int32_t>(candidate) <= relative; },
+                        entry));
     if (!found) {
-        return std::unexpected(std::move(found.error()));
-    }
-    if (!*found) {
         return OffsetPosition{base_offset_, 0};
     }
     return decode(entry);
@@ -42,12 +42,11 @@ StorageResult<OffsetPosition> OffsetIndex::lookup(Offset target) const {
 StorageResult<std::size_t> OffsetIndex::count_up_to(Offset target) const {
     std::byte entry[kEntryBytes];
     const std::int64_t relative = target - base_offset_;
-    auto found = file_.find_last(
-        [relative](const std::byte* candidate) { return load_big_endian<std::int32_t>(candidate) <= relative; }, entry);
-    if (!found) {
-        return std::unexpected(std::move(found.error()));
-    }
-    return *found ? **found + 1 : 0;
+    const auto is_covered = [relative](const std::byte* candidate) {
+        return load_big_endian<std::int32_t>(candidate) <= relative;
+    };
+    PARTITA_TRY_ASSIGN(const auto found, file_.find_last(is_covered, entry));
+    return found ? *found + 1 : 0;
 }
 
 StorageResult<std::optional<OffsetPosition>> OffsetIndex::last_entry() const {
@@ -55,30 +54,21 @@ StorageResult<std::optional<OffsetPosition>> OffsetIndex::last_entry() const {
     if (count == 0) {
         return std::nullopt;
     }
-    auto last = entry(count - 1);
-    if (!last) {
-        return std::unexpected(std::move(last.error()));
-    }
-    return *last;
+    return entry(count - 1);
 }
 
 StorageResult<OffsetPosition> OffsetIndex::entry(std::size_t index) const {
     std::byte bytes[kEntryBytes];
-    if (auto read = file_.read(index, bytes); !read) {
-        return std::unexpected(std::move(read.error()));
-    }
+    PARTITA_TRY(file_.read(index, bytes));
     return decode(bytes);
 }
 
 StorageResult<std::size_t> OffsetIndex::plausible_entries(std::uint64_t segment_bytes) const {
     const std::size_t count = file_.count();
-    auto bytes = file_.read_range(0, count);
-    if (!bytes) {
-        return std::unexpected(std::move(bytes.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto bytes, file_.read_range(0, count));
     OffsetPosition previous{base_offset_ - 1, 0};
     for (std::size_t i = 0; i < count; ++i) {
-        const OffsetPosition current = decode(bytes->data() + i * kEntryBytes);
+        const OffsetPosition current = decode(bytes.data() + i * kEntryBytes);
         if (current.offset <= previous.offset || current.position <= previous.position || current.position >= segment_bytes) {
             return i;
         }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita {
 
@@ -44,10 +45,7 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
             return slot.pinned_;
         }
     }
-    auto opened = file_system_.open(path(), create ? OpenMode::create : OpenMode::read_write);
-    if (!opened) {
-        return opened;
-    }
+    PARTITA_TRY_ASSIGN(std::shared_ptr<File> opened, file_system_.open(path(), create ? OpenMode::create : OpenMode::read_write));
 
     std::shared_ptr<File> evicted;  // Closed after the lock is gone.
     const MutexLock lock(mutex_);
@@ -56,7 +54,7 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
         return slot.file_;
     }
     slot.pool_ = this;
-    slot.file_ = *opened;
+    slot.file_ = opened;
     push_front_locked(slot);
     if (++open_count_ > limit_) {
         FileSlot& oldest = *recency_.previous_;
@@ -68,12 +66,9 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
 }
 
 StorageResult<void> OpenFiles::pin(FileSlot& slot, const std::function<std::string()>& path) {
-    auto opened = acquire(slot, path);
-    if (!opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto opened, acquire(slot, path));
     const MutexLock lock(mutex_);
-    slot.pinned_ = std::move(*opened);
+    slot.pinned_ = std::move(opened);
     return {};
 }
 

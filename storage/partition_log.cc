@@ -5,6 +5,7 @@
 
 #include "protocol/assert.h"
 #include "protocol/recycled_blocks.h"
+#include "protocol/try.h"
 #include "storage/append_refusal.h"
 #include "storage/partition_log_appender.h"
 #include "storage/partition_log_state.h"
@@ -169,10 +170,7 @@ std::expected<void, AppendError> PartitionLog::would_take(const BatchHeader& hea
     }
     PartitionLogState& state = state_for_append();
     state.assert_appender();
-    auto prepared = state.producers.prepare(header, std::nullopt, context);
-    if (!prepared) {
-        return std::unexpected(std::move(prepared.error()));
-    }
+    PARTITA_TRY(state.producers.prepare(header, std::nullopt, context));
     return {};
 }
 
@@ -189,14 +187,9 @@ void PartitionLog::flush_staged(WriteBreadth breadth) {
 }
 
 std::expected<StagedAppend, AppendError> PartitionLog::append(MutableBytes batch, const AppendContext& context) {
-    auto staged = stage(batch, context);
-    if (!staged) {
-        return staged;
-    }
+    PARTITA_TRY_ASSIGN(const auto staged, stage(batch, context));
     flush_staged();
-    if (auto done = staged->result(); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(staged.result());
     return staged;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita {
 
@@ -71,10 +72,7 @@ std::size_t LogAppender::choose_run(std::size_t first) const {
 
 StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count, WriteBreadth breadth) {
     Segment& active = state_.shown_for_appender().active();
-    auto file = active.file(true);
-    if (!file) {
-        return std::unexpected(std::move(file.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto file, active.file(true));
 
     Bytes few[16];
     std::vector<Bytes> many;
@@ -86,14 +84,12 @@ StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count,
         pieces[i] = state_.staged[first + i].bytes;
     }
     const std::uint64_t position = active.size_bytes();
-    auto written = active.write(**file, pieces, breadth, config_);
+    auto written = active.write(*file, pieces, breadth, config_);
     if (!written) {
-        cut_tail(**file);
+        cut_tail(*file);
     }
     state_.note_window(active);
-    if (!written) {
-        return written;
-    }
+    PARTITA_TRY(written);
     publish_run(first, count, position);
     return {};
 }
@@ -184,22 +180,16 @@ void LogAppender::finish(std::size_t first, AppendError error) {
 StorageResult<void> LogAppender::make_directory() {
     const LogEnvironment& environment = state_.core.environment;
     FileSystem& file_system = environment.file_system;
-    if (auto made = file_system.make_directories(*state_.directory); !made) {
-        return made;
-    }
+    PARTITA_TRY(file_system.make_directories(*state_.directory));
     if (environment.disown_predecessor) {
-        if (auto done = environment.disown_predecessor(state_.core.topic->name, state_.core.partition); !done) {
-            return done;
-        }
+        PARTITA_TRY(environment.disown_predecessor(state_.core.topic->name, state_.core.partition));
     }
     state_.parent_unsynced = true;
     state_.names_unsynced = true;
     if (!state_.core.topic->id.is_zero()) {
         const std::string text = partition_metadata_text(state_.core.topic->id);
         const std::string path = join_path(*state_.directory, kPartitionMetadataFileName);
-        if (auto written = replace_file(file_system, path, as_bytes(text), false); !written) {
-            return written;
-        }
+        PARTITA_TRY(replace_file(file_system, path, as_bytes(text), false));
     }
     state_.directory_made = true;
     return {};
@@ -208,21 +198,14 @@ StorageResult<void> LogAppender::make_directory() {
 StorageResult<void> LogAppender::prepare(TimestampMs now) {
     state_.assert_appender();
     if (!state_.directory_made) {
-        if (auto made = make_directory(); !made) {
-            return made;
-        }
+        PARTITA_TRY(make_directory());
     }
     if (state_.shown_for_appender().segments.empty()) {
         return roll(now);
     }
     if (state_.tail_dirty) {
-        auto file = state_.shown_for_appender().active().file();
-        if (!file) {
-            return std::unexpected(std::move(file.error()));
-        }
-        if (auto cut = (*file)->truncate(state_.shown_for_appender().active().size_bytes()); !cut) {
-            return cut;
-        }
+        PARTITA_TRY_ASSIGN(auto file, state_.shown_for_appender().active().file());
+        PARTITA_TRY(file->truncate(state_.shown_for_appender().active().size_bytes()));
         state_.tail_dirty = false;
         state_.shown_for_appender().active().note_trimmed();
     }
@@ -244,14 +227,9 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
     }
     auto segment = std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, base);
     segment->set_created(now);
-    auto file = segment->file(true);
-    if (!file) {
-        return std::unexpected(std::move(file.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto file, segment->file(true));
     // Bytes there are of an attempt that was never published.
-    if (auto emptied = (*file)->truncate(0); !emptied) {
-        return std::unexpected(std::move(emptied.error()));
-    }
+    PARTITA_TRY(file->truncate(0));
     state_.names_unsynced = true;
     if (!state_.shown_for_appender().segments.empty()) {
         Segment& sealed = state_.shown_for_appender().active();

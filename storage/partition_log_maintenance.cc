@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 #include "storage/log_sync.h"
 #include "storage/partition_log.h"
 #include "storage/partition_log_appender.h"
@@ -17,10 +18,7 @@ StorageError closed_error() { return {StorageError::Kind::closed, 0, "the log is
 /// the way leaves a log without holes.
 StorageResult<void> remove_segment_files(FileSystem& file_system, const std::string& directory, Offset base) {
     for (const std::string_view extension : {".index", ".timeindex", ".txnindex", ".log"}) {
-        auto removed = file_system.remove(join_path(directory, segment_file_name(base, extension)));
-        if (!removed) {
-            return removed;
-        }
+        PARTITA_TRY(file_system.remove(join_path(directory, segment_file_name(base, extension))));
     }
     return {};
 }
@@ -60,10 +58,7 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
     }
     for (const auto& segment : removed) {
         segment->release_files();
-        auto done = remove_segment_files(core_.environment.file_system, *directory, segment->base_offset());
-        if (!done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(remove_segment_files(core_.environment.file_system, *directory, segment->base_offset()));
     }
     return true;
 }
@@ -98,9 +93,7 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
         }
         if (count == list.size()) {
             // The log end must outlive its records: an empty segment carries it in its name.
-            if (auto rolled = LogAppender(*state).roll(now); !rolled) {
-                return std::unexpected(std::move(rolled.error()));
-            }
+            PARTITA_TRY(LogAppender(*state).roll(now));
         }
         const MutexLock view(core_.view_mutex);
         state->assert_viewer();
@@ -116,10 +109,7 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
     }
     for (const auto& segment : removed) {
         segment->release_files();
-        auto done = remove_segment_files(core_.environment.file_system, *directory, segment->base_offset());
-        if (!done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(remove_segment_files(core_.environment.file_system, *directory, segment->base_offset()));
     }
     return summaries;
 }

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 #include "storage/log_markers.h"
 #include "storage/partition_log.h"
 #include "storage/partition_log_state.h"
@@ -15,16 +16,10 @@ std::unexpected<ReadFailure> refuse(ReadError error, std::string message) {
 
 /// One whole batch with its records.
 StorageResult<std::vector<std::byte>> read_batch(const Segment& segment, const PlacedBatch& placed) {
-    auto file = segment.file();
-    if (!file) {
-        return std::unexpected(std::move(file.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto file, segment.file());
     std::vector<std::byte> bytes(placed.header.size_bytes());
-    const auto count = (*file)->read_at(placed.position, bytes);
-    if (!count) {
-        return std::unexpected(count.error());
-    }
-    if (*count != bytes.size()) {
+    PARTITA_TRY_ASSIGN(const auto count, file->read_at(placed.position, bytes));
+    if (count != bytes.size()) {
         return std::unexpected(corrupt_error(segment.log_path(), "ends inside a batch"));
     }
     return bytes;
@@ -183,41 +178,26 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timesta
             continue;
         }
         // No record before the entry's offset has a timestamp at or after the target.
-        auto entry = view.segment->time_index().lookup({target.value - 1});
-        if (!entry) {
-            return std::unexpected(std::move(entry.error()));
-        }
-        Offset at = std::max(start, *entry ? (*entry)->offset : view.segment->base_offset());
-        auto placed = view.segment->find(at, view.size_bytes);
+        PARTITA_TRY_ASSIGN(auto entry, view.segment->time_index().lookup({target.value - 1}));
+        Offset at = std::max(start, entry ? entry->offset : view.segment->base_offset());
+        PARTITA_TRY_ASSIGN(auto placed, view.segment->find(at, view.size_bytes));
         if (!placed) {
-            return std::unexpected(std::move(placed.error()));
-        }
-        if (!*placed) {
             continue;
         }
-        auto file = view.segment->file();
-        if (!file) {
-            return std::unexpected(std::move(file.error()));
-        }
-        HeaderWalk walk(**file, (*placed)->position, view.size_bytes);
+        PARTITA_TRY_ASSIGN(auto file, view.segment->file());
+        HeaderWalk walk(*file, placed->position, view.size_bytes);
         while (true) {
-            auto batch = walk.next();
-            if (!batch) {
-                return std::unexpected(std::move(batch.error()));
-            }
-            if (!*batch || (*batch)->header.base_offset >= upper_bound) {
+            PARTITA_TRY_ASSIGN(auto batch, walk.next());
+            if (!batch || batch->header.base_offset >= upper_bound) {
                 break;
             }
-            if ((*batch)->header.max_timestamp < target) {
+            if (batch->header.max_timestamp < target) {
                 continue;
             }
-            auto bytes = read_batch(*view.segment, **batch);
-            if (!bytes) {
-                return std::unexpected(std::move(bytes.error()));
-            }
-            const auto found = find_first_at_or_after({(*batch)->header, *bytes}, target, start);
+            PARTITA_TRY_ASSIGN(auto bytes, read_batch(*view.segment, *batch));
+            const auto found = find_first_at_or_after({batch->header, bytes}, target, start);
             if (!found) {
-                return std::unexpected(batch_error(*view.segment, **batch, batch_error_text(found.error())));
+                return std::unexpected(batch_error(*view.segment, *batch, batch_error_text(found.error())));
             }
             if (!*found) {
                 continue;
@@ -225,7 +205,7 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_for_timesta
             if ((*found)->offset >= upper_bound) {
                 return std::nullopt;
             }
-            return TimestampedOffset{(*found)->timestamp, (*found)->offset, (*batch)->header.partition_leader_epoch};
+            return TimestampedOffset{(*found)->timestamp, (*found)->offset, batch->header.partition_leader_epoch};
         }
     }
     return std::nullopt;
@@ -257,25 +237,19 @@ StorageResult<std::optional<TimestampedOffset>> PartitionLog::offset_of_max_time
     if (best == nullptr) {
         return std::nullopt;
     }
-    auto placed = best->segment->find(best->max_timestamp.offset, best->size_bytes);
+    PARTITA_TRY_ASSIGN(auto placed, best->segment->find(best->max_timestamp.offset, best->size_bytes));
     if (!placed) {
-        return std::unexpected(std::move(placed.error()));
-    }
-    if (!*placed) {
         return std::nullopt;
     }
-    auto bytes = read_batch(*best->segment, **placed);
-    if (!bytes) {
-        return std::unexpected(std::move(bytes.error()));
-    }
-    const auto found = find_max_timestamp({(*placed)->header, *bytes});
+    PARTITA_TRY_ASSIGN(auto bytes, read_batch(*best->segment, *placed));
+    const auto found = find_max_timestamp({placed->header, bytes});
     if (!found) {
-        return std::unexpected(batch_error(*best->segment, **placed, batch_error_text(found.error())));
+        return std::unexpected(batch_error(*best->segment, *placed, batch_error_text(found.error())));
     }
     if (!*found || (*found)->offset < log_start_offset()) {
         return std::nullopt;
     }
-    return TimestampedOffset{(*found)->timestamp, (*found)->offset, (*placed)->header.partition_leader_epoch};
+    return TimestampedOffset{(*found)->timestamp, (*found)->offset, placed->header.partition_leader_epoch};
 }
 
 EpochEnd PartitionLog::offset_for_leader_epoch(LeaderEpoch epoch) const {
@@ -351,9 +325,7 @@ StorageResult<std::vector<AbortedTransactionSummary>> PartitionLog::aborted_tran
             return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});
         }
     }
-    if (!found) {
-        return std::unexpected(found.error());
-    }
+    PARTITA_TRY(found);
     summaries.reserve(found->size());
     for (const AbortedTransaction& each : *found) {
         summaries.push_back({each.producer_id, each.first_offset});

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "protocol/assert.h"
+#include "protocol/try.h"
 #include "storage/producer_snapshot.h"
 
 namespace partita {
@@ -84,9 +85,7 @@ StorageResult<void> PartitionLogState::write_snapshot(FileSystem& file_system, O
     }
     const auto bytes = encode_producer_snapshot(published_producers());
     const auto path = [&](Offset at) { return join_path(*directory, segment_file_name(at, ".snapshot")); };
-    if (auto written = replace_file(file_system, path(log_end), bytes, false); !written) {
-        return written;
-    }
+    PARTITA_TRY(replace_file(file_system, path(log_end), bytes, false));
     PARTITA_ASSERT(snapshots.empty() || snapshots.back() < log_end, "a log only grows");
     snapshots.push_back(log_end);
     names_unsynced = true;
@@ -114,11 +113,8 @@ StorageResult<void> PartitionLogState::write_epochs(FileSystem& file_system) {
 }
 
 StorageResult<void> PartitionLogState::write_aborted(Segment& segment) {
-    const auto written = segment.write_aborted();
-    if (!written) {
-        return std::unexpected(written.error());
-    }
-    names_unsynced = names_unsynced || *written;
+    PARTITA_TRY_ASSIGN(const auto written, segment.write_aborted());
+    names_unsynced = names_unsynced || written;
     return {};
 }
 

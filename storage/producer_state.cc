@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "protocol/big_endian.h"
+#include "protocol/try.h"
 #include "storage/append_refusal.h"
 
 namespace partita {
@@ -33,9 +34,7 @@ std::expected<void, AppendError> check_epoch(const ProducerEntry& known, const B
 
 std::expected<void, AppendError> check_marker(const ProducerEntry& known, const BatchHeader& header, const ControlMarker& marker,
                                               bool bumps_epoch) {
-    if (auto good = check_epoch(known, header); !good) {
-        return good;
-    }
+    PARTITA_TRY(check_epoch(known, header));
     // A marker that is written a second time, after a restart of its coordinator, finds its transaction ended.
     if (bumps_epoch && header.producer_epoch == known.producer_epoch && known.current_transaction_start != kNoOffset) {
         return refuse(AppendFailure::invalid_producer_epoch,
@@ -176,9 +175,7 @@ ProducerState::Prepared ProducerState::prepare(const BatchHeader& header, const 
     const ProducerEntry* known = find(header.producer_id);
     ProducerEntry entry = entry_for(known, header, context.now);
     if (marker) {
-        if (auto good = check_marker(entry, header, *marker, context.marker_bumps_epoch); !good) {
-            return std::unexpected(std::move(good.error()));
-        }
+        PARTITA_TRY(check_marker(entry, header, *marker, context.marker_bumps_epoch));
         return ended(header, *marker, std::move(entry));
     }
     const bool has_sequence = context.origin == AppendOrigin::client;
@@ -191,19 +188,11 @@ ProducerState::Prepared ProducerState::prepare(const BatchHeader& header, const 
         }
     }
     // Before the transaction: who is fenced has to hear of it, whatever it asked its coordinator.
-    if (auto good = check_epoch(entry, header); !good) {
-        return std::unexpected(std::move(good.error()));
-    }
-    if (auto good = check_transaction(entry, header, context); !good) {
-        return std::unexpected(std::move(good.error()));
-    }
+    PARTITA_TRY(check_epoch(entry, header));
+    PARTITA_TRY(check_transaction(entry, header, context));
     if (has_sequence) {
-        if (auto good = check_verified_sequence(entry, header); !good) {
-            return std::unexpected(std::move(good.error()));
-        }
-        if (auto good = check_sequence(entry, header); !good) {
-            return std::unexpected(std::move(good.error()));
-        }
+        PARTITA_TRY(check_verified_sequence(entry, header));
+        PARTITA_TRY(check_sequence(entry, header));
     }
     if (entry.current_transaction_start != kNoOffset && !header.attributes.is_transactional()) {
         return refuse(
@@ -254,9 +243,7 @@ std::expected<std::optional<TransactionVerification>, AppendError> ProducerState
                                                                                                      bool bumps_epoch,
                                                                                                      TimestampMs now) {
     if (const ProducerEntry* known = find(header.producer_id); known != nullptr) {
-        if (auto good = check_epoch(*known, header); !good) {
-            return std::unexpected(std::move(good.error()));
-        }
+        PARTITA_TRY(check_epoch(*known, header));
         if (has_open_transaction(*known, header)) {
             return std::nullopt;
         }

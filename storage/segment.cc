@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "protocol/try.h"
+
 namespace partita {
 
 StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
@@ -14,12 +16,9 @@ StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
     const bool in_window = position_ >= window_start_ && position_ + kBatchHeaderBytes <= window_start_ + window_size_;
     if (!in_window) {
         const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kWindowBytes, end_ - position_));
-        const auto read = file_.read_at(position_, MutableBytes(window_.data(), count));
-        if (!read) {
-            return std::unexpected(read.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto read, file_.read_at(position_, MutableBytes(window_.data(), count)));
         window_start_ = position_;
-        window_size_ = *read;
+        window_size_ = read;
     }
     const std::size_t skip = static_cast<std::size_t>(position_ - window_start_);
     const auto header = parse_batch_header(Bytes(window_.data() + skip, window_size_ - skip));
@@ -82,15 +81,9 @@ std::string Segment::aborted_path() const {
 }
 
 StorageResult<void> Segment::pin_files() {
-    if (auto pinned = open_files_.pin(log_slot_, [this] { return log_path(); }); !pinned) {
-        return pinned;
-    }
-    if (auto pinned = offset_index_.file().pin(); !pinned) {
-        return pinned;
-    }
-    if (auto pinned = time_index_.file().pin(); !pinned) {
-        return pinned;
-    }
+    PARTITA_TRY(open_files_.pin(log_slot_, [this] { return log_path(); }));
+    PARTITA_TRY(offset_index_.file().pin());
+    PARTITA_TRY(time_index_.file().pin());
     return aborted_ ? aborted_->file().pin() : StorageResult<void>{};
 }
 
@@ -108,14 +101,11 @@ StorageResult<std::shared_ptr<File>> Segment::file(bool create) const {
 }
 
 StorageResult<std::optional<PlacedBatch>> Segment::find(Offset target, std::uint64_t end) const {
-    auto opened = file();
-    if (!opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto opened, file());
     auto entry = offset_index_.lookup(target);
     std::uint64_t start = entry && entry->position < end ? entry->position : 0;
     while (true) {
-        HeaderWalk walk(**opened, start, end);
+        HeaderWalk walk(*opened, start, end);
         bool astray = false;
         while (true) {
             auto placed = walk.next();
@@ -194,15 +184,10 @@ StorageResult<void> Segment::write_back(std::uint64_t piece_bytes) {
     if (written_back_end_ + piece_bytes >= size) {
         return {};
     }
-    auto opened = file();
-    if (!opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto opened, file());
     const std::uint64_t limit = size + (size - written_back_end_);
     while (written_back_end_ + piece_bytes < std::min(size_bytes(), limit)) {
-        if (auto sent = (*opened)->write_back(written_back_end_, piece_bytes); !sent) {
-            return sent;
-        }
+        PARTITA_TRY(opened->write_back(written_back_end_, piece_bytes));
         written_back_end_ += piece_bytes;
     }
     return {};
@@ -331,12 +316,9 @@ StorageResult<void> Segment::trim() {
     if (reserved_end_ <= size_bytes()) {
         return {};
     }
-    auto opened = file();
-    if (!opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto opened, file());
     // Cutting a file to its own size frees the blocks beyond it.
-    auto cut = (*opened)->truncate(size_bytes());
+    auto cut = opened->truncate(size_bytes());
     if (cut) {
         note_trimmed();
     }
@@ -370,9 +352,7 @@ StorageResult<bool> Segment::write_aborted() {
     if (!aborted_ || aborted_->file().pending_count() == 0) {
         return false;
     }
-    if (auto written = aborted_->file().write_pending(); !written) {
-        return std::unexpected(std::move(written.error()));
-    }
+    PARTITA_TRY(aborted_->file().write_pending());
     return true;
 }
 

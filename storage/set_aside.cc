@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "protocol/random_bytes.h"
+#include "protocol/try.h"
 #include "storage/partition_name.h"
 
 namespace partita {
@@ -37,10 +38,7 @@ StorageResult<void> SetAside::for_deletion(const std::string& name) {
 
 StorageResult<void> SetAside::as_stray(const std::string& name, bool is_unreadable) {
     std::string target = stray_directory_name(name, random_hex());
-    auto renamed = file_system_.rename(join_path(directory_, name), join_path(directory_, target));
-    if (!renamed) {
-        return renamed;
-    }
+    PARTITA_TRY(file_system_.rename(join_path(directory_, name), join_path(directory_, target)));
     strays_.push_back({name, std::move(target), is_unreadable});
     return {};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "protocol/try.h"
 #include "storage/log_cleaner.h"
 #include "storage/segment.h"
 
@@ -16,11 +17,8 @@ class SwapRecovery {
     SwapRecovery(FileSystem& file_system, const std::string& directory) : file_system_(file_system), directory_(directory) {}
 
     StorageResult<std::uint64_t> run() {
-        auto entries = file_system_.list(directory_);
-        if (!entries) {
-            return std::unexpected(std::move(entries.error()));
-        }
-        for (DirectoryEntry& entry : *entries) {
+        PARTITA_TRY_ASSIGN(auto entries, file_system_.list(directory_));
+        for (DirectoryEntry& entry : entries) {
             names_.push_back(std::move(entry.name));
         }
         const std::int64_t first_cleaned = lowest_base_of(kCleanedSuffix);
@@ -29,25 +27,16 @@ class SwapRecovery {
             if (!base) {
                 continue;
             }
-            auto done = base->value >= first_cleaned ? remove_swap(*base) : finish(*base);
-            if (!done) {
-                return std::unexpected(std::move(done.error()));
-            }
+            PARTITA_TRY(base->value >= first_cleaned ? remove_swap(*base) : finish(*base));
         }
-        if (auto done = finish_renames(first_cleaned); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(finish_renames(first_cleaned));
         for (const std::string& name : names_) {
             if (name.ends_with(kTemporarySuffix) || name.ends_with(kDeletedFileSuffix) || name.ends_with(kCleanedSuffix)) {
-                if (auto done = remove(name); !done) {
-                    return std::unexpected(std::move(done.error()));
-                }
+                PARTITA_TRY(remove(name));
             }
         }
         if (has_changed_) {
-            if (auto done = file_system_.sync_directory(directory_); !done) {
-                return std::unexpected(std::move(done.error()));
-            }
+            PARTITA_TRY(file_system_.sync_directory(directory_));
         }
         return finished_;
     }
@@ -83,9 +72,7 @@ class SwapRecovery {
 
     StorageResult<void> remove_swap(Offset base) {
         for (const std::string_view extension : kExtensions) {
-            if (auto done = remove(segment_file_name(base, extension) + std::string(kSwapSuffix)); !done) {
-                return done;
-            }
+            PARTITA_TRY(remove(segment_file_name(base, extension) + std::string(kSwapSuffix)));
         }
         return {};
     }
@@ -93,15 +80,9 @@ class SwapRecovery {
     /// The offset behind the last batch of a swap.
     StorageResult<Offset> end_of(Offset base) {
         const std::string path = join_path(directory_, segment_file_name(base, ".log") + std::string(kSwapSuffix));
-        auto file = file_system_.open(path, OpenMode::read_only);
-        if (!file) {
-            return std::unexpected(std::move(file.error()));
-        }
-        const auto size = (*file)->size();
-        if (!size) {
-            return std::unexpected(size.error());
-        }
-        HeaderWalk walk(**file, 0, *size);
+        PARTITA_TRY_ASSIGN(auto file, file_system_.open(path, OpenMode::read_only));
+        PARTITA_TRY_ASSIGN(const auto size, file->size());
+        HeaderWalk walk(*file, 0, size);
         Offset end = base;
         while (true) {
             auto placed = walk.next();
@@ -117,19 +98,14 @@ class SwapRecovery {
     }
 
     StorageResult<void> finish(Offset base) {
-        const auto end = end_of(base);
-        if (!end) {
-            return std::unexpected(end.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto end, end_of(base));
         for (const std::string& name : names_) {
             for (const std::string_view extension : kExtensions) {
                 const auto other = parse_segment_file_name(name, extension);
-                if (!other || *other <= base || *other >= *end) {
+                if (!other || *other <= base || *other >= end) {
                     continue;
                 }
-                if (auto done = remove(name); !done) {
-                    return done;
-                }
+                PARTITA_TRY(remove(name));
             }
         }
         ++finished_;
@@ -148,9 +124,7 @@ class SwapRecovery {
                 // Whatever has the name may be the old segment's; an index that is missing is made anew.
                 done = remove(name);
             }
-            if (!done) {
-                return done;
-            }
+            PARTITA_TRY(done);
         }
         return {};
     }
@@ -168,10 +142,7 @@ class SwapRecovery {
                 if (!base || exists(segment_file_name(*base, ".log") + std::string(kSwapSuffix))) {
                     continue;
                 }
-                auto done = base->value >= first_cleaned ? remove(name) : rename(name, segment_file_name(*base, extension));
-                if (!done) {
-                    return done;
-                }
+                PARTITA_TRY(base->value >= first_cleaned ? remove(name) : rename(name, segment_file_name(*base, extension)));
             }
         }
         return {};

@@ -5,6 +5,7 @@
 
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
+#include "protocol/try.h"
 
 namespace partita {
 
@@ -22,11 +23,7 @@ StorageResult<void> TimeIndex::reload_last() {
     if (count == 0) {
         return {};
     }
-    auto last = entry(count - 1);
-    if (!last) {
-        return std::unexpected(std::move(last.error()));
-    }
-    last_ = *last;
+    PARTITA_TRY_ASSIGN(last_, entry(count - 1));
     return {};
 }
 
@@ -50,12 +47,11 @@ void TimeIndex::maybe_append(TimestampOffset entry) {
 
 StorageResult<std::optional<TimestampOffset>> TimeIndex::lookup(TimestampMs target) const {
     std::byte entry[kEntryBytes];
-    auto found = file_.find_last(
-        [target](const std::byte* candidate) { return load_big_endian<std::int64_t>(candidate) <= target.value; }, entry);
+    PARTITA_TRY_ASSIGN(
+        auto found,
+        file_.find_last([target](const std::byte* candidate) { return load_big_endian<std::int64_t>(candidate) <= target.value; },
+                        entry));
     if (!found) {
-        return std::unexpected(std::move(found.error()));
-    }
-    if (!*found) {
         return std::nullopt;
     }
     return decode(entry);
@@ -63,21 +59,16 @@ StorageResult<std::optional<TimestampOffset>> TimeIndex::lookup(TimestampMs targ
 
 StorageResult<TimestampOffset> TimeIndex::entry(std::size_t index) const {
     std::byte bytes[kEntryBytes];
-    if (auto read = file_.read(index, bytes); !read) {
-        return std::unexpected(std::move(read.error()));
-    }
+    PARTITA_TRY(file_.read(index, bytes));
     return decode(bytes);
 }
 
 StorageResult<std::size_t> TimeIndex::plausible_entries(Offset end) const {
     const std::size_t count = file_.count();
-    auto bytes = file_.read_range(0, count);
-    if (!bytes) {
-        return std::unexpected(std::move(bytes.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto bytes, file_.read_range(0, count));
     TimestampOffset previous{};
     for (std::size_t i = 0; i < count; ++i) {
-        const TimestampOffset current = decode(bytes->data() + i * kEntryBytes);
+        const TimestampOffset current = decode(bytes.data() + i * kEntryBytes);
         const bool unused = current.timestamp.value == 0 && current.offset == base_offset_ && i > 0;
         if (unused || current.timestamp <= previous.timestamp || current.offset < base_offset_ ||
             (i > 0 && current.offset < previous.offset) || current.offset >= end) {

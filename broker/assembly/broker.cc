@@ -55,6 +55,7 @@
 #include "broker/runtime/upkeep/short_flushes.h"
 #include "broker/runtime/upkeep/store_folds.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 
@@ -278,14 +279,9 @@ Broker::~Broker() {
 }
 
 std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& options) {
-    auto storage = Storage::open(*options.config, options.storage, options.schedule);
-    if (!storage) {
-        return std::unexpected(std::move(storage.error()));
-    }
-    std::unique_ptr<Broker> broker(new Broker(options, std::move(*storage)));
-    if (auto loaded = broker->load(options); !loaded) {
-        return std::unexpected(std::move(loaded.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto storage, Storage::open(*options.config, options.storage, options.schedule));
+    std::unique_ptr<Broker> broker(new Broker(options, std::move(storage)));
+    PARTITA_TRY(broker->load(options));
     return broker;
 }
 
@@ -294,25 +290,17 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     Storage& storage = *parts.storage;
     Clock& clock = parts.schedule.clock;  // Each part takes as long as the disk does.
     const Catalog::Place place = {storage.file_system, storage.directory, *storage.logs, *storage.metadata_store};
-    if (auto done = parts.catalog.load(place, clock.now()); !done) {
-        return done;
-    }
+    PARTITA_TRY(parts.catalog.load(place, clock.now()));
     storage.flusher->sync_first(parts.catalog.own_log());
     parts.fences.load(clock.now().wall);
-    if (auto done = parts.catalog.load_topics(place, clock.now()); !done) {
-        return done;
-    }
-    if (auto done = make_first_users(*options.config, parts.catalog, clock.now()); !done) {
-        return done;
-    }
+    PARTITA_TRY(parts.catalog.load_topics(place, clock.now()));
+    PARTITA_TRY(make_first_users(*options.config, parts.catalog, clock.now()));
     parts.fences.finish_load();
     parts.capacity.begin(clock.now());
     const std::shared_ptr<const TopicTable> table = parts.topics.table();
     parts.group_updates.begin(*table);
     parts.transaction_updates.begin(*table);
-    if (auto done = parts.coordinators.load(*table, storage.logs->announced_removals(), clock.now()); !done) {
-        return done;
-    }
+    PARTITA_TRY(parts.coordinators.load(*table, storage.logs->announced_removals(), clock.now()));
     if (!parts.catalog.skip_producer_ids(parts.transactions.highest_producer_id(), clock.now())) {
         return std::unexpected(StartError{"the catalog cannot be written in " + place.directory});
     }

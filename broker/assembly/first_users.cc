@@ -12,6 +12,7 @@
 #include "broker/config/log_setup.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "protocol/random_bytes.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 namespace {
@@ -68,13 +69,10 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
     if (path.empty()) {
         return {};
     }
-    auto users = read_users(path);
-    if (!users) {
-        return std::unexpected(std::move(users.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto users, read_users(path));
     std::size_t made = 0;
     Catalog::Section section(catalog);
-    for (authentication::ScramUser& user : *users) {
+    for (authentication::ScramUser& user : users) {
         if (!has_password(section.snapshot(), user)) {
             // One at a time: a command alters a user once.
             const catalog::AlterScramCredentialsCommand command{.deletions = {}, .upsertions = {upsertion_of(user)}};

@@ -11,6 +11,7 @@
 #include "broker/logs/internal_logs.h"
 #include "broker/runtime/catalog/repair_hints.h"
 #include "broker/runtime/settings/log_settings.h"
+#include "protocol/try.h"
 #include "storage/keyed_log_name.h"
 
 namespace partita::runtime {
@@ -58,12 +59,8 @@ std::size_t open_file_limit() {
 std::expected<std::unique_ptr<Storage>, StartError> Storage::open(const config::BrokerConfig& config, const Options& options,
                                                                   const Schedule& schedule) {
     auto storage = std::make_unique<Storage>(options.file_system);
-    if (auto done = storage->choose_directory(config, options.ephemeral); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
-    if (auto done = storage->open_logs(config, schedule.clock.now().wall); !done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(storage->choose_directory(config, options.ephemeral));
+    PARTITA_TRY(storage->open_logs(config, schedule.clock.now().wall));
     storage->report_recovery();
     MetadataStoreOptions store_options = options.metadata_store;
     store_options.upgraded_name = [&storage = *storage](std::string_view directory) {

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include "protocol/try.h"
+
 namespace partita::authentication {
 namespace {
 
@@ -206,11 +208,8 @@ std::expected<std::vector<LoginModule>, JaasError> parse_jaas(std::string_view t
     }
     std::vector<LoginModule> modules;
     for (Token token = tokens.next(); token.kind != TokenKind::end; token = tokens.next()) {
-        auto module = parse_module(tokens, std::move(token), modules.empty());
-        if (!module) {
-            return std::unexpected(std::move(module.error()));
-        }
-        modules.push_back(std::move(*module));
+        PARTITA_TRY_ASSIGN(auto module, parse_module(tokens, std::move(token), modules.empty()));
+        modules.push_back(std::move(module));
     }
     if (modules.empty()) {
         return std::unexpected(tokens.error("Login module not specified in JAAS config"));

@@ -5,6 +5,7 @@
 
 #include "broker/authentication/oauth_bearer.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::authentication {
 namespace {
@@ -103,11 +104,8 @@ LoginExchange::Judged LoginExchange::judge(std::string_view token, const LoginCi
     switch (mechanism_) {
         case Mechanism::plain: {
             const AccessKeys* const keys = settings_->access_keys ? &*settings_->access_keys : nullptr;
-            auto identity = check_plain(settings_->users, keys, token);
-            if (!identity) {
-                return std::unexpected(std::move(identity.error()));
-            }
-            return Verdict{.is_complete = true, .user = std::move(identity->user), .grant = std::move(identity->grant)};
+            PARTITA_TRY_ASSIGN(auto identity, check_plain(settings_->users, keys, token));
+            return Verdict{.is_complete = true, .user = std::move(identity.user), .grant = std::move(identity.grant)};
         }
         case Mechanism::scram_sha_256:
             return judge_scram(Hash::sha_256, token, circumstances);
@@ -123,23 +121,18 @@ LoginExchange::Judged LoginExchange::judge_scram(Hash hash, std::string_view tok
     if (scram_) {
         auto last = scram_->server.finish(token);
         const std::unique_ptr<Scram> done = std::move(scram_);
-        if (!last) {
-            return std::unexpected(std::move(last.error()));
-        }
+        PARTITA_TRY(last);
         return Verdict{.bytes = std::move(*last),
                        .is_complete = true,
                        .user = std::move(done->user),
                        .by_token = done->by_token,
                        .expires = done->expires};
     }
-    const auto first = parse_scram_first(token);
-    if (!first) {
-        return std::unexpected(first.error());
-    }
-    Scram scram{.server = ScramServer(hash), .user = first->user};
+    PARTITA_TRY_ASSIGN(const auto first, parse_scram_first(token));
+    Scram scram{.server = ScramServer(hash), .user = first.user};
     std::optional<ScramCredential> credential;
-    if (first->token_authentication) {
-        auto found = circumstances.credentials.of_token(hash, first->user);
+    if (first.token_authentication) {
+        auto found = circumstances.credentials.of_token(hash, first.user);
         if (!found) {
             return std::unexpected(hidden("Token Authentication failed: Invalid tokenId"));
         }
@@ -148,17 +141,14 @@ LoginExchange::Judged LoginExchange::judge_scram(Hash hash, std::string_view tok
         scram.by_token = true;
         scram.expires = found->expires;
     } else {
-        credential = circumstances.credentials.of_user(hash, first->user);
+        credential = circumstances.credentials.of_user(hash, first.user);
     }
     if (!credential) {
         return std::unexpected(hidden("Authentication failed: Invalid user credentials"));
     }
-    auto answer = scram.server.begin(*first, std::move(*credential), circumstances.nonce);
-    if (!answer) {
-        return std::unexpected(std::move(answer.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto answer, scram.server.begin(first, std::move(*credential), circumstances.nonce));
     scram_ = std::make_unique<Scram>(std::move(scram));
-    return Verdict{.bytes = std::move(*answer)};
+    return Verdict{.bytes = std::move(answer)};
 }
 
 LoginExchange::Judged LoginExchange::judge_bearer(std::string_view token, TimestampMs now) {
@@ -166,15 +156,12 @@ LoginExchange::Judged LoginExchange::judge_bearer(std::string_view token, Timest
     if (token == kBearerErrorAcknowledged && refused) {
         return std::unexpected(told(refused->json(), refused->reason));
     }
-    const auto message = parse_bearer_message(token);
-    if (!message) {
-        return std::unexpected(message.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto message, parse_bearer_message(token));
     const auto* const with_signature = std::get_if<SignedTokens>(&settings_->tokens);
     const auto* const without = std::get_if<UnsecuredTokens>(&settings_->tokens);
     PARTITA_ASSERT(with_signature != nullptr || without != nullptr, "who offers OAUTHBEARER can check tokens");
-    const TokenVerdict identity = with_signature != nullptr ? check_signed_token(*with_signature, message->token, now)
-                                                            : check_unsecured_token(*without, message->token, now);
+    const TokenVerdict identity = with_signature != nullptr ? check_signed_token(*with_signature, message.token, now)
+                                                            : check_unsecured_token(*without, message.token, now);
     if (!identity) {
         if (identity.error().is_silent) {
             return std::unexpected(broken(identity.error().reason));
@@ -182,8 +169,8 @@ LoginExchange::Judged LoginExchange::judge_bearer(std::string_view token, Timest
         bearer_refusal_ = identity.error();
         return Verdict{.bytes = bearer_refusal_->json()};
     }
-    if (!message->authorization_id.empty() && message->authorization_id != identity->principal) {
-        return std::unexpected(told("Authentication failed: Client requested an authorization id (" + message->authorization_id +
+    if (!message.authorization_id.empty() && message.authorization_id != identity->principal) {
+        return std::unexpected(told("Authentication failed: Client requested an authorization id (" + message.authorization_id +
                                         ") that is different from the token's principal name (" + identity->principal + ")",
                                     "the client asks for another identity than its token's"));
     }

@@ -8,6 +8,7 @@
 
 #include "broker/authentication/jaas.h"
 #include "broker/authentication/sasl_text.h"
+#include "protocol/try.h"
 
 namespace partita::authentication {
 namespace {
@@ -183,11 +184,8 @@ std::expected<KeySetPlace, std::string> key_set_place(const ListenerConfigs& con
     for (const auto& [name, number] : {std::pair{"sasl.oauthbearer.jwks.endpoint.refresh.ms", &place.refresh_ms},
                                        std::pair{"sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", &place.retry_ms_min},
                                        std::pair{"sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms", &place.retry_ms_max}}) {
-        const auto given = configs.number<std::int64_t>(&facts, name, 1, *number);
-        if (!given) {
-            return std::unexpected(given.error());
-        }
-        *number = *given;
+        PARTITA_TRY_ASSIGN(const auto given, configs.number<std::int64_t>(&facts, name, 1, *number));
+        *number = given;
     }
     for (const auto& [name, value] : module.options) {
         if (name.starts_with("ssl.")) {
@@ -206,13 +204,10 @@ std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& sourc
         return std::unexpected("The OAuth configuration option " + std::string(kKeySetUrl) +
                                " value must be non-null: without it nobody can tell who signed a token");
     }
-    const auto skew = configs.number<std::int32_t>(&facts, "sasl.oauthbearer.clock.skew.seconds", 0, 30);
-    if (!skew) {
-        return std::unexpected(skew.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto skew, configs.number<std::int32_t>(&facts, "sasl.oauthbearer.clock.skew.seconds", 0, 30));
     SignedTokens rules{.issuer = configs.of_mechanism(facts, "sasl.oauthbearer.expected.issuer"),
                        .audience = items_of(configs.of_mechanism(facts, "sasl.oauthbearer.expected.audience").value_or(""), ','),
-                       .clock_skew_seconds = *skew};
+                       .clock_skew_seconds = skew};
     if (auto claim = configs.of_mechanism(facts, "sasl.oauthbearer.scope.claim.name")) {
         rules.scope_claim = trimmed(*claim);
     }
@@ -224,22 +219,12 @@ std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& sourc
     }
     // The last: an issuer is asked only for settings that are right.
     if (url.starts_with("http://") || url.starts_with("https://")) {
-        auto place = key_set_place(configs, facts, module, url);
-        if (!place) {
-            return std::unexpected(std::move(place.error()));
-        }
-        auto fetched = source.fetch_keys(std::move(*place));
-        if (!fetched) {
-            return std::unexpected(std::move(fetched.error()));
-        }
-        rules.source = std::move(*fetched);
+        PARTITA_TRY_ASSIGN(auto place, key_set_place(configs, facts, module, url));
+        PARTITA_TRY_ASSIGN(rules.source, source.fetch_keys(std::move(place)));
         return rules;
     }
-    auto keys = keys_of_file(source, url);
-    if (!keys) {
-        return std::unexpected(std::move(keys.error()));
-    }
-    rules.keys = std::move(*keys);
+    PARTITA_TRY_ASSIGN(auto keys, keys_of_file(source, url));
+    rules.keys = std::move(keys);
     return rules;
 }
 
@@ -370,18 +355,11 @@ std::vector<std::string> in_told_order(std::vector<std::string> mechanisms) {
 std::expected<LoginSettings, std::string> make_login_settings(const LoginConfigs& source) {
     const ListenerConfigs configs(source);
     LoginSettings settings;
-    const auto receive_bytes_max =
-        configs.number<std::int32_t>(nullptr, "sasl.server.max.receive.size", 0, settings.receive_bytes_max);
-    if (!receive_bytes_max) {
-        return std::unexpected(receive_bytes_max.error());
-    }
-    settings.receive_bytes_max = *receive_bytes_max;
-    const auto failure_delay_ms =
-        configs.number<std::int32_t>(nullptr, "connection.failed.authentication.delay.ms", 0, settings.failure_delay_ms);
-    if (!failure_delay_ms) {
-        return std::unexpected(failure_delay_ms.error());
-    }
-    settings.failure_delay_ms = *failure_delay_ms;
+    PARTITA_TRY_ASSIGN(settings.receive_bytes_max,
+                       configs.number<std::int32_t>(nullptr, "sasl.server.max.receive.size", 0, settings.receive_bytes_max));
+    PARTITA_TRY_ASSIGN(
+        settings.failure_delay_ms,
+        configs.number<std::int32_t>(nullptr, "connection.failed.authentication.delay.ms", 0, settings.failure_delay_ms));
     settings.token_secret = source.value("delegation.token.secret.key").value_or("");
     std::vector<std::string> enabled = items_of(configs.of_listener("sasl.enabled.mechanisms").value_or(""), ',');
     if (Problem problem = add_access_keys(settings, source)) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "broker/authentication/sasl_text.h"
+#include "protocol/try.h"
 
 namespace partita::authentication {
 namespace {
@@ -120,11 +121,8 @@ std::expected<BearerMessage, LoginFailure> parse_bearer_message(std::string_view
     if (!credentials) {
         return std::unexpected(hidden(std::string(kMalformed) + ": 'auth' not specified"));
     }
-    auto token = token_of(*credentials);
-    if (!token) {
-        return std::unexpected(std::move(token.error()));
-    }
-    result.token = std::move(*token);
+    PARTITA_TRY_ASSIGN(auto token, token_of(*credentials));
+    result.token = std::move(token);
     return result;
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "broker/authentication/crypto.h"
+#include "protocol/try.h"
 
 namespace partita::authentication {
 namespace {
@@ -48,14 +49,11 @@ std::expected<PlainIdentity, LoginFailure> check_plain(const PlainUsers& users, 
         return std::unexpected(told("Authentication failed: password not specified"));
     }
     if (keys != nullptr && user == kConnectionStringUser) {
-        auto holder = check_connection_string(*keys, password);
-        if (!holder) {
-            return std::unexpected(std::move(holder.error()));
-        }
+        PARTITA_TRY_ASSIGN(auto holder, check_connection_string(*keys, password));
         if (auto wrong = authorization_problem(authorization_id, user)) {
             return std::unexpected(std::move(*wrong));
         }
-        return PlainIdentity{.user = std::move(holder->key_name), .grant = std::move(holder->grant)};
+        return PlainIdentity{.user = std::move(holder.key_name), .grant = std::move(holder.grant)};
     }
     const auto found = users.find(user);
     // A name that nobody has takes as long as one with another password.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "broker/authentication/sasl_text.h"
+#include "protocol/try.h"
 
 namespace partita::authentication {
 namespace {
@@ -262,19 +263,16 @@ std::expected<std::string, LoginFailure> ScramServer::begin(const ScramFirstMess
 }
 
 std::expected<std::string, LoginFailure> ScramServer::finish(std::string_view client_final) {
-    auto final_message = parse_scram_final(client_final);
-    if (!final_message) {
-        return std::unexpected(std::move(final_message.error()));
-    }
-    if (final_message->nonce != nonce_) {
+    PARTITA_TRY_ASSIGN(auto final_message, parse_scram_final(client_final));
+    if (final_message.nonce != nonce_) {
         return std::unexpected(hidden("Invalid client nonce in the final client message."));
     }
-    const std::string signed_text = signed_so_far_ + final_message->without_proof;
+    const std::string signed_text = signed_so_far_ + final_message.without_proof;
     const std::string client_signature = keyed_digest(hash_, credential_.stored_key, signed_text);
-    if (final_message->proof.size() != client_signature.size()) {
+    if (final_message.proof.size() != client_signature.size()) {
         return std::unexpected(broken("a proof of another length than the hash"));
     }
-    std::string client_key = exclusive_or(final_message->proof, client_signature);
+    std::string client_key = exclusive_or(final_message.proof, client_signature);
     const bool is_right = equal_in_constant_time(digest(hash_, client_key), credential_.stored_key);
     wipe(client_key);
     std::string server_signature = keyed_digest(hash_, credential_.server_key, signed_text);

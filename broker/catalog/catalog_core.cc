@@ -6,6 +6,7 @@
 #include "broker/catalog/catalog_image.h"
 #include "broker/catalog/change_builder.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::catalog {
 
@@ -20,11 +21,7 @@ std::expected<void, CatalogReplayError> CatalogCore::replay(Bytes key, std::opti
 
 std::expected<void, CatalogReplayError> CatalogCore::finish_replay() {
     PARTITA_ASSERT(replayed_ != nullptr, "a replay is finished once");
-    auto snapshot = replayed_->finish();
-    if (!snapshot) {
-        return std::unexpected(snapshot.error());
-    }
-    snapshot_ = std::move(*snapshot);
+    PARTITA_TRY_ASSIGN(snapshot_, replayed_->finish());
     replayed_.reset();
     return {};
 }

@@ -6,6 +6,7 @@
 
 #include "broker/catalog/client_quotas.h"
 #include "broker/catalog/snapshot_editor.h"
+#include "protocol/try.h"
 
 namespace partita::catalog {
 namespace {
@@ -17,9 +18,7 @@ std::unexpected<CatalogReplayError> corrupt_image(std::string message) {
 /// Stores a decoded value, or passes the error on.
 template <class Value, class Store>
 std::expected<void, CatalogReplayError> keep(std::expected<Value, CatalogReplayError> decoded, Store store) {
-    if (!decoded) {
-        return std::unexpected(std::move(decoded.error()));
-    }
+    PARTITA_TRY(decoded);
     store(std::move(*decoded));
     return {};
 }
@@ -27,11 +26,8 @@ std::expected<void, CatalogReplayError> keep(std::expected<Value, CatalogReplayE
 }  // namespace
 
 std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, std::optional<Bytes> value) {
-    const auto key = decode_key(key_bytes);
-    if (!key) {
-        return std::unexpected(key.error());
-    }
-    if (const auto* topic = std::get_if<TopicKey>(&*key)) {
+    PARTITA_TRY_ASSIGN(const auto key, decode_key(key_bytes));
+    if (const auto* topic = std::get_if<TopicKey>(&key)) {
         if (!value) {
             topics_.erase(topic->id);
             return {};
@@ -39,7 +35,7 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         return keep(decode_topic(*topic, *value),
                     [&](Topic decoded) { topics_.insert_or_assign(topic->id, std::move(decoded)); });
     }
-    if (const auto* expansion = std::get_if<ExpansionKey>(&*key)) {
+    if (const auto* expansion = std::get_if<ExpansionKey>(&key)) {
         if (!value) {
             if (const auto found = expansions_.find(expansion->id); found != expansions_.end()) {
                 found->second.erase(expansion->epoch);
@@ -53,7 +49,7 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
             expansions_[expansion->id].insert_or_assign(expansion->epoch, std::move(decoded));
         });
     }
-    if (const auto* configs = std::get_if<ConfigsKey>(&*key)) {
+    if (const auto* configs = std::get_if<ConfigsKey>(&key)) {
         if (configs->type == ConfigResourceType::client_quota && !is_quota_entity(configs->name)) {
             return corrupt_image("quotas are stored for what is no entity");
         }
@@ -67,7 +63,7 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         return keep(decode_configs(*value),
                     [&](ConfigMap decoded) { resources.insert_or_assign(std::string(configs->name), std::move(decoded)); });
     }
-    if (const auto* producer = std::get_if<ProducerSwitchKey>(&*key)) {
+    if (const auto* producer = std::get_if<ProducerSwitchKey>(&key)) {
         ProducerSwitches& switches = producer_switches_[producer->id];
         const std::tuple identity{producer->epoch, std::string(producer->client_id), std::string(producer->address)};
         if (!value) {
@@ -80,18 +76,16 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
         return keep(decode_producer_switch(*producer, *value),
                     [&](ProducerSwitch decoded) { switches.insert_or_assign(identity, std::move(decoded)); });
     }
-    if (const auto* of_acl = std::get_if<AclKey>(&*key)) {
+    if (const auto* of_acl = std::get_if<AclKey>(&key)) {
         if (!value) {
             acls_.erase(of_acl->acl);
             return {};
         }
-        if (auto checked = check_acl(*value); !checked) {
-            return checked;
-        }
+        PARTITA_TRY(check_acl(*value));
         acls_.insert(of_acl->acl);
         return {};
     }
-    if (const auto* token = std::get_if<DelegationTokenKey>(&*key)) {
+    if (const auto* token = std::get_if<DelegationTokenKey>(&key)) {
         if (!value) {
             if (const auto found = delegation_tokens_.find(token->id); found != delegation_tokens_.end()) {
                 delegation_tokens_.erase(found);
@@ -105,7 +99,7 @@ std::expected<void, CatalogReplayError> CatalogImage::replay(Bytes key_bytes, st
     if (!value) {
         return corrupt_image("the catalog's state and identity are never removed");
     }
-    if (std::holds_alternative<StateKey>(*key)) {
+    if (std::holds_alternative<StateKey>(key)) {
         return keep(decode_state(*value), [&](CatalogState decoded) { state_ = decoded; });
     }
     return keep(decode_identity(*value), [&](CatalogIdentity decoded) { identity_ = std::move(decoded); });
@@ -156,12 +150,8 @@ std::expected<CatalogPointer, CatalogReplayError> CatalogImage::finish() {
     std::unordered_set<std::string_view> names;
     for (auto& [id, topic] : topics_) {
         if (const auto found = expansions_.find(id); found != expansions_.end()) {
-            if (auto checked = check_expansions(topic, found->second); !checked) {
-                return std::unexpected(checked.error());
-            }
-            if (auto placed = place_switches(topic, found->second); !placed) {
-                return std::unexpected(placed.error());
-            }
+            PARTITA_TRY(check_expansions(topic, found->second));
+            PARTITA_TRY(place_switches(topic, found->second));
             for (auto& [epoch, expansion] : found->second) {
                 topic.expansions.push_back(std::make_shared<const ExpansionEpoch>(std::move(expansion)));
             }

@@ -11,6 +11,7 @@
 #include "protocol/codec.h"
 #include "protocol/cursor.h"
 #include "protocol/schema_table.h"
+#include "protocol/try.h"
 
 namespace partita {
 
@@ -457,104 +458,89 @@ CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& 
 
 std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes value) {
     Arena arena;
-    const auto record = decode_value<CatalogTopicRecord>(value, "topic", arena);
-    if (!record) {
-        return std::unexpected(record.error());
-    }
-    if (record->partition_count < 1) {
+    PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogTopicRecord>(value, "topic", arena));
+    if (record.partition_count < 1) {
         return std::unexpected(
-            corrupt("topic " + std::string(record->name) + " has " + std::to_string(record->partition_count) + " partitions"));
+            corrupt("topic " + std::string(record.name) + " has " + std::to_string(record.partition_count) + " partitions"));
     }
     Topic topic;
-    topic.name = record->name;
+    topic.name = record.name;
     topic.id = key.id;
-    topic.partition_count = record->partition_count;
-    topic.replication_factor = record->replication_factor;
-    topic.internal = is_internal_topic(record->name);
-    topic.created_time = TimestampMs{record->created_time_ms};
-    topic.configs = config_map(record->configs);
+    topic.partition_count = record.partition_count;
+    topic.replication_factor = record.replication_factor;
+    topic.internal = is_internal_topic(record.name);
+    topic.created_time = TimestampMs{record.created_time_ms};
+    topic.configs = config_map(record.configs);
     return topic;
 }
 
 std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const ExpansionKey& key, Bytes value) {
     Arena arena;
-    const auto record = decode_value<CatalogExpansionRecord>(value, "expansion", arena);
-    if (!record) {
-        return std::unexpected(record.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogExpansionRecord>(value, "expansion", arena));
     ExpansionEpoch expansion;
     expansion.epoch = key.epoch;
-    expansion.old_partition_count = record->old_partition_count;
-    expansion.new_partition_count = record->new_partition_count;
-    expansion.time = TimestampMs{record->time_ms};
-    expansion.catalog_sequence = record->catalog_sequence;
-    expansion.log_end_offsets.reserve(record->log_end_offsets.count());
-    for (const std::int64_t offset : record->log_end_offsets) {
+    expansion.old_partition_count = record.old_partition_count;
+    expansion.new_partition_count = record.new_partition_count;
+    expansion.time = TimestampMs{record.time_ms};
+    expansion.catalog_sequence = record.catalog_sequence;
+    expansion.log_end_offsets.reserve(record.log_end_offsets.count());
+    for (const std::int64_t offset : record.log_end_offsets) {
         expansion.log_end_offsets.push_back(Offset{offset});
     }
-    if (!record->has_circumstances) {
+    if (!record.has_circumstances) {
         return expansion;
     }
     ExpansionCircumstances known;
-    known.requested_by = {.client_id = std::string(record->client_id),
-                          .software_name = std::string(record->software_name),
-                          .software_version = std::string(record->software_version),
-                          .address = std::string(record->address),
-                          .principal = std::string(record->principal)};
-    known.mode = record->mode;
-    known.verdict = record->verdict;
-    known.findings.assign(record->findings.begin(), record->findings.end());
-    known.override_used = record->override_used;
-    known.group_count = record->group_count;
-    for (const CatalogGroupAtCut& group : record->groups) {
+    known.requested_by = {.client_id = std::string(record.client_id),
+                          .software_name = std::string(record.software_name),
+                          .software_version = std::string(record.software_version),
+                          .address = std::string(record.address),
+                          .principal = std::string(record.principal)};
+    known.mode = record.mode;
+    known.verdict = record.verdict;
+    known.findings.assign(record.findings.begin(), record.findings.end());
+    known.override_used = record.override_used;
+    known.group_count = record.group_count;
+    for (const CatalogGroupAtCut& group : record.groups) {
         known.groups.push_back(
             {std::string(group.group_id), std::string(group.state), group.members, group.committed_partitions, group.lag});
     }
-    known.seeded_groups.assign(record->seeded_groups.begin(), record->seeded_groups.end());
+    known.seeded_groups.assign(record.seeded_groups.begin(), record.seeded_groups.end());
     expansion.circumstances = std::make_shared<const ExpansionCircumstances>(std::move(known));
     return expansion;
 }
 
 std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const ProducerSwitchKey& key, Bytes value) {
     Arena arena;
-    const auto record = decode_value<CatalogProducerSwitchRecord>(value, "producer switch", arena);
-    if (!record) {
-        return std::unexpected(record.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogProducerSwitchRecord>(value, "producer switch", arena));
     return ProducerSwitch{.client_id = std::string(key.client_id),
                           .address = std::string(key.address),
-                          .time = TimestampMs{record->time_ms},
-                          .partition = PartitionIndex{record->partition},
-                          .offset = Offset{record->offset},
-                          .stale_records = record->stale_records};
+                          .time = TimestampMs{record.time_ms},
+                          .partition = PartitionIndex{record.partition},
+                          .offset = Offset{record.offset},
+                          .stale_records = record.stale_records};
 }
 
 std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value) {
     Arena arena;
-    const auto record = decode_value<CatalogConfigsRecord>(value, "configs", arena);
-    if (!record) {
-        return std::unexpected(record.error());
-    }
-    return config_map(record->configs);
+    PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogConfigsRecord>(value, "configs", arena));
+    return config_map(record.configs);
 }
 
 std::expected<access::DelegationToken, CatalogReplayError> decode_delegation_token(const DelegationTokenKey& key, Bytes value) {
     Arena arena;
-    const auto record = decode_value<CatalogTokenRecord>(value, "delegation token", arena);
-    if (!record) {
-        return std::unexpected(record.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogTokenRecord>(value, "delegation token", arena));
     const auto principal = [](const CatalogPrincipalName& named) {
         return access::PrincipalName{.type = std::string(named.type), .name = std::string(named.name)};
     };
     access::DelegationToken token{.id = std::string(key.id),
-                                  .owner = principal(record->owner),
-                                  .requester = principal(record->requester),
+                                  .owner = principal(record.owner),
+                                  .requester = principal(record.requester),
                                   .renewers = {},
-                                  .issued = {record->issued_ms},
-                                  .expires = {record->expires_ms},
-                                  .latest = {record->latest_ms}};
-    for (const CatalogPrincipalName& renewer : record->renewers) {
+                                  .issued = {record.issued_ms},
+                                  .expires = {record.expires_ms},
+                                  .latest = {record.latest_ms}};
+    for (const CatalogPrincipalName& renewer : record.renewers) {
         token.renewers.push_back(principal(renewer));
     }
     return token;
@@ -562,25 +548,19 @@ std::expected<access::DelegationToken, CatalogReplayError> decode_delegation_tok
 
 std::expected<CatalogState, CatalogReplayError> decode_state(Bytes value) {
     Arena arena;
-    const auto record = decode_value<CatalogStateRecord>(value, "state", arena);
-    if (!record) {
-        return std::unexpected(record.error());
-    }
-    if (record->sequence < 0 || record->next_producer_id < 0) {
+    PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogStateRecord>(value, "state", arena));
+    if (record.sequence < 0 || record.next_producer_id < 0) {
         return std::unexpected(corrupt("a state record has a negative number"));
     }
-    return CatalogState{record->sequence, ProducerId{record->next_producer_id}};
+    return CatalogState{record.sequence, ProducerId{record.next_producer_id}};
 }
 
 std::expected<CatalogIdentity, CatalogReplayError> decode_identity(Bytes value) {
     Arena arena;
-    const auto record = decode_value<CatalogIdentityRecord>(value, "identity", arena);
-    if (!record) {
-        return std::unexpected(record.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogIdentityRecord>(value, "identity", arena));
     CatalogIdentity identity;
-    identity.cluster_id = record->cluster_id;
-    for (const CatalogFeatureEntry& feature : record->features) {
+    identity.cluster_id = record.cluster_id;
+    for (const CatalogFeatureEntry& feature : record.features) {
         identity.features.insert_or_assign(std::string(feature.name), feature.level);
     }
     return identity;

@@ -11,6 +11,7 @@
 #include "broker/catalog/change_builder.h"
 #include "broker/catalog/internal_topics.h"
 #include "broker/catalog/mutation_quotas.h"
+#include "protocol/try.h"
 
 namespace partita::catalog {
 namespace {
@@ -157,21 +158,15 @@ std::expected<Topic, CatalogError> judge_topic(const TopicToCreate& topic, const
     if (auto problem = name_problem(topic.name, existing)) {
         return std::unexpected(std::move(*problem));
     }
-    auto configs = judge_configs(topic, rules);
-    if (!configs) {
-        return std::unexpected(std::move(configs.error()));
-    }
-    const auto shape = judge_shape(topic, context.settings);
-    if (!shape) {
-        return std::unexpected(shape.error());
-    }
+    PARTITA_TRY_ASSIGN(auto configs, judge_configs(topic, rules));
+    PARTITA_TRY_ASSIGN(const auto shape, judge_shape(topic, context.settings));
     Topic created;
     created.name = topic.name;
-    created.partition_count = shape->partition_count;
-    created.replication_factor = shape->replication_factor;
+    created.partition_count = shape.partition_count;
+    created.replication_factor = shape.replication_factor;
     created.internal = is_internal_topic(topic.name);
     created.created_time = context.now.wall;
-    created.configs = std::move(*configs);
+    created.configs = std::move(configs);
     return created;
 }
 

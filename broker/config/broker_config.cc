@@ -12,6 +12,7 @@
 #include "broker/config/properties.h"
 #include "protocol/assert.h"
 #include "protocol/edit_distance.h"
+#include "protocol/try.h"
 
 namespace partita::config {
 
@@ -131,19 +132,12 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
     for (const std::string& name : broker_list(effective, "group.consumer.assignors")) {
         config.group_consumer_assignors.emplace_back(consumer_assignor_name(name));
     }
-    auto connections =
-        parse_connection_overrides(std::get<std::string>(broker_value(effective, "max.connections.per.ip.overrides")));
-    if (!connections) {
-        return std::unexpected(connections.error());
-    }
-    config.max_connections_per_ip_overrides = std::move(*connections);
+    PARTITA_TRY_ASSIGN(
+        config.max_connections_per_ip_overrides,
+        parse_connection_overrides(std::get<std::string>(broker_value(effective, "max.connections.per.ip.overrides"))));
     fill_http(config, effective);
     config.profile = profile_of(effective);
-    auto listeners = parse_listeners(given);
-    if (!listeners) {
-        return std::unexpected(listeners.error());
-    }
-    config.listeners = std::move(*listeners);
+    PARTITA_TRY_ASSIGN(config.listeners, parse_listeners(given));
     return {};
 }
 
@@ -213,21 +207,15 @@ ConfigValue BrokerConfig::value(std::string_view name) const {
 }
 
 std::expected<BrokerConfig, ConfigError> BrokerConfig::from(ConfigMap given) {
-    if (auto unified = unify_ids(given); !unified) {
-        return std::unexpected(unified.error());
-    }
-    if (auto verdict = check_broker_values(given); !verdict) {
-        return std::unexpected(verdict.error());
-    }
+    PARTITA_TRY(unify_ids(given));
+    PARTITA_TRY(check_broker_values(given));
     const ConfigMap effective = given;
     return of_checked(std::move(given), effective);
 }
 
 std::expected<BrokerConfig, ConfigError> BrokerConfig::of_checked(ConfigMap given, const ConfigMap& effective) {
     BrokerConfig config{Unfilled{}};
-    if (auto filled = fill(config, given, effective); !filled) {
-        return std::unexpected(filled.error());
-    }
+    PARTITA_TRY(fill(config, given, effective));
     config.given_ = std::move(given);
     return config;
 }
@@ -239,9 +227,7 @@ BrokerConfig::BrokerConfig() : BrokerConfig(Unfilled{}) {
 
 std::expected<BrokerConfig, ConfigError> BrokerConfig::with_dynamic(DynamicBrokerConfigs dynamic) const {
     const ConfigMap effective = effective_broker_values(given_, dynamic);
-    if (auto verdict = check_broker_values(effective); !verdict) {
-        return std::unexpected(verdict.error());
-    }
+    PARTITA_TRY(check_broker_values(effective));
     // Sockets are opened once; a dynamic `listeners` is stored and described, and takes effect at the next start.
     auto config = of_checked(given_, effective);
     if (config) {
@@ -255,21 +241,14 @@ ConfigMap initial_cluster_default_configs() { return {{"min.insync.replicas", "1
 std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigInputs& inputs) {
     ConfigMap given;
     if (inputs.properties) {
-        auto parsed = parse_properties(*inputs.properties);
-        if (!parsed) {
-            return std::unexpected(parsed.error());
-        }
-        given = std::move(*parsed);
+        PARTITA_TRY_ASSIGN(given, parse_properties(*inputs.properties));
     }
     for (auto& [name, value] : configs_of_environment(inputs.environment)) {
         given.insert_or_assign(name, value);
     }
     for (const std::string& text : inputs.overrides) {
-        auto parsed = parse_override(text);
-        if (!parsed) {
-            return std::unexpected(parsed.error());
-        }
-        given.insert_or_assign(std::move(parsed->first), std::move(parsed->second));
+        PARTITA_TRY_ASSIGN(auto parsed, parse_override(text));
+        given.insert_or_assign(std::move(parsed.first), std::move(parsed.second));
     }
     LoadedBrokerConfig loaded;
     for (const auto& [name, value] : given) {
@@ -296,12 +275,8 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
         return std::unexpected(std::move(error));
     }
     // Kafka accepts these as configs, and ends when it makes its authorizer of them.
-    if (auto authorizer = authorizer_settings(config->given()); !authorizer) {
-        return std::unexpected(std::move(authorizer.error()));
-    }
-    if (auto http = check_http(*config); !http) {
-        return std::unexpected(std::move(http.error()));
-    }
+    PARTITA_TRY(authorizer_settings(config->given()));
+    PARTITA_TRY(check_http(*config));
     loaded.config = std::move(*config);
     return loaded;
 }

@@ -5,6 +5,7 @@
 #include "broker/config/config_refusal.h"
 #include "broker/config/log_setup.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::config {
 namespace {
@@ -139,9 +140,7 @@ std::vector<ConfigEntry> BrokerLoggers::describe(const DescribeOptions& options)
 
 std::expected<void, ConfigError> BrokerLoggers::alter(std::span<const ConfigChange> changes, bool validate_only) {
     for (const ConfigChange& change : changes) {
-        if (auto judged = judge(change); !judged) {
-            return judged;
-        }
+        PARTITA_TRY(judge(change));
     }
     if (validate_only) {
         return {};

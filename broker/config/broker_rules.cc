@@ -12,6 +12,7 @@
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/java_text.h"
 #include "broker/config/mode_patterns.h"
+#include "protocol/try.h"
 
 namespace partita::config {
 
@@ -67,9 +68,7 @@ Verdict check_network_rules(const ConfigMap& effective) {
             "requirement failed: max.connections.per.ip can be set to zero only if max.connections.per.ip.overrides "
             "property is set.");
     }
-    if (auto parsed = parse_connection_overrides(overrides); !parsed) {
-        return std::unexpected(parsed.error());
-    }
+    PARTITA_TRY(parse_connection_overrides(overrides));
     const std::int64_t queued_bytes = number(effective, "queued.max.request.bytes");
     if (queued_bytes > 0 && queued_bytes < number(effective, "socket.request.max.bytes")) {
         return refuse("requirement failed: queued.max.request.bytes must be larger or equal to socket.request.max.bytes");
@@ -202,9 +201,7 @@ Verdict check_places(const ConfigMap& effective) {
         return refuse("Invalid value " + principal + " for configuration partita.http.principal: it must be type:name");
     }
     const std::string patterns = std::get<std::string>(broker_value(effective, "partita.default.expansion.mode.patterns"));
-    if (auto parsed = parse_mode_patterns(patterns); !parsed) {
-        return std::unexpected(std::move(parsed.error()));
-    }
+    PARTITA_TRY(parse_mode_patterns(patterns));
     if (Verdict profile = check_profile(effective); !profile) {
         return profile;
     }
@@ -279,13 +276,10 @@ std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> par
 
 std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError> parse_connection_overrides(std::string_view text) {
     constexpr std::string_view kName = "max.connections.per.ip.overrides";
-    auto entries = parse_map(kName, text);
-    if (!entries) {
-        return std::unexpected(entries.error());
-    }
+    PARTITA_TRY_ASSIGN(auto entries, parse_map(kName, text));
     std::vector<std::pair<std::string, std::int32_t>> overrides;
     std::vector<std::string> invalid_hosts;
-    for (auto& [host, count_text] : *entries) {
+    for (auto& [host, count_text] : entries) {
         const auto count =
             java::parse_integer(count_text, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
         if (!count) {
@@ -380,9 +374,7 @@ std::string_view consumer_assignor_name(std::string_view given) {
 std::expected<void, ConfigError> check_broker_values(const ConfigMap& effective) {
     for (const auto& [name, text] : effective) {
         if (const ConfigDefinition* definition = find_broker_config(name)) {
-            if (auto parsed = parse_config_value(*definition, text); !parsed) {
-                return std::unexpected(parsed.error());
-            }
+            PARTITA_TRY(parse_config_value(*definition, text));
         }
     }
     for (const auto check : {check_log_rules, check_network_rules, check_group_rules, check_places}) {

@@ -5,6 +5,7 @@
 #include "broker/config/config_refusal.h"
 #include "broker/config/definition_helpers.h"
 #include "broker/config/java_text.h"
+#include "protocol/try.h"
 
 namespace partita::config {
 namespace {
@@ -52,12 +53,9 @@ std::expected<void, ConfigError> validate_client_metrics_configs(std::string_vie
         if (definition == nullptr) {
             return refusal(ErrorCode::invalid_request, "Unknown client metrics configuration: " + name);
         }
-        const auto value = parse_config_value(*definition, text);
-        if (!value) {
-            return std::unexpected(value.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto value, parse_config_value(*definition, text));
         if (name == kInterval) {
-            const std::int32_t interval_ms = std::get<std::int32_t>(*value);
+            const std::int32_t interval_ms = std::get<std::int32_t>(value);
             if (interval_ms < kShortestInterval_ms || interval_ms > kLongestInterval_ms) {
                 return refusal(ErrorCode::invalid_request, "Invalid value " + text +
                                                                " for interval.ms, interval must be between 100 and 3600000 "
@@ -65,7 +63,7 @@ std::expected<void, ConfigError> validate_client_metrics_configs(std::string_vie
             }
         }
         if (name == kMatch) {
-            for (const std::string& item : std::get<std::vector<std::string>>(*value)) {
+            for (const std::string& item : std::get<std::vector<std::string>>(value)) {
                 if (!is_client_pattern(item, is_regex)) {
                     return refusal(ErrorCode::invalid_config, "Illegal client matching pattern: " + item);
                 }

@@ -6,6 +6,7 @@
 
 #include "broker/config/config_definition.h"
 #include "broker/config/java_text.h"
+#include "protocol/try.h"
 
 namespace partita::config {
 
@@ -310,11 +311,7 @@ std::expected<ConfigValue, ConfigError> parse_config_value(const ConfigDefinitio
                                                            std::optional<std::string_view> text) {
     ConfigValue value;
     if (text) {
-        auto parsed = parse_config_type(definition.name, definition.type, *text);
-        if (!parsed) {
-            return parsed;
-        }
-        value = std::move(*parsed);
+        PARTITA_TRY_ASSIGN(value, parse_config_type(definition.name, definition.type, *text));
         // KIP-1161: the first of equal items stays. Lists that are judged otherwise, such as those of throttled
         // replicas, are taken as they are.
         if (auto* items = std::get_if<std::vector<std::string>>(&value);

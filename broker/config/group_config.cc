@@ -8,6 +8,7 @@
 #include "broker/config/definition_helpers.h"
 #include "broker/config/java_text.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::config {
 namespace {
@@ -155,10 +156,7 @@ std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrid
     std::map<std::string_view, std::int32_t> numbers;
     for (const auto& [name, text] : overrides) {
         const ConfigDefinition& definition = find_group_config(name)->definition;
-        const auto value = parse_config_value(definition, text);
-        if (!value) {
-            return std::unexpected(value.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto value, parse_config_value(definition, text));
         if (name == kOffsetReset && !is_offset_reset(text)) {
             return invalid_config("Invalid value " + text + " for configuration " + name + ": Invalid value `" + text +
                                   "` for configuration " + name +
@@ -166,7 +164,7 @@ std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrid
                                   "'by_duration:<PnDTnHnMn.nS>'.");
         }
         if (definition.type == ConfigType::int32) {
-            numbers.emplace(name, std::get<std::int32_t>(*value));
+            numbers.emplace(name, std::get<std::int32_t>(value));
         }
     }
     for (const auto& [name, number] : numbers) {

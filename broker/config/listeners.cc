@@ -12,6 +12,7 @@
 #include "broker/config/config_refusal.h"
 #include "broker/config/java_text.h"
 #include "broker/config/listener_configs.h"
+#include "protocol/try.h"
 
 namespace partita::config {
 
@@ -161,12 +162,9 @@ bool is_controller(const ListenerSettings& settings, std::string_view name) {
 std::expected<ProtocolMap, ConfigError> protocol_map(const ConfigMap& given, const List& controller_names,
                                                      const List& listeners) {
     constexpr std::string_view kName = "listener.security.protocol.map";
-    auto entries = parse_map(kName, std::get<std::string>(broker_value(given, kName)));
-    if (!entries) {
-        return std::unexpected(entries.error());
-    }
+    PARTITA_TRY_ASSIGN(auto entries, parse_map(kName, std::get<std::string>(broker_value(given, kName))));
     ProtocolMap protocols;
-    for (const auto& [name, protocol_name] : *entries) {
+    for (const auto& [name, protocol_name] : entries) {
         const std::optional<SecurityProtocol> protocol = protocol_of(protocol_name);
         if (!protocol) {
             return invalid_config("Invalid security protocol `" + protocol_name + "` defined in " + std::string(kName));
@@ -290,45 +288,31 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
     const List listeners = broker_list(given, "listeners");
     settings.listeners_by_default = !given.contains("listeners") && !given.contains("advertised.listeners");
     settings.controller_listener_names = broker_list(given, "controller.listener.names");
-    auto protocols = protocol_map(given, settings.controller_listener_names, listeners);
-    if (!protocols) {
-        return std::unexpected(protocols.error());
-    }
-    settings.security_protocols = std::move(*protocols);
-    auto inter_broker = inter_broker_name(given, settings.security_protocols);
-    if (!inter_broker) {
-        return std::unexpected(inter_broker.error());
-    }
-    settings.inter_broker_listener_name = std::move(*inter_broker);
-    const auto all = checked_endpoints(listeners, settings.security_protocols, true);
-    if (!all) {
-        return std::unexpected(all.error());
-    }
+    PARTITA_TRY_ASSIGN(settings.security_protocols, protocol_map(given, settings.controller_listener_names, listeners));
+    PARTITA_TRY_ASSIGN(settings.inter_broker_listener_name, inter_broker_name(given, settings.security_protocols));
+    PARTITA_TRY_ASSIGN(const auto all, checked_endpoints(listeners, settings.security_protocols, true));
     std::vector<Endpoint> effective_advertised;
     if (const List advertised = broker_list(given, "advertised.listeners"); !advertised.empty()) {
         // Two advertised listeners may share a port: a proxy can tell them apart by host.
-        auto endpoints = checked_endpoints(advertised, settings.security_protocols, false);
-        if (!endpoints) {
-            return std::unexpected(endpoints.error());
-        }
-        std::erase_if(*endpoints, [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
-        settings.advertised = std::move(*endpoints);
+        PARTITA_TRY_ASSIGN(auto endpoints, checked_endpoints(advertised, settings.security_protocols, false));
+        std::erase_if(endpoints, [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
+        settings.advertised = std::move(endpoints);
         effective_advertised = settings.advertised;
     } else {
-        effective_advertised = *all;
+        effective_advertised = all;
         std::erase_if(effective_advertised, [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
     }
-    if (Verdict verdict = check_together(settings, *all, effective_advertised); !verdict) {
+    if (Verdict verdict = check_together(settings, all, effective_advertised); !verdict) {
         return std::unexpected(verdict.error());
     }
     for (const std::string& early : broker_list(given, "early.start.listeners")) {
         const std::string name = java::to_upper(early);
-        if (!has_name(*all, name) && !is_controller(settings, name)) {
+        if (!has_name(all, name) && !is_controller(settings, name)) {
             return invalid_config("early.start.listeners contains listener " + name +
                                   ", but this is not contained in listeners or controller.listener.names");
         }
     }
-    for (const Endpoint& endpoint : *all) {
+    for (const Endpoint& endpoint : all) {
         if (is_controller(settings, endpoint.listener_name)) {
             if (!settings.controller_endpoint) {
                 settings.controller_endpoint = endpoint;

@@ -8,6 +8,7 @@
 #include "broker/config/config_binding.h"
 #include "broker/config/definition_helpers.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::config {
 
@@ -24,11 +25,8 @@ std::expected<TopicValues, ConfigError> values_of(const ConfigMap& overrides, co
     for (const TopicConfigDefinition& topic : topic_config_definitions()) {
         const std::string_view name = topic.definition.name;
         if (const auto given = overrides.find(name); given != overrides.end()) {
-            auto parsed = parse_config_value(topic.definition, given->second);
-            if (!parsed) {
-                return std::unexpected(parsed.error());
-            }
-            values[name] = std::move(*parsed);
+            PARTITA_TRY_ASSIGN(auto parsed, parse_config_value(topic.definition, given->second));
+            values[name] = std::move(parsed);
             continue;
         }
         ConfigValue from_broker = topic_value_from_broker(topic, effective);
@@ -144,12 +142,9 @@ Verdict check_together(const TopicValues& values, const BrokerConfig& broker) {
 std::string_view expansion_mode_name(ExpansionMode mode) { return kExpansionModes[static_cast<std::size_t>(mode)]; }
 
 std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides, const BrokerConfig& broker) {
-    const auto values = values_of(overrides, broker);
-    if (!values) {
-        return std::unexpected(values.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto values, values_of(overrides, broker));
     TopicConfig config{TopicConfig::Unfilled{}};
-    fill(config, *values);
+    fill(config, values);
     return config;
 }
 
@@ -162,11 +157,8 @@ std::expected<void, ConfigError> validate_topic_configs(const ConfigMap& overrid
     if (Verdict verdict = check_names(overrides); !verdict) {
         return verdict;
     }
-    const auto values = values_of(overrides, broker);
-    if (!values) {
-        return std::unexpected(values.error());
-    }
-    return check_together(*values, broker);
+    PARTITA_TRY_ASSIGN(const auto values, values_of(overrides, broker));
+    return check_together(values, broker);
 }
 
 }  // namespace partita::config

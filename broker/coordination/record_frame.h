@@ -7,6 +7,7 @@
 #include "protocol/byte_buffer.h"
 #include "protocol/codec.h"
 #include "protocol/cursor.h"
+#include "protocol/try.h"
 #include "protocol/types.h"
 
 /// Inside of the codecs: what the records of all internal topics have in common. A key starts with the type of its record, a
@@ -26,31 +27,23 @@ template <class Message>
 [[nodiscard]] std::expected<void, EncodeError> append(std::int16_t prefix, const Message& message, std::int16_t version,
                                                       ByteBuffer& buffer) {
     buffer.append_big_endian(prefix);
-    if (auto encoded = encode(message, version, buffer); !encoded) {
-        return std::unexpected(encoded.error());
-    }
+    PARTITA_TRY(encode(message, version, buffer));
     return {};
 }
 
 /// Encodes a key and, behind it, a value. Both are cut out at the end, because the buffer may move while it grows.
 template <class Key>
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
-    if (auto done = append(type, key, kKeyVersion, buffer); !done) {
-        return std::unexpected(done.error());
-    }
+    PARTITA_TRY(append(type, key, kKeyVersion, buffer));
     return EncodedRecord{buffer.bytes(), std::nullopt};
 }
 
 template <class Key, class Value>
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> entry(std::int16_t type, const Key& key, std::int16_t version,
                                                               const Value& value, ByteBuffer& buffer) {
-    if (auto done = append(type, key, kKeyVersion, buffer); !done) {
-        return std::unexpected(done.error());
-    }
+    PARTITA_TRY(append(type, key, kKeyVersion, buffer));
     const std::size_t key_size = buffer.size();
-    if (auto done = append(version, value, version, buffer); !done) {
-        return std::unexpected(done.error());
-    }
+    PARTITA_TRY(append(version, value, version, buffer));
     return EncodedRecord{buffer.bytes(0, key_size), buffer.bytes(key_size, buffer.size() - key_size)};
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "broker/dev_security/dev_security.h"
+#include "protocol/try.h"
 
 namespace partita::dev_security {
 namespace {
@@ -47,11 +48,7 @@ std::expected<Settings, std::string> broker_settings(const std::string& director
     if (!port.empty()) {
         std::uint16_t number = 0;
         std::from_chars(port.data(), port.data() + port.size(), number);
-        auto moved = with_ports(listeners->second, number);
-        if (!moved) {
-            return std::unexpected(std::move(moved.error()));
-        }
-        listeners->second = std::move(*moved);
+        PARTITA_TRY_ASSIGN(listeners->second, with_ports(listeners->second, number));
     }
     return properties;
 }

@@ -10,6 +10,8 @@
 
 #include <utility>
 
+#include "protocol/try.h"
+
 namespace partita::dev_security {
 
 template <auto free_it>
@@ -140,21 +142,13 @@ struct Authority::Parts {
         if (!fresh) {
             return failed("make a key");
         }
-        const auto signed_one = make_certificate(request, *fresh, certificate.get(), *key);
-        if (!signed_one) {
-            return std::unexpected(signed_one.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto signed_one, make_certificate(request, *fresh, certificate.get(), *key));
         auto key_text = pem("write a key", [&](BIO* bio) {
             return PEM_write_bio_PKCS8PrivateKey(bio, fresh.get(), nullptr, nullptr, 0, nullptr, nullptr);
         });
-        if (!key_text) {
-            return std::unexpected(std::move(key_text.error()));
-        }
-        auto certificate_text = pem_of(**signed_one);
-        if (!certificate_text) {
-            return std::unexpected(std::move(certificate_text.error()));
-        }
-        return Identity{std::move(*key_text), std::move(*certificate_text)};
+        PARTITA_TRY(key_text);
+        PARTITA_TRY_ASSIGN(auto certificate_text, pem_of(*signed_one));
+        return Identity{std::move(*key_text), std::move(certificate_text)};
     }
 };
 
@@ -174,16 +168,10 @@ std::expected<Authority, std::string> Authority::make(const std::string& name, V
                           .extensions = {{NID_basic_constraints, "critical,CA:TRUE,pathlen:0"},
                                          {NID_key_usage, "critical,keyCertSign,cRLSign"},
                                          {NID_subject_key_identifier, "hash"}}};
-    auto certificate = make_certificate(request, *parts->key, nullptr, *parts->key);
-    if (!certificate) {
-        return std::unexpected(std::move(certificate.error()));
-    }
-    parts->certificate = std::move(*certificate);
-    auto text = pem_of(*parts->certificate);
-    if (!text) {
-        return std::unexpected(std::move(text.error()));
-    }
-    parts->text = std::move(*text);
+    PARTITA_TRY_ASSIGN(auto certificate, make_certificate(request, *parts->key, nullptr, *parts->key));
+    parts->certificate = std::move(certificate);
+    PARTITA_TRY_ASSIGN(auto text, pem_of(*parts->certificate));
+    parts->text = std::move(text);
     return Authority(std::move(parts));
 }
 

@@ -6,6 +6,7 @@
 
 #include "broker/dev_security/certificates.h"
 #include "protocol/random_bytes.h"
+#include "protocol/try.h"
 
 namespace partita::dev_security {
 namespace {
@@ -218,36 +219,21 @@ std::expected<std::vector<MadeFile>, std::string> make_files(const Wishes& wishe
     if (wishes.has_mutual_tls && wishes.port == 65535) {
         return std::unexpected("port 65535 leaves none for the second listener");
     }
-    const auto names = users_of(wishes);
-    if (!names) {
-        return std::unexpected(names.error());
-    }
-    const auto hosts = hosts_of(wishes);
-    if (!hosts) {
-        return std::unexpected(hosts.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto names, users_of(wishes));
+    PARTITA_TRY_ASSIGN(const auto hosts, hosts_of(wishes));
 
     const std::int64_t begin_s = now_s - kEarlierS;
     const Validity validity{.begin_s = begin_s, .end_s = begin_s + kCertificateDays * kDayS};
     // Two directories have authorities of different names: browsers and people tell them apart.
-    const auto authority = Authority::make("Partita development CA " + fresh_password().substr(0, 8),
-                                           {.begin_s = begin_s, .end_s = begin_s + kAuthorityDays * kDayS});
-    if (!authority) {
-        return std::unexpected(authority.error());
-    }
-    const auto server = authority->issue_server(*hosts, validity);
-    if (!server) {
-        return std::unexpected(server.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto authority, Authority::make("Partita development CA " + fresh_password().substr(0, 8),
+                                                             {.begin_s = begin_s, .end_s = begin_s + kAuthorityDays * kDayS}));
+    PARTITA_TRY_ASSIGN(const auto server, authority.issue_server(hosts, validity));
     std::vector<User> users;
-    for (const std::string& name : *names) {
-        auto identity = authority->issue_client(name, validity);
-        if (!identity) {
-            return std::unexpected(std::move(identity.error()));
-        }
-        users.push_back({name, fresh_password(), std::move(*identity)});
+    for (const std::string& name : names) {
+        PARTITA_TRY_ASSIGN(auto identity, authority.issue_client(name, validity));
+        users.push_back({name, fresh_password(), std::move(identity)});
     }
-    return files_of(wishes, users, *server, authority->certificate());
+    return files_of(wishes, users, server, authority.certificate());
 }
 
 }  // namespace partita::dev_security

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "broker/dev_security/dev_security.h"
+#include "protocol/try.h"
 
 namespace partita::dev_security {
 namespace {
@@ -81,9 +82,7 @@ std::expected<void, std::string> write_whole(const std::string& path, const std:
 }  // namespace
 
 std::expected<void, std::string> write_files(const std::string& directory, const std::vector<MadeFile>& files, bool may_replace) {
-    if (auto made = make_directory(directory); !made) {
-        return made;
-    }
+    PARTITA_TRY(make_directory(directory));
     for (const MadeFile& file : files) {
         struct stat found{};
         const std::string path = directory + "/" + file.name;
@@ -100,9 +99,7 @@ std::expected<void, std::string> write_files(const std::string& directory, const
         }
     }
     for (const MadeFile& file : files) {
-        if (auto written = write_whole(directory + "/" + file.name, file.content); !written) {
-            return written;
-        }
+        PARTITA_TRY(write_whole(directory + "/" + file.name, file.content));
     }
     return {};
 }

@@ -5,6 +5,7 @@
 
 #include "protocol/assert.h"
 #include "protocol/hexadecimal.h"
+#include "protocol/try.h"
 
 namespace partita::partitioners {
 KeyLineMapper::KeyLineMapper(const ClientPartitioner& partitioner, std::int32_t partition_count, Notation notation)
@@ -28,9 +29,7 @@ std::expected<void, KeyLineError> KeyLineMapper::feed(std::string_view piece, st
             unfinished_.append(line);
             line = unfinished_;
         }
-        if (auto mapped = map_line(line, output); !mapped) {
-            return mapped;
-        }
+        PARTITA_TRY(map_line(line, output));
         unfinished_.clear();
     }
     return {};

@@ -15,6 +15,7 @@
 #include "broker/tls/encrypted.h"
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
+#include "protocol/try.h"
 
 namespace partita::tls {
 namespace {
@@ -209,13 +210,9 @@ class JksParser {
                                    " are allowed");
         }
         // Before anything in it is believed.
-        if (auto sound = check_digest(); !sound) {
-            return std::unexpected(std::move(sound.error()));
-        }
+        PARTITA_TRY(check_digest());
         for (std::uint32_t each = 0; each < count; ++each) {
-            if (auto taken = take_entry(); !taken) {
-                return std::unexpected(std::move(taken.error()));
-            }
+            PARTITA_TRY(take_entry());
         }
         if (reader_.rest() < kDigestBytes) {
             return cut_off();
@@ -254,11 +251,8 @@ class JksParser {
         if (tag != kCertificateTag) {
             return std::unexpected("entry \"" + alias + "\" is of kind " + std::to_string(tag) + ", which no JKS has");
         }
-        auto certificate = take_certificate(reader_, version_);
-        if (!certificate) {
-            return std::unexpected(std::move(certificate.error()));
-        }
-        contents_.trusted.push_back(std::move(*certificate));
+        PARTITA_TRY_ASSIGN(auto certificate, take_certificate(reader_, version_));
+        contents_.trusted.push_back(std::move(certificate));
         return {};
     }
 
@@ -270,15 +264,12 @@ class JksParser {
             return cut_off();
         }
         for (std::uint32_t each = 0; each < count; ++each) {
-            auto certificate = take_certificate(reader_, version_);
-            if (!certificate) {
-                return std::unexpected(std::move(certificate.error()));
-            }
+            PARTITA_TRY_ASSIGN(auto certificate, take_certificate(reader_, version_));
             if (entry.chain.size() == kStoreEntriesMax) {
                 return std::unexpected("key \"" + alias + "\" has more than " + std::to_string(kStoreEntriesMax) +
                                        " certificates");
             }
-            entry.chain.push_back(std::move(*certificate));
+            entry.chain.push_back(std::move(certificate));
         }
         if (entry.chain.empty()) {
             return std::unexpected("key \"" + alias + "\" has no certificate");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/try.h"
+
 namespace partita::tls {
 namespace rules {
 
@@ -189,17 +191,14 @@ std::expected<PrincipalRules, std::string> PrincipalRules::parse(std::string_vie
             break;
         }
         const std::string_view before = text;
-        auto taken = take_rule(text);
+        PARTITA_TRY_ASSIGN(auto taken, take_rule(text));
         if (!taken) {
-            return std::unexpected(std::move(taken.error()));
-        }
-        if (!*taken) {
             continue;
         }
         if (rules.size() == kRulesMax) {
             return std::unexpected("there are more than " + std::to_string(kRulesMax) + " rules");
         }
-        const RuleText& said = **taken;
+        const RuleText& said = *taken;
         Rule rule{.pattern = nullptr, .replacement = {}, .change = said.change};
         if (!said.is_default) {
             const auto fail = [&](const std::string& reason) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "broker/tls/distinguished_name.h"
+#include "protocol/try.h"
 
 namespace partita::tls {
 
@@ -241,9 +242,7 @@ std::expected<std::optional<std::string>, std::string> ServerContext::client_of(
     if (shown == nullptr) {
         return std::nullopt;
     }
-    if (auto checked = check_certificate(connection); !checked) {
-        return std::unexpected(std::move(checked.error()));
-    }
+    PARTITA_TRY(check_certificate(connection));
     const std::string name = distinguished_name(*X509_get_subject_name(shown));
     auto mapped = parts_->settings.rules.name_of(name);
     if (!mapped) {

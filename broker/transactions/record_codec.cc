@@ -8,6 +8,7 @@
 
 #include "protocol/messages/transaction_log_record.h"
 #include "protocol/producer_ids.h"
+#include "protocol/try.h"
 
 namespace partita::transactions {
 namespace {
@@ -99,45 +100,33 @@ std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, By
 }
 
 std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value, Arena& arena) {
-    const auto key_parts = coordination::split(key);
-    if (!key_parts) {
-        return std::unexpected(key_parts.error());
-    }
-    if (key_parts->prefix != kTransactionType) {
+    PARTITA_TRY_ASSIGN(const auto key_parts, coordination::split(key));
+    if (key_parts.prefix != kTransactionType) {
         return std::nullopt;
     }
-    const auto id = decode<TransactionLogKey>(key_parts->rest, coordination::kKeyVersion, arena);
-    if (!id) {
-        return std::unexpected(id.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto id, decode<TransactionLogKey>(key_parts.rest, coordination::kKeyVersion, arena));
     if (!value) {
-        return TransactionTombstone{id->transactional_id};
+        return TransactionTombstone{id.transactional_id};
     }
-    const auto value_parts = coordination::split(*value);
-    if (!value_parts) {
-        return std::unexpected(value_parts.error());
-    }
-    if (value_parts->prefix < 0 || value_parts->prefix > kHighestValueVersion) {
+    PARTITA_TRY_ASSIGN(const auto value_parts, coordination::split(*value));
+    if (value_parts.prefix < 0 || value_parts.prefix > kHighestValueVersion) {
         return std::nullopt;
     }
-    const auto found = decode<TransactionLogValue>(value_parts->rest, value_parts->prefix, arena);
-    if (!found) {
-        return std::unexpected(found.error());
-    }
-    if (const auto impossible = impossible_field(*found); !impossible.empty()) {
+    PARTITA_TRY_ASSIGN(const auto found, decode<TransactionLogValue>(value_parts.rest, value_parts.prefix, arena));
+    if (const auto impossible = impossible_field(found); !impossible.empty()) {
         return std::unexpected(DecodeError{DecodeFailure::unknown_value, 0, impossible});
     }
-    return TransactionRecord{.transactional_id = id->transactional_id,
-                             .producer = {{found->producer_id}, {found->producer_epoch}},
-                             .previous_producer_id = {found->previous_producer_id},
-                             .next_producer_id = {found->next_producer_id},
-                             .timeout_ms = found->transaction_timeout_ms,
-                             .state = *state_numbered(found->transaction_status),
-                             .partitions = sorted_partitions(found->transaction_partitions),
-                             .start_timestamp = {found->transaction_start_timestamp_ms},
-                             .last_update_timestamp = {found->transaction_last_update_timestamp_ms},
-                             .client_version = version_of(found->client_transaction_version),
-                             .value_version = value_parts->prefix};
+    return TransactionRecord{.transactional_id = id.transactional_id,
+                             .producer = {{found.producer_id}, {found.producer_epoch}},
+                             .previous_producer_id = {found.previous_producer_id},
+                             .next_producer_id = {found.next_producer_id},
+                             .timeout_ms = found.transaction_timeout_ms,
+                             .state = *state_numbered(found.transaction_status),
+                             .partitions = sorted_partitions(found.transaction_partitions),
+                             .start_timestamp = {found.transaction_start_timestamp_ms},
+                             .last_update_timestamp = {found.transaction_last_update_timestamp_ms},
+                             .client_version = version_of(found.client_transaction_version),
+                             .value_version = value_parts.prefix};
 }
 
 }  // namespace partita::transactions

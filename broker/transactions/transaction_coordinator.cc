@@ -5,6 +5,7 @@
 
 #include "broker/transactions/record_codec.h"
 #include "protocol/record_batch_builder.h"
+#include "protocol/try.h"
 #include "protocol/wrapping.h"
 
 namespace partita::transactions {
@@ -51,11 +52,8 @@ std::expected<std::optional<Record>, DecodeError> TransactionCoordinator::decode
 
 std::expected<void, EncodeError> TransactionCoordinator::encode(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
                                                                 BatchBuilder& batch) {
-    const auto encoded = encode_record(record, scratch);
-    if (!encoded) {
-        return std::unexpected(encoded.error());
-    }
-    batch.append(timestamp, encoded->key, encoded->value);
+    PARTITA_TRY_ASSIGN(const auto encoded, encode_record(record, scratch));
+    batch.append(timestamp, encoded.key, encoded.value);
     return {};
 }
 

@@ -12,6 +12,7 @@
 #include "broker/runtime/settings/log_settings.h"
 #include "protocol/assert.h"
 #include "protocol/producer_ids.h"
+#include "protocol/try.h"
 #include "storage/keyed_log_checkpoint.h"
 
 namespace partita::runtime {
@@ -60,9 +61,7 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     // was never a Kafka's is left of topics of our own, whose catalog a power failure took: nobody knows their settings, or which
     // of them were deleted.
     const bool takes_over = is_new && place.logs.was_taken_over();
-    if (auto adopted = adopt_found_topics(place, takes_over, now); !adopted) {
-        return adopted;
-    }
+    PARTITA_TRY(adopt_found_topics(place, takes_over, now));
     const catalog::Decision<catalog::InitialiseReply> decision =
         decide_now(now, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
             return core.initialise(fresh_cluster_id, catalog::started_features(core.snapshot()->finalized_features()), context);

@@ -10,6 +10,7 @@
 #include "broker/catalog/internal_topics.h"
 #include "broker/catalog/kafka_metadata.h"
 #include "protocol/record_batch.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 namespace {
@@ -40,11 +41,8 @@ std::optional<Offset> offset_in(std::string_view name) {
 /// Takes all records of a file at or above `from`. What follows a torn batch was never committed.
 StorageResult<void> read_metadata_file(FileSystem& file_system, const std::string& path, Offset from,
                                        catalog::KafkaMetadata& metadata) {
-    const auto content = read_whole_file(file_system, path, kLargestMetadataBytes);
-    if (!content) {
-        return std::unexpected(content.error());
-    }
-    BatchCursor cursor(as_bytes(*content));
+    PARTITA_TRY_ASSIGN(const auto content, read_whole_file(file_system, path, kLargestMetadataBytes));
+    BatchCursor cursor(as_bytes(content));
     while (cursor.next()) {
         const Batch& batch = cursor.batch();
         if (batch.header.attributes.is_control() || batch.header.last_offset() < from) {
@@ -85,18 +83,14 @@ StorageResult<std::optional<catalog::KafkaMetadata>> read_kafka_metadata(FileSys
     }
     if (snapshot) {
         found = true;
-        if (auto read = read_metadata_file(file_system, join_path(directory, *snapshot), Offset{0}, metadata); !read) {
-            return std::unexpected(read.error());
-        }
+        PARTITA_TRY(read_metadata_file(file_system, join_path(directory, *snapshot), Offset{0}, metadata));
     }
     for (const DirectoryEntry& entry : *entries) {
         if (!offset_in(entry.name) || !entry.name.ends_with(kSegmentSuffix)) {
             continue;
         }
         found = true;
-        if (auto read = read_metadata_file(file_system, join_path(directory, entry.name), from, metadata); !read) {
-            return std::unexpected(read.error());
-        }
+        PARTITA_TRY(read_metadata_file(file_system, join_path(directory, entry.name), from, metadata));
     }
     return found ? std::optional(std::move(metadata)) : std::nullopt;
 }
@@ -194,35 +188,28 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
             partitions.has_records = partitions.has_records || partition.log_end_offset > Offset{0};
         }
     }
-    auto metadata = with_metadata ? read_kafka_metadata(file_system, join_path(logs.path(), kMetadataDirectory))
-                                  : StorageResult<std::optional<catalog::KafkaMetadata>>{};
-    if (!metadata) {
-        return std::unexpected(metadata.error());
-    }
+    PARTITA_TRY_ASSIGN(auto metadata, with_metadata ? read_kafka_metadata(file_system, join_path(logs.path(), kMetadataDirectory))
+                                                    : StorageResult<std::optional<catalog::KafkaMetadata>>{});
     // A Kafka takes what it was formatted with as long as its own metadata has not begun.
-    if (with_metadata && !(*metadata && (*metadata)->has_begun())) {
-        auto users = read_formatted_users(file_system, logs.path());
-        if (!users) {
-            return std::unexpected(users.error());
-        }
-        found.command.scram_credentials = std::move(*users);
+    if (with_metadata && !(metadata && metadata->has_begun())) {
+        PARTITA_TRY_ASSIGN(found.command.scram_credentials, read_formatted_users(file_system, logs.path()));
     }
-    if (!*metadata) {
+    if (!metadata) {
         for (const auto& [name, partitions] : by_name) {
             add_unknown_topic(found, name, partitions);
         }
         return found;
     }
     found.has_settings = true;
-    found.command.next_producer_id = (*metadata)->next_producer_id();
-    if ((*metadata)->has_begun()) {
-        const catalog::KafkaAccess& access = (*metadata)->access();
+    found.command.next_producer_id = metadata->next_producer_id();
+    if (metadata->has_begun()) {
+        const catalog::KafkaAccess& access = metadata->access();
         found.command.scram_credentials = access.scram_credentials();
         found.command.acls = access.acls();
         found.command.delegation_tokens = access.delegation_tokens();
         found.unknown_acls = access.unknown_acls();
     }
-    for (catalog::KafkaMetadata::Topic& topic : (*metadata)->topics()) {
+    for (catalog::KafkaMetadata::Topic& topic : metadata->topics()) {
         // A topic without any directory is on another disk or broker: serving it empty would be a lie.
         if (const auto partitions = by_name.find(topic.name); partitions != by_name.end()) {
             add_known_topic(found, std::move(topic), partitions->second);

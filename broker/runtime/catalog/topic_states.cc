@@ -7,6 +7,7 @@
 #include "broker/runtime/fences/fences.h"
 #include "protocol/assert.h"
 #include "protocol/shared_block.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 
@@ -31,9 +32,7 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const catalog
             partition->log->set_config(settings.logs);
         }
     }
-    if (auto added = add_partitions(*state, settings.logs); !added) {
-        return std::unexpected(std::move(added.error()));
-    }
+    PARTITA_TRY(add_partitions(*state, settings.logs));
     return state;
 }
 

@@ -1,6 +1,7 @@
 #include "broker/runtime/clients/client_fetch_sessions.h"
 
 #include "protocol/random_bytes.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 namespace {
@@ -45,20 +46,17 @@ std::expected<fetch::SessionTurn, ErrorCode> ClientFetchSessions::go_on(std::int
                                                                         const SessionChanges& changes, Instant now,
                                                                         std::vector<SessionRead>& reads) {
     const MutexLock lock(mutex_);
-    const auto session = sessions_.use(id, epoch, uses_topic_ids, now);
-    if (!session) {
-        return std::unexpected(session.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto session, sessions_.use(id, epoch, uses_topic_ids, now));
     for (const fetch::TopicPartitionName& name : changes.forgotten) {
-        (*session)->forget(name);
+        session->forget(name);
     }
     for (const fetch::SessionPartition& partition : changes.asked) {
-        (*session)->put(partition);
+        session->put(partition);
     }
-    reads.reserve((*session)->partition_count());
-    (*session)->visit(
+    reads.reserve(session->partition_count());
+    session->visit(
         [&](fetch::SessionSlot slot, const fetch::SessionPartition& partition) { reads.push_back({slot, partition}); });
-    return fetch::SessionTurn{.session_id = id, .next_epoch = (*session)->next_epoch()};
+    return fetch::SessionTurn{.session_id = id, .next_epoch = session->next_epoch()};
 }
 
 bool ClientFetchSessions::answer(fetch::SessionTurn turn, std::span<const fetch::SessionNews> news) {

@@ -15,6 +15,7 @@
 #include "broker/runtime/loop/upkeep_bell.h"
 #include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
+#include "protocol/try.h"
 #include "storage/keyed_log_checkpoint.h"
 
 namespace partita::runtime {
@@ -82,12 +83,9 @@ StorageResult<void> CoordinatorShards<Core>::load(Now now) {
             const MutexLock lock(shard->mutex);
             partition = shard->partition;
         }
-        auto rebuilt = rebuild(*partition);
-        if (!rebuilt) {
-            return std::unexpected(rebuilt.error());
-        }
+        PARTITA_TRY_ASSIGN(auto rebuilt, rebuild(*partition));
         const MutexLock lock(shard->mutex);
-        begin_serving(*shard, std::move(*rebuilt), now);
+        begin_serving(*shard, std::move(rebuilt), now);
     }
     attached_.store(true, std::memory_order_release);
     return {};
@@ -171,11 +169,8 @@ StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const Part
         }
         return {};
     };
-    const auto replayed = replay_keyed_log(*partition.log, around_.store, visit);
-    if (!replayed) {
-        return std::unexpected(replayed.error());
-    }
-    report_rewound_checkpoint(*partition.log, replayed->rewound_records);
+    PARTITA_TRY_ASSIGN(const auto replayed, replay_keyed_log(*partition.log, around_.store, visit));
+    report_rewound_checkpoint(*partition.log, replayed.rewound_records);
     report_unreadable_records(*partition.log, unreadable);
     return core;
 }

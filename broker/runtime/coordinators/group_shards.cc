@@ -12,6 +12,7 @@
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
 #include "broker/runtime/coordinators/ownership_record.h"
 #include "protocol/record_batch.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 
@@ -298,9 +299,7 @@ StorageResult<void> GroupShards::sync(std::span<const std::string> group_ids) {
         if (!partition->log->has_unsynced_data()) {
             continue;
         }
-        if (auto synced = partition->log->sync(); !synced) {
-            return std::unexpected(std::move(synced.error()));
-        }
+        PARTITA_TRY(partition->log->sync());
     }
     return {};
 }

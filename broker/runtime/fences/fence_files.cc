@@ -5,6 +5,7 @@
 #include "broker/config/log_setup.h"
 #include "protocol/byte_buffer.h"
 #include "protocol/crc32c.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 namespace {
@@ -63,14 +64,10 @@ std::map<TopicId, insight::Fence> FenceFiles::load(TimestampMs now) const {
 std::string FenceFiles::path_of(const TopicId& topic) const { return join_path(directory_, topic.to_string()); }
 
 StorageResult<void> FenceFiles::store(const TopicId& topic, std::string_view encoded_fence, bool durable) {
-    if (auto made = files_.make_directories(directory_); !made) {
-        return made;
-    }
+    PARTITA_TRY(files_.make_directories(directory_));
     if (durable && !is_directory_durable_.load(std::memory_order_relaxed)) {
         // It may be new: then a power failure could take it with all that is in it.
-        if (auto synced = files_.sync_directory(parent_directory(directory_)); !synced) {
-            return synced;
-        }
+        PARTITA_TRY(files_.sync_directory(parent_directory(directory_)));
         is_directory_durable_.store(true, std::memory_order_relaxed);
     }
     ByteBuffer content;

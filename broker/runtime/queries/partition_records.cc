@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "broker/runtime/queries/batch_walk.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 namespace {
@@ -78,9 +79,7 @@ class PageBuilder final : public BatchVisitor {
 std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Offset from, const PageLimits& limits) {
     const Offset end = log.high_watermark();
     // Says whether the partition has the offset at all.
-    if (const auto there = log.read(from, {.upper_bound = end, .max_bytes = 1}); !there) {
-        return std::unexpected(there.error());
-    }
+    PARTITA_TRY(log.read(from, {.upper_bound = end, .max_bytes = 1}));
     RecordPage page{.records = {}, .next = from, .log_start = log.log_start_offset(), .end = end, .looked_at = 0, .damage = {}};
     PageBuilder builder(from, limits, page);
     const Offset walked = BatchWalk().walk(log, from, end, builder);

@@ -5,6 +5,7 @@
 
 #include "broker/catalog/internal_topics.h"
 #include "broker/logs/internal_logs.h"
+#include "protocol/try.h"
 #include "storage/keyed_log_checkpoint.h"
 
 namespace partita::runtime {
@@ -34,26 +35,19 @@ Offset KeyedLogs::folded_until(const PartitionLog& log) const {
 
 StorageResult<void> KeyedLogs::fold() {
     const MutexLock lock(store_mutex_);
-    if (auto folded = fold_keyed_logs(logs(), store_); !folded) {
-        return std::unexpected(std::move(folded.error()));
-    }
+    PARTITA_TRY(fold_keyed_logs(logs(), store_));
     return {};
 }
 
 StorageResult<void> KeyedLogs::forget_deleted() {
     const MutexLock lock(store_mutex_);
-    const auto names = store_.logs();
-    if (!names) {
-        return std::unexpected(names.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto names, store_.logs());
     // Whatever is created from here on has no rows before the next fold, which this thread makes.
     const std::shared_ptr<const TopicTable> table = topics_.table();
-    for (const std::string& name : *names) {
+    for (const std::string& name : names) {
         const std::optional<TopicId> topic = topic_of_keyed_log(name);
         if (topic && *topic != kCatalogLogId && table->share(*topic) == nullptr) {
-            if (auto done = store_.forget(name); !done) {
-                return done;
-            }
+            PARTITA_TRY(store_.forget(name));
         }
     }
     return {};

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "protocol/try.h"
+
 namespace partita::runtime {
 namespace {
 
@@ -20,17 +22,10 @@ CaptureFiles::CaptureFiles(FileSystem& file_system, std::string directory)
       work_directory_(join_path(directory_, kWorkDirectory)) {}
 
 StorageResult<void> CaptureFiles::open() {
-    if (auto made = file_system_.make_directories(work_directory_); !made) {
-        return made;
-    }
-    auto lock = file_system_.lock(join_path(work_directory_, "lock"), "a broker captures to this directory\n");
-    if (!lock) {
-        return std::unexpected(std::move(lock.error()));
-    }
-    if (auto synced = file_system_.sync_directory(directory_); !synced) {
-        return synced;
-    }
-    lock_ = std::move(*lock);
+    PARTITA_TRY(file_system_.make_directories(work_directory_));
+    PARTITA_TRY_ASSIGN(auto lock, file_system_.lock(join_path(work_directory_, "lock"), "a broker captures to this directory\n"));
+    PARTITA_TRY(file_system_.sync_directory(directory_));
+    lock_ = std::move(lock);
     return {};
 }
 
@@ -42,24 +37,16 @@ std::string CaptureFiles::part(const std::string& id, std::uint64_t number) cons
 
 StorageResult<capture::Progress> CaptureFiles::load(const std::string& id) {
     const std::string path = progress_path(id);
-    const auto there = file_system_.exists(path);
+    PARTITA_TRY_ASSIGN(const auto there, file_system_.exists(path));
     if (!there) {
-        return std::unexpected(there.error());
-    }
-    if (!*there) {
         return capture::Progress();
     }
-    const auto text = read_whole_file(file_system_, path, kProgressBytesMax);
-    if (!text) {
-        return std::unexpected(text.error());
-    }
-    const auto progress = capture::parse_progress(*text);
+    PARTITA_TRY_ASSIGN(const auto text, read_whole_file(file_system_, path, kProgressBytesMax));
+    const auto progress = capture::parse_progress(text);
     if (!progress) {
         return std::unexpected(corrupt_error(path, "it is not what capture writes there; without it, capture begins again"));
     }
-    if (auto published = publish(id, *progress); !published) {
-        return std::unexpected(std::move(published.error()));
-    }
+    PARTITA_TRY(publish(id, *progress));
     return *progress;
 }
 
@@ -72,18 +59,11 @@ StorageResult<void> CaptureFiles::store(const std::string& id, const capture::Pr
 
 StorageResult<void> CaptureFiles::publish(const std::string& id, const capture::Progress& progress) {
     const std::string written = part(id, progress.files);
-    const auto there = file_system_.exists(written);
-    if (!there) {
-        return std::unexpected(there.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto there, file_system_.exists(written));
     const std::string path = join_path(directory_, progress.path);
-    if (*there) {
-        if (auto made = make_way_to(parent_directory(path)); !made) {
-            return made;
-        }
-        if (auto renamed = file_system_.rename(written, path); !renamed) {
-            return renamed;
-        }
+    if (there) {
+        PARTITA_TRY(make_way_to(parent_directory(path)));
+        PARTITA_TRY(file_system_.rename(written, path));
     }
     // Also of a file that got its name before a crash: the next one must not be stored before this one's name is durable.
     // Somebody may have taken the file away, with its directory.
@@ -94,22 +74,16 @@ StorageResult<void> CaptureFiles::publish(const std::string& id, const capture::
 }
 
 StorageResult<void> CaptureFiles::make_way_to(const std::string& place) {
-    if (auto made = file_system_.make_directories(place); !made) {
-        return made;
-    }
+    PARTITA_TRY(file_system_.make_directories(place));
     for (std::string above = place; above.size() > directory_.size(); above = parent_directory(above)) {
-        if (auto synced = file_system_.sync_directory(parent_directory(above)); !synced) {
-            return synced;
-        }
+        PARTITA_TRY(file_system_.sync_directory(parent_directory(above)));
     }
     return {};
 }
 
 StorageResult<void> CaptureFiles::forget(const std::string& id, const capture::Progress& progress) {
     for (const std::string& path : {part(id, progress.files), part(id, progress.files + 1), progress_path(id)}) {
-        if (auto removed = file_system_.remove(path); !removed) {
-            return removed;
-        }
+        PARTITA_TRY(file_system_.remove(path));
     }
     return {};
 }

@@ -7,6 +7,7 @@
 
 #include "broker/logs/aborted_transactions.h"
 #include "broker/runtime/queries/batch_walk.h"
+#include "protocol/try.h"
 
 namespace partita::runtime {
 namespace {
@@ -18,20 +19,14 @@ class EventFile {
         : file_system_(file_system), path_(path), sync_(sync) {}
 
     [[nodiscard]] StorageResult<void> begin() {
-        auto opened = file_system_.open(path_, OpenMode::create_empty);
-        if (!opened) {
-            return std::unexpected(std::move(opened.error()));
-        }
-        file_ = std::move(*opened);
+        PARTITA_TRY_ASSIGN(file_, file_system_.open(path_, OpenMode::create_empty));
         std::vector<std::byte> header;
         capture::append_file_header(sync_, header);
         return write({{Bytes(header)}});
     }
     [[nodiscard]] StorageResult<void> add(const RecordView& record) {
         if (!file_) {
-            if (auto begun = begin(); !begun) {
-                return begun;
-            }
+            PARTITA_TRY(begin());
         }
         capture::append_event(record, events_);
         ++event_count_;
@@ -42,9 +37,7 @@ class EventFile {
         if (!file_) {
             return {};
         }
-        if (auto ended = end_block(); !ended) {
-            return ended;
-        }
+        PARTITA_TRY(end_block());
         return file_->sync_data();
     }
     /// With what is not written yet.
@@ -66,9 +59,7 @@ class EventFile {
         return done;
     }
     [[nodiscard]] StorageResult<void> write(const std::vector<Bytes>& pieces) {
-        if (auto done = file_->write_at(written_, pieces); !done) {
-            return done;
-        }
+        PARTITA_TRY(file_->write_at(written_, pieces));
         for (const Bytes& piece : pieces) {
             written_ += piece.size();
         }
@@ -199,20 +190,13 @@ StorageResult<WrittenWindow> write_window(FileSystem& file_system, const std::st
                                           const std::function<bool()>& may_go_on) {
     EventFile file(file_system, path, sync);
     if (range.writes_empty) {
-        if (auto begun = file.begin(); !begun) {
-            return std::unexpected(std::move(begun.error()));
-        }
+        PARTITA_TRY(file.begin());
     }
     WindowWriter writer(file, log, range, may_go_on);
     BatchWalk().walk(log, range.from, range.until, writer);
-    auto written = writer.finish();
-    if (!written) {
-        return written;
-    }
-    if (auto finished = file.finish(); !finished) {
-        return std::unexpected(std::move(finished.error()));
-    }
-    written->bytes = file.bytes();
+    PARTITA_TRY_ASSIGN(auto written, writer.finish());
+    PARTITA_TRY(file.finish());
+    written.bytes = file.bytes();
     return written;
 }
 

@@ -6,6 +6,7 @@
 
 #include "broker/addons/claims/core/claim_record_codec.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::claims {
 namespace {
@@ -48,11 +49,8 @@ std::expected<std::optional<ClaimsRecord>, DecodeError> ClaimCoordinator::decode
 
 std::expected<void, EncodeError> ClaimCoordinator::encode(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
                                                           BatchBuilder& batch) {
-    const auto encoded = encode_claims_record(record, scratch);
-    if (!encoded) {
-        return std::unexpected(encoded.error());
-    }
-    batch.append(timestamp, encoded->key, encoded->value);
+    PARTITA_TRY_ASSIGN(const auto encoded, encode_claims_record(record, scratch));
+    batch.append(timestamp, encoded.key, encoded.value);
     return {};
 }
 

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "protocol/schema_table.h"
+#include "protocol/try.h"
 
 namespace partita::claims {
 
@@ -137,9 +138,7 @@ std::expected<EncodedRecord, EncodeError> encode_one(const ClaimCheckpointRecord
 std::expected<EncodedRecord, EncodeError> encode_one(const LastTagRecord& record, ByteBuffer& buffer) {
     buffer.append_big_endian(kLastTagType);
     const std::size_t key_size = buffer.size();
-    if (auto done = coordination::append(kValueVersion, LastTagValue{record.tag.value}, kValueVersion, buffer); !done) {
-        return std::unexpected(done.error());
-    }
+    PARTITA_TRY(coordination::append(kValueVersion, LastTagValue{record.tag.value}, kValueVersion, buffer));
     return EncodedRecord{buffer.bytes(0, key_size), buffer.bytes(key_size, buffer.size() - key_size)};
 }
 
@@ -172,22 +171,15 @@ std::expected<EncodedRecord, EncodeError> encode_claims_record(const ClaimsRecor
 
 std::expected<std::optional<ClaimsRecord>, DecodeError> decode_claims_record(Bytes key, std::optional<Bytes> value,
                                                                              Arena& arena) {
-    const auto kind = coordination::split(key);
-    if (!kind) {
-        return std::unexpected(kind.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto kind, coordination::split(key));
     coordination::Prefixed content;
     if (value) {
-        const auto split = coordination::split(*value);
-        if (!split) {
-            return std::unexpected(split.error());
-        }
-        content = *split;
+        PARTITA_TRY_ASSIGN(content, coordination::split(*value));
     }
-    if (kind->prefix < kClaimType || kind->prefix > kLastTagType || content.prefix != kValueVersion) {
+    if (kind.prefix < kClaimType || kind.prefix > kLastTagType || content.prefix != kValueVersion) {
         return std::nullopt;
     }
-    if (kind->prefix == kLastTagType) {
+    if (kind.prefix == kLastTagType) {
         if (!value) {
             return std::nullopt;
         }
@@ -195,30 +187,21 @@ std::expected<std::optional<ClaimsRecord>, DecodeError> decode_claims_record(Byt
         return last ? std::expected<std::optional<ClaimsRecord>, DecodeError>(LastTagRecord{{last->tag}})
                     : std::unexpected(last.error());
     }
-    const auto row = partita::decode<ClaimRowKey>(kind->rest, coordination::kKeyVersion, arena);
-    if (!row) {
-        return std::unexpected(row.error());
-    }
-    std::string group(row->group);
-    ClaimPlace place{std::string(row->topic), row->partition};
-    if (kind->prefix == kClaimType) {
+    PARTITA_TRY_ASSIGN(const auto row, partita::decode<ClaimRowKey>(kind.rest, coordination::kKeyVersion, arena));
+    std::string group(row.group);
+    ClaimPlace place{std::string(row.topic), row.partition};
+    if (kind.prefix == kClaimType) {
         if (!value) {
             return ClaimRecord{std::move(group), std::move(place), std::nullopt};
         }
-        const auto claim = partita::decode<ClaimValue>(content.rest, kValueVersion, arena);
-        if (!claim) {
-            return std::unexpected(claim.error());
-        }
-        return ClaimRecord{std::move(group), std::move(place), claim_of(*claim)};
+        PARTITA_TRY_ASSIGN(const auto claim, partita::decode<ClaimValue>(content.rest, kValueVersion, arena));
+        return ClaimRecord{std::move(group), std::move(place), claim_of(claim)};
     }
     if (!value) {
         return ClaimCheckpointRecord{std::move(group), std::move(place), std::nullopt};
     }
-    const auto checkpoint = partita::decode<ClaimCheckpointValue>(content.rest, kValueVersion, arena);
-    if (!checkpoint) {
-        return std::unexpected(checkpoint.error());
-    }
-    return ClaimCheckpointRecord{std::move(group), std::move(place), checkpoint_of(*checkpoint)};
+    PARTITA_TRY_ASSIGN(const auto checkpoint, partita::decode<ClaimCheckpointValue>(content.rest, kValueVersion, arena));
+    return ClaimCheckpointRecord{std::move(group), std::move(place), checkpoint_of(checkpoint)};
 }
 
 }  // namespace partita::claims

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/addons/schemas/core/avro_nodes.h"
+#include "protocol/try.h"
 #include "protocol/varint.h"
 
 namespace partita::schemas {
@@ -215,11 +216,8 @@ class Decoder {
     [[nodiscard]] Value take_record(const Node& node, int depth) {
         ordered_json object = ordered_json::object();
         for (const avro::Field& field : node.fields) {
-            auto value = decode(*field.node, depth + 1);
-            if (!value) {
-                return value;
-            }
-            keep(object, field.name, std::move(*value));
+            PARTITA_TRY_ASSIGN(auto value, decode(*field.node, depth + 1));
+            keep(object, field.name, std::move(value));
         }
         return object;
     }
@@ -253,14 +251,11 @@ class Decoder {
                     }
                     key = *text;
                 }
-                auto value = decode(*node.item, depth + 1);
-                if (!value) {
-                    return value;
-                }
+                PARTITA_TRY_ASSIGN(auto value, decode(*node.item, depth + 1));
                 if (is_map) {
-                    keep(all, std::move(key), std::move(*value));
+                    keep(all, std::move(key), std::move(value));
                 } else {
-                    all.push_back(std::move(*value));
+                    all.push_back(std::move(value));
                 }
             }
         }
@@ -454,9 +449,7 @@ class Encoder {
             if (found == value.end()) {
                 return at(below(place, field.name), "is missing");
             }
-            if (auto done = encode(*field.node, *found, below(place, field.name)); !done) {
-                return done;
-            }
+            PARTITA_TRY(encode(*field.node, *found, below(place, field.name)));
         }
         for (const auto& [name, ignored] : value.items()) {
             if (std::ranges::find(node.fields, name, &avro::Field::name) == node.fields.end()) {
@@ -484,9 +477,7 @@ class Encoder {
             put_long(static_cast<std::int64_t>(value.size()));
         }
         for (std::size_t i = 0; i < value.size(); ++i) {
-            if (auto done = encode(*node.item, value[i], place + "[" + std::to_string(i) + "]"); !done) {
-                return done;
-            }
+            PARTITA_TRY(encode(*node.item, value[i], place + "[" + std::to_string(i) + "]"));
         }
         put_long(0);
         return {};
@@ -500,9 +491,7 @@ class Encoder {
         }
         for (const auto& [key, each] : value.items()) {
             put_text(key);
-            if (auto done = encode(*node.item, each, below(place, key)); !done) {
-                return done;
-            }
+            PARTITA_TRY(encode(*node.item, each, below(place, key)));
         }
         put_long(0);
         return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "broker/addons/schemas/core/avro.h"
+#include "protocol/try.h"
 
 namespace partita::schemas::avro {
 namespace {
@@ -98,12 +99,9 @@ Nodes::Found Nodes::read_object(const Json& json, const std::string& space, int 
         if (inner == json.end()) {
             return wrong("type " + word + " has no " + what);
         }
-        const auto item = read(*inner, space, depth + 1);
-        if (!item) {
-            return item;
-        }
+        PARTITA_TRY_ASSIGN(const auto item, read(*inner, space, depth + 1));
         Node* const node = make(word == "array" ? Type::array : Type::map, word);
-        node->item = *item;
+        node->item = item;
         return node;
     }
     return read(*type, space, depth + 1);
@@ -113,17 +111,14 @@ Nodes::Found Nodes::read_union(const Json& json, const std::string& space, int d
     std::vector<const Node*> branches;
     std::set<std::string_view> seen;
     for (const Json& each : json) {
-        const auto branch = read(each, space, depth + 1);
-        if (!branch) {
-            return branch;
-        }
-        if ((*branch)->type == Type::union_) {
+        PARTITA_TRY_ASSIGN(const auto branch, read(each, space, depth + 1));
+        if (branch->type == Type::union_) {
             return wrong("a union is a branch of a union");
         }
-        if (!seen.insert((*branch)->name).second) {
-            return wrong("a union has " + (*branch)->name + " twice");
+        if (!seen.insert(branch->name).second) {
+            return wrong("a union has " + branch->name + " twice");
         }
-        branches.push_back(*branch);
+        branches.push_back(branch);
     }
     Node* const node = make(Type::union_, "union");
     node->branches = std::move(branches);
@@ -131,11 +126,8 @@ Nodes::Found Nodes::read_union(const Json& json, const std::string& space, int d
 }
 
 Nodes::Found Nodes::read_record(const Json& json, const std::string& space, int depth) {
-    const auto defined = define(json, space, Type::record);
-    if (!defined) {
-        return std::unexpected(defined.error());
-    }
-    Node* const node = *defined;
+    PARTITA_TRY_ASSIGN(const auto defined, define(json, space, Type::record));
+    Node* const node = defined;
     const std::size_t dot = node->name.rfind('.');
     const std::string inner_space = dot == std::string::npos ? "" : node->name.substr(0, dot);
     const auto fields = json.find("fields");
@@ -155,45 +147,36 @@ Nodes::Found Nodes::read_record(const Json& json, const std::string& space, int 
         if (type == each.end()) {
             return wrong("field " + name + " of record " + node->name + " has no type");
         }
-        const auto found = read(*type, inner_space, depth + 1);
-        if (!found) {
-            return found;
-        }
-        node->fields.push_back({name, *found});
+        PARTITA_TRY_ASSIGN(const auto found, read(*type, inner_space, depth + 1));
+        node->fields.push_back({name, found});
     }
     return node;
 }
 
 Nodes::Found Nodes::read_enum(const Json& json, const std::string& space) {
-    const auto defined = define(json, space, Type::enum_);
-    if (!defined) {
-        return std::unexpected(defined.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto defined, define(json, space, Type::enum_));
     const auto symbols = json.find("symbols");
     if (symbols == json.end() || !symbols->is_array()) {
-        return wrong("enum " + (*defined)->name + " has no symbols");
+        return wrong("enum " + defined->name + " has no symbols");
     }
     std::set<std::string> seen;
     for (const Json& each : *symbols) {
         if (!each.is_string() || !seen.insert(each.get<std::string>()).second) {
-            return wrong("a symbol of enum " + (*defined)->name + " is no string, or there twice");
+            return wrong("a symbol of enum " + defined->name + " is no string, or there twice");
         }
-        (*defined)->symbols.push_back(each.get<std::string>());
+        defined->symbols.push_back(each.get<std::string>());
     }
-    return *defined;
+    return defined;
 }
 
 Nodes::Found Nodes::read_fixed(const Json& json, const std::string& space) {
-    const auto defined = define(json, space, Type::fixed);
-    if (!defined) {
-        return std::unexpected(defined.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto defined, define(json, space, Type::fixed));
     const auto size = json.find("size");
     if (size == json.end() || !size->is_number_unsigned()) {
-        return wrong("fixed " + (*defined)->name + " has no size");
+        return wrong("fixed " + defined->name + " has no size");
     }
-    (*defined)->fixed_bytes = size->get<std::size_t>();
-    return *defined;
+    defined->fixed_bytes = size->get<std::size_t>();
+    return defined;
 }
 
 Nodes::Found Nodes::find(const std::string& name, const std::string& space) const {

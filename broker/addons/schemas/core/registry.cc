@@ -6,6 +6,7 @@
 
 #include "protocol/big_endian.h"
 #include "protocol/percent_encoding.h"
+#include "protocol/try.h"
 
 namespace partita::schemas {
 namespace {
@@ -97,16 +98,11 @@ Result<void> Registry::collect(const Json& answer, int depth, std::vector<Refere
             return wrong("the schema refers to too many others");
         }
         const auto version = number_of(each, "version");
-        auto schema = ask({"/subjects/" + percent_encoded(text_of(each, "subject")) + "/versions/" +
-                               (version ? std::to_string(*version) : "latest"),
-                           {}});
-        if (!schema) {
-            return std::unexpected(std::move(schema.error()));
-        }
-        if (auto inner = collect(*schema, depth + 1, found); !inner) {
-            return inner;
-        }
-        found.push_back({name, text_of(*schema, "schema")});
+        PARTITA_TRY_ASSIGN(auto schema, ask({"/subjects/" + percent_encoded(text_of(each, "subject")) + "/versions/" +
+                                                 (version ? std::to_string(*version) : "latest"),
+                                             {}}));
+        PARTITA_TRY(collect(schema, depth + 1, found));
+        found.push_back({name, text_of(schema, "schema")});
     }
     return {};
 }
@@ -116,11 +112,8 @@ Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
         if (known_.size() >= kSchemasMax) {
             return wrong("more than " + std::to_string(kSchemasMax) + " schemas are in use");
         }
-        const auto& kept = known_.insert_or_assign(id, std::move(schema)).first->second;
-        if (!kept) {
-            return std::unexpected(kept.error());
-        }
-        return kept->get();
+        PARTITA_TRY_ASSIGN(const auto& kept, known_.insert_or_assign(id, std::move(schema)).first->second);
+        return kept.get();
     };
     const std::string named = "schema " + std::to_string(id) + ": ";
     const std::string kind = text_of(answer, "schemaType");
@@ -129,9 +122,7 @@ Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
         return remember(std::make_unique<const Schema>(id, JsonSchema()));
     }
     std::vector<Reference> references;
-    if (auto collected = collect(answer, 0, references); !collected) {
-        return std::unexpected(std::move(collected.error()));
-    }
+    PARTITA_TRY(collect(answer, 0, references));
     const std::string text = text_of(answer, "schema");
     if (kind.empty() || kind == "AVRO") {
         std::vector<std::string> texts;
@@ -188,15 +179,12 @@ Result<const Schema*> Registry::by_id(std::int32_t id) {
 }
 
 Result<const Schema*> Registry::latest(const std::string& subject) {
-    const auto answer = ask({"/subjects/" + percent_encoded(subject) + "/versions/latest", {}});
-    if (!answer) {
-        return std::unexpected(answer.error());
-    }
-    const auto id = number_of(*answer, "id");
+    PARTITA_TRY_ASSIGN(const auto answer, ask({"/subjects/" + percent_encoded(subject) + "/versions/latest", {}}));
+    const auto id = number_of(answer, "id");
     if (!id) {
         return wrong("the schema registry says no id of the newest schema of " + subject);
     }
-    return keep(*id, *answer);
+    return keep(*id, answer);
 }
 
 Result<const Schema*> Registry::add(const std::string& subject, SchemaKind kind, const std::string& text) {
@@ -204,12 +192,9 @@ Result<const Schema*> Registry::add(const std::string& subject, SchemaKind kind,
     if (kind != SchemaKind::avro) {
         request["schemaType"] = kind == SchemaKind::json ? "JSON" : "PROTOBUF";
     }
-    const auto answer = ask(
-        {"/subjects/" + percent_encoded(subject) + "/versions", request.dump(-1, ' ', false, Json::error_handler_t::replace)});
-    if (!answer) {
-        return std::unexpected(answer.error());
-    }
-    const auto id = number_of(*answer, "id");
+    PARTITA_TRY_ASSIGN(const auto answer, ask({"/subjects/" + percent_encoded(subject) + "/versions",
+                                               request.dump(-1, ' ', false, Json::error_handler_t::replace)}));
+    const auto id = number_of(answer, "id");
     if (!id) {
         return wrong("the schema registry gives no id to a schema of " + subject);
     }
@@ -228,11 +213,8 @@ Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes) {
     if (!framed) {
         return wrong(framed.error());
     }
-    const auto schema = registry.by_id(framed->schema_id);
-    if (!schema) {
-        return std::unexpected(schema.error());
-    }
-    auto value = (*schema)->decode(framed->payload);
+    PARTITA_TRY_ASSIGN(const auto schema, registry.by_id(framed->schema_id));
+    auto value = schema->decode(framed->payload);
     if (!value) {
         return wrong("it does not agree with schema " + std::to_string(framed->schema_id) + ": " + value.error());
     }
@@ -240,13 +222,10 @@ Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes) {
 }
 
 std::expected<std::string, std::string> encode(const Schema& schema, std::string_view json, std::string_view message) {
-    const auto encoded = schema.encode(json, message);
-    if (!encoded) {
-        return std::unexpected(encoded.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto encoded, schema.encode(json, message));
     std::string bytes(kFrameBytes, '\0');
     store_big_endian(reinterpret_cast<std::byte*>(bytes.data()) + 1, schema.id);
-    return bytes + *encoded;
+    return bytes + encoded;
 }
 
 }  // namespace partita::schemas
