@@ -8,7 +8,6 @@
 #include <fstream>
 #include <thread>
 
-#include "broker/addons/profile/core/profile.h"
 #include "broker/assembly/broker.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
@@ -159,17 +158,13 @@ std::string client_address(const config::BrokerConfig& config, const std::vector
     return config::to_string(advertised.value_or(config::AdvertisedAddress{first.address, first.port}));
 }
 
-/// To whoever has started this: the log is no place for a key.
-void print_connection_string(const ServeOptions& options, const std::string& kafka_address) {
+/// To whoever has started this.
+void print_greeting(const ServeOptions& options, const std::string& kafka_address) {
     const auto address = config::parse_host_and_port(kafka_address);
-    if (!options.made_access_key || !address) {
+    if (!options.greeting || !address) {
         return;
     }
-    const auto& [name, key] = *options.made_access_key;
-    std::printf(
-        "Clients log in by SASL PLAIN as $ConnectionString with this password, as long as this broker runs:\n"
-        "Endpoint=sb://%s/;SharedAccessKeyName=%s;SharedAccessKey=%s\n",
-        address->host.c_str(), name.c_str(), key.c_str());
+    std::fputs(options.greeting(address->host).c_str(), stdout);
     std::fflush(stdout);
 }
 
@@ -232,13 +227,7 @@ int serve(const ServeOptions& options) {
                {"cluster", services.cluster_id},
                {"data_directory", services.log_directory},
                {"memory_only", options.ephemeral ? "yes" : "no"}});
-    if (services.profile != nullptr) {
-        log::info("broker", "clients see a managed service instead of Kafka", {{"profile", services.profile->offer()}});
-        if (!services.profile->has_kafka_endpoint()) {
-            log::warning("broker", "this tier has no Kafka endpoint: clients may use no topic",
-                         {{"tier", profile::tier_name(services.profile->tier())}});
-        }
-    }
+    broker->announce_addons();
     net::Server server(services, schedule);
     // What was there is as it was, so the next start need not recover.
     const auto refuse_cleanly = [&broker](const std::string& message) {
@@ -272,7 +261,7 @@ int serve(const ServeOptions& options) {
     if (!options.port_file.empty() && !listeners->empty() && !write_port_file(options.port_file, listeners->front().port)) {
         return refuse_cleanly("cannot write " + options.port_file + "; check its directory");
     }
-    print_connection_string(options, kafka_address);
+    print_greeting(options, kafka_address);
     print_start_message(*options.config);
 
     runtime::TurnTimer started(first_reactor);

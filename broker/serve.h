@@ -1,13 +1,15 @@
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "broker/config/broker_config.h"
 
 namespace partita {
+
+/// Makes a text of the host where clients connect.
+using Greeting = std::function<std::string(const std::string& host)>;
 
 struct ServeOptions {
     std::shared_ptr<const config::BrokerConfig> config;
@@ -16,9 +18,9 @@ struct ServeOptions {
     std::string port_file;
     /// Empty for the configured one, "off" for none.
     std::string http_port;
-    /// The name and the key that were made for this run, which only who starts it is told. Empty when keys were given, or are not
-    /// wanted.
-    std::optional<std::pair<std::string, std::string>> made_access_key;
+    /// What whoever starts the broker is told on standard output when clients are served; the log is no place for secrets. Unset
+    /// for nothing.
+    Greeting greeting;
 };
 
 /// Runs a broker until SIGTERM or SIGINT. Returns the exit code of the process: 0 after a clean stop,

@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "broker/addons/capacity/shell/shared_capacity.h"
-#include "broker/addons/capture/shell/capture.h"
-#include "broker/addons/claims/shell/claim_shards.h"
-#include "broker/addons/profile/core/service_rules.h"
+#include "broker/assembly/addons.h"
 #include "broker/assembly/first_users.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
+#include "broker/handlers/extensions.h"
 #include "broker/insight/hub/findings_hub.h"
 #include "broker/insight/shell/findings_topic.h"
 #include "broker/insight/shell/group_findings.h"
@@ -74,11 +73,6 @@ std::unique_ptr<AclRules> made_acl_rules(const config::BrokerConfig& config, con
         topics);
 }
 
-/// Null without a profile.
-std::unique_ptr<profile::ServiceRules> made_service_rules(const profile::Profile* profile, const access::Rules* others) {
-    return profile == nullptr ? nullptr : std::make_unique<profile::ServiceRules>(*profile, others);
-}
-
 }  // namespace
 
 /// The upkeep worker with its tasks.
@@ -97,6 +91,8 @@ struct Broker::Upkeep {
 /// Each part is made of parts above it, and destroyed before them.
 struct Broker::Parts {
     Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready);
+    /// Names the coordinators, and joins the addons to the parts that are there by then.
+    [[nodiscard]] handlers::Extensions join_addons();
 
     const Schedule schedule;
     std::unique_ptr<Storage> storage;
@@ -112,10 +108,7 @@ struct Broker::Parts {
     Connections connections;
     /// When an authorizer is configured.
     std::unique_ptr<AclRules> acl_rules;
-    /// That of the start, which the settings in force may replace by one with other limits. Null without a profile.
-    const std::shared_ptr<const profile::Profile> profile;
-    /// What the service refuses, and then those; when there is a profile.
-    std::unique_ptr<profile::ServiceRules> service_rules;
+    assembly::Addons addons;
     access::Authorizer authorizer;
     ClientThrottles throttles;
     RequestWatch requests;
@@ -129,7 +122,6 @@ struct Broker::Parts {
     TransactionShards transactions;
     TransactionUpdates transaction_updates;
     OrphanedTransactions orphaned_transactions;
-    ClaimShards claims;
     CoordinatorTimers coordinator_timers;
     FenceFiles fence_files;
     Fences fences;
@@ -140,7 +132,7 @@ struct Broker::Parts {
     Catalog catalog;
 
     OwnChanges own_changes;
-    SharedCapacity capacity;
+    const handlers::Extensions extensions;
     KeyNews key_news;
     KeyObserver keys;
     const PlanSources plan_sources;
@@ -149,7 +141,6 @@ struct Broker::Parts {
     GroupFindings group_findings;
     Expansions expansions;
     ExpansionWorker expansion_worker;
-    Capture capture;
 
     /// Once the catalog has its log.
     std::optional<KeyedLogs> keyed_logs;
@@ -169,11 +160,8 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       turns(topics, options.reactor_count, options.polling_max, schedule.clock),
       connections(schedule),
       acl_rules(made_acl_rules(*options.config, topics)),
-      profile(options.config->profile),
-      service_rules(made_service_rules(profile.get(), acl_rules ? acl_rules.get() : options.access_rules)),
-      authorizer(service_rules ? service_rules.get()
-                 : acl_rules   ? acl_rules.get()
-                               : options.access_rules),
+      addons(*options.config),
+      authorizer(addons.rules(acl_rules ? acl_rules.get() : options.access_rules)),
       throttles(quota_windows(*options.config)),
       fetch_sessions(static_cast<std::size_t>(std::max(0, options.config->max_incremental_fetch_session_cache_slots))),
       groups({turns, *storage->metadata_store, upkeep, failures}, group_settings(*config.get())),
@@ -182,7 +170,6 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       transactions({turns, *storage->metadata_store, upkeep, failures, &outward_writes}, transaction_settings(*config.get(), 0)),
       transaction_updates(transactions, config),
       orphaned_transactions(outward_writes),
-      claims({turns, *storage->metadata_store, upkeep, failures}),
       coordinator_timers(coordinators, turns.first()),
       fence_files(storage->file_system, storage->directory),
       fences(fence_files, {groups, connections}, upkeep, longest_transaction_ms(*options.config)),
@@ -192,29 +179,27 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       topic_states(config, *storage->logs, fences),
       catalog(config, topics, topic_states, upkeep),
       own_changes(turns, catalog, upkeep, failures),
-      capacity(config, findings, own_changes),
+      extensions(join_addons()),
       key_news(findings, own_changes),
       keys(config, topics, connections, key_news, schedule),
       plan_sources{topics, groups, transactions, keys, schedule.clock},
       readers(plan_sources, connections, findings, schedule.executor),
       findings_topic(config, topics, findings, own_changes),
-      group_findings(groups, claims, connections, readers.reports().fenced_reads(), findings),
+      group_findings(groups, extensions.ownership, connections, readers.reports().fenced_reads(), findings),
       expansions(plan_sources, catalog, fences, readers),
       expansion_worker(turns, schedule.executor, expansions),
-      capture(config, topics, storage->file_system, counters.capture, schedule),
       services{.placement = placement,
                .cluster_id = catalog.cluster_id(),
                .log_directory = storage->absolute_directory,
                .is_ready = is_ready,
                .places = places,
-               .profile = profile.get(),
+               .extensions = extensions,
                .config = config,
                .topics = topics,
                .turns = turns,
                .catalog = catalog,
                .groups = groups,
                .transactions = transactions,
-               .claims = claims,
                .outward_writes = outward_writes,
                .fences = fences,
                .fence_wakes = fence_wakes,
@@ -224,7 +209,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .connections = connections,
                .authorizer = authorizer,
                .throttles = throttles,
-               .capacity = capacity,
+               .capacity = extensions.parts.get<capacity::SharedCapacity>(),
                .requests = requests,
                .fetch_sessions = fetch_sessions,
                .keys = keys,
@@ -236,21 +221,37 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .upkeep = upkeep,
                .counters = counters,
                .failures = failures} {
-    // Groups are loaded before those whose markers end what is pending in them.
-    coordinators.add(catalog::CoordinatorKind::groups, groups);
-    coordinators.add(catalog::CoordinatorKind::transactions, transactions);
-    coordinators.add(catalog::CoordinatorKind::claims, claims);
     groups.set_commit_listener(fence_wakes);
     outward_writes.set_marker_listener(fence_wakes);
     groups.set_transaction_commit_listener(readers.reports());
     connections.set_listener(fence_wakes);
     // In this order: whoever coordinates is told last, when all others know what there is.
     for (TopicsListener* listener :
-         std::initializer_list<TopicsListener*>{&throttles, &capacity, &readers, &group_updates, &transaction_updates, &turns,
-                                                &fences, &fence_wakes, &capture, &coordinators, &orphaned_transactions}) {
+         std::initializer_list<TopicsListener*>{&throttles, &readers, &group_updates, &transaction_updates, &turns, &fences,
+                                                &fence_wakes, &coordinators, &orphaned_transactions}) {
         topics.add_listener(*listener);
     }
     turns.first_reactor().add_participant(coordinator_timers);
+}
+
+handlers::Extensions Broker::Parts::join_addons() {
+    // Groups are loaded before those whose markers end what is pending in them.
+    coordinators.add(catalog::CoordinatorKind::groups, groups);
+    coordinators.add(catalog::CoordinatorKind::transactions, transactions);
+    handlers::Extensions joined;
+    addons.attach({.schedule = schedule,
+                   .file_system = storage->file_system,
+                   .metadata_store = *storage->metadata_store,
+                   .config = config,
+                   .topics = topics,
+                   .turns = turns,
+                   .coordinators = coordinators,
+                   .own_changes = own_changes,
+                   .findings = findings,
+                   .upkeep = upkeep,
+                   .failures = failures},
+                  joined);
+    return joined;
 }
 
 // Clients wait for rebuilds, so these come first; short flushes ask the flusher before a fold keeps the worker.
@@ -296,7 +297,7 @@ std::expected<void, StartError> Broker::load(const Options& options) {
     PARTITA_TRY(parts.catalog.load_topics(place, clock.now()));
     PARTITA_TRY(make_first_users(*options.config, parts.catalog, clock.now()));
     parts.fences.finish_load();
-    parts.capacity.begin(clock.now());
+    parts.addons.load(clock.now());
     const std::shared_ptr<const TopicTable> table = parts.topics.table();
     parts.group_updates.begin(*table);
     parts.transaction_updates.begin(*table);
@@ -324,6 +325,8 @@ Services& Broker::services() { return parts_->services; }
 
 Storage& Broker::storage() { return *parts_->storage; }
 
+void Broker::announce_addons() const { parts_->addons.announce(); }
+
 void Broker::announce_places(const std::string& http) {
     parts_->places = {{"partita.http.advertised", http}, {"partita.data.directory", parts_->storage->absolute_directory}};
 }
@@ -334,7 +337,7 @@ void Broker::start() {
     parts_->keys.start();
     parts_->readers.start();
     parts_->compactor->start();
-    parts_->capture.start();
+    parts_->addons.start();
     if (parts_->directory_watch) {
         parts_->directory_watch->start();
     }
@@ -350,7 +353,7 @@ void Broker::answer_waiting_requests() {
 void Broker::stop_workers() {
     Parts& parts = *parts_;
     parts.expansion_worker.stop();
-    parts.capture.stop();
+    parts.addons.stop();
     parts.connections.stop();
     parts.readers.stop();
     parts.keys.stop();

@@ -49,6 +49,8 @@ class Broker {
     [[nodiscard]] Services& services();
     [[nodiscard]] Storage& storage();
 
+    /// Has the addons say in the log what clients have to know of them.
+    void announce_addons() const;
     /// Makes DescribeConfigs show where this broker has its HTTP side (`http`, "off" when there is none) and its data, as
     /// `partita.http.advertised`, unless that was given, and `partita.data.directory`. Call it before a reactor runs.
     void announce_places(const std::string& http);

@@ -33,9 +33,6 @@ void add_partitioner_command(CLI::App& application, Action& chosen);
 /// `control`: shows and changes what protects a topic's growth in a running broker, and its test controls.
 void add_control_command(CLI::App& application, Action& chosen);
 
-/// `capacity`: shows and changes how many units of capacity a running broker has.
-void add_capacity_command(CLI::App& application, Action& chosen);
-
 /// `plan`: what growing a topic would do. Exit code 0 safe, 3 findings or no verdict.
 void add_plan_command(CLI::App& application, Action& chosen);
 

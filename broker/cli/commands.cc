@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "broker/cli/addition.h"
 #include "broker/cli/command.h"
 #include "broker/cli/tool_commands.h"
 
@@ -12,7 +13,11 @@ void add_commands(CLI::App& application, Action& chosen) {
     add_partitioner_command(application, chosen);
     add_plan_command(application, chosen);
     add_control_command(application, chosen);
-    add_capacity_command(application, chosen);
+    for (const Addition* addition : additions()) {
+        if (addition->add_commands != nullptr) {
+            addition->add_commands(application, chosen);
+        }
+    }
     add_watch_command(application, chosen);
     add_top_command(application, chosen);
     add_completion_commands(application, chosen);

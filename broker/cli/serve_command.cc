@@ -1,7 +1,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <expected>
@@ -14,16 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include "broker/addons/profile/config/profile_config.h"
-#include "broker/addons/profile/core/profile.h"
-#include "broker/authentication/crypto.h"
+#include "broker/cli/addition.h"
 #include "broker/cli/command.h"
 #include "broker/config/broker_config.h"
 #include "broker/config/log_setup.h"
 #include "broker/config/properties.h"
 #include "broker/dev_security/dev_security.h"
 #include "broker/serve.h"
-#include "protocol/random_bytes.h"
 
 extern char** environ;
 
@@ -38,10 +34,9 @@ struct ServeArguments {
     std::string http_port;
     std::string port_file;
     std::string security_directory;
-    std::string profile;
-    std::string tier;
     std::string log_level = "info";
     bool ephemeral = false;
+    std::vector<std::shared_ptr<ServeOptionsOfAddon>> of_addons;
 };
 
 void add_serve_options(CLI::App& app, ServeArguments& arguments) {
@@ -55,11 +50,9 @@ void add_serve_options(CLI::App& app, ServeArguments& arguments) {
     app.add_option("--security", arguments.security_directory,
                    "listen with TLS, logins and ACLs, as the directory says that partita dev-security made")
         ->check(CLI::ExistingDirectory);
-    app.add_option("--profile", arguments.profile,
-                   "show clients what a managed service does instead of Kafka (docs/eventhubs.md)")
-        ->check(CLI::IsMember({std::string(profile::kEventHubs)}));
-    app.add_option("--tier", arguments.tier, "the tier of the profile (default standard)")
-        ->check(CLI::IsMember(std::vector<std::string>(profile::kTierNames.begin(), profile::kTierNames.end())));
+    for (const auto& addon : arguments.of_addons) {
+        addon->add(app);
+    }
     app.add_option("--port-file", arguments.port_file, "write the Kafka port to this file when clients can connect");
     app.add_option("--log-level", arguments.log_level, "debug, info, warning, error or off (default info)");
 }
@@ -108,31 +101,15 @@ std::expected<std::vector<std::string>, std::string> security_overrides(const st
     return overrides;
 }
 
-/// The name that the service gives to the first key of a namespace.
-constexpr const char* kMadeKeyName = "RootManageSharedAccessKey";
-
-/// Whether clients are to log in by connection strings, and nobody said with which keys.
-bool wants_access_key(const config::BrokerConfig& config) {
-    const bool has_keys = !config::config_value_text(config.value(config::kProfileAccessKeysConfig)).value_or("").empty();
-    return config.profile != nullptr && !has_keys &&
-           std::ranges::any_of(config.listeners.listeners,
-                               [](const config::Listener& listener) { return config::uses_sasl(listener.endpoint.protocol); });
-}
-
-/// Whether a profile is set, by whatever means. Of settings that are none, it is for those who load them to say so.
-bool has_profile(const ServeArguments& arguments, config::ConfigInputs inputs) {
-    if (!arguments.profile.empty()) {
-        return true;
-    }
+/// The security protocol of the listener that `--port` asks for.
+std::string protocol_of_port(const ServeArguments& arguments, config::ConfigInputs inputs) {
     inputs.overrides.insert(inputs.overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
-    const auto loaded = config::load_broker_config(inputs);
-    return loaded && loaded->config.profile != nullptr;
-}
-
-/// 256 bits.
-std::string fresh_access_key() {
-    const auto bytes = random_value<std::array<char, 32>>();
-    return authentication::to_base64(std::string_view(bytes.data(), bytes.size()));
+    for (const auto& addon : arguments.of_addons) {
+        if (const std::string_view protocol = addon->protocol_of_port(inputs); !protocol.empty()) {
+            return std::string(protocol);
+        }
+    }
+    return "PLAINTEXT";
 }
 
 int run(const ServeArguments& arguments) {
@@ -157,17 +134,16 @@ int run(const ServeArguments& arguments) {
             return refuse(settings.error());
         }
         inputs.overrides = std::move(*settings);
-    } else if (!arguments.port.empty() && has_profile(arguments, inputs)) {
-        inputs.overrides.push_back("listeners=SASL_PLAINTEXT://localhost:" + arguments.port);
-        inputs.overrides.push_back("security.inter.broker.protocol=SASL_PLAINTEXT");
     } else if (!arguments.port.empty()) {
-        inputs.overrides.push_back("listeners=PLAINTEXT://localhost:" + arguments.port);
+        const std::string protocol = protocol_of_port(arguments, inputs);
+        inputs.overrides.push_back("listeners=" + protocol + "://localhost:" + arguments.port);
+        if (protocol != "PLAINTEXT") {
+            inputs.overrides.push_back("security.inter.broker.protocol=" + protocol);
+        }
     }
-    if (!arguments.profile.empty()) {
-        inputs.overrides.push_back(config::kProfileConfig + ("=" + arguments.profile));
-    }
-    if (!arguments.tier.empty()) {
-        inputs.overrides.push_back(config::kProfileTierConfig + ("=" + arguments.tier));
+    for (const auto& addon : arguments.of_addons) {
+        const std::vector<std::string> overrides = addon->overrides();
+        inputs.overrides.insert(inputs.overrides.end(), overrides.begin(), overrides.end());
     }
     inputs.overrides.insert(inputs.overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
     if (!arguments.data_directory.empty()) {
@@ -177,9 +153,14 @@ int run(const ServeArguments& arguments) {
     if (!loaded) {
         return refuse(loaded.error().message);
     }
-    const std::string made_key = wants_access_key(loaded->config) ? fresh_access_key() : std::string();
-    if (!made_key.empty()) {
-        inputs.overrides.push_back(std::string(config::kProfileAccessKeysConfig) + "=" + kMadeKeyName + "=" + made_key);
+    Greeting greeting;
+    for (const auto& addon : arguments.of_addons) {
+        auto completion = addon->complete(loaded->config);
+        if (!completion) {
+            continue;
+        }
+        inputs.overrides.insert(inputs.overrides.end(), completion->overrides.begin(), completion->overrides.end());
+        greeting = std::move(completion->greeting);
         loaded = config::load_broker_config(inputs);
         if (!loaded) {
             return refuse(loaded.error().message);
@@ -202,9 +183,7 @@ int run(const ServeArguments& arguments) {
     options.ephemeral = arguments.ephemeral;
     options.port_file = arguments.port_file;
     options.http_port = arguments.http_port;
-    if (!made_key.empty()) {
-        options.made_access_key = {{kMadeKeyName, made_key}};
-    }
+    options.greeting = std::move(greeting);
     return partita::serve(options);
 }
 
@@ -212,6 +191,11 @@ int run(const ServeArguments& arguments) {
 
 void add_serve_command(CLI::App& application, Action& chosen) {
     const auto arguments = std::make_shared<ServeArguments>();
+    for (const Addition* addition : additions()) {
+        if (addition->make_serve_options != nullptr) {
+            arguments->of_addons.push_back(addition->make_serve_options());
+        }
+    }
     add_serve_options(application, *arguments);
     add_serve_options(*application.add_subcommand("serve", "run the broker"), *arguments);
     chosen = [arguments] { return run(*arguments); };

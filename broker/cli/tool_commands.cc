@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/addons/schemas/cli/schema_registry.h"
+#include "broker/cli/web_service.h"
 #include "broker/client/tcp_network.h"
 #include "broker/tools/tool.h"
 
@@ -33,7 +33,7 @@ std::optional<int> run_named_tool(int argument_count, char** argument_values) {
     client::TcpNetwork network;
     const bool is_kafkas_name = first == 1;
     const tools::Surroundings surroundings{
-        network, stdin, stdout, stderr, is_kafkas_name, is_kafkas_name ? "" : usual_bootstrap(), ask_schema_registry};
+        network, stdin, stdout, stderr, is_kafkas_name, is_kafkas_name ? "" : usual_bootstrap(), ask_web_service};
     return tools::run_tool(*tool, std::span(words).subspan(first), surroundings);
 }
 

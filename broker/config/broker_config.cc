@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "broker/addons/profile/config/profile_config.h"
-#include "broker/addons/profile/core/profile.h"
+#include "broker/config/addition.h"
 #include "broker/config/broker_rules.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/config_binding.h"
@@ -136,7 +135,12 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
         config.max_connections_per_ip_overrides,
         parse_connection_overrides(std::get<std::string>(broker_value(effective, "max.connections.per.ip.overrides"))));
     fill_http(config, effective);
-    config.profile = profile_of(effective);
+    config.topic_limits.reset();
+    for (const Addition* addition : additions()) {
+        if (addition->topic_limits != nullptr && !config.topic_limits) {
+            config.topic_limits = addition->topic_limits(effective);
+        }
+    }
     PARTITA_TRY_ASSIGN(config.listeners, parse_listeners(given));
     return {};
 }
@@ -263,7 +267,11 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
             }
         }
     }
-    add_presets(given);
+    for (const Addition* addition : additions()) {
+        if (addition->add_presets != nullptr) {
+            addition->add_presets(given);
+        }
+    }
     add_required(given);
     auto config = BrokerConfig::from(std::move(given));
     if (!config) {

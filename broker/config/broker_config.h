@@ -14,10 +14,6 @@
 #include "broker/config/listeners.h"
 #include "protocol/types.h"
 
-namespace partita::profile {
-class Profile;
-}
-
 namespace partita::config {
 
 /// Broker configs that were altered while the broker ran (kafka-configs --entity-type brokers).
@@ -43,6 +39,21 @@ enum class HttpWithoutToken : std::uint8_t {
     unsaid,  ///< Everything, to this machine; a broker that listens beyond it does not start so.
     health,  ///< Health and metrics, to everybody.
     all,     ///< Everything, to everybody.
+};
+
+/// How many topics there may be, and how large.
+struct TopicLimits {
+    /// Whose limits these are, for refusals.
+    std::string of;
+    std::int32_t topics = 0;
+    std::int32_t partitions_of_topic = 0;
+    /// Of all topics together.
+    std::int64_t partitions = 0;
+    std::int64_t retention_ms = 0;
+    /// Whether partitions can be added to a topic.
+    bool adds_partitions = false;
+
+    friend bool operator==(const TopicLimits&, const TopicLimits&) = default;
 };
 
 /// The settings of a broker, typed and checked. A BrokerConfig is immutable once made: threads share it as
@@ -157,8 +168,8 @@ struct BrokerConfig {
     std::optional<AdvertisedAddress> http_listener;
     bool http_has_tls = false;
     HttpWithoutToken http_without_token{};
-    /// What clients see instead of Kafka (`partita.profile`). Null for Kafka.
-    std::shared_ptr<const profile::Profile> profile;
+    /// Null: as many topics of any size as Kafka lets there be. Only an addon sets limits (addition.h).
+    std::optional<TopicLimits> topic_limits;
 
     /// The value of any broker config: this broker's dynamic value, else the cluster's, else the static
     /// one, else the default. Null value (monostate) when it has none or the name is unknown.

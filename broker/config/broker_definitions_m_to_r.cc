@@ -83,30 +83,6 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
         "partita.authentication.waiting.max", ConfigType::int32, "1024", range(1), kReadOnly,
         "Most clients of each thread whose TLS handshake or login is under way. When one more comes, the one that came first "
         "is closed."),
-    internal("partita.capacity.commits", ConfigType::int32, "4", range(0, kCapacityPerUnitMax), kClusterWide,
-             "With capacity units, how many commits a second each partition of a group may have; 0 for any number."),
-    internal(
-        "partita.capacity.inflate.after.ms", ConfigType::int64, "5000", range(1000, kCapacityInflateAfterMsMax), kClusterWide,
-        "For how long clients must have had to wait for capacity, second by second, until there are more units by themselves "
-        "(partita.capacity.units.max)."),
-    internal("partita.capacity.unit.egress.bytes", ConfigType::int64, "2000000", range(0, kCapacityPerUnitMax), kClusterWide,
-             "How many bytes of records one capacity unit lets consumers have in a second; 0 for any number."),
-    internal("partita.capacity.unit.egress.events", ConfigType::int64, "4096", range(0, kCapacityPerUnitMax), kClusterWide,
-             "How many records one capacity unit lets consumers have in a second; 0 for any number."),
-    internal("partita.capacity.unit.ingress.bytes", ConfigType::int64, "1000000", range(0, kCapacityPerUnitMax), kClusterWide,
-             "How many bytes of records one capacity unit lets producers send in a second; 0 for any number."),
-    internal("partita.capacity.unit.ingress.events", ConfigType::int64, "1000", range(0, kCapacityPerUnitMax), kClusterWide,
-             "How many records one capacity unit lets producers send in a second; 0 for any number."),
-    internal("partita.capacity.units", ConfigType::int32, "0", range(0, kCapacityUnitsMax), kClusterWide,
-             "Units of capacity that all topics share: clients wait when more passes than these carry. 0 for no limit. See "
-             "docs/capacity.md."),
-    internal("partita.capacity.units.max", ConfigType::int32, "0", range(0, kCapacityUnitsMax), kClusterWide,
-             "Up to how many capacity units there may be by themselves when clients have to wait; 0 for never more than "
-             "partita.capacity.units says."),
-    define("partita.capture.directory", ConfigType::string, "", kAny, kReadOnly,
-           "Where topics with partita.capture.enable are written to Avro files; empty where none may be. See docs/capture.md."),
-    define("partita.capture.namespace", ConfigType::string, "partita", kNonEmpty, kReadOnly,
-           "What stands for {Namespace} in the names of capture's files."),
     internal("partita.cluster.id", ConfigType::string, kNone, kAny, kReadOnly,
              "Identity that a new data directory is given, a UUID of 22 characters; a random one without it."),
     internal("partita.connections.gather", ConfigType::boolean, "true", kAny, kReadOnly,
@@ -117,17 +93,6 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
              "debuggers may look into it. A broker without secrets always lets them."),
     kept(internal("partita.data.directory", ConfigType::string, kNone, kAny, kReadOnly,
                   "Where the running broker keeps its data, as an absolute path. The broker says it.")),
-    define("partita.default.capture.enable", ConfigType::boolean, "false", kAny, kReadOnly,
-           "Default of the topic config partita.capture.enable. Topics that the broker keeps for itself are never captured."),
-    define("partita.default.capture.interval.ms", ConfigType::int64, "300000", kCaptureInterval, kReadOnly,
-           "Default of the topic config partita.capture.interval.ms."),
-    define("partita.default.capture.name.format", ConfigType::string,
-           "{Namespace}/{EventHub}/{PartitionId}/{Year}/{Month}/{Day}/{Hour}/{Minute}/{Second}", kAny, kReadOnly,
-           "Default of the topic config partita.capture.name.format."),
-    define("partita.default.capture.size.bytes", ConfigType::int64, "314572800", kCaptureSize, kReadOnly,
-           "Default of the topic config partita.capture.size.bytes."),
-    define("partita.default.capture.skip.empty", ConfigType::boolean, "false", kAny, kReadOnly,
-           "Default of the topic config partita.capture.skip.empty."),
     define("partita.default.expansion.fence.timeout.ms", ConfigType::int64, "120000", range(0), kClusterWide,
            "Default of the topic config partita.expansion.fence.timeout.ms."),
     define("partita.default.expansion.guard.quiet.ms", ConfigType::int64, "30000", range(0), kClusterWide,
@@ -176,22 +141,6 @@ constexpr ConfigDefinition kDefinitionsMToR[] = {
         "takes as long as an exchange. At most half of the processors that the broker may use do so at once, and none where it "
         "may use "
         "one."),
-    internal(
-        "partita.profile", ConfigType::string, "", one_of(kProfiles), kReadOnly,
-        "What clients see instead of Kafka: eventhubs for what a managed event service shows at its Kafka endpoint; empty for "
-        "Kafka. See docs/eventhubs.md."),
-    internal("partita.profile.access.keys", ConfigType::password, kNone, kAny, kReadOnly,
-             "The keys that connection strings are checked against: NAME[:RIGHTS]=KEY[,NAME[:RIGHTS]=KEY...], with RIGHTS of "
-             "send, listen "
-             "and manage, joined by '+'; without them a key has all. Clients of a profile log in by PLAIN as $ConnectionString. "
-             "Without a "
-             "key, partita serve makes one and prints it."),
-    internal(
-        "partita.profile.newer.api.versions.enable", ConfigType::boolean, "false", kAny, kReadOnly,
-        "Whether a profile answers an ApiVersions request of a newer version than it offers, as Kafka does. The service ends the "
-        "connection, so that Java clients from Kafka 3.9 on cannot talk to it."),
-    internal("partita.profile.tier", ConfigType::string, "standard", one_of(kProfileTiers), kReadOnly,
-             "The tier of the profile: basic, standard, premium or dedicated."),
     internal(
         "partita.scram.users.file", ConfigType::string, "", kAny, kReadOnly,
         "A file of users who are made at the start, or get their password again: lines as kafka-storage format --add-scram takes "

@@ -1,13 +1,10 @@
 #include "broker/config/broker_rules.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <ranges>
 
-#include "broker/addons/capture/config/capture_config.h"
-#include "broker/addons/capture/core/name_format.h"
-#include "broker/addons/profile/config/profile_config.h"
+#include "broker/config/addition.h"
 #include "broker/config/broker_config.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/java_text.h"
@@ -130,48 +127,6 @@ Verdict check_group_rules(const ConfigMap& effective) {
     return {};
 }
 
-/// Where data is kept.
-std::vector<std::string> log_directories(const ConfigMap& effective) {
-    ConfigValue directories = broker_value(effective, "log.dirs");
-    if (std::holds_alternative<std::monostate>(directories)) {
-        directories = broker_value(effective, "log.dir");
-    }
-    return std::get<std::vector<std::string>>(directories);
-}
-
-/// Whether the path is that of the directory, or below it, by their names alone.
-bool is_within(const std::string& path, const std::string& directory) {
-    const auto whole = [](const std::string& name) {
-        std::error_code unknown;
-        const std::filesystem::path absolute = std::filesystem::absolute(name, unknown);
-        // With a slash at the end, whether there was one or not.
-        return ((unknown ? std::filesystem::path(name) : absolute) / "").lexically_normal();
-    };
-    const std::filesystem::path way = whole(path).lexically_relative(whole(directory));
-    return !way.empty() && *way.begin() != "..";
-}
-
-Verdict check_capture(const ConfigMap& effective) {
-    const auto text_of = [&](std::string_view name) { return std::get<std::string>(broker_value(effective, name)); };
-    if (std::get<bool>(broker_value(effective, "partita.default.capture.enable")) &&
-        text_of("partita.capture.directory").empty()) {
-        return refuse("partita.default.capture.enable needs partita.capture.directory");
-    }
-    if (const std::string directory = text_of("partita.capture.directory"); !directory.empty()) {
-        for (const std::string& logs : log_directories(effective)) {
-            if (is_within(directory, logs)) {
-                return refuse("partita.capture.directory is " + directory + ", in " + logs +
-                              " where the topics are kept: one that is deleted could take captured files with it");
-            }
-        }
-    }
-    if (const std::string name_space = text_of("partita.capture.namespace"); !capture::is_namespace(name_space)) {
-        return refuse("Invalid value " + name_space +
-                      " for configuration partita.capture.namespace: letters, digits, '.', '_' and '-', and no '.' in front");
-    }
-    return check_name_format("partita.default.capture.name.format", text_of("partita.default.capture.name.format"));
-}
-
 Verdict check_places(const ConfigMap& effective) {
     const std::vector<std::string> known = log_directories(effective);
     const ConfigValue cordoned_value = broker_value(effective, "cordoned.log.dirs");
@@ -202,10 +157,16 @@ Verdict check_places(const ConfigMap& effective) {
     }
     const std::string patterns = std::get<std::string>(broker_value(effective, "partita.default.expansion.mode.patterns"));
     PARTITA_TRY(parse_mode_patterns(patterns));
-    if (Verdict profile = check_profile(effective); !profile) {
-        return profile;
+    return {};
+}
+
+Verdict check_additions(const ConfigMap& effective) {
+    for (const Addition* addition : additions()) {
+        if (addition->check != nullptr) {
+            PARTITA_TRY(addition->check(effective));
+        }
     }
-    return check_capture(effective);
+    return {};
 }
 
 constexpr std::string_view kAuthorizerClass = "authorizer.class.name";
@@ -224,6 +185,14 @@ std::unexpected<ConfigError> refused_value(std::string_view name, std::string_vi
 }
 
 }  // namespace
+
+std::vector<std::string> log_directories(const ConfigMap& effective) {
+    ConfigValue directories = broker_value(effective, "log.dirs");
+    if (std::holds_alternative<std::monostate>(directories)) {
+        directories = broker_value(effective, "log.dir");
+    }
+    return std::get<std::vector<std::string>>(directories);
+}
 
 bool is_of_authorizer(std::string_view name) { return name == kSuperUsers || name == kAllowEveryone; }
 
@@ -377,7 +346,7 @@ std::expected<void, ConfigError> check_broker_values(const ConfigMap& effective)
             PARTITA_TRY(parse_config_value(*definition, text));
         }
     }
-    for (const auto check : {check_log_rules, check_network_rules, check_group_rules, check_places}) {
+    for (const auto check : {check_log_rules, check_network_rules, check_group_rules, check_places, check_additions}) {
         if (Verdict verdict = check(effective); !verdict) {
             return verdict;
         }

@@ -19,6 +19,9 @@ struct BrokerConfig;
 /// that were given; names that nobody defines are ignored.
 [[nodiscard]] std::expected<void, ConfigError> check_broker_values(const ConfigMap& effective);
 
+/// Where data is kept: `log.dirs`, else `log.dir`.
+[[nodiscard]] std::vector<std::string> log_directories(const ConfigMap& effective);
+
 /// Parses `max.connections.per.ip.overrides`: host:count,...
 [[nodiscard]] std::expected<std::vector<std::pair<std::string, std::int32_t>>, ConfigError> parse_connection_overrides(
     std::string_view text);

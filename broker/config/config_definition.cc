@@ -4,6 +4,7 @@
 #include <deque>
 #include <unordered_map>
 
+#include "broker/config/addition.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/definition_tables.h"
 #include "protocol/assert.h"
@@ -18,7 +19,11 @@ std::vector<ConfigDefinition> joined_broker_definitions() {
          {broker_definitions_a_to_f(), broker_definitions_g_to_l(), broker_definitions_m_to_r(), broker_definitions_s_to_z()}) {
         all.insert(all.end(), part.begin(), part.end());
     }
-    PARTITA_ASSERT(std::ranges::is_sorted(all, {}, &ConfigDefinition::name), "the joined tables are in the order of names");
+    for (const Addition* addition : additions()) {
+        all.insert(all.end(), addition->broker.begin(), addition->broker.end());
+    }
+    std::ranges::sort(all, {}, &ConfigDefinition::name);
+    PARTITA_ASSERT(std::ranges::adjacent_find(all, {}, &ConfigDefinition::name) == all.end(), "no config is defined twice");
     return all;
 }
 
@@ -45,11 +50,6 @@ std::span<const ConfigSynonym> synonyms_of(std::string_view topic_config) {
         {"min.cleanable.dirty.ratio", {{"log.cleaner.min.cleanable.ratio"}}},
         {"min.compaction.lag.ms", {{"log.cleaner.min.compaction.lag.ms"}}},
         {"min.insync.replicas", {{"min.insync.replicas"}}},
-        {"partita.capture.enable", {{"partita.default.capture.enable"}}},
-        {"partita.capture.interval.ms", {{"partita.default.capture.interval.ms"}}},
-        {"partita.capture.name.format", {{"partita.default.capture.name.format"}}},
-        {"partita.capture.size.bytes", {{"partita.default.capture.size.bytes"}}},
-        {"partita.capture.skip.empty", {{"partita.default.capture.skip.empty"}}},
         {"partita.expansion.fence.timeout.ms", {{"partita.default.expansion.fence.timeout.ms"}}},
         {"partita.expansion.guard.quiet.ms", {{"partita.default.expansion.guard.quiet.ms"}}},
         {"partita.expansion.mode", {{"partita.default.expansion.mode"}}},
@@ -87,11 +87,16 @@ std::span<const TopicConfigDefinition> topic_config_definitions() {
     static const std::vector<TopicConfigDefinition> kAll = [] {
         std::vector<TopicConfigDefinition> all;
         for (const ConfigDefinition& definition : topic_definitions()) {
-            TopicConfigDefinition topic{definition, synonyms_of(definition.name)};
+            all.push_back({definition, synonyms_of(definition.name)});
+        }
+        for (const Addition* addition : additions()) {
+            all.insert(all.end(), addition->topic.begin(), addition->topic.end());
+        }
+        std::ranges::sort(all, {}, [](const TopicConfigDefinition& topic) { return topic.definition.name; });
+        for (TopicConfigDefinition& topic : all) {
             if (!topic.broker_synonyms.empty()) {
                 topic.definition.default_value = kept_text(config_value_text(topic_value_from_broker(topic, {})));
             }
-            all.push_back(topic);
         }
         return all;
     }();

@@ -21,9 +21,6 @@ inline constexpr std::string_view kCleanupPolicies[] = {"compact", "delete"};
 inline constexpr std::string_view kCompressionTypes[] = {"uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"};
 inline constexpr std::string_view kTimestampTypes[] = {"CreateTime", "LogAppendTime"};
 inline constexpr std::string_view kExpansionModes[] = {"faithful", "safe-offsets", "guarded", "fenced"};
-/// Those of broker/profile: a test compares.
-inline constexpr std::string_view kProfiles[] = {"", "eventhubs"};
-inline constexpr std::string_view kProfileTiers[] = {"basic", "standard", "premium", "dedicated"};
 inline constexpr std::string_view kHttpOpen[] = {"", "health", "all"};
 inline constexpr std::string_view kSecurityProtocols[] = {"PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"};
 inline constexpr std::string_view kMigrationPolicies[] = {"DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"};
@@ -39,15 +36,6 @@ inline constexpr Validator kGzipLevel{.kind = ValidatorKind::gzip_level};
 inline constexpr Validator kThrottledReplicas{.kind = ValidatorKind::throttled_replicas};
 inline constexpr Validator kQuorumVoters{.kind = ValidatorKind::quorum_voters};
 inline constexpr Validator kQuorumBootstrapServers{.kind = ValidatorKind::quorum_bootstrap_servers};
-
-/// Windows of capture: seconds are for tests; what the managed service allows ends at the same maxima.
-inline constexpr Validator kCaptureInterval{.kind = ValidatorKind::range, .minimum = 1000, .maximum = 900'000};
-inline constexpr Validator kCaptureSize{.kind = ValidatorKind::range, .minimum = 1024, .maximum = 524'288'000};
-
-/// Bounds of capacity: broker/capacity counts with them, and a test compares.
-inline constexpr double kCapacityUnitsMax = 1'000;
-inline constexpr double kCapacityPerUnitMax = 1'000'000'000;
-inline constexpr double kCapacityInflateAfterMsMax = 600'000;
 
 constexpr Validator range(double minimum) { return {.kind = ValidatorKind::range, .minimum = minimum}; }
 constexpr Validator range(double minimum, double maximum) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "broker/addons/capture/config/capture_config.h"
+#include "broker/config/addition.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/config_binding.h"
 #include "broker/config/definition_helpers.h"
@@ -15,9 +15,6 @@ namespace partita::config {
 namespace {
 
 using Verdict = std::expected<void, ConfigError>;
-
-// Parsed values of all topic configs: the topic's own, else the broker's, else the default.
-using TopicValues = std::map<std::string_view, ConfigValue>;
 
 std::expected<TopicValues, ConfigError> values_of(const ConfigMap& overrides, const BrokerConfig& broker) {
     const ConfigMap effective = effective_broker_values(broker.given(), broker.dynamic());
@@ -131,10 +128,15 @@ Verdict check_together(const TopicValues& values, const BrokerConfig& broker) {
             ConfigError{.message = "Tiered Storage functionality is disabled in the broker. Topic cannot be configured "
                                    "with remote log storage."});
     }
-    if (std::get<bool>(values.at("partita.capture.enable")) && capture_directory(broker).empty()) {
-        return std::unexpected(ConfigError{.message = "partita.capture.enable needs the broker's partita.capture.directory"});
+    for (const Addition* addition : additions()) {
+        if (addition->check_topic == nullptr) {
+            continue;
+        }
+        if (Verdict verdict = addition->check_topic(values, broker); !verdict) {
+            return verdict;
+        }
     }
-    return check_name_format("partita.capture.name.format", std::get<std::string>(values.at("partita.capture.name.format")));
+    return {};
 }
 
 }  // namespace

@@ -56,19 +56,6 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Shortest time that a record stays uncompacted."),
     kept(define("min.insync.replicas", ConfigType::int32, kOfBroker, range(1), kClusterWide,
                 "In-sync replicas that must be there for a write with acks=all.")),
-    internal("partita.capture.enable", ConfigType::boolean, kOfBroker, kAny, kClusterWide,
-             "Whether the topic's records are written to Avro files below the broker's partita.capture.directory. See "
-             "docs/capture.md."),
-    internal("partita.capture.interval.ms", ConfigType::int64, kOfBroker, kCaptureInterval, kClusterWide,
-             "Time after which a partition's window of capture ends, with a file of what came in it."),
-    internal(
-        "partita.capture.name.format", ConfigType::string, kOfBroker, kAny, kClusterWide,
-        "Path and name of a file of capture, without .avro. All tokens are mandatory, in any order: {Namespace}, {EventHub}, "
-        "{PartitionId}, {Year}, {Month}, {Day}, {Hour}, {Minute}, {Second}."),
-    internal("partita.capture.size.bytes", ConfigType::int64, kOfBroker, kCaptureSize, kClusterWide,
-             "Size after which a partition's window of capture ends, whatever time is left."),
-    internal("partita.capture.skip.empty", ConfigType::boolean, kOfBroker, kAny, kClusterWide,
-             "Whether a window of capture in which nothing came leaves no file instead of an empty one."),
     internal("partita.expansion.fence.timeout.ms", ConfigType::int64, kOfBroker, range(0), kClusterWide,
              "In mode fenced: how long a group that commits nothing on the parent partition is kept from the records "
              "of a new partition."),

@@ -16,11 +16,12 @@
 #include <atomic>
 #include <vector>
 
+#include "broker/access/offer.h"
 #include "broker/addons/capacity/shell/shared_capacity.h"
-#include "broker/addons/profile/core/profile.h"
 #include "broker/catalog/internal_topics.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/produce_capacity.h"
 #include "broker/handlers/produce_verification.h"
 #include "broker/handlers/registry.h"
@@ -192,8 +193,8 @@ bool may_write_internal(const runtime::RequestContext& context, std::string_view
 
 /// Whether the records are compressed in a way that is not accepted instead of Kafka's.
 bool is_refused_by_profile(const runtime::RequestContext& context, const Records& records) {
-    const profile::Profile* const profile = context.services.profile;
-    if (profile == nullptr) [[likely]] {
+    const access::Offer* const offer = context.services.extensions.offer;
+    if (offer == nullptr) [[likely]] {
         return false;
     }
     const Bytes bytes = records.bytes();
@@ -202,7 +203,7 @@ bool is_refused_by_profile(const runtime::RequestContext& context, const Records
     }
     const auto header = parse_batch_header(bytes);
     const std::optional<Codec> codec = header ? header->attributes.codec() : std::nullopt;
-    return codec && !profile->accepts(*codec);
+    return codec && !offer->accepts(*codec);
 }
 
 /// Validates and stages one partition. Fills `response` when that fails.

@@ -18,6 +18,7 @@
 #include "broker/handlers/access_audit.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -38,7 +39,7 @@ struct Reply {
 
 /// Whether there is no such topic as far as clients are concerned.
 bool is_hidden(const runtime::RequestContext& context, std::string_view name) {
-    return context.services.profile != nullptr && catalog::is_internal_topic(name);
+    return context.services.extensions.offer != nullptr && catalog::is_internal_topic(name);
 }
 
 void add_topic(Reply& reply, const runtime::TopicState& state) {

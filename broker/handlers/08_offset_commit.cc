@@ -7,9 +7,10 @@
 
 #include <vector>
 
-#include "broker/addons/profile/core/profile.h"
+#include "broker/access/offer.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/offset_commits.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -82,7 +83,8 @@ void offset_commit(runtime::RequestContext& context) {
     if (!authorize(context, access::kReadGroup, request->group_id)) {
         return refuse_commits<Request, Response>(context, *request, ErrorCode::group_authorization_failed);
     }
-    if (context.services.profile != nullptr && !context.services.profile->accepts_group(request->group_id)) [[unlikely]] {
+    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->accepts_group(request->group_id))
+        [[unlikely]] {
         return refuse_commits<Request, Response>(context, *request, ErrorCode::invalid_group_id);
     }
     Arena& arena = context.arena();
@@ -133,7 +135,7 @@ void offset_commit(runtime::RequestContext& context) {
     }
     note_member(context, request->group_id, request->member_id);
     note_commits(context, request->group_id, collected);
-    hold_to_capacity(context, request->group_id, collected);
+    pass_commit_gate(context, request->group_id, collected);
     Response response;
     response.topics = replies;
     context.reply(response);

@@ -7,8 +7,9 @@
 // Whoever asks a coordinator before that is told NOT_COORDINATOR, as there.
 
 #include "protocol/messages/10_find_coordinator.h"
-#include "broker/addons/profile/core/profile.h"
+#include "broker/access/offer.h"
 #include "broker/handlers/authorize.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/made_coordinators.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/shown_nodes.h"
@@ -58,11 +59,11 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
     if (key_type != kGroupKey && key_type != kTransactionKey) {
         return refused(ErrorCode::invalid_request);
     }
-    if (const profile::Profile* const profile = context.services.profile) [[unlikely]] {
-        if (key_type == kTransactionKey && !profile->has_transactions()) {
-            return Answer{ErrorCode::invalid_request, profile::Profile::transactions_refusal()};
+    if (const access::Offer* const offer = context.services.extensions.offer) [[unlikely]] {
+        if (key_type == kTransactionKey && !offer->has_transactions()) {
+            return Answer{ErrorCode::invalid_request, offer->transactions_refusal()};
         }
-        if (key_type == kGroupKey && !profile->accepts_group(key)) {
+        if (key_type == kGroupKey && !offer->accepts_group(key)) {
             return refused(ErrorCode::invalid_group_id);
         }
     }

@@ -6,10 +6,11 @@
 
 #include <vector>
 
-#include "broker/addons/profile/core/profile.h"
+#include "broker/access/offer.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/describable_topics.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/group_replies.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
@@ -41,7 +42,8 @@ void join_group(runtime::RequestContext& context) {
         context.reply(refusal(context.version(), ErrorCode::group_authorization_failed));
         return;
     }
-    if (context.services.profile != nullptr && !context.services.profile->accepts_group(request->group_id)) [[unlikely]] {
+    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->accepts_group(request->group_id))
+        [[unlikely]] {
         context.reply(refusal(context.version(), ErrorCode::invalid_group_id));
         return;
     }

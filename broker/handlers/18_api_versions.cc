@@ -8,8 +8,9 @@
 
 #include <algorithm>
 
-#include "broker/addons/profile/core/profile.h"
+#include "broker/access/offer.h"
 #include "broker/catalog/features.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -33,8 +34,8 @@ bool is_software_text(std::string_view text) {
 
 /// Null for an API that the profile does not offer.
 std::optional<ApiVersionsResponse::ApiVersion> advertised(const runtime::RequestContext& context, const ApiInfo& api) {
-    if (const profile::Profile* const profile = context.services.profile) [[unlikely]] {
-        const auto offered = profile->versions_of(api.key);
+    if (const access::Offer* const offer = context.services.extensions.offer) [[unlikely]] {
+        const auto offered = offer->versions_of(api.key);
         if (!offered) {
             return std::nullopt;
         }
@@ -99,7 +100,7 @@ void api_versions(runtime::RequestContext& context) {
         context.client.software =
             context.services.connections.software(request->client_software_name, request->client_software_version);
         // The service was seen to tell none.
-        if (context.services.profile == nullptr) [[likely]] {
+        if (context.services.extensions.offer == nullptr) [[likely]] {
             add_features(context, response);
         }
     }

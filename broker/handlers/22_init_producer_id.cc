@@ -6,10 +6,11 @@
 // Without a transactional id the answer is a fresh id with epoch 0; with one, its coordinator decides.
 
 #include "protocol/messages/22_init_producer_id.h"
-#include "broker/addons/profile/core/profile.h"
+#include "broker/access/offer.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/transaction_requests.h"
 
@@ -29,7 +30,7 @@ ErrorCode problem_of(const runtime::RequestContext& context, const InitProducerI
     if (!request.transactional_id) {
         return ErrorCode::none;
     }
-    if (context.services.profile != nullptr && !context.services.profile->has_transactions()) [[unlikely]] {
+    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->has_transactions()) [[unlikely]] {
         return ErrorCode::invalid_request;
     }
     // transaction.two.phase.commit.enable is off. Kafka 4.3.1 keeps no prepared transactions at all.

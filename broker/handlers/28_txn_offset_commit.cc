@@ -8,7 +8,7 @@
 // it counts neither as the member's nor as progress of the group, which the end of the transaction is (ReaderReports).
 
 #include "protocol/messages/28_txn_offset_commit.h"
-#include "broker/addons/profile/core/profile.h"
+#include "broker/access/offer.h"
 #include "broker/catalog/catalog.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
@@ -58,8 +58,8 @@ ErrorCode verify(runtime::RequestContext& context, const Request& request) {
 }
 
 groups::OffsetCommitResult commit(runtime::RequestContext& context, const Request& request, Collected& collected) {
-    const profile::Profile* const profile = context.services.profile;
-    if (request.group_id.empty() || (profile != nullptr && !profile->accepts_group(request.group_id))) {
+    const access::Offer* const offer = context.services.extensions.offer;
+    if (request.group_id.empty() || (offer != nullptr && !offer->accepts_group(request.group_id))) {
         return {.error = ErrorCode::invalid_group_id};
     }
     runtime::GroupShards& groups = context.services.groups;
@@ -124,7 +124,7 @@ void txn_offset_commit(runtime::RequestContext& context) {
                 committed.partition_errors.empty() ? committed.error : committed.partition_errors[i];
         }
     }
-    hold_to_capacity(context, request->group_id, collected);
+    pass_commit_gate(context, request->group_id, collected);
     Response response;
     response.topics = replies;
     context.reply(response);

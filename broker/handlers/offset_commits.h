@@ -2,8 +2,9 @@
 
 #include <cstddef>
 
-#include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/groups/commands.h"
+#include "broker/handlers/commit_gate.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
@@ -57,16 +58,16 @@ void collect_commits(Arena& arena, const Topic& topic, const TopicLookup& found,
     }
 }
 
-/// Makes the client wait that commits more often than capacity allows. Call it before the request is answered.
+/// Makes the client wait that commits too often. Call it before the request is answered.
 template <class Response>
-void hold_to_capacity(runtime::RequestContext& context, std::string_view group_id, CollectedCommits<Response>& collected) {
-    runtime::SharedCapacity& capacity = context.services.capacity;
-    if (!capacity.is_limited()) [[likely]] {
+void pass_commit_gate(runtime::RequestContext& context, std::string_view group_id, CollectedCommits<Response>& collected) {
+    CommitGate* const gate = context.services.extensions.commit_gate;
+    if (gate == nullptr || gate->is_open()) {
         return;
     }
     for (const groups::OffsetCommit::Topic& topic : collected.topics) {
         for (const groups::OffsetCommit::Partition& partition : topic.partitions) {
-            context.throttle(capacity.admit_commit(group_id, topic.name, partition.partition, context.now()));
+            context.throttle(gate->admit_commit(group_id, topic.name, partition.partition, context.now()));
         }
     }
 }

@@ -21,14 +21,17 @@ namespace partita::logs {
 class Placement;
 }
 
-namespace partita::profile {
-class Profile;
+namespace partita::capacity {
+class SharedCapacity;
+}
+
+namespace partita::handlers {
+struct Extensions;
 }
 
 namespace partita::runtime {
 
 class Catalog;
-class ClaimShards;
 class ClientFetchSessions;
 class ClientThrottles;
 class Connections;
@@ -44,7 +47,6 @@ class OutwardWrites;
 class PublishedTopics;
 class ReaderObserver;
 class RequestWatch;
-class SharedCapacity;
 class ShownPartitions;
 class TransactionShards;
 class Turns;
@@ -66,9 +68,8 @@ struct Services {
     /// called.
     const config::ConfigMap& places;
 
-    /// What clients are shown instead of Kafka: its versions, codecs and refusals. Null for Kafka. Its limits are in the settings
-    /// in force.
-    const profile::Profile* const profile;
+    /// What addons put beside the parts below.
+    const handlers::Extensions& extensions;
 
     config::CurrentConfig& config;
     const PublishedTopics& topics;
@@ -76,7 +77,6 @@ struct Services {
     Catalog& catalog;
     GroupShards& groups;
     TransactionShards& transactions;
-    ClaimShards& claims;
     /// Markers of transactions that somebody else coordinates.
     OutwardWrites& outward_writes;
     Fences& fences;
@@ -88,7 +88,7 @@ struct Services {
     Connections& connections;
     const access::Authorizer& authorizer;
     ClientThrottles& throttles;
-    SharedCapacity& capacity;
+    capacity::SharedCapacity& capacity;
     RequestWatch& requests;
     ClientFetchSessions& fetch_sessions;
 

@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-#include "broker/addons/claims/shell/claim_shards.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
@@ -268,14 +268,18 @@ bool has_owners(const GroupHistory& history) {
     });
 }
 
-/// Of the claims under this name, unless they are over and a group of Kafka's has the name, too.
+/// What an addon knows under this name, unless that is over and a group of Kafka's has the name, too.
 std::optional<runtime::OwnershipRecord> ownership_of(runtime::Services& services, std::string_view name) {
-    auto of_claims = services.claims.ownership_of(name, services.clock.now());
-    if (of_claims && has_owners(of_claims->history)) {
-        return of_claims;
+    std::optional<runtime::OwnershipRecord> added;
+    for (runtime::OwnershipSource* source : services.extensions.ownership) {
+        auto known = source->ownership_of(name, services.clock.now());
+        if (known && has_owners(known->history)) {
+            return known;
+        }
+        added = added ? std::move(added) : std::move(known);
     }
     auto of_group = services.groups.ownership_of(name);
-    return of_group ? std::move(of_group) : std::move(of_claims);
+    return of_group ? std::move(of_group) : std::move(added);
 }
 
 void refuse_unknown_group(Exchange& exchange) {

@@ -2,29 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "broker/handlers/services.h"
+#include "broker/http/addition.h"
 #include "broker/http/authorize.h"
 #include "broker/http/jobs.h"
 #include "broker/logs/published_topics.h"
+#include "protocol/assert.h"
 
 namespace partita::http {
 namespace {
 
-struct Route {
-    /// Parts of the path; ":T" stands for any one, which people are told of as "T".
-    std::array<std::string_view, 6> path;
-    void (*serve)(const Surroundings&, const ExchangePointer&);
-    /// What changes nothing is asked for by GET (and HEAD).
-    Method method = Method::get;
-    /// What the caller needs: of a topic or a group the one that the path names. Unset where nothing is told of anybody's data,
-    /// and where the resource, or the handler that it asks (own_requests.h), asks for each thing that it would tell of.
-    std::optional<access::Need> need = std::nullopt;
-};
-
-constexpr std::array kRoutes = {
+constexpr std::array kOwnRoutes = {
     Route{{}, serve_console},
     Route{{"console", ":VERSION", ":FILE"}, serve_console_file},
     Route{{"health", "live"}, serve_live},
@@ -34,8 +27,6 @@ constexpr std::array kRoutes = {
     Route{{"v1", "events"}, serve_events},
     Route{{"v1", "broker"}, serve_broker, Method::get, access::kDescribeCluster},
     Route{{"v1", "broker", "configs"}, serve_broker_configs},
-    Route{{"v1", "capacity"}, serve_capacity, Method::get, access::kDescribeClusterConfigs},
-    Route{{"v1", "capacity"}, set_capacity, Method::put},
     Route{{"v1", "connections"}, serve_connections, Method::get, access::kDescribeCluster},
     Route{{"v1", "requests"}, serve_requests, Method::get, access::kDescribeCluster},
     Route{{"v1", "errors"}, serve_errors, Method::get, access::kAlterCluster},
@@ -54,11 +45,6 @@ constexpr std::array kRoutes = {
     Route{{"v1", "groups", ":G", "offsets"}, reset_offsets, Method::post},
     Route{{"v1", "groups", ":G", "ownership"}, serve_ownership, Method::get, access::kDescribeGroup},
     Route{{"v1", "groups", ":G", "rebalances"}, serve_rebalances, Method::get, access::kDescribeGroup},
-    Route{{"v1", "groups", ":G", "claims"}, serve_claims, Method::get, access::kDescribeGroup},
-    Route{{"v1", "groups", ":G", "claims"}, change_claims, Method::post, access::kReadGroup},
-    Route{{"v1", "groups", ":G", "claims"}, forget_claims, Method::delete_, access::kDeleteGroup},
-    Route{{"v1", "groups", ":G", "checkpoints"}, serve_checkpoints, Method::get, access::kDescribeGroup},
-    Route{{"v1", "groups", ":G", "checkpoints"}, write_checkpoints, Method::post, access::kReadGroup},
     Route{{"v1", "topics", ":T", "groups"}, serve_groups, Method::get, access::kDescribeTopic},
     Route{{"v1", "topics", ":T", "partitions", ":P", "records"}, serve_records, Method::get, access::kReadTopic},
     Route{{"v1", "topics", ":T", "expansion"}, serve_plan, Method::get, access::kReadTopic},
@@ -99,10 +85,29 @@ std::string name_of(const Route& route) {
     return name;
 }
 
+/// The broker's own, and those of addons behind the ones that they follow.
+std::vector<Route> joined_routes() {
+    std::vector<Route> routes(kOwnRoutes.begin(), kOwnRoutes.end());
+    for (const Addition* addition : additions()) {
+        if (addition->routes.empty()) {
+            continue;
+        }
+        const auto place = std::ranges::find(routes, addition->follow, name_of);
+        PARTITA_ASSERT(place != routes.end(), "an addon follows a route that there is");
+        routes.insert(std::next(place), addition->routes.begin(), addition->routes.end());
+    }
+    return routes;
+}
+
+const std::vector<Route>& all_routes() {
+    static const std::vector<Route> kRoutes = joined_routes();
+    return kRoutes;
+}
+
 /// "GET /health/live, GET /health/ready, ..., POST /v1/topics/T/visibility".
 std::string known_paths() {
     std::string paths;
-    for (const Route& route : kRoutes) {
+    for (const Route& route : all_routes()) {
         paths += (paths.empty() ? "" : ", ") + name_of(route);
     }
     return paths;
@@ -132,7 +137,7 @@ void serve(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const Method method = request.method == Method::head ? Method::get : request.method;
     const Route* route = nullptr;
     std::string allowed;
-    for (const Route& candidate : kRoutes) {
+    for (const Route& candidate : all_routes()) {
         if (matches(candidate, request.path)) {
             allowed += (allowed.empty() ? "" : ", ") +
                        std::string(candidate.method == Method::get ? "GET, HEAD" : method_name(candidate.method));

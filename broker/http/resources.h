@@ -68,9 +68,6 @@ void serve_connections(const Surroundings& surroundings, const ExchangePointer& 
 void serve_requests(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_errors(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_quotas(const Surroundings& surroundings, const ExchangePointer& exchange);
-// capacity_resource.cc: how much may pass, and how many units of it there are.
-void serve_capacity(const Surroundings& surroundings, const ExchangePointer& exchange);
-void set_capacity(const Surroundings& surroundings, const ExchangePointer& exchange);
 // group_resource.cc: all groups, one of them, and what changes it.
 void serve_all_groups(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_group(const Surroundings& surroundings, const ExchangePointer& exchange);
@@ -79,12 +76,6 @@ void reset_offsets(const Surroundings& surroundings, const ExchangePointer& exch
 // group_history_resource.cc: who owned which partition, and what made the group share them out anew.
 void serve_ownership(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_rebalances(const Surroundings& surroundings, const ExchangePointer& exchange);
-// claims_resource.cc: claims and checkpoints of clients that share partitions out among themselves.
-void serve_claims(const Surroundings& surroundings, const ExchangePointer& exchange);
-void change_claims(const Surroundings& surroundings, const ExchangePointer& exchange);
-void forget_claims(const Surroundings& surroundings, const ExchangePointer& exchange);
-void serve_checkpoints(const Surroundings& surroundings, const ExchangePointer& exchange);
-void write_checkpoints(const Surroundings& surroundings, const ExchangePointer& exchange);
 // console_resource.cc: the pages for people.
 void serve_console(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_console_file(const Surroundings& surroundings, const ExchangePointer& exchange);

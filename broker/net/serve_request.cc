@@ -1,7 +1,8 @@
 #include "broker/net/serve_request.h"
 
-#include "broker/addons/profile/core/profile.h"
+#include "broker/access/offer.h"
 #include "broker/handlers/connection_end.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -20,12 +21,12 @@ std::string reason_to_close(const HeaderError& error) {
     return reason;
 }
 
-/// False for ApiVersions in a version that Kafka has and the profile does not.
+/// False for ApiVersions in a version that Kafka has and is not offered.
 bool is_offered(const runtime::Services& services, const RequestHeader& header) {
-    if (services.profile == nullptr) [[likely]] {
+    if (services.extensions.offer == nullptr) [[likely]] {
         return true;
     }
-    const auto offered = services.profile->versions_of(header.key());
+    const auto offered = services.extensions.offer->versions_of(header.key());
     return offered && offered->contains(header.api_version);
 }
 
@@ -94,8 +95,8 @@ std::expected<Served, std::string> serve_request(runtime::Services& services, ru
     if (!header) {
         return std::unexpected(reason_to_close(header.error()));
     }
-    if (services.profile != nullptr) [[unlikely]] {
-        if (auto objection = services.profile->objection_to(header->key(), header->api_version)) {
+    if (services.extensions.offer != nullptr) [[unlikely]] {
+        if (auto objection = services.extensions.offer->objection_to(header->key(), header->api_version)) {
             return std::unexpected(std::move(*objection));
         }
     }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "broker/addons/schemas/tools/schema_text.h"
+#include "broker/tools/addition.h"
 #include "broker/tools/interruption.h"
 #include "broker/tools/java_order.h"
 #include "broker/tools/progress.h"
@@ -20,7 +20,7 @@
 namespace partita::tools {
 namespace {
 
-constexpr Option kConsumeOptions[] = {
+constexpr Option kFirstOptions[] = {
     {kBootstrapServer.name, kBootstrapServer.argument, kBootstrapServer.help, {}, "b"},
     kCommandConfig,
     kHelp,
@@ -57,16 +57,16 @@ constexpr Option kConsumeOptions[] = {
      "f"},
     {"json", "", "A JSON object in each line.", {}, "J"},
     {"hex", "", "With --format: keys and values in hexadecimal."},
-    kSchemaRegistry,
-    kSchemaRegistryLogin,
-    kSchemaRegistryCa,
-    {"decode-keys", "", "With --schema-registry: keys, too."},
+};
+constexpr Option kLastOptions[] = {
     {"tail", "count", "The last records of each partition, and what comes."},
     {"from-time", "time", "Since a time: milliseconds since 1970, 2026-11-21T10:00:00.000, or so long ago: PT15M."},
     {"exit", "", "End where the partitions ended when this began.", {}, "e"},
 };
 
-constexpr Rule kConsumeRules[] = {
+const std::vector<Option> kConsumeOptions = with_additions<Option>(kFirstOptions, &Addition::consume_options, kLastOptions);
+
+constexpr Rule kOwnRules[] = {
     {Requires::exactly_one_of, "", {"topic", "include"}},
     {Requires::all_of, "partition", {"topic"}, "The topic is required when partition is specified."},
     {Requires::none_of,
@@ -81,8 +81,9 @@ constexpr Rule kConsumeRules[] = {
     {Requires::none_of, "from-time", {"from-beginning", "offset", "group"}},
     {Requires::none_of, "json", {"format", "hex"}},
     {Requires::all_of, "hex", {"format"}},
-    {Requires::none_of, "hex", {"schema-registry"}},
 };
+
+const std::vector<Rule> kConsumeRules = with_additions<Rule>(kOwnRules, &Addition::consume_rules);
 
 /// Of the formatter: from its file and from the line.
 Outcome<Properties> formatter_properties(const Options& options) {
@@ -222,7 +223,7 @@ Outcome<Properties> consumer_properties(const Options& options) {
 class Consumption {
   public:
     /// `decoder` may be null.
-    Consumption(RecordSource& source, const Surroundings& surroundings, const RecordWriter& writer, SchemaDecoder* decoder,
+    Consumption(RecordSource& source, const Surroundings& surroundings, const RecordWriter& writer, RecordDecoder* decoder,
                 const Interruption& interruption)
         : source_(source),
           surroundings_(surroundings),
@@ -238,7 +239,7 @@ class Consumption {
     RecordSource& source_;
     const Surroundings& surroundings_;
     const RecordWriter& writer_;
-    SchemaDecoder* const decoder_;
+    RecordDecoder* const decoder_;
     /// Counts what it writes.
     void print(const std::string& text) {
         bytes_ += text.size();
@@ -313,6 +314,28 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
     return {};
 }
 
+/// Null where no addon is asked for a format of its own.
+Outcome<std::unique_ptr<RecordDecoder>> make_decoder(const Options& options, const Properties& formatter,
+                                                     const Properties& client, const Surroundings& surroundings) {
+    for (const Addition* addition : additions()) {
+        if (addition->make_decoder == nullptr) {
+            continue;
+        }
+        auto decoder = addition->make_decoder(options, formatter, client, surroundings);
+        if (!decoder) {
+            return decoder;
+        }
+        if (*decoder == nullptr) {
+            continue;
+        }
+        if (auto begun = (*decoder)->begin(); !begun) {
+            return std::unexpected(std::move(begun.error()));
+        }
+        return decoder;
+    }
+    return nullptr;
+}
+
 Outcome<int> run_consume(const Options& options, const Surroundings& surroundings) {
     auto properties = consumer_properties(options);
     if (!properties) {
@@ -339,16 +362,9 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     if (!writer) {
         return std::unexpected(writer.error());
     }
-    auto registry = registry_place(options, *shown_by);
-    if (!registry) {
-        registry = registry_place(options, *properties);
-    }
-    std::optional<SchemaDecoder> decoder;
-    if (registry) {
-        decoder.emplace(surroundings, *registry, options.has("decode-keys"));
-        if (auto greeted = decoder->greet_registry(); !greeted) {
-            return std::unexpected(std::move(greeted.error()));
-        }
+    const auto decoder = make_decoder(options, *shown_by, *properties, surroundings);
+    if (!decoder) {
+        return std::unexpected(decoder.error());
     }
     auto reading = reading_of(*properties, options, surroundings);
     if (!reading) {
@@ -361,7 +377,7 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     const Interruption interruption;
     surroundings.network.end_waits_by(interruption.descriptor());
     const auto source = make_source(*cluster, std::move(*reading), *start);
-    Consumption consumption(*source, surroundings, **writer, decoder ? &*decoder : nullptr, interruption);
+    Consumption consumption(*source, surroundings, **writer, decoder->get(), interruption);
     const std::int64_t patience_ms = timeout_ms->value_or(-1);
     auto outcome = consumption.run(count_max->value_or(-1), patience_ms < 0 ? kMost : patience_ms);
     surroundings.network.end_waits_by(-1);
@@ -377,10 +393,10 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     if (!outcome) {
         return std::unexpected(std::move(outcome.error()));
     }
-    if (decoder) {
-        decoder->finish();
+    if (*decoder) {
+        (*decoder)->finish();
     }
-    return decoder && decoder->has_failed() ? 1 : 0;
+    return *decoder && (*decoder)->has_failed() ? 1 : 0;
 }
 
 }  // namespace

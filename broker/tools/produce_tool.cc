@@ -10,8 +10,8 @@
 #include <string>
 #include <system_error>
 
-#include "broker/addons/schemas/tools/schema_text.h"
 #include "broker/client/produce.h"
+#include "broker/tools/addition.h"
 #include "broker/tools/progress.h"
 #include "broker/tools/record_text.h"
 #include "broker/tools/text.h"
@@ -20,7 +20,7 @@
 namespace partita::tools {
 namespace {
 
-constexpr Option kProduceOptions[] = {
+constexpr Option kOwnOptions[] = {
     {kBootstrapServer.name, kBootstrapServer.argument, kBootstrapServer.help, {}, "b"},
     kCommandConfig,
     kHelp,
@@ -52,14 +52,9 @@ constexpr Option kProduceOptions[] = {
     {"key", "key", "The key of all records.", {}, "k"},
     {"header", "name=value", "A header of all records. As often as there are headers.", {}, "H"},
     {"partition", "partition", "The partition of all records.", {}, "p"},
-    kSchemaRegistry,
-    kSchemaRegistryLogin,
-    kSchemaRegistryCa,
-    {"value-schema", "schema", "With --schema-registry: an id, latest (of TOPIC-value), a schema, or a file with one.", "latest"},
-    {"value-message", "name", "Of a Protobuf schema: the message. The first of the file."},
-    {"key-schema", "schema", "With --schema-registry: keys are written by this one. Otherwise they are text."},
-    {"key-message", "name", "The same of keys."},
 };
+
+const std::vector<Option> kProduceOptions = with_additions<Option>(kOwnOptions, &Addition::produce_options);
 
 constexpr Rule kProduceRules[] = {{Requires::all_of, "", {"topic"}}};
 
@@ -228,28 +223,18 @@ Outcome<std::unique_ptr<RecordParser>> make_reader(const Options& options, const
     return std::move(*reader);
 }
 
-/// Null where no schema registry is named.
-Outcome<std::optional<SchemaEncoder>> make_encoder(const Options& options, const Properties& reader, const Properties& client,
-                                                   const Surroundings& surroundings) {
-    auto place = registry_place(options, reader);
-    if (!place) {
-        place = registry_place(options, client);
-    }
-    if (!place) {
-        for (const char* name : {"value-schema", "key-schema", "value-message", "key-message"}) {
-            if (options.has(name)) {
-                return usage("--" + std::string(name) + " needs --schema-registry");
-            }
+/// Null where no addon is asked for a format of its own.
+Outcome<std::unique_ptr<RecordEncoder>> make_encoder(const Options& options, const Properties& reader, const Properties& client,
+                                                     const Surroundings& surroundings) {
+    for (const Addition* addition : additions()) {
+        if (addition->make_encoder == nullptr) {
+            continue;
         }
-        return std::nullopt;
+        if (auto encoder = addition->make_encoder(options, reader, client, surroundings); !encoder || *encoder) {
+            return encoder;
+        }
     }
-    auto encoder = SchemaEncoder::open(surroundings, *place, options.value("topic"),
-                                       {.which = options.value("key-schema"), .message = options.value("key-message")},
-                                       {.which = options.value("value-schema"), .message = options.value("value-message")});
-    if (!encoder) {
-        return std::unexpected(std::move(encoder.error()));
-    }
-    return std::move(*encoder);
+    return nullptr;
 }
 
 /// What a producer is made of.

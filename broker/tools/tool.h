@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/addons/schemas/core/registry_place.h"
 #include "broker/client/cluster.h"
 #include "broker/client/network.h"
 #include "broker/tools/options.h"
+#include "broker/tools/web_service.h"
 
 /// Kafka's command line tools, written anew: the same options, the same text on the same stream, the same exit codes, against any
 /// cluster. Each is a row of `all_tools` and a file of its own, NAME_tool.cc. What differs from Kafka's is in docs/commands.md.
@@ -27,9 +27,8 @@ struct Surroundings {
     bool is_kafkas_name = false;
     /// Who is asked when the line names no brokers. Empty: it has to.
     std::string bootstrap = {};
-    /// How schema registries are asked.
-    std::expected<schemas::RegistryAnswer, std::string> (*ask_registry)(const schemas::RegistryPlace& place,
-                                                                        const schemas::RegistryRequest& request) = nullptr;
+    /// How services of the web are asked. The error is for people.
+    std::expected<WebAnswer, std::string> (*ask_web)(const WebService& service, const WebRequest& request) = nullptr;
 
     void print(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), out); }
     /// One line on the error stream.

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "broker/addons/claims/shell/claim_shards.h"
 #include "broker/insight/hub/findings_hub.h"
 #include "broker/insight/ownership/ownership_findings.h"
 #include "broker/insight/shell/fenced_reads.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/coordinators/ownership_record.h"
 
 namespace partita::runtime {
 namespace {
@@ -96,7 +96,9 @@ void GroupFindings::run_due(Now now) {
         }
     };
     groups_.visit_histories(look);
-    claims_.visit_histories(look);
+    for (OwnershipSource* other : others_) {
+        other->visit_histories(look);
+    }
     // A history that is forgotten, with its group or because others are newer, has no findings any more.
     for (const std::string& group_id : std::exchange(told_, {})) {
         if (!found.contains(group_id)) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "broker/insight/ownership/fenced_readers.h"
 #include "broker/runtime/loop/upkeep_task.h"
@@ -10,11 +11,11 @@
 
 namespace partita::runtime {
 
-class ClaimShards;
 class Connections;
 class FencedReads;
 class FindingsHub;
 class GroupShards;
+class OwnershipSource;
 
 /// Says what holds about the members of groups and the owners of claims (broker/ownership): each second while something happened
 /// in a group lately, or a finding is open; otherwise never. It also tells histories who goes on reading what was taken from it
@@ -25,8 +26,10 @@ class GroupFindings final : public UpkeepTask {
     /// How long it looks on after the last news: as long as something may begin to hold by time alone.
     static constexpr std::int64_t kLookOnMs = 90'000;
 
-    GroupFindings(GroupShards& groups, ClaimShards& claims, Connections& connections, FencedReads& reads, FindingsHub& findings)
-        : groups_(groups), claims_(claims), connections_(connections), reads_(reads), findings_(findings) {}
+    /// `others` know of owners of partitions besides: it outlives this.
+    GroupFindings(GroupShards& groups, const std::vector<OwnershipSource*>& others, Connections& connections, FencedReads& reads,
+                  FindingsHub& findings)
+        : groups_(groups), others_(others), connections_(connections), reads_(reads), findings_(findings) {}
 
     // UpkeepTask
     [[nodiscard]] Instant next_due() const override;
@@ -40,7 +43,7 @@ class GroupFindings final : public UpkeepTask {
     void judge(insight::Suspect& suspect, const insight::SeenRead& read);
 
     GroupShards& groups_;
-    ClaimShards& claims_;
+    const std::vector<OwnershipSource*>& others_;
     Connections& connections_;
     FencedReads& reads_;
     FindingsHub& findings_;

@@ -5,21 +5,6 @@
 
 namespace partita::runtime {
 
-/// What capture tells of itself. Its worker alone writes; anybody may read.
-struct CaptureCounters {
-    // Since the start.
-    std::atomic<std::uint64_t> messages = 0;
-    std::atomic<std::uint64_t> bytes = 0;
-    std::atomic<std::uint64_t> files = 0;
-    /// Offsets that were gone before they were in a file.
-    std::atomic<std::uint64_t> lost_messages = 0;
-    std::atomic<std::uint64_t> failures = 0;
-    // Now.
-    std::atomic<std::uint64_t> backlog_messages = 0;
-    /// Partitions whose last attempt failed.
-    std::atomic<std::uint64_t> failing_partitions = 0;
-};
-
 /// What /metrics counts about requests, beside their number (RequestWatch). Whoever serves a request adds to the counters, from
 /// any thread.
 struct Counters {
@@ -33,7 +18,6 @@ struct Counters {
     /// the same client.
     std::atomic<std::uint64_t> successful_authentications = 0;
     std::atomic<std::uint64_t> failed_authentications = 0;
-    CaptureCounters capture;
 };
 
 }  // namespace partita::runtime

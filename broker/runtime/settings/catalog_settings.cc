@@ -2,22 +2,19 @@
 
 #include "broker/config/broker_rules.h"
 
-#include "broker/addons/profile/core/profile.h"
-
 namespace partita::runtime {
 namespace {
 
-std::optional<catalog::CatalogLimits> limits_of(const profile::Profile* profile) {
-    if (profile == nullptr) {
+std::optional<catalog::CatalogLimits> limits_of(const std::optional<config::TopicLimits>& limits) {
+    if (!limits) {
         return std::nullopt;
     }
-    const profile::NamespaceLimits limits = profile->limits();
-    return catalog::CatalogLimits{.of = profile->offer(),
-                                  .topics = limits.topics,
-                                  .partitions_of_topic = limits.partitions_of_topic,
-                                  .partitions = limits.partitions,
-                                  .retention_ms = limits.retention_ms,
-                                  .adds_partitions = limits.adds_partitions};
+    return catalog::CatalogLimits{.of = limits->of,
+                                  .topics = limits->topics,
+                                  .partitions_of_topic = limits->partitions_of_topic,
+                                  .partitions = limits->partitions,
+                                  .retention_ms = limits->retention_ms,
+                                  .adds_partitions = limits->adds_partitions};
 }
 
 }  // namespace
@@ -29,7 +26,7 @@ catalog::CatalogSettings catalog_settings(const config::BrokerConfig& config) {
         .default_replication_factor = config.default_replication_factor,
         .delete_topic_enable = config.delete_topic_enable,
         .takes_new_partitions = !config::is_cordoned(config, config.log_dirs.front()),
-        .limits = limits_of(config.profile.get()),
+        .limits = limits_of(config.topic_limits),
         .offsets_topic_num_partitions = config.offsets_topic_num_partitions,
         .offsets_topic_segment_bytes = config.offsets_topic_segment_bytes,
         .transaction_state_log_num_partitions = config.transaction_state_log_num_partitions,

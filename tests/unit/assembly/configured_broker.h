@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/addons/capacity/shell/shared_capacity.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
 #include "broker/insight/findings/finding.h"
 #include "broker/insight/hub/findings_hub.h"
@@ -258,7 +258,9 @@ class ConfiguredBroker {
     }
     /// With a producer that has to wait for a second or three, the units of capacity become more.
     bool raises_capacity() {
-        const auto units = [this] { return called_.broker().services().capacity.status(called_.now()).settings.units; };
+        const auto units = [this] {
+            return std::get<std::int32_t>(called_.broker().services().config.get()->value("partita.capacity.units"));
+        };
         const std::int32_t before = units();
         const std::string topic = make_topic(1, {});
         const std::int32_t wait_ms = produce_few(topic, kFewRecords);

@@ -12,6 +12,7 @@
 
 #include "broker/config/current_config.h"
 #include "broker/config/group_config.h"
+#include "broker/logs/placement.h"
 #include "broker/logs/published_topics.h"
 #include "broker/net/tls_reload.h"
 #include "protocol/messages/18_api_versions.h"
@@ -136,7 +137,7 @@ class DynamicConfigs : public ::testing::Test {
     }
     void unset(std::string_view name) { EXPECT_EQ(alter(Resource::broker, "", name, std::nullopt), ErrorCode::none) << name; }
 
-    [[nodiscard]] std::string own_id() { return std::to_string(broker_->services().node_id.value); }
+    [[nodiscard]] std::string own_id() { return std::to_string(broker_->services().placement.own().value); }
     [[nodiscard]] std::shared_ptr<const BrokerConfig> settings() { return broker_->services().config.get(); }
     [[nodiscard]] config::TopicConfig topic() { return *broker_->services().topics.table()->find("t")->config; }
 

@@ -1,13 +1,9 @@
 // What HTTP clients may do, in a whole broker with rules in force (today it serves without any), and what they are told.
 
-#include "broker/http/resources.h"
-
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
-#include <future>
 #include <iterator>
 #include <latch>
 #include <memory>
@@ -17,169 +13,23 @@
 #include <string>
 
 #include "broker/console/console_files.h"
-#include "broker/http/broker_identity.h"
-#include "broker/http/event_feed.h"
-#include "broker/http/jobs.h"
-#include "broker/http/own_requests.h"
-#include "broker/logs/turns.h"
-#include "broker/runtime/loop/network_statistics.h"
-#include "schedule/executor.h"
-#include "tests/support/broker_process.h"
-#include "tests/support/in_process_broker.h"
-#include "tests/support/plain_client.h"
+#include "broker/http/addition.h"
 #include "tests/support/tests_directory.h"
+#include "tests/unit/http/resources_fixture.h"
 
 namespace partita::http {
 namespace {
 
-using nlohmann::json;
 using ::testing::ElementsAre;
 
-/// Allows one permission, on one name, and nothing else; or everything.
-class OnePermission final : public access::Rules {
-  public:
-    bool allows(const access::Requester& requester, access::Permission permission,
-                std::optional<std::string_view> name) const override {
-        if (requester.address != "10.0.0.1") {
-            return true;  // The Kafka client that prepares the test.
-        }
-        EXPECT_EQ(requester.principal.text(), "User:ANONYMOUS");
-        if (allows_all) {
-            return true;
-        }
-        return permission == allowed && name == allowed_name;
-    }
-
-    bool allows_all = false;
-    std::optional<access::Permission> allowed;
-    std::string_view allowed_name;
-};
-
-class Recorder final : public Exchange {
-  public:
-    Recorder(Method method, std::string_view path) : request_(*parse_target(path)) { request_.method = method; }
-
-    const Request& request() const override { return request_; }
-    Request& change_request() { return request_; }
-    const Caller& caller() const override { return caller_; }
-    void respond(Status given, std::string_view, std::string text, Headers given_headers) override {
-        headers = std::move(given_headers);
-        note(given, std::move(text));
-    }
-    void refuse_method(std::string_view allowed) override { note(Status::method_not_allowed, std::string(allowed)); }
-    void begin(Status given, std::string_view) override { note(given, ""); }
-    bool write(std::string) override { return true; }
-    void end() override {}
-    bool offer(std::string) override { return true; }
-    bool is_gone() const override { return false; }
-
-    /// False when no answer comes.
-    bool wait() { return answered_.get_future().wait_for(std::chrono::seconds(10)) == std::future_status::ready; }
-
-    std::optional<Status> status;
-    std::string body;
-    Headers headers;
-
-  private:
-    void note(Status given, std::string text) {
-        status = given;
-        body = std::move(text);
-        answered_.set_value();
-    }
-
-    std::promise<void> answered_;
-    Request request_;
-    const Caller caller_{.address = "10.0.0.1"};
-};
-
-class NoConnections final : public runtime::NetworkStatistics {
-  public:
-    runtime::ConnectionCounts connections() const override { return {}; }
-    std::int32_t connection_count() const override { return 0; }
-    std::uint64_t received_bytes() const override { return 0; }
-    std::uint64_t sent_bytes() const override { return 0; }
-};
-
-class Resources : public ::testing::Test {
-  protected:
-    void SetUp() override {
-        broker_ = test::InProcessBroker::start({.data_directory = directory_ / "data", .access_rules = &rules_});
-        ASSERT_NE(broker_, nullptr);
-        client_.emplace(broker_->port());
-        ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
-        identity_.emplace(broker_->services(), "127.0.0.1:0");
-        events_.emplace(broker_->services().findings, broker_->services().authorizer);
-        own_requests_ = std::make_shared<OwnRequests>(broker_->services());
-    }
-    void TearDown() override {
-        looks_.stop();
-        plans_.stop();
-        events_->stop();
-        client_.reset();
-        EXPECT_TRUE(broker_->stop());
-    }
-    /// The answer when the caller has this permission alone.
-    std::shared_ptr<Recorder> ask(Method method, std::string_view path, std::optional<access::Permission> allowed = std::nullopt,
-                                  std::string_view name = "t", std::string_view if_none_match = {}) {
-        rules_.allowed = allowed;
-        rules_.allowed_name = name;
-        auto exchange = std::make_shared<Recorder>(method, path);
-        exchange->change_request().if_none_match = if_none_match;
-        return answered(exchange, path);
-    }
-    /// The answer to a POST, with what the caller may do already.
-    std::shared_ptr<Recorder> change(std::string_view path, std::string_view body, std::string_view type = "application/json") {
-        auto exchange = std::make_shared<Recorder>(Method::post, path);
-        exchange->change_request().body = body;
-        exchange->change_request().content_type = type;
-        return answered(exchange, path);
-    }
-    std::shared_ptr<Recorder> answered(const std::shared_ptr<Recorder>& exchange, std::string_view path) {
-        broker_->services().turns.first_reactor().post(
-            [&] { serve({broker_->services(), network_, plans_, looks_, *events_, *identity_, *own_requests_}, exchange); });
-        EXPECT_TRUE(exchange->wait()) << path;
-        return exchange;
-    }
-    /// What a caller is told who may do everything.
-    json told(std::string_view path) {
-        rules_.allows_all = true;
-        const auto answer = ask(Method::get, path);
-        rules_.allows_all = false;
-        EXPECT_EQ(answer->status, Status::ok) << path << ": " << answer->body;
-        return json::parse(answer->body);
-    }
-
-    test::TemporaryDirectory directory_;
-    OnePermission rules_;
-    std::unique_ptr<test::InProcessBroker> broker_;
-    std::optional<test::PlainClient> client_;
-    NoConnections network_;
-    Jobs plans_{real_schedule().executor, Surroundings::kPlansMax};
-    Jobs looks_{real_schedule().executor, Surroundings::kLooksMax};
-    std::optional<BrokerIdentity> identity_;
-    std::optional<EventFeed> events_;
-    std::shared_ptr<OwnRequests> own_requests_;
-};
-
-TEST_F(Resources, WhoMayNothingIsToldWhatIsMissingAndNothingElse) {
-    const struct {
-        Method method;
-        std::string_view path;
-        access::Permission need;
-        std::string_view name = "t";
-    } kAsked[] = {
+TEST_F(NeedfulResources, AreRefusedToWhoMayNothingWithWhatIsMissingAndNothingElse) {
+    const NeedfulRequest kAsked[] = {
         {Method::get, "/metrics", access::kDescribeCluster, access::kClusterName},
         {Method::get, "/v1/requests", access::kDescribeCluster, access::kClusterName},
         {Method::get, "/v1/errors", access::kAlterCluster, access::kClusterName},
         {Method::get, "/v1/quotas", access::kDescribeClusterConfigs, access::kClusterName},
-        {Method::get, "/v1/capacity", access::kDescribeClusterConfigs, access::kClusterName},
         {Method::get, "/v1/groups/g/ownership", access::kDescribeGroup, "g"},
         {Method::get, "/v1/groups/g/rebalances", access::kDescribeGroup, "g"},
-        {Method::get, "/v1/groups/g/claims", access::kDescribeGroup, "g"},
-        {Method::post, "/v1/groups/g/claims", access::kReadGroup, "g"},
-        {Method::delete_, "/v1/groups/g/claims", access::kDeleteGroup, "g"},
-        {Method::get, "/v1/groups/g/checkpoints", access::kDescribeGroup, "g"},
-        {Method::post, "/v1/groups/g/checkpoints", access::kReadGroup, "g"},
         {Method::get, "/v1/topics/t", access::kDescribeTopic},
         {Method::get, "/v1/topics/t/groups", access::kDescribeTopic},
         {Method::get, "/v1/topics/t/partitions/0/records", access::kReadTopic},
@@ -192,13 +42,7 @@ TEST_F(Resources, WhoMayNothingIsToldWhatIsMissingAndNothingElse) {
         {Method::post, "/v1/topics/t/nudge", access::kAlterTopic},
         {Method::post, "/v1/topics/t/visibility", access::kAlterTopicConfigs},
     };
-    for (const auto& [method, path, need, name] : kAsked) {
-        const auto refused = ask(method, path);
-        EXPECT_EQ(refused->status, Status::forbidden) << path;
-        EXPECT_EQ(refused->body, "{\"error\":\"User:ANONYMOUS lacks " + to_text(need) + " on " + std::string(name) + "\"}\n");
-        const auto served = ask(method, path, need, name);
-        EXPECT_NE(served->status, Status::forbidden) << path;
-    }
+    expect_needs(kAsked);
 }
 
 TEST_F(Resources, ATopicThatTheCallerMayNotKnowIsNoMoreThanOneThatIsNotThere) {
@@ -317,47 +161,12 @@ TEST_F(Resources, PageAboutThemNamesEachPath) {
         EXPECT_NE(page.find("| `" + path + "` |"), std::string::npos) << path;
         ++rows;
     }
-    EXPECT_EQ(rows, 43u);
-}
-
-TEST_F(Resources, ClaimsGoByTheTagInTheHeaderWhereThereIsOnePartition) {
-    rules_.allows_all = true;
-    constexpr std::string_view kOne = R"({"owner": "web-1", "claims": [{"topic": "t", "partition": 0}]})";
-    const auto claim = [&](std::string_view body, std::string_view if_match) {
-        auto exchange = std::make_shared<Recorder>(Method::post, "/v1/groups/g/claims");
-        exchange->change_request().body = body;
-        exchange->change_request().content_type = "application/json";
-        exchange->change_request().if_match = if_match;
-        return answered(exchange, "/v1/groups/g/claims");
-    };
-    const auto made = claim(kOne, "");
-    ASSERT_EQ(made->status, Status::ok) << made->body;
-    const std::string tag = made->headers.at(0).value;
-    EXPECT_EQ(made->headers.at(0).name, "ETag");
-    const auto renewed = claim(kOne, tag);
-    EXPECT_EQ(renewed->status, Status::ok) << renewed->body;
-    EXPECT_NE(renewed->headers.at(0).value, tag);
-    const auto stale = claim(kOne, tag);
-    EXPECT_EQ(stale->status, Status::precondition_failed);
-    EXPECT_EQ(json::parse(stale->body)["refused"][0]["reason"], "stale_tag");
-    EXPECT_EQ(stale->headers.at(0).value, renewed->headers.at(0).value);
-    EXPECT_EQ(claim(kOne, "\"0" + renewed->headers.at(0).value.substr(1))->status, Status::precondition_failed);
-    EXPECT_EQ(claim(kOne, "17")->status, Status::bad_request);
-    EXPECT_EQ(claim(R"({"owner": "w", "claims": [{"topic": "t", "partition": 0, "tag": "1"}]})", tag)->status,
-              Status::bad_request);
-}
-
-TEST_F(Resources, ClaimsNeedTheTopicToo) {
-    rules_.allows_all = false;
-    rules_.allowed = access::kReadGroup;
-    rules_.allowed_name = "g";
-    // Also of a topic that is not there: whether it is, is not told.
-    for (const std::string_view topic : {"t", "no"}) {
-        const auto refused = change("/v1/groups/g/claims",
-                                    R"({"owner": "w", "claims": [{"partition": 0, "topic": ")" + std::string(topic) + R"("}]})");
-        EXPECT_EQ(refused->status, Status::forbidden);
-        EXPECT_EQ(refused->body, "{\"error\":\"User:ANONYMOUS lacks READ TOPIC on " + std::string(topic) + "\"}\n");
+    constexpr std::size_t kOwnRoutes = 36;
+    std::size_t added = 0;
+    for (const Addition* addition : additions()) {
+        added += addition->routes.size();
     }
+    EXPECT_EQ(rows, kOwnRoutes + added);
 }
 
 TEST_F(Resources, HealthIsToldToEverybody) {

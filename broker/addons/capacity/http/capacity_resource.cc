@@ -9,20 +9,27 @@
 #include <string>
 #include <vector>
 
+#include "broker/addons/capacity/http/resources.h"
 #include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/config/config_definition.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
 #include "broker/http/own_requests.h"
-#include "broker/http/resources.h"
 #include "broker/logs/placement.h"
 #include "broker/logs/turns.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
 
-namespace partita::http {
+namespace partita::capacity {
 namespace {
 
+using http::Exchange;
+using http::ExchangePointer;
+using http::JsonBody;
+using http::respond_json;
+using http::respond_kafka_error;
+using http::Surroundings;
 using nlohmann::ordered_json;
 
 // Kafka's code of a resource, and of an operation of IncrementalAlterConfigs.
@@ -31,17 +38,15 @@ constexpr std::int8_t kSetValue = 0;
 
 ordered_json or_unlimited(std::int64_t amount) { return amount == 0 ? ordered_json(nullptr) : ordered_json(amount); }
 
-ordered_json load_json(capacity::Load load) {
-    return {{"bytes", or_unlimited(load.bytes)}, {"events", or_unlimited(load.events)}};
-}
+ordered_json load_json(Load load) { return {{"bytes", or_unlimited(load.bytes)}, {"events", or_unlimited(load.events)}}; }
 
-ordered_json flow_json(capacity::Load unit, std::int32_t units, std::int64_t wait_ms) {
+ordered_json flow_json(Load unit, std::int32_t units, std::int64_t wait_ms) {
     return {{"per_unit", load_json(unit)},
             {"per_second", load_json({unit.bytes * units, unit.events * units})},
             {"wait_ms", wait_ms}};
 }
 
-ordered_json counts_json(const capacity::TrafficCounts::Counts& counts) {
+ordered_json counts_json(const TrafficCounts::Counts& counts) {
     return {{"incoming_requests", counts.requests},
             {"successful_requests", counts.successful_requests},
             {"throttled_requests", counts.throttled_requests},
@@ -54,14 +59,14 @@ ordered_json counts_json(const capacity::TrafficCounts::Counts& counts) {
 }
 
 std::int64_t units_most() {
-    const config::ConfigDefinition* definition = config::find_broker_config(runtime::kUnitsConfig);
+    const config::ConfigDefinition* definition = config::find_broker_config(kUnitsConfig);
     return static_cast<std::int64_t>(definition->validator.maximum.value());
 }
 
 void respond_capacity(const Surroundings& surroundings, Exchange& exchange) {
-    runtime::SharedCapacity& capacity = surroundings.services.capacity;
+    SharedCapacity& capacity = surroundings.services.extensions.parts.get<SharedCapacity>();
     const auto status = capacity.status(surroundings.services.turns.first().now());
-    const runtime::CapacitySettings& settings = status.settings;
+    const CapacitySettings& settings = status.settings;
     ordered_json object = surroundings.identity.begin_answer();
     object["units"] = or_unlimited(settings.units);
     object["units_max"] = or_unlimited(settings.inflate.units_max);
@@ -71,7 +76,7 @@ void respond_capacity(const Surroundings& surroundings, Exchange& exchange) {
     object["commits_per_partition_and_second"] = or_unlimited(settings.commits_per_second);
     object["counts"] = counts_json(capacity.counts().all());
     object["steps"] = ordered_json::array();
-    for (const runtime::SharedCapacity::Step& step : status.steps) {
+    for (const SharedCapacity::Step& step : status.steps) {
         object["steps"].push_back({{"time_ms", step.time.value},
                                    {"units_before", or_unlimited(step.units_before)},
                                    {"units", or_unlimited(step.units)},
@@ -103,10 +108,10 @@ void set_capacity(const Surroundings& surroundings, const ExchangePointer& excha
     const std::string units_max_text = std::to_string(units_max.value_or(0));
     std::vector<IncrementalAlterConfigsRequest::AlterableConfig> changes;
     if (units) {
-        changes.push_back({.name = runtime::kUnitsConfig, .config_operation = kSetValue, .value = units_text});
+        changes.push_back({.name = kUnitsConfig, .config_operation = kSetValue, .value = units_text});
     }
     if (units_max) {
-        changes.push_back({.name = runtime::kUnitsMaxConfig, .config_operation = kSetValue, .value = units_max_text});
+        changes.push_back({.name = kUnitsMaxConfig, .config_operation = kSetValue, .value = units_max_text});
     }
     // Of this broker, whose values go before those of the cluster.
     const std::string broker = std::to_string(surroundings.services.placement.own().value);
@@ -124,4 +129,4 @@ void set_capacity(const Surroundings& surroundings, const ExchangePointer& excha
         });
 }
 
-}  // namespace partita::http
+}  // namespace partita::capacity

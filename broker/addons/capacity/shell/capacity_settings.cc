@@ -3,7 +3,7 @@
 #include <string_view>
 #include <variant>
 
-namespace partita::runtime {
+namespace partita::capacity {
 
 CapacitySettings capacity_settings(const config::BrokerConfig& config) {
     const auto number = [&config](std::string_view name) { return std::get<std::int32_t>(config.value(name)); };
@@ -17,4 +17,4 @@ CapacitySettings capacity_settings(const config::BrokerConfig& config) {
             .commits_per_second = number("partita.capacity.commits")};
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::capacity

@@ -6,17 +6,17 @@
 #include "broker/addons/capacity/core/capacity_meter.h"
 #include "broker/config/broker_config.h"
 
-namespace partita::runtime {
+namespace partita::capacity {
 
 /// `partita.capacity.*`: what a unit of capacity is, and how many there are.
 struct CapacitySettings {
     /// 0 for no limit at all.
     std::int32_t units = 0;
     /// When there are more units by themselves.
-    capacity::AutoInflate::Rule inflate;
+    AutoInflate::Rule inflate;
     /// What one unit lets pass in a second; 0 for no limit.
-    capacity::Load ingress;
-    capacity::Load egress;
+    Load ingress;
+    Load egress;
     /// Of each partition of each group; 0 for no limit.
     std::int32_t commits_per_second = 0;
 
@@ -30,4 +30,4 @@ inline constexpr const char* kUnitsMaxConfig = "partita.capacity.units.max";
 
 [[nodiscard]] CapacitySettings capacity_settings(const config::BrokerConfig& config);
 
-}  // namespace partita::runtime
+}  // namespace partita::capacity

@@ -10,12 +10,12 @@
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
 
-namespace partita::runtime {
+namespace partita::capacity {
 namespace {
 
 constexpr std::string_view kFindingsSource = "capacity";
 
-capacity::Load times(capacity::Load unit, std::int64_t units) { return {unit.bytes * units, unit.events * units}; }
+Load times(Load unit, std::int64_t units) { return {unit.bytes * units, unit.events * units}; }
 
 std::string units_text(std::int32_t units) {
     return units == 0 ? "no limit" : std::to_string(units) + (units == 1 ? " unit" : " units");
@@ -28,7 +28,8 @@ std::int64_t rest_ms(std::int64_t wait_ms, std::int64_t wait_ms_max) {
 
 /// False when the catalog cannot be written. `from`: the units that the change was decided for; somebody else may have set
 /// others.
-bool set_units(Turn& turn, Catalog& catalog, const config::CurrentConfig& config, std::int32_t from, std::int32_t to) {
+bool set_units(runtime::Turn& turn, runtime::Catalog& catalog, const config::CurrentConfig& config, std::int32_t from,
+               std::int32_t to) {
     const auto now_set = config.get();
     if (capacity_settings(*now_set).units != from) {
         return true;
@@ -49,12 +50,12 @@ bool set_units(Turn& turn, Catalog& catalog, const config::CurrentConfig& config
 
 }  // namespace
 
-SharedCapacity::SharedCapacity(const config::CurrentConfig& config, FindingsHub& findings, OwnChanges& changes)
+SharedCapacity::SharedCapacity(const config::CurrentConfig& config, runtime::FindingsHub& findings, runtime::OwnChanges& changes)
     : config_(config), findings_(findings), changes_(changes) {}
 
 void SharedCapacity::begin(Now now) { follow(now); }
 
-void SharedCapacity::on_topics_changed(const TopicsChange& change) {
+void SharedCapacity::on_topics_changed(const runtime::TopicsChange& change) {
     using Kind = catalog::CatalogChange::Kind;
     const bool has_new_settings = std::ranges::any_of(change.changes, [](const catalog::CatalogChange& one) {
         return one.kind == Kind::configs_changed && one.resource_type == catalog::ConfigResourceType::broker;
@@ -107,7 +108,7 @@ void SharedCapacity::tell(const Step& step) {
     findings_.settle(kFindingsSource, {}, step.time);
 }
 
-std::optional<std::int32_t> SharedCapacity::note_use(const capacity::AutoInflate::Use& use, Now now) {
+std::optional<std::int32_t> SharedCapacity::note_use(const AutoInflate::Use& use, Now now) {
     const auto more = auto_inflate_.note(use, settings_.units, now.monotonic);
     if (more) {
         inflating_to_ = *more;
@@ -116,7 +117,7 @@ std::optional<std::int32_t> SharedCapacity::note_use(const capacity::AutoInflate
 }
 
 void SharedCapacity::inflate(std::int32_t from, std::int32_t to) {
-    changes_.post("the capacity could not be raised", [this, from, to](Turn& turn, Catalog& catalog) {
+    changes_.post("the capacity could not be raised", [this, from, to](runtime::Turn& turn, runtime::Catalog& catalog) {
         const bool is_done = set_units(turn, catalog, config_, from, to);
         if (!is_done) {
             // When somebody sets as many later, it is not the broker's own doing.
@@ -127,7 +128,7 @@ void SharedCapacity::inflate(std::int32_t from, std::int32_t to) {
     });
 }
 
-SharedCapacity::Admission SharedCapacity::admit_incoming(capacity::Load load, std::int64_t wait_ms_max, Now now) {
+SharedCapacity::Admission SharedCapacity::admit_incoming(Load load, std::int64_t wait_ms_max, Now now) {
     Admission admission;
     std::optional<std::int32_t> more;
     std::int32_t units = 0;
@@ -144,19 +145,19 @@ SharedCapacity::Admission SharedCapacity::admit_incoming(capacity::Load load, st
     return admission;
 }
 
-void SharedCapacity::give_back_incoming(capacity::Load load) {
+void SharedCapacity::give_back_incoming(Load load) {
     const MutexLock lock(mutex_);
     ingress_.give_back(load);
 }
 
-SharedCapacity::Admission SharedCapacity::admit_outgoing(capacity::Load load, Now now) {
+SharedCapacity::Admission SharedCapacity::admit_outgoing(Load load, Now now) {
     Admission admission;
     std::optional<std::int32_t> more;
     std::int32_t units = 0;
     {
         const MutexLock lock(mutex_);
         // One batch may be more than passes in that time: it goes out when nobody else waits, or its readers would never get on.
-        const std::int64_t wait_ms_max = egress_.owed_ms(now.monotonic) == 0 ? capacity::kLongestWaitMs : kFetchWaitMsMax;
+        const std::int64_t wait_ms_max = egress_.owed_ms(now.monotonic) == 0 ? kLongestWaitMs : kFetchWaitMsMax;
         const auto outcome = egress_.admit(load, wait_ms_max, now.monotonic);
         admission = {outcome.is_taken, outcome.is_taken ? outcome.wait_ms : rest_ms(outcome.wait_ms, wait_ms_max)};
         units = settings_.units;
@@ -168,11 +169,11 @@ SharedCapacity::Admission SharedCapacity::admit_outgoing(capacity::Load load, No
     return admission;
 }
 
-capacity::Load SharedCapacity::outgoing_at_once() const {
+Load SharedCapacity::outgoing_at_once() const {
     const MutexLock lock(mutex_);
-    const capacity::Load rate = egress_.rate();
+    const Load rate = egress_.rate();
     const auto at_once = [](std::int64_t per_second) {
-        return per_second == 0 ? 0 : std::max<std::int64_t>(1, per_second * capacity::TokenBucket::kDepthMs / 1'000);
+        return per_second == 0 ? 0 : std::max<std::int64_t>(1, per_second * TokenBucket::kDepthMs / 1'000);
     };
     return {at_once(rate.bytes), at_once(rate.events)};
 }
@@ -201,7 +202,7 @@ void SharedCapacity::note_outgoing(std::span<const Ended> topics) {
     }
 }
 
-capacity::TrafficCounts SharedCapacity::counts() const {
+TrafficCounts SharedCapacity::counts() const {
     const MutexLock lock(mutex_);
     return counts_;
 }
@@ -214,4 +215,4 @@ SharedCapacity::Status SharedCapacity::status(Now now) {
             .steps = steps_};
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::capacity

@@ -14,14 +14,17 @@
 #include "broker/addons/capacity/core/traffic_counts.h"
 #include "broker/addons/capacity/shell/capacity_settings.h"
 #include "broker/config/current_config.h"
+#include "broker/handlers/commit_gate.h"
 #include "broker/logs/topics_listener.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
-
 class FindingsHub;
 class OwnChanges;
+}  // namespace partita::runtime
+
+namespace partita::capacity {
 
 /// The capacity that all clients of the broker share (`partita.capacity.*`, docs/capacity.md): what producers send and consumers
 /// get is charged to it, and whoever takes more than there is waits. Thread-safe. Without units it costs one load (`is_limited`),
@@ -29,7 +32,7 @@ class OwnChanges;
 ///
 /// A caller that gets a wait back tells the client of it (ThrottleTimeMs) and lets the connection rest for as long
 /// (RequestContext::throttle), as with client quotas.
-class SharedCapacity final : public TopicsListener {
+class SharedCapacity final : public runtime::TopicsListener, public handlers::CommitGate {
   public:
     /// A fetch that would have to wait longer gets nothing. It is how long consumers wait for an answer unless they are told
     /// otherwise (request.timeout.ms).
@@ -40,11 +43,11 @@ class SharedCapacity final : public TopicsListener {
     static constexpr std::size_t kStepsMax = 100;
 
     /// Units that it gives itself are set through `changes`; every change of them is told to `findings`.
-    SharedCapacity(const config::CurrentConfig& config, FindingsHub& findings, OwnChanges& changes);
+    SharedCapacity(const config::CurrentConfig& config, runtime::FindingsHub& findings, runtime::OwnChanges& changes);
 
     /// At the start, when the settings are complete.
     void begin(Now now);
-    void on_topics_changed(const TopicsChange& change) override;
+    void on_topics_changed(const runtime::TopicsChange& change) override;
 
     /// True when there are units, so that somebody may have to wait.
     [[nodiscard]] bool is_limited() const { return is_limited_.load(std::memory_order_relaxed); }
@@ -56,27 +59,29 @@ class SharedCapacity final : public TopicsListener {
         std::int64_t wait_ms = 0;
     };
     /// Takes what producers sent, unless that means to wait for more than `wait_ms_max`.
-    [[nodiscard]] Admission admit_incoming(capacity::Load load, std::int64_t wait_ms_max, Now now);
+    [[nodiscard]] Admission admit_incoming(Load load, std::int64_t wait_ms_max, Now now);
     /// Gives back what was taken for batches that were refused for another reason.
-    void give_back_incoming(capacity::Load load);
+    void give_back_incoming(Load load);
     /// Takes what a consumer is to get, unless others have to wait so long already that it would wait for more than
     /// `kFetchWaitMsMax`.
-    [[nodiscard]] Admission admit_outgoing(capacity::Load load, Now now);
+    [[nodiscard]] Admission admit_outgoing(Load load, Now now);
     /// What passes at once after a pause: a fetch that asks for more than that gets a part of it, and its share again with the
     /// next one. 0 for no limit.
-    [[nodiscard]] capacity::Load outgoing_at_once() const;
+    [[nodiscard]] Load outgoing_at_once() const;
     /// Counts a commit of one partition. Returns for how many milliseconds the client has to wait.
-    [[nodiscard]] std::int64_t admit_commit(std::string_view group, std::string_view topic, PartitionIndex partition, Now now);
+    [[nodiscard]] std::int64_t admit_commit(std::string_view group, std::string_view topic, PartitionIndex partition,
+                                            Now now) override;
+    [[nodiscard]] bool is_open() const override { return !is_limited(); }
 
     /// How a request has ended for a topic (empty for none that is known), and what it sent there or got.
     struct Ended {
         std::string_view topic;
-        capacity::Outcome outcome = capacity::Outcome::successful;
-        capacity::Load load;
+        Outcome outcome = Outcome::successful;
+        Load load;
     };
     void note_incoming(std::span<const Ended> topics);
     void note_outgoing(std::span<const Ended> topics);
-    [[nodiscard]] capacity::TrafficCounts counts() const;
+    [[nodiscard]] TrafficCounts counts() const;
 
     /// A change of the number of units.
     struct Step {
@@ -98,25 +103,29 @@ class SharedCapacity final : public TopicsListener {
 
   private:
     void follow(Now now);
-    [[nodiscard]] std::optional<std::int32_t> note_use(const capacity::AutoInflate::Use& use, Now now) REQUIRES(mutex_);
+    [[nodiscard]] std::optional<std::int32_t> note_use(const AutoInflate::Use& use, Now now) REQUIRES(mutex_);
     void inflate(std::int32_t from, std::int32_t to);
     void tell(const Step& step);
 
     const config::CurrentConfig& config_;
-    FindingsHub& findings_;
-    OwnChanges& changes_;
+    runtime::FindingsHub& findings_;
+    runtime::OwnChanges& changes_;
     std::atomic<bool> is_limited_ = false;
     mutable Mutex mutex_{LockRank::shared_capacity};
     bool has_begun_ GUARDED_BY(mutex_) = false;
     CapacitySettings settings_ GUARDED_BY(mutex_);
-    capacity::CapacityMeter ingress_ GUARDED_BY(mutex_);
-    capacity::CapacityMeter egress_ GUARDED_BY(mutex_);
-    capacity::AutoInflate auto_inflate_ GUARDED_BY(mutex_);
+    CapacityMeter ingress_ GUARDED_BY(mutex_);
+    CapacityMeter egress_ GUARDED_BY(mutex_);
+    AutoInflate auto_inflate_ GUARDED_BY(mutex_);
     /// Where its own change under way leads, if there is one.
     std::optional<std::int32_t> inflating_to_ GUARDED_BY(mutex_);
-    capacity::CallPacer commits_ GUARDED_BY(mutex_);
-    capacity::TrafficCounts counts_ GUARDED_BY(mutex_);
+    CallPacer commits_ GUARDED_BY(mutex_);
+    TrafficCounts counts_ GUARDED_BY(mutex_);
     std::deque<Step> steps_ GUARDED_BY(mutex_);
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::capacity
+
+namespace partita::runtime {
+using capacity::SharedCapacity;
+}

@@ -2,28 +2,28 @@
 
 #include "broker/addons/capture/core/name_format.h"
 
-namespace partita::config {
+namespace partita::capture {
 namespace {
 
 template <class Value>
-void read(const ConfigMap& overrides, std::string_view name, Value& value) {
+void read(const config::ConfigMap& overrides, std::string_view name, Value& value) {
     const auto given = overrides.find(name);
     if (given == overrides.end()) {
         return;
     }
-    if (const auto parsed = parse_config_value(find_topic_config(name)->definition, given->second)) {
+    if (const auto parsed = config::parse_config_value(config::find_topic_config(name)->definition, given->second)) {
         value = std::get<Value>(*parsed);
     }
 }
 
 template <class Value>
-Value of_broker(const BrokerConfig& broker, std::string_view name) {
+Value of_broker(const config::BrokerConfig& broker, std::string_view name) {
     return std::get<Value>(broker.value(name));
 }
 
 }  // namespace
 
-CaptureConfig capture_defaults(const BrokerConfig& broker) {
+CaptureConfig capture_defaults(const config::BrokerConfig& broker) {
     return {.enable = of_broker<bool>(broker, "partita.default.capture.enable"),
             .interval_ms = of_broker<std::int64_t>(broker, "partita.default.capture.interval.ms"),
             .size_bytes = of_broker<std::int64_t>(broker, "partita.default.capture.size.bytes"),
@@ -31,7 +31,7 @@ CaptureConfig capture_defaults(const BrokerConfig& broker) {
             .skip_empty = of_broker<bool>(broker, "partita.default.capture.skip.empty")};
 }
 
-CaptureConfig capture_config(const ConfigMap& overrides, const CaptureConfig& defaults) {
+CaptureConfig capture_config(const config::ConfigMap& overrides, const CaptureConfig& defaults) {
     CaptureConfig config = defaults;
     read(overrides, "partita.capture.enable", config.enable);
     read(overrides, "partita.capture.interval.ms", config.interval_ms);
@@ -41,15 +41,19 @@ CaptureConfig capture_config(const ConfigMap& overrides, const CaptureConfig& de
     return config;
 }
 
-std::string capture_directory(const BrokerConfig& broker) { return of_broker<std::string>(broker, "partita.capture.directory"); }
-std::string capture_namespace(const BrokerConfig& broker) { return of_broker<std::string>(broker, "partita.capture.namespace"); }
+std::string capture_directory(const config::BrokerConfig& broker) {
+    return of_broker<std::string>(broker, "partita.capture.directory");
+}
+std::string capture_namespace(const config::BrokerConfig& broker) {
+    return of_broker<std::string>(broker, "partita.capture.namespace");
+}
 
-std::expected<void, ConfigError> check_name_format(std::string_view config, const std::string& text) {
-    if (const auto parsed = capture::NameFormat::parse(text); !parsed) {
-        return std::unexpected(ConfigError{.message = "Invalid value " + text + " for configuration " + std::string(config) +
-                                                      ": " + parsed.error()});
+std::expected<void, config::ConfigError> check_name_format(std::string_view config, const std::string& text) {
+    if (const auto parsed = NameFormat::parse(text); !parsed) {
+        return std::unexpected(config::ConfigError{.message = "Invalid value " + text + " for configuration " +
+                                                              std::string(config) + ": " + parsed.error()});
     }
     return {};
 }
 
-}  // namespace partita::config
+}  // namespace partita::capture

@@ -8,7 +8,7 @@
 #include "broker/config/broker_config.h"
 #include "broker/config/config_definition.h"
 
-namespace partita::config {
+namespace partita::capture {
 
 /// What is in force for the capture of a topic: `partita.capture.*`, beside TopicConfig, since it concerns nobody but capture.
 struct CaptureConfig {
@@ -22,15 +22,15 @@ struct CaptureConfig {
 };
 
 /// Of a topic that says nothing itself: `partita.default.capture.*`.
-[[nodiscard]] CaptureConfig capture_defaults(const BrokerConfig& broker);
+[[nodiscard]] CaptureConfig capture_defaults(const config::BrokerConfig& broker);
 /// Of a topic with these overrides. What cannot be read, as another version wrote it, is as if it were not there.
-[[nodiscard]] CaptureConfig capture_config(const ConfigMap& overrides, const CaptureConfig& defaults);
+[[nodiscard]] CaptureConfig capture_config(const config::ConfigMap& overrides, const CaptureConfig& defaults);
 
 /// `partita.capture.directory`, empty for no capture, and `partita.capture.namespace`.
-[[nodiscard]] std::string capture_directory(const BrokerConfig& broker);
-[[nodiscard]] std::string capture_namespace(const BrokerConfig& broker);
+[[nodiscard]] std::string capture_directory(const config::BrokerConfig& broker);
+[[nodiscard]] std::string capture_namespace(const config::BrokerConfig& broker);
 
 /// Whether capture may name its files so. The error names `config` and what is wrong.
-[[nodiscard]] std::expected<void, ConfigError> check_name_format(std::string_view config, const std::string& text);
+[[nodiscard]] std::expected<void, config::ConfigError> check_name_format(std::string_view config, const std::string& text);
 
-}  // namespace partita::config
+}  // namespace partita::capture

@@ -12,10 +12,10 @@
 #include "protocol/assert.h"
 #include "protocol/random_bytes.h"
 
-namespace partita::runtime {
+namespace partita::capture {
 namespace {
 
-capture::WindowSettings window_settings(const config::CaptureConfig& config) {
+WindowSettings window_settings(const CaptureConfig& config) {
     return {.interval_ms = config.interval_ms, .size_bytes = config.size_bytes};
 }
 
@@ -39,28 +39,28 @@ std::int64_t owed_bytes(const PartitionLog& log, Offset next, Offset end) {
 
 }  // namespace
 
-Capture::Capture(const config::CurrentConfig& config, const PublishedTopics& topics, FileSystem& file_system,
+Capture::Capture(const config::CurrentConfig& config, const runtime::PublishedTopics& topics, FileSystem& file_system,
                  CaptureCounters& counters, const Schedule& schedule)
     : config_(config),
       topics_(topics),
       schedule_(schedule),
       counters_(counters),
-      files_(file_system, config::capture_directory(*config.get())) {}
+      files_(file_system, capture_directory(*config.get())) {}
 
-config::CaptureConfig Capture::config_of(const TopicState& topic, const config::CaptureConfig& defaults) const {
-    config::CaptureConfig config = config::capture_config(topic.topic->configs, defaults);
+CaptureConfig Capture::config_of(const runtime::TopicState& topic, const CaptureConfig& defaults) const {
+    CaptureConfig config = capture_config(topic.topic->configs, defaults);
     config.enable = config.enable && catalog::find_internal_topic(topic.topic->name) == nullptr;
     return config;
 }
 
 void Capture::start() {
-    const config::CaptureConfig defaults = config::capture_defaults(*config_.get());
-    if (!config::capture_directory(*config_.get()).empty()) {
+    const CaptureConfig defaults = capture_defaults(*config_.get());
+    if (!capture_directory(*config_.get()).empty()) {
         next_look_ = schedule_.clock.now().monotonic;
         worker_ = schedule_.executor.start("capture", [this] { return step(); });
         return;
     }
-    topics_.table()->for_each([&](const TopicState& state) {
+    topics_.table()->for_each([&](const runtime::TopicState& state) {
         if (config_of(state, defaults).enable) {
             log::warning("capture", "a topic is not captured, because partita.capture.directory is not set",
                          {{"topic", state.topic->name}});
@@ -73,7 +73,7 @@ void Capture::stop() {
     worker_.reset();
 }
 
-void Capture::on_topics_changed(const TopicsChange&) {
+void Capture::on_topics_changed(const runtime::TopicsChange&) {
     if (worker_) {
         worker_->wake();
     }
@@ -97,13 +97,13 @@ Instant Capture::step() {
 void Capture::look(Now now) {
     looked_version_ = topics_.version();
     next_look_ = kNever;
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    const config::CaptureConfig defaults = config::capture_defaults(*config_.get());
+    const std::shared_ptr<const runtime::TopicTable> table = topics_.table();
+    const CaptureConfig defaults = capture_defaults(*config_.get());
     drop_deleted(*table, defaults);
     std::uint64_t backlog = 0;
     std::uint64_t failing = 0;
-    table->for_each([&](const TopicState& topic) {
-        const config::CaptureConfig config = config_of(topic, defaults);
+    table->for_each([&](const runtime::TopicState& topic) {
+        const CaptureConfig config = config_of(topic, defaults);
         if (!config.enable || is_stopping()) {
             return;
         }
@@ -138,16 +138,16 @@ bool Capture::open_directory(Now now) {
             opens_at_ = now.monotonic + kRetryMs;
             open_failure_ = opened.error();
             log::error("capture", "the directory cannot be used, topics wait for it",
-                       {{"directory", config::capture_directory(*config_.get())}, {"reason", opened.error().message}});
+                       {{"directory", capture_directory(*config_.get())}, {"reason", opened.error().message}});
             add(counters_.failures, 1);
         }
     }
     return opened.has_value();
 }
 
-void Capture::drop_deleted(const TopicTable& table, const config::CaptureConfig& defaults) {
+void Capture::drop_deleted(const runtime::TopicTable& table, const CaptureConfig& defaults) {
     for (auto at = states_.begin(); at != states_.end();) {
-        const TopicState* topic = table.find(at->first.topic);
+        const runtime::TopicState* topic = table.find(at->first.topic);
         if (topic != nullptr && config_of(*topic, defaults).enable) {
             ++at;
             continue;
@@ -162,8 +162,8 @@ void Capture::drop_deleted(const TopicTable& table, const config::CaptureConfig&
     }
 }
 
-Instant Capture::look_at(const TopicState& topic, const config::CaptureConfig& config, const Key& key, State& state, Now now) {
-    const Partition& partition = *topic.partition(key.partition.value);
+Instant Capture::look_at(const runtime::TopicState& topic, const CaptureConfig& config, const Key& key, State& state, Now now) {
+    const runtime::Partition& partition = *topic.partition(key.partition.value);
     if (state.id.empty()) {
         state.id = key.topic.to_string() + "-" + std::to_string(key.partition.value);
         state.topic = topic.topic->name;
@@ -174,7 +174,7 @@ Instant Capture::look_at(const TopicState& topic, const config::CaptureConfig& c
     if (!state.window && !load(partition, config, state, now)) {
         return state.rests_until;
     }
-    const capture::WindowSettings settings = window_settings(config);
+    const WindowSettings settings = window_settings(config);
     const Offset end = partition.log->last_stable_offset();
     const Offset next = std::max(state.progress.next, partition.log->log_start_offset());
     const bool is_due = state.sealed || state.window->due(settings, state.progress.next, end,
@@ -189,7 +189,7 @@ Instant Capture::look_at(const TopicState& topic, const config::CaptureConfig& c
     return now.monotonic + kLookMs;
 }
 
-bool Capture::load(const Partition& partition, const config::CaptureConfig& config, State& state, Now now) {
+bool Capture::load(const runtime::Partition& partition, const CaptureConfig& config, State& state, Now now) {
     auto progress = files_.load(state.id);
     if (!progress) {
         fail(state, "how far capture has come cannot be read", progress.error(), now);
@@ -205,16 +205,16 @@ bool Capture::load(const Partition& partition, const config::CaptureConfig& conf
 
 void Capture::capture(const Key& key, Now now) {
     const auto found = states_.find(key);
-    const std::shared_ptr<const TopicState> topic = topics_.table()->share(key.topic);
+    const std::shared_ptr<const runtime::TopicState> topic = topics_.table()->share(key.topic);
     if (found == states_.end() || !topic) {
         return;
     }
-    const config::CaptureConfig config = config_of(*topic, config::capture_defaults(*config_.get()));
+    const CaptureConfig config = config_of(*topic, capture_defaults(*config_.get()));
     if (!config.enable) {
         return;
     }
     State& state = found->second;
-    const Partition& partition = *topic->partition(key.partition.value);
+    const runtime::Partition& partition = *topic->partition(key.partition.value);
     if (state.sealed) {
         finish(state, now);
         return;
@@ -230,15 +230,15 @@ void Capture::capture(const Key& key, Now now) {
     next_look_ = std::min(next_look_, now.monotonic);
 }
 
-void Capture::write(const config::CaptureConfig& config, const Partition& partition, State& state,
-                    const capture::Window::Due& due, Now now) {
+void Capture::write(const CaptureConfig& config, const runtime::Partition& partition, State& state, const Window::Due& due,
+                    Now now) {
     const WindowRange range{.from = state.progress.next,
                             .until = std::max(due.until, state.progress.next),
                             .bytes_max = due.bytes_max,
                             .writes_empty = due.by_time && !config.skip_empty,
                             .leaves_out_damage = state.damage_attempts >= kDamageAttempts};
     const std::string part = files_.part(state.id, state.progress.files + 1);
-    const auto written = write_window(files_.file_system(), part, *partition.log, range, random_value<capture::SyncMarker>(),
+    const auto written = write_window(files_.file_system(), part, *partition.log, range, random_value<SyncMarker>(),
                                       [this] { return !is_stopping(); });
     if (!written) {
         if (written.error().kind == StorageError::Kind::corrupt) {
@@ -274,14 +274,13 @@ void Capture::write(const config::CaptureConfig& config, const Partition& partit
     finish(state, now);
 }
 
-bool Capture::name(const config::CaptureConfig& config, PartitionIndex partition, State& state, capture::Progress& progress,
-                   Now now) {
-    const auto format = capture::NameFormat::parse(config.name_format);
+bool Capture::name(const CaptureConfig& config, PartitionIndex partition, State& state, Progress& progress, Now now) {
+    const auto format = NameFormat::parse(config.name_format);
     if (!format) {
         fail(state, "partita.capture.name.format cannot be used", {.message = format.error()}, now);
         return false;
     }
-    const std::string name_space = config::capture_namespace(*config_.get());
+    const std::string name_space = capture_namespace(*config_.get());
     for (int attempt = 0; attempt < kNameAttempts; ++attempt) {
         const auto second = state.window->name_time(now);
         if (!second) {
@@ -356,4 +355,4 @@ void Capture::fail(State& state, std::string_view what, const StorageError& erro
     }
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::capture

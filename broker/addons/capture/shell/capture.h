@@ -13,19 +13,21 @@
 
 #include "broker/addons/capture/config/capture_config.h"
 #include "broker/addons/capture/core/window.h"
+#include "broker/addons/capture/shell/capture_counters.h"
 #include "broker/addons/capture/shell/capture_files.h"
 #include "broker/config/current_config.h"
 #include "broker/config/log_setup.h"
 #include "broker/logs/topics_listener.h"
-#include "broker/runtime/loop/counters.h"
 #include "schedule/executor.h"
 
 namespace partita::runtime {
-
 class PublishedTopics;
 class TopicTable;
 struct Partition;
 struct TopicState;
+}  // namespace partita::runtime
+
+namespace partita::capture {
 struct WrittenWindow;
 
 /// Writes the records of topics with `partita.capture.enable` to Avro files below `partita.capture.directory`, as the managed
@@ -39,7 +41,7 @@ struct WrittenWindow;
 /// A worker of its own. A step looks at all partitions, at most once in `kLookMs` (`Window` decides which window ends), or writes
 /// one file. It keeps no records between two files, and a few hundred bytes for each partition. Without a directory there is no
 /// worker, and nothing costs anything; without such a topic it rests until one comes.
-class Capture final : public TopicsListener {
+class Capture final : public runtime::TopicsListener {
   public:
     static constexpr std::int64_t kLookMs = 1000;
     static constexpr std::int64_t kRetryMs = 5000;
@@ -49,7 +51,7 @@ class Capture final : public TopicsListener {
     static constexpr int kNameAttempts = 100;
 
     /// The file system and the counters outlive this.
-    Capture(const config::CurrentConfig& config, const PublishedTopics& topics, FileSystem& file_system,
+    Capture(const config::CurrentConfig& config, const runtime::PublishedTopics& topics, FileSystem& file_system,
             CaptureCounters& counters, const Schedule& schedule);
     ~Capture() override { stop(); }
     Capture(const Capture&) = delete;
@@ -59,7 +61,7 @@ class Capture final : public TopicsListener {
     /// Ends the worker; a file under way is given up and written again after the next start.
     void stop();
 
-    void on_topics_changed(const TopicsChange& change) override;
+    void on_topics_changed(const runtime::TopicsChange& change) override;
 
   private:
     struct Key {
@@ -69,8 +71,8 @@ class Capture final : public TopicsListener {
     };
     /// A file that is written and has to get its name.
     struct Sealed {
-        capture::Progress progress;
-        capture::Window::Due due;
+        Progress progress;
+        Window::Due due;
         std::uint64_t records = 0;
         std::uint64_t bytes = 0;
         bool is_stored = false;
@@ -78,9 +80,9 @@ class Capture final : public TopicsListener {
     struct State {
         std::string id;
         std::string topic;
-        capture::Progress progress;
+        Progress progress;
         /// Set once the progress was loaded.
-        std::optional<capture::Window> window;
+        std::optional<Window> window;
         std::optional<Sealed> sealed;
         /// Nothing is tried before.
         Instant rests_until{std::numeric_limits<std::int64_t>::min()};
@@ -94,24 +96,22 @@ class Capture final : public TopicsListener {
     /// Whether there is a directory to write to; tried again after a while.
     [[nodiscard]] bool open_directory(Now now);
     /// When it wants to be looked at again; queues it when its window ends now.
-    [[nodiscard]] Instant look_at(const TopicState& topic, const config::CaptureConfig& config, const Key& key, State& state,
+    [[nodiscard]] Instant look_at(const runtime::TopicState& topic, const CaptureConfig& config, const Key& key, State& state,
                                   Now now);
-    [[nodiscard]] bool load(const Partition& partition, const config::CaptureConfig& config, State& state, Now now);
-    void drop_deleted(const TopicTable& table, const config::CaptureConfig& defaults);
+    [[nodiscard]] bool load(const runtime::Partition& partition, const CaptureConfig& config, State& state, Now now);
+    void drop_deleted(const runtime::TopicTable& table, const CaptureConfig& defaults);
     void capture(const Key& key, Now now);
-    void write(const config::CaptureConfig& config, const Partition& partition, State& state, const capture::Window::Due& due,
-               Now now);
+    void write(const CaptureConfig& config, const runtime::Partition& partition, State& state, const Window::Due& due, Now now);
     /// False when no name is free.
-    [[nodiscard]] bool name(const config::CaptureConfig& config, PartitionIndex partition, State& state,
-                            capture::Progress& progress, Now now);
+    [[nodiscard]] bool name(const CaptureConfig& config, PartitionIndex partition, State& state, Progress& progress, Now now);
     void finish(State& state, Now now);
     void tell_losses(const State& state, const WrittenWindow& written);
-    [[nodiscard]] config::CaptureConfig config_of(const TopicState& topic, const config::CaptureConfig& defaults) const;
+    [[nodiscard]] CaptureConfig config_of(const runtime::TopicState& topic, const CaptureConfig& defaults) const;
     void fail(State& state, std::string_view what, const StorageError& error, Now now);
     [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
     const config::CurrentConfig& config_;
-    const PublishedTopics& topics_;
+    const runtime::PublishedTopics& topics_;
     const Schedule schedule_;
     std::atomic<bool> stopping_ = false;
     CaptureCounters& counters_;
@@ -131,4 +131,4 @@ class Capture final : public TopicsListener {
     std::unique_ptr<Worker> worker_;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::capture

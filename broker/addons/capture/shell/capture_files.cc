@@ -4,7 +4,7 @@
 
 #include "protocol/try.h"
 
-namespace partita::runtime {
+namespace partita::capture {
 namespace {
 
 std::string without_slashes_behind(std::string directory) {
@@ -35,14 +35,14 @@ std::string CaptureFiles::part(const std::string& id, std::uint64_t number) cons
     return join_path(work_directory_, id + "-" + std::to_string(number) + ".part");
 }
 
-StorageResult<capture::Progress> CaptureFiles::load(const std::string& id) {
+StorageResult<Progress> CaptureFiles::load(const std::string& id) {
     const std::string path = progress_path(id);
     PARTITA_TRY_ASSIGN(const auto there, file_system_.exists(path));
     if (!there) {
-        return capture::Progress();
+        return Progress();
     }
     PARTITA_TRY_ASSIGN(const auto text, read_whole_file(file_system_, path, kProgressBytesMax));
-    const auto progress = capture::parse_progress(text);
+    const auto progress = parse_progress(text);
     if (!progress) {
         return std::unexpected(corrupt_error(path, "it is not what capture writes there; without it, capture begins again"));
     }
@@ -52,12 +52,12 @@ StorageResult<capture::Progress> CaptureFiles::load(const std::string& id) {
 
 StorageResult<bool> CaptureFiles::is_taken(const std::string& path) { return file_system_.exists(join_path(directory_, path)); }
 
-StorageResult<void> CaptureFiles::store(const std::string& id, const capture::Progress& progress) {
-    const std::string text = capture::progress_text(progress);
+StorageResult<void> CaptureFiles::store(const std::string& id, const Progress& progress) {
+    const std::string text = progress_text(progress);
     return replace_file(file_system_, progress_path(id), as_bytes(text), true);
 }
 
-StorageResult<void> CaptureFiles::publish(const std::string& id, const capture::Progress& progress) {
+StorageResult<void> CaptureFiles::publish(const std::string& id, const Progress& progress) {
     const std::string written = part(id, progress.files);
     PARTITA_TRY_ASSIGN(const auto there, file_system_.exists(written));
     const std::string path = join_path(directory_, progress.path);
@@ -81,11 +81,11 @@ StorageResult<void> CaptureFiles::make_way_to(const std::string& place) {
     return {};
 }
 
-StorageResult<void> CaptureFiles::forget(const std::string& id, const capture::Progress& progress) {
+StorageResult<void> CaptureFiles::forget(const std::string& id, const Progress& progress) {
     for (const std::string& path : {part(id, progress.files), part(id, progress.files + 1), progress_path(id)}) {
         PARTITA_TRY(file_system_.remove(path));
     }
     return {};
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::capture

@@ -10,7 +10,7 @@
 #include "protocol/types.h"
 #include "storage/file_system.h"
 
-namespace partita::runtime {
+namespace partita::capture {
 
 /// The directory that capture writes to. Files get their names below it; beside them stands `kWorkDirectory` with what is
 /// written (`*.part`) and how far each partition has come (`*.progress`).
@@ -38,16 +38,16 @@ class CaptureFiles {
 
     /// `id` tells partitions apart, also of topics that had the same name. How far it has come; a default where it is new. The
     /// newest file has its name when this returned. Fails with `corrupt` for a file that says something else.
-    [[nodiscard]] StorageResult<capture::Progress> load(const std::string& id);
+    [[nodiscard]] StorageResult<Progress> load(const std::string& id);
 
     /// Where file number `number` of a partition is written until it has its name.
     [[nodiscard]] std::string part(const std::string& id, std::uint64_t number) const;
     [[nodiscard]] StorageResult<bool> is_taken(const std::string& path);
-    [[nodiscard]] StorageResult<void> store(const std::string& id, const capture::Progress& progress);
-    [[nodiscard]] StorageResult<void> publish(const std::string& id, const capture::Progress& progress);
+    [[nodiscard]] StorageResult<void> store(const std::string& id, const Progress& progress);
+    [[nodiscard]] StorageResult<void> publish(const std::string& id, const Progress& progress);
 
     /// Of a topic that is no more. `progress`: what is known of it.
-    [[nodiscard]] StorageResult<void> forget(const std::string& id, const capture::Progress& progress);
+    [[nodiscard]] StorageResult<void> forget(const std::string& id, const Progress& progress);
 
     [[nodiscard]] FileSystem& file_system() { return file_system_; }
 
@@ -62,4 +62,4 @@ class CaptureFiles {
     std::unique_ptr<FileLock> lock_;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::capture

@@ -9,26 +9,30 @@
 #include "broker/runtime/queries/batch_walk.h"
 #include "protocol/try.h"
 
-namespace partita::runtime {
+namespace partita::capture {
 namespace {
+
+using runtime::AbortedTransactions;
+using runtime::BatchVisitor;
+using runtime::BatchWalk;
 
 /// The file as it grows. It is made with the first byte.
 class EventFile {
   public:
-    EventFile(FileSystem& file_system, const std::string& path, const capture::SyncMarker& sync)
+    EventFile(FileSystem& file_system, const std::string& path, const SyncMarker& sync)
         : file_system_(file_system), path_(path), sync_(sync) {}
 
     [[nodiscard]] StorageResult<void> begin() {
         PARTITA_TRY_ASSIGN(file_, file_system_.open(path_, OpenMode::create_empty));
         std::vector<std::byte> header;
-        capture::append_file_header(sync_, header);
+        append_file_header(sync_, header);
         return write({{Bytes(header)}});
     }
     [[nodiscard]] StorageResult<void> add(const RecordView& record) {
         if (!file_) {
             PARTITA_TRY(begin());
         }
-        capture::append_event(record, events_);
+        append_event(record, events_);
         ++event_count_;
         return events_.size() < kBlockBytes ? StorageResult<void>() : end_block();
     }
@@ -49,7 +53,7 @@ class EventFile {
             return {};
         }
         std::vector<std::byte> header;
-        capture::append_block_header(event_count_, events_.size(), header);
+        append_block_header(event_count_, events_.size(), header);
         auto done = write({{Bytes(header), Bytes(events_), Bytes(sync_)}});
         if (events_.capacity() > 4 * kBlockBytes) {
             events_ = {};  // A large record made it so.
@@ -68,7 +72,7 @@ class EventFile {
 
     FileSystem& file_system_;
     const std::string& path_;
-    const capture::SyncMarker& sync_;
+    const SyncMarker& sync_;
     std::shared_ptr<File> file_;
     std::uint64_t written_ = 0;
     std::vector<std::byte> events_;
@@ -186,7 +190,7 @@ class WindowWriter final : public BatchVisitor {
 }  // namespace
 
 StorageResult<WrittenWindow> write_window(FileSystem& file_system, const std::string& path, const PartitionLog& log,
-                                          const WindowRange& range, const capture::SyncMarker& sync,
+                                          const WindowRange& range, const SyncMarker& sync,
                                           const std::function<bool()>& may_go_on) {
     EventFile file(file_system, path, sync);
     if (range.writes_empty) {
@@ -200,4 +204,4 @@ StorageResult<WrittenWindow> write_window(FileSystem& file_system, const std::st
     return written;
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::capture

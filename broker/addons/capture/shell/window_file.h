@@ -12,7 +12,7 @@
 #include "storage/file_system.h"
 #include "storage/partition_log.h"
 
-namespace partita::runtime {
+namespace partita::capture {
 
 /// What goes into the file of a window.
 struct WindowRange {
@@ -45,11 +45,11 @@ struct WrittenWindow {
 /// record and `BatchWalk`'s buffer. Between two batches it asks `may_go_on` and otherwise fails with kind `closed`. After an
 /// error the path holds nothing of use.
 [[nodiscard]] StorageResult<WrittenWindow> write_window(FileSystem& file_system, const std::string& path, const PartitionLog& log,
-                                                        const WindowRange& range, const capture::SyncMarker& sync,
+                                                        const WindowRange& range, const SyncMarker& sync,
                                                         const std::function<bool()>& may_go_on);
 
 inline constexpr std::size_t kToldDamageMax = 100;
 /// A block of a file ends with the event that brings it to this size.
 inline constexpr std::size_t kBlockBytes = 256 * 1024;
 
-}  // namespace partita::runtime
+}  // namespace partita::capture

@@ -15,14 +15,15 @@
 #include <optional>
 #include <utility>
 
+#include "broker/addons/claims/http/resources.h"
 #include "broker/addons/claims/shell/claim_shards.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/services.h"
 #include "broker/http/authorize.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
 #include "broker/http/own_requests.h"
 #include "broker/http/parameters.h"
-#include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turns.h"
@@ -31,14 +32,22 @@
 #include "broker/runtime/queries/topic_sizes.h"
 #include "schedule/clock.h"
 
-namespace partita::http {
+namespace partita::claims {
 namespace {
 
-using claims::Claim;
-using claims::ClaimOutcome;
-using claims::ClaimPlace;
-using claims::ClaimRefusal;
-using claims::ClaimTag;
+using http::authorize;
+using http::Exchange;
+using http::ExchangePointer;
+using http::Headers;
+using http::JsonBody;
+using http::kJson;
+using http::parse_number;
+using http::refusal_sentence;
+using http::respond_error;
+using http::respond_json;
+using http::respond_kafka_error;
+using http::Status;
+using http::Surroundings;
 using nlohmann::ordered_json;
 
 std::string shown(const std::string& text) { return insight::name_text(text); }
@@ -91,12 +100,12 @@ class Wishes {
     Wishes(const Surroundings& surroundings, Exchange& exchange)
         : services_(surroundings.services), exchange_(exchange), table_(services_.topics.table()), body_(exchange) {
         const std::string& group = exchange.request().path.at(2);
-        if (group.empty() || group.size() > claims::kClaimNameBytesMax) {
-            body_.complain("the name of a group has 1 to " + std::to_string(claims::kClaimNameBytesMax) + " bytes");
+        if (group.empty() || group.size() > kClaimNameBytesMax) {
+            body_.complain("the name of a group has 1 to " + std::to_string(kClaimNameBytesMax) + " bytes");
         }
         owner_ = body_.text("owner");
-        if (owner_.empty() || owner_.size() > claims::kClaimNameBytesMax) {
-            body_.complain("\"owner\" has 1 to " + std::to_string(claims::kClaimNameBytesMax) + " bytes");
+        if (owner_.empty() || owner_.size() > kClaimNameBytesMax) {
+            body_.complain("\"owner\" has 1 to " + std::to_string(kClaimNameBytesMax) + " bytes");
         }
     }
 
@@ -104,15 +113,15 @@ class Wishes {
     [[nodiscard]] const std::string& owner() const { return owner_; }
 
     /// Also reads the tag: of an object, or of the header where there is one object alone.
-    [[nodiscard]] claims::ClaimPartitions::Wish claim(JsonBody& object) {
-        claims::ClaimPartitions::Wish wish;
+    [[nodiscard]] ClaimPartitions::Wish claim(JsonBody& object) {
+        ClaimPartitions::Wish wish;
         std::tie(wish.place, wish.topic_id) = place(object);
         const std::optional<std::string> tag = object.text_or_null("tag");
         wish.tag = tag ? tag_of(*tag) : std::nullopt;
         return wish;
     }
-    [[nodiscard]] claims::WriteCheckpoints::Wish checkpoint(JsonBody& object) {
-        claims::WriteCheckpoints::Wish wish;
+    [[nodiscard]] WriteCheckpoints::Wish checkpoint(JsonBody& object) {
+        WriteCheckpoints::Wish wish;
         std::tie(wish.place, wish.topic_id) = place(object);
         if (!object.has("offset")) {
             object.complain("there is no \"offset\"");
@@ -121,7 +130,7 @@ class Wishes {
         wish.sequence_number = object.number("sequence_number", {});
         return wish;
     }
-    void take_tag_of_header(std::vector<claims::ClaimPartitions::Wish>& wishes) {
+    void take_tag_of_header(std::vector<ClaimPartitions::Wish>& wishes) {
         std::string_view tag = exchange_.request().if_match;
         if (tag.empty()) {
             return;
@@ -192,9 +201,10 @@ std::optional<typename Command::Result> ask(const Surroundings& surroundings, Ex
     runtime::Services& services = surroundings.services;
     runtime::Turn& turn = services.turns.first();
     std::optional<typename Command::Result> result;
-    if (services.claims.is_attached() || services.catalog.make_topic_of(catalog::CoordinatorKind::claims, turn)) {
+    if (services.extensions.parts.get<ClaimShards>().is_attached() ||
+        services.catalog.make_topic_of(catalog::CoordinatorKind::claims, turn)) {
         const std::string group = command.group;
-        result = services.claims.ask(turn, group, std::move(command));
+        result = services.extensions.parts.get<ClaimShards>().ask(turn, group, std::move(command));
     }
     if (!result || result->error == ErrorCode::not_coordinator) {
         respond_kafka_error(exchange, ErrorCode::not_coordinator, "claims cannot be kept at the moment; ask again");
@@ -204,8 +214,8 @@ std::optional<typename Command::Result> ask(const Surroundings& surroundings, Ex
 }
 
 /// What became of each partition. 412 when nothing became of any.
-void respond_outcomes(const Surroundings& surroundings, Exchange& exchange, const claims::ClaimsResult& result,
-                      std::string_view name, const std::function<ordered_json(const ClaimOutcome&)>& done_json) {
+void respond_outcomes(const Surroundings& surroundings, Exchange& exchange, const ClaimsResult& result, std::string_view name,
+                      const std::function<ordered_json(const ClaimOutcome&)>& done_json) {
     const Instant now = surroundings.services.clock.now().monotonic;
     ordered_json object = surroundings.identity.begin_answer();
     object["group"] = shown(exchange.request().path.at(2));
@@ -254,7 +264,7 @@ void serve_claims(const Surroundings& surroundings, const ExchangePointer& excha
     const std::string& group = exchange->request().path.at(2);
     const auto owner = exchange->request().parameter("owner");
     const Instant now = surroundings.services.clock.now().monotonic;
-    const auto known = surroundings.services.claims.group_of(group);
+    const auto known = surroundings.services.extensions.parts.get<ClaimShards>().group_of(group);
     ordered_json object = surroundings.identity.begin_answer();
     object["group"] = shown(group);
     object["time_ms"] = surroundings.services.clock.now().wall.value;
@@ -271,25 +281,24 @@ void serve_claims(const Surroundings& surroundings, const ExchangePointer& excha
 void change_claims(const Surroundings& surroundings, const ExchangePointer& exchange) {
     Wishes wishes(surroundings, *exchange);
     JsonBody& body = wishes.body();
-    claims::ClaimPartitions command{.group = exchange->request().path.at(2),
-                                    .owner = wishes.owner(),
-                                    .address = "/" + exchange->caller().address,
-                                    .owner_level = body.number("owner_level", {}),
-                                    .wishes = {}};
-    command.lifetime_ms =
-        body.number("lifetime_ms", {.least = claims::kClaimLifetimeMsLeast, .most = claims::kClaimLifetimeMsMost})
-            .value_or(claims::kClaimLifetimeMsDefault);
+    ClaimPartitions command{.group = exchange->request().path.at(2),
+                            .owner = wishes.owner(),
+                            .address = "/" + exchange->caller().address,
+                            .owner_level = body.number("owner_level", {}),
+                            .wishes = {}};
+    command.lifetime_ms = body.number("lifetime_ms", {.least = kClaimLifetimeMsLeast, .most = kClaimLifetimeMsMost})
+                              .value_or(kClaimLifetimeMsDefault);
     const bool gives_up = body.flag("release");
-    body.objects("claims", claims::kClaimWishesMax, [&](JsonBody& object) { command.wishes.push_back(wishes.claim(object)); });
+    body.objects("claims", kClaimWishesMax, [&](JsonBody& object) { command.wishes.push_back(wishes.claim(object)); });
     wishes.take_tag_of_header(command.wishes);
     if (wishes.refused()) {
         return;
     }
-    const auto result = gives_up
-                            ? ask(surroundings, *exchange,
-                                  claims::ReleasePartitions{
-                                      .reply_to = {}, .group = command.group, .owner = command.owner, .wishes = command.wishes})
-                            : ask(surroundings, *exchange, command);
+    const auto result =
+        gives_up
+            ? ask(surroundings, *exchange,
+                  ReleasePartitions{.reply_to = {}, .group = command.group, .owner = command.owner, .wishes = command.wishes})
+            : ask(surroundings, *exchange, command);
     if (result) {
         const Instant now = surroundings.services.clock.now().monotonic;
         respond_outcomes(surroundings, *exchange, *result, "claims",
@@ -299,9 +308,9 @@ void change_claims(const Surroundings& surroundings, const ExchangePointer& exch
 
 void forget_claims(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const std::string& group = exchange->request().path.at(2);
-    const auto result = surroundings.services.claims.is_attached()
-                            ? ask(surroundings, *exchange, claims::ForgetClaims{.reply_to = {}, .group = group})
-                            : claims::ForgetClaimsResult{.error = ErrorCode::group_id_not_found};
+    const auto result = surroundings.services.extensions.parts.get<ClaimShards>().is_attached()
+                            ? ask(surroundings, *exchange, ForgetClaims{.reply_to = {}, .group = group})
+                            : ForgetClaimsResult{.error = ErrorCode::group_id_not_found};
     if (!result) {
         return;
     }
@@ -320,12 +329,12 @@ void forget_claims(const Surroundings& surroundings, const ExchangePointer& exch
 
 void serve_checkpoints(const Surroundings& surroundings, const ExchangePointer& exchange) {
     const std::string& group = exchange->request().path.at(2);
-    const auto known = surroundings.services.claims.group_of(group);
+    const auto known = surroundings.services.extensions.parts.get<ClaimShards>().group_of(group);
     ordered_json object = surroundings.identity.begin_answer();
     object["group"] = shown(group);
     object["checkpoints"] = ordered_json::array();
     for_each_row(surroundings, *exchange, known.checkpoints,
-                 [&](const ClaimPlace& place, const claims::ClaimCheckpoint& checkpoint, const runtime::TopicState& topic) {
+                 [&](const ClaimPlace& place, const ClaimCheckpoint& checkpoint, const runtime::TopicState& topic) {
                      const runtime::LogBounds bounds = runtime::log_bounds(*topic.partition(place.partition)->log);
                      ordered_json told{{"topic", shown(place.topic)}, {"partition", place.partition}};
                      told["offset"] = checkpoint.offset.value;
@@ -341,9 +350,8 @@ void serve_checkpoints(const Surroundings& surroundings, const ExchangePointer& 
 
 void write_checkpoints(const Surroundings& surroundings, const ExchangePointer& exchange) {
     Wishes wishes(surroundings, *exchange);
-    claims::WriteCheckpoints command{
-        .reply_to = {}, .group = exchange->request().path.at(2), .owner = wishes.owner(), .wishes = {}};
-    wishes.body().objects("checkpoints", claims::kClaimWishesMax,
+    WriteCheckpoints command{.reply_to = {}, .group = exchange->request().path.at(2), .owner = wishes.owner(), .wishes = {}};
+    wishes.body().objects("checkpoints", kClaimWishesMax,
                           [&](JsonBody& object) { command.wishes.push_back(wishes.checkpoint(object)); });
     if (wishes.refused()) {
         return;
@@ -355,4 +363,4 @@ void write_checkpoints(const Surroundings& surroundings, const ExchangePointer& 
     }
 }
 
-}  // namespace partita::http
+}  // namespace partita::claims

@@ -4,20 +4,22 @@
 #include "broker/runtime/coordinators/ownership_record.h"
 
 namespace partita::runtime {
-
 template class CoordinatorShards<claims::ClaimCoordinator>;
+}
 
-claims::ClaimCoordinator::Group ClaimShards::group_of(std::string_view group) {
+namespace partita::claims {
+
+ClaimCoordinator::Group ClaimShards::group_of(std::string_view group) {
     if (!is_attached()) {
         return {};
     }
     Shard& shard = *shards()[shard_of(group)];
     const MutexLock lock(shard.mutex);
-    const claims::ClaimCoordinator::Group* known = shard.core->find(group);
-    return known == nullptr ? claims::ClaimCoordinator::Group() : *known;
+    const ClaimCoordinator::Group* known = shard.core->find(group);
+    return known == nullptr ? ClaimCoordinator::Group() : *known;
 }
 
-std::optional<OwnershipRecord> ClaimShards::ownership_of(std::string_view group, Now now) {
+std::optional<runtime::OwnershipRecord> ClaimShards::ownership_of(std::string_view group, Now now) {
     if (!is_attached()) {
         return std::nullopt;
     }
@@ -27,14 +29,14 @@ std::optional<OwnershipRecord> ClaimShards::ownership_of(std::string_view group,
     if (!history) {
         return std::nullopt;
     }
-    return OwnershipRecord{std::move(*history), shard.core->checkpoints_of(group)};
+    return runtime::OwnershipRecord{std::move(*history), shard.core->checkpoints_of(group)};
 }
 
 void ClaimShards::visit_histories(
     const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) {
     if (is_attached()) {
-        for_each_core([&](const claims::ClaimCoordinator& core) { core.visit_histories(visit); });
+        for_each_core([&](const ClaimCoordinator& core) { core.visit_histories(visit); });
     }
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::claims

@@ -8,38 +8,39 @@
 
 #include "broker/addons/claims/core/claim_coordinator.h"
 #include "broker/runtime/coordinators/coordinator_shards.h"
+#include "broker/runtime/coordinators/ownership_record.h"
 
 namespace partita::runtime {
-
 extern template class CoordinatorShards<claims::ClaimCoordinator>;
+}
 
-struct OwnershipRecord;
+namespace partita::claims {
 
 /// The coordinator of claims, behind the topic `__partita_claims`. There is one shard, of the first partition: whoever grows the
 /// topic moves no group's claims to where nobody would find them. Every command is answered by its own call, so that they are
 /// asked (`ask`) and never parked; an empty answer is NOT_COORDINATOR.
-class ClaimShards final : public CoordinatorShards<claims::ClaimCoordinator> {
+class ClaimShards final : public runtime::CoordinatorShards<ClaimCoordinator>, public runtime::OwnershipSource {
   public:
     explicit ClaimShards(const Surroundings& surroundings) : CoordinatorShards(surroundings, LockRank::claim_shard) {}
 
-    [[nodiscard]] bool attach(std::span<const std::shared_ptr<Partition>> partitions) override {
+    [[nodiscard]] bool attach(std::span<const std::shared_ptr<runtime::Partition>> partitions) override {
         return CoordinatorShards::attach(partitions.first(1));
     }
 
     /// A copy of what the group has; empty for nothing.
-    [[nodiscard]] claims::ClaimCoordinator::Group group_of(std::string_view group);
+    [[nodiscard]] ClaimCoordinator::Group group_of(std::string_view group);
     /// See ownership_record.h; unset for a group without claims and checkpoints.
-    [[nodiscard]] std::optional<OwnershipRecord> ownership_of(std::string_view group, Now now);
+    [[nodiscard]] std::optional<runtime::OwnershipRecord> ownership_of(std::string_view group, Now now) override;
     /// As `ClaimCoordinator::visit_histories`, of one shard after the other, with its lock held.
-    void visit_histories(const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit);
+    void visit_histories(const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) override;
 
   private:
-    [[nodiscard]] std::unique_ptr<claims::ClaimCoordinator> make_core(const Partition& /*partition*/) override {
-        return std::make_unique<claims::ClaimCoordinator>();
+    [[nodiscard]] std::unique_ptr<ClaimCoordinator> make_core(const runtime::Partition& /*partition*/) override {
+        return std::make_unique<ClaimCoordinator>();
     }
-    void bring_up_to_date(claims::ClaimCoordinator& /*core*/) override {}
-    void on_persisted(std::span<const claims::ClaimsRecord> /*records*/) override {}
+    void bring_up_to_date(ClaimCoordinator& /*core*/) override {}
+    void on_persisted(std::span<const ClaimsRecord> /*records*/) override {}
     void on_replaced() override {}
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::claims

@@ -97,7 +97,7 @@ const TierLimits& limits_of(Tier tier) { return kTiers[static_cast<std::size_t>(
 
 std::span<const OfferedApi> offered_apis() { return kOffered; }
 
-std::string_view Profile::transactions_refusal() {
+std::string_view Profile::transactions_refusal() const {
     return "FindCoordinator asked for coordinator with type code 1 which is not supported. type code 1 is only supported in "
            "Premium "
            "or Dedicated sku.";

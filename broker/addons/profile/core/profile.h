@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/access/offer.h"
 #include "protocol/api_keys.h"
 #include "protocol/compression.h"
 
@@ -100,7 +101,7 @@ struct NamespaceLimits {
 };
 
 /// One profile, as settings have chosen it. Immutable: all threads ask it at once.
-class Profile {
+class Profile final : public access::Offer {
   public:
     struct Settings {
         Tier tier = Tier::standard;
@@ -114,22 +115,22 @@ class Profile {
 
     [[nodiscard]] Tier tier() const { return settings_.tier; }
     /// For refusals: "the standard tier of the profile eventhubs".
-    [[nodiscard]] const std::string& offer() const { return offer_; }
+    [[nodiscard]] const std::string& offer() const override { return offer_; }
 
     /// The versions that are offered: those of the service that this broker has, too. Null when there are none; then the API is
     /// not advertised, and a request ends the connection.
-    [[nodiscard]] std::optional<Versions> versions_of(ApiKey key) const;
+    [[nodiscard]] std::optional<Versions> versions_of(ApiKey key) const override;
     /// Why a request ends the connection, for the log. Null when it is served; so is ApiVersions in a version from the future, if
     /// that is to be answered.
-    [[nodiscard]] std::optional<std::string> objection_to(ApiKey key, std::int16_t version) const;
+    [[nodiscard]] std::optional<std::string> objection_to(ApiKey key, std::int16_t version) const override;
 
-    [[nodiscard]] bool accepts(Codec codec) const {
+    [[nodiscard]] bool accepts(Codec codec) const override {
         return codec == Codec::none || (limits_.codecs >> static_cast<int>(codec) & 1) != 0;
     }
-    [[nodiscard]] bool accepts_group(std::string_view group_id) const { return group_id.size() <= kGroupIdBytesMax; }
-    [[nodiscard]] bool has_transactions() const { return limits_.has_transactions; }
+    [[nodiscard]] bool accepts_group(std::string_view group_id) const override { return group_id.size() <= kGroupIdBytesMax; }
+    [[nodiscard]] bool has_transactions() const override { return limits_.has_transactions; }
     /// What a client is told that looks for the coordinator of a transaction where there are none: the service's words.
-    [[nodiscard]] static std::string_view transactions_refusal();
+    [[nodiscard]] std::string_view transactions_refusal() const override;
     [[nodiscard]] bool has_kafka_endpoint() const { return limits_.has_kafka_endpoint; }
     [[nodiscard]] NamespaceLimits limits() const;
 

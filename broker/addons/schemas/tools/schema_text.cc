@@ -5,14 +5,39 @@
 
 #include "broker/addons/schemas/core/registry.h"
 
-namespace partita::tools {
+namespace partita::schemas {
 namespace {
 
 using nlohmann::ordered_json;
+using tools::Decoded;
+using tools::failed;
+using tools::JsonMembers;
+using tools::Options;
+using tools::Outcome;
+using tools::parse_integer;
+using tools::Properties;
+using tools::read_file;
+using tools::Surroundings;
+using tools::usage;
 
-std::unique_ptr<schemas::Registry> registry_at(const Surroundings& surroundings, schemas::RegistryPlace place) {
-    return std::make_unique<schemas::Registry>([ask = surroundings.ask_registry, place = std::move(place)](
-                                                   const schemas::RegistryRequest& request) { return ask(place, request); });
+constexpr tools::WebPeer kRegistryPeer{
+    .what = "schema registry",
+    .nobody = "no schema registry",
+    .advice = "name its address with --schema-registry",
+    .address_option = "--schema-registry",
+    .address_form = "http://HOST:PORT or https://HOST:PORT, with a path behind it where the registry has one",
+    .ca_option = "--schema-registry-ca"};
+
+std::unique_ptr<Registry> registry_at(const Surroundings& surroundings, const RegistryPlace& place) {
+    const tools::WebService service{.peer = kRegistryPeer, .url = place.url, .login = place.login, .ca_file = place.ca_file};
+    return std::make_unique<Registry>(
+        [ask = surroundings.ask_web, service](const RegistryRequest& request) -> std::expected<RegistryAnswer, std::string> {
+            auto answer = ask(service, {.target = request.target, .json = request.json});
+            if (!answer) {
+                return std::unexpected(std::move(answer.error()));
+            }
+            return RegistryAnswer{.status = answer->status, .body = std::move(answer->body)};
+        });
 }
 
 /// What a schema of each kind begins with; everything else that is said is the name of a file.
@@ -26,17 +51,17 @@ bool is_schema(std::string_view text) {
            text.starts_with("message ");
 }
 
-schemas::SchemaKind kind_of(std::string_view text) {
-    if (schemas::JsonSchema::is_meant(text)) {
-        return schemas::SchemaKind::json;
+SchemaKind kind_of(std::string_view text) {
+    if (JsonSchema::is_meant(text)) {
+        return SchemaKind::json;
     }
     const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
     const bool is_avro = begin < text.size() && std::string_view("{[\"").contains(text[begin]);
-    return is_avro ? schemas::SchemaKind::avro : schemas::SchemaKind::protobuf;
+    return is_avro ? SchemaKind::avro : SchemaKind::protobuf;
 }
 
-Outcome<const schemas::Schema*> choose(schemas::Registry& registry, const std::string& subject, const std::string& which) {
-    const auto found = [&]() -> Outcome<schemas::Result<const schemas::Schema*>> {
+Outcome<const Schema*> choose(Registry& registry, const std::string& subject, const std::string& which) {
+    const auto found = [&]() -> Outcome<Result<const Schema*>> {
         if (which == "latest") {
             return registry.latest(subject);
         }
@@ -66,22 +91,22 @@ Outcome<const schemas::Schema*> choose(schemas::Registry& registry, const std::s
 
 }  // namespace
 
-std::optional<schemas::RegistryPlace> registry_place(const Options& options, const Properties& properties) {
+std::optional<RegistryPlace> registry_place(const Options& options, const Properties& properties) {
     const auto property = [&](const char* name) {
         const auto found = properties.find(name);
         return found == properties.end() ? std::string() : found->second;
     };
-    schemas::RegistryPlace place{.url = options.find("schema-registry").value_or(property("schema.registry.url")),
-                                 .login = options.find("schema-registry-login").value_or(property("basic.auth.user.info")),
-                                 .ca_file = options.value("schema-registry-ca")};
+    RegistryPlace place{.url = options.find("schema-registry").value_or(property("schema.registry.url")),
+                        .login = options.find("schema-registry-login").value_or(property("basic.auth.user.info")),
+                        .ca_file = options.value("schema-registry-ca")};
     return place.url.empty() ? std::nullopt : std::optional(std::move(place));
 }
 
-SchemaDecoder::SchemaDecoder(const Surroundings& surroundings, const schemas::RegistryPlace& place, bool decodes_keys)
+SchemaDecoder::SchemaDecoder(const Surroundings& surroundings, const RegistryPlace& place, bool decodes_keys)
     : surroundings_(surroundings), decodes_keys_(decodes_keys), registry_(registry_at(surroundings, place)) {}
 SchemaDecoder::~SchemaDecoder() = default;
 
-Outcome<void> SchemaDecoder::greet_registry() const {
+Outcome<void> SchemaDecoder::begin() {
     if (auto greeted = registry_->greet(); !greeted) {
         return failed(std::move(greeted.error().message));
     }
@@ -110,7 +135,7 @@ Outcome<std::optional<ordered_json>> SchemaDecoder::decode(const client::Fetched
     if (!bytes) {
         return std::nullopt;
     }
-    auto decoded = schemas::decode(*registry_, *bytes);
+    auto decoded = partita::schemas::decode(*registry_, *bytes);
     if (decoded) {
         return std::move(*decoded);
     }
@@ -132,10 +157,10 @@ void SchemaDecoder::finish() const {
 }
 
 struct SchemaEncoder::Parts {
-    std::unique_ptr<schemas::Registry> registry;
+    std::unique_ptr<Registry> registry;
     struct Side {
         const char* name = "";
-        const schemas::Schema* schema = nullptr;
+        const Schema* schema = nullptr;
         std::string message;
     };
     Side key{"key", nullptr, {}};
@@ -143,12 +168,11 @@ struct SchemaEncoder::Parts {
 };
 
 SchemaEncoder::SchemaEncoder(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-SchemaEncoder::SchemaEncoder(SchemaEncoder&&) noexcept = default;
-SchemaEncoder& SchemaEncoder::operator=(SchemaEncoder&&) noexcept = default;
 SchemaEncoder::~SchemaEncoder() = default;
 
-Outcome<SchemaEncoder> SchemaEncoder::open(const Surroundings& surroundings, const schemas::RegistryPlace& place,
-                                           const std::string& topic, const SchemaChoice& key, const SchemaChoice& value) {
+Outcome<std::unique_ptr<SchemaEncoder>> SchemaEncoder::open(const Surroundings& surroundings, const RegistryPlace& place,
+                                                            const std::string& topic, const SchemaChoice& key,
+                                                            const SchemaChoice& value) {
     auto parts = std::make_unique<Parts>();
     parts->registry = registry_at(surroundings, place);
     for (const auto& [side, choice] : {std::pair(&parts->key, &key), std::pair(&parts->value, &value)}) {
@@ -162,7 +186,7 @@ Outcome<SchemaEncoder> SchemaEncoder::open(const Surroundings& surroundings, con
         side->schema = *schema;
         side->message = choice->message;
     }
-    return SchemaEncoder(std::move(parts));
+    return std::unique_ptr<SchemaEncoder>(new SchemaEncoder(std::move(parts)));
 }
 
 std::expected<void, std::string> SchemaEncoder::encode(client::OwnedRecord& record, std::int64_t line) const {
@@ -173,7 +197,7 @@ std::expected<void, std::string> SchemaEncoder::encode(client::OwnedRecord& reco
         const auto wrong = [&](const std::string& what) {
             return std::unexpected("the " + std::string(side->name) + " on line number " + std::to_string(line) + ": " + what);
         };
-        auto bytes = schemas::encode(*side->schema, **text, side->message);
+        auto bytes = partita::schemas::encode(*side->schema, **text, side->message);
         if (!bytes) {
             return wrong(bytes.error());
         }
@@ -186,4 +210,4 @@ JsonMembers SchemaEncoder::members() const {
     return {.key_is_json = parts_->key.schema != nullptr, .value_is_json = parts_->value.schema != nullptr};
 }
 
-}  // namespace partita::tools
+}  // namespace partita::schemas

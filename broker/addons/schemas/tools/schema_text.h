@@ -5,55 +5,48 @@
 #include <optional>
 #include <string>
 
+#include "broker/addons/schemas/core/registry_place.h"
 #include "broker/client/fetch.h"
 #include "broker/client/produce.h"
+#include "broker/tools/addition.h"
 #include "broker/tools/record_text.h"
 #include "broker/tools/tool.h"
 
-namespace partita::schemas {
-class Registry;
-}
-
 /// Records whose keys and values are written by schemas of a registry, for the console's two tools.
-namespace partita::tools {
+namespace partita::schemas {
 
-/// The options that both tools have.
-inline constexpr Option kSchemaRegistry{
-    "schema-registry", "url",
-    "Values are of Avro, Protobuf or JSON Schema, by schemas of the registry at this URL, and JSON here."};
-inline constexpr Option kSchemaRegistryLogin{"schema-registry-login", "user:password",
-                                             "Who asks the registry; else basic.auth.user.info of --command-config."};
-inline constexpr Option kSchemaRegistryCa{"schema-registry-ca", "file", "Who vouches for the registry's certificate, as PEM."};
+class Registry;
 
 /// From the options, or, as Confluent's tools have it, from `schema.registry.url` and `basic.auth.user.info` in `properties`.
 /// Null where none is named.
-[[nodiscard]] std::optional<schemas::RegistryPlace> registry_place(const Options& options, const Properties& properties);
+[[nodiscard]] std::optional<RegistryPlace> registry_place(const tools::Options& options, const tools::Properties& properties);
 
 /// Shows records that name their schemas.
-class SchemaDecoder {
+class SchemaDecoder final : public tools::RecordDecoder {
   public:
     /// How many records that cannot be decoded are told one by one.
     static constexpr std::uint64_t kToldMax = 10;
 
     /// The surroundings outlive it. Without `decodes_keys` keys are shown as they are.
-    SchemaDecoder(const Surroundings& surroundings, const schemas::RegistryPlace& place, bool decodes_keys);
-    ~SchemaDecoder();
+    SchemaDecoder(const tools::Surroundings& surroundings, const RegistryPlace& place, bool decodes_keys);
+    ~SchemaDecoder() override;
 
     /// Fails when the registry cannot be asked: a topic may have nothing for a long time that would show it.
-    [[nodiscard]] Outcome<void> greet_registry() const;
+    [[nodiscard]] tools::Outcome<void> begin() override;
     /// What cannot be decoded is told on the error stream, and shown as it is. It fails when the registry cannot be asked.
-    [[nodiscard]] Outcome<Decoded> decode(const client::FetchedRecord& record);
+    [[nodiscard]] tools::Outcome<tools::Decoded> decode(const client::FetchedRecord& record) override;
     /// Tells how many more there were.
-    void finish() const;
-    [[nodiscard]] bool has_failed() const { return failed_ > 0; }
+    void finish() const override;
+    [[nodiscard]] bool has_failed() const override { return failed_ > 0; }
 
   private:
-    [[nodiscard]] Outcome<std::optional<nlohmann::ordered_json>> decode(const client::FetchedRecord& record, const char* what,
-                                                                        const std::optional<Bytes>& bytes);
+    [[nodiscard]] tools::Outcome<std::optional<nlohmann::ordered_json>> decode(const client::FetchedRecord& record,
+                                                                               const char* what,
+                                                                               const std::optional<Bytes>& bytes);
 
-    const Surroundings& surroundings_;
+    const tools::Surroundings& surroundings_;
     const bool decodes_keys_;
-    std::unique_ptr<schemas::Registry> registry_;
+    std::unique_ptr<Registry> registry_;
     std::uint64_t failed_ = 0;
 };
 
@@ -66,19 +59,17 @@ struct SchemaChoice {
 };
 
 /// Writes records by schemas.
-class SchemaEncoder {
+class SchemaEncoder final : public tools::RecordEncoder {
   public:
     /// Finds the schemas, and registers those of files. The registry's subjects are TOPIC-key and TOPIC-value.
-    [[nodiscard]] static Outcome<SchemaEncoder> open(const Surroundings& surroundings, const schemas::RegistryPlace& place,
-                                                     const std::string& topic, const SchemaChoice& key,
-                                                     const SchemaChoice& value);
-    SchemaEncoder(SchemaEncoder&&) noexcept;
-    SchemaEncoder& operator=(SchemaEncoder&&) noexcept;
-    ~SchemaEncoder();
+    [[nodiscard]] static tools::Outcome<std::unique_ptr<SchemaEncoder>> open(const tools::Surroundings& surroundings,
+                                                                             const RegistryPlace& place, const std::string& topic,
+                                                                             const SchemaChoice& key, const SchemaChoice& value);
+    ~SchemaEncoder() override;
 
     /// Replaces JSON by what the schemas make of it; null stays null. The error is for people.
-    [[nodiscard]] std::expected<void, std::string> encode(client::OwnedRecord& record, std::int64_t line) const;
-    [[nodiscard]] JsonMembers members() const;
+    [[nodiscard]] std::expected<void, std::string> encode(client::OwnedRecord& record, std::int64_t line) const override;
+    [[nodiscard]] tools::JsonMembers members() const override;
 
   private:
     struct Parts;
@@ -87,4 +78,4 @@ class SchemaEncoder {
     std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace partita::tools
+}  // namespace partita::schemas

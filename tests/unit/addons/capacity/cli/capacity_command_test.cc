@@ -8,8 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "broker/cli/addition.h"
 #include "broker/cli/command.h"
 #include "tests/unit/cli/answering_server.h"
+
+namespace partita::capacity {
+extern const cli::Addition kCommandAddition;
+}
 
 namespace partita::cli {
 namespace {
@@ -34,7 +39,7 @@ Ran run(std::vector<std::string> words, const std::string& answer = AnsweringSer
     AnsweringServer server(answer);
     Action chosen;
     CLI::App application;
-    add_capacity_command(application, chosen);
+    capacity::kCommandAddition.add_commands(application, chosen);
     words.insert(words.end(), {"--http", server.address()});
     std::ranges::reverse(words);
     Ran ran;

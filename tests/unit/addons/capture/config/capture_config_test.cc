@@ -4,8 +4,10 @@
 #include "broker/config/broker_config.h"
 #include "broker/config/topic_config.h"
 
-namespace partita::config {
+namespace partita::capture {
 namespace {
+
+using namespace config;
 
 BrokerConfig capturing_broker(std::vector<std::string> overrides) {
     auto loaded = load_broker_config({.properties = {}, .environment = {}, .overrides = std::move(overrides)});
@@ -69,4 +71,4 @@ TEST(CaptureConfig, WindowsEndWhereTheServicesDo) {
 }
 
 }  // namespace
-}  // namespace partita::config
+}  // namespace partita::capture

@@ -15,8 +15,10 @@
 #include "tests/unit/catalog/catalog_fixture.h"
 #include "tests/unit/runtime/still_clock.h"
 
-namespace partita::runtime {
+namespace partita::capture {
 namespace {
+
+using namespace runtime;
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -455,4 +457,4 @@ TEST_F(CaptureUnderFaults, AnyCallMayFailAndLaterSucceed) {
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::capture

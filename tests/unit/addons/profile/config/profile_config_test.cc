@@ -10,8 +10,15 @@
 #include "broker/config/broker_config.h"
 #include "broker/config/definition_helpers.h"
 
-namespace partita::config {
+namespace partita::profile {
 namespace {
+
+using config::BrokerConfig;
+using config::ConfigError;
+using config::find_broker_config;
+using config::load_broker_config;
+using config::LoadedBrokerConfig;
+using config::SecurityProtocol;
 
 std::expected<LoadedBrokerConfig, ConfigError> load_given(std::vector<std::string> overrides,
                                                           std::optional<std::string> properties = {}) {
@@ -26,8 +33,9 @@ std::string error_of(std::vector<std::string> overrides) {
 TEST(ProfileConfig, ABrokerWithoutOneHasNoTraceOfIt) {
     const auto loaded = load_given({});
     ASSERT_TRUE(loaded);
-    EXPECT_EQ(loaded->config.profile, nullptr);
-    EXPECT_EQ(BrokerConfig().profile, nullptr);
+    EXPECT_EQ(profile_of(loaded->config), nullptr);
+    EXPECT_EQ(profile_of(BrokerConfig()), nullptr);
+    EXPECT_EQ(loaded->config.topic_limits, std::nullopt);
     EXPECT_EQ(loaded->config.connections_max_idle_ms, 600'000);
     EXPECT_EQ(loaded->config.socket_request_max_bytes, 104'857'600);
     for (const auto& [name, value] : loaded->config.given()) {
@@ -39,8 +47,8 @@ TEST(ProfileConfig, ItsPresetsAreGivenUnlessSomebodySaysOtherwise) {
     const auto loaded = load_given({"partita.profile=eventhubs", "connections.max.idle.ms=1000"});
     ASSERT_TRUE(loaded) << loaded.error().message;
     const BrokerConfig& config = loaded->config;
-    ASSERT_NE(config.profile, nullptr);
-    EXPECT_EQ(config.profile->tier(), profile::Tier::standard);
+    ASSERT_NE(profile_of(config), nullptr);
+    EXPECT_EQ(profile_of(config)->tier(), Tier::standard);
     EXPECT_EQ(config.connections_max_idle_ms, 1000);
     EXPECT_EQ(config.socket_request_max_bytes, 1'046'528);
     EXPECT_EQ(config.offset_metadata_max_bytes, 1024);
@@ -52,11 +60,11 @@ TEST(ProfileConfig, ItsPresetsAreGivenUnlessSomebodySaysOtherwise) {
 }
 
 TEST(ProfileConfig, EveryPresetIsAConfigThatIsTaken) {
-    for (const std::string_view tier : profile::kTierNames) {
+    for (const std::string_view tier : kTierNames) {
         const auto loaded = load_given({"partita.profile=eventhubs", "partita.profile.tier=" + std::string(tier)});
         ASSERT_TRUE(loaded) << loaded.error().message;
         EXPECT_TRUE(loaded->unknown_names.empty());
-        for (const profile::Preset& preset : profile::presets(*profile::parse_tier(tier), 0)) {
+        for (const Preset& preset : presets(*parse_tier(tier), 0)) {
             EXPECT_NE(find_broker_config(preset.name), nullptr) << preset.name;
             EXPECT_EQ(loaded->config.given().at(preset.name), preset.value);
         }
@@ -66,11 +74,11 @@ TEST(ProfileConfig, EveryPresetIsAConfigThatIsTaken) {
 TEST(ProfileConfig, IsSpelledInAFileAndInTheEnvironmentAsOthersAre) {
     const auto of_file = load_given({}, "partita.profile=eventhubs\npartita.profile.tier=premium\n");
     ASSERT_TRUE(of_file) << of_file.error().message;
-    EXPECT_EQ(of_file->config.profile->tier(), profile::Tier::premium);
+    EXPECT_EQ(profile_of(of_file->config)->tier(), Tier::premium);
     const auto of_environment =
         load_broker_config({.environment = {"KAFKA_PARTITA_PROFILE=eventhubs", "KAFKA_PARTITA_PROFILE_TIER=dedicated"}});
     ASSERT_TRUE(of_environment) << of_environment.error().message;
-    EXPECT_EQ(of_environment->config.profile->tier(), profile::Tier::dedicated);
+    EXPECT_EQ(profile_of(of_environment->config)->tier(), Tier::dedicated);
 }
 
 TEST(ProfileConfig, BadOnesAreRefusedByName) {
@@ -103,15 +111,10 @@ TEST(ProfileConfig, UnitsThatChangeLaterHaveTheSameBounds) {
     };
     const auto more = with_units("3");
     ASSERT_TRUE(more) << more.error().message;
-    EXPECT_EQ(more->profile->limits().partitions, 600);
+    EXPECT_EQ(more->topic_limits->partitions, 600);
     EXPECT_FALSE(with_units("17"));
     EXPECT_FALSE(with_units("0"));
 }
 
-TEST(ProfileConfig, ItsChoicesAreThoseOfTheProfile) {
-    EXPECT_TRUE(std::ranges::equal(kProfileTiers, profile::kTierNames));
-    EXPECT_EQ(std::ranges::count(kProfiles, profile::kEventHubs), 1);
-}
-
 }  // namespace
-}  // namespace partita::config
+}  // namespace partita::profile

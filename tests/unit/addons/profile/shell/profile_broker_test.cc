@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/addons/profile/core/profile.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/registry.h"
 #include "protocol/messages/00_produce.h"
 #include "protocol/messages/03_metadata.h"
@@ -83,7 +84,7 @@ TEST(WithoutAProfile, EveryServedApiIsAdvertisedAsKafkaDoes) {
     const TemporaryDirectory directory;
     const auto broker = InProcessBroker::start({.data_directory = directory.path()});
     ASSERT_NE(broker, nullptr);
-    EXPECT_EQ(broker->services().profile, nullptr);
+    EXPECT_EQ(broker->services().extensions.offer, nullptr);
     EXPECT_TRUE(broker->services().authorizer.allows_everything());
     WireClient client(broker->port());
     const auto* response = client.call<ApiVersionsResponse>(4, kAsk);
@@ -255,7 +256,7 @@ TEST(WithAProfile, NoTransactionBeginsInTheStandardTier) {
     const auto* found = client.call<FindCoordinatorResponse>(3, FindCoordinatorRequest{.key = "payments", .key_type = 1});
     ASSERT_NE(found, nullptr) << client.failure();
     EXPECT_EQ(found->error_code, ErrorCode::invalid_request);
-    EXPECT_EQ(found->error_message, profile::Profile::transactions_refusal());
+    EXPECT_EQ(found->error_message, profile::Profile({}).transactions_refusal());
     const auto* id = client.call<InitProducerIdResponse>(
         1, InitProducerIdRequest{.transactional_id = "payments", .transaction_timeout_ms = 1000});
     ASSERT_NE(id, nullptr) << client.failure();

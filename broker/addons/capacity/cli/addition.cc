@@ -8,11 +8,23 @@
 #include <optional>
 #include <string>
 
-#include "broker/cli/command.h"
+#include "broker/cli/addition.h"
 #include "broker/cli/http_client.h"
 
-namespace partita::cli {
+namespace partita::capacity {
 namespace {
+
+using cli::Action;
+using cli::add_http_options;
+using cli::ask_http;
+using cli::HttpAnswer;
+using cli::HttpFailure;
+using cli::HttpMethod;
+using cli::HttpPlace;
+using cli::kExitBroken;
+using cli::kExitDone;
+using cli::kExitUsage;
+using cli::tell_http;
 
 using nlohmann::json;
 
@@ -84,9 +96,7 @@ int print_answer(const std::expected<HttpAnswer, HttpFailure>& answer, bool as_j
     return kExitDone;
 }
 
-}  // namespace
-
-void add_capacity_command(CLI::App& application, Action& chosen) {
+void add_command(CLI::App& application, Action& chosen) {
     CLI::App* command = application.add_subcommand("capacity", "Units of capacity that all topics of a broker share");
     command->require_subcommand(0, 1);
     auto arguments = std::make_shared<CapacityArguments>();
@@ -119,4 +129,9 @@ void add_capacity_command(CLI::App& application, Action& chosen) {
     });
 }
 
-}  // namespace partita::cli
+}  // namespace
+
+extern const cli::Addition kCommandAddition;
+constinit const cli::Addition kCommandAddition{.add_commands = add_command};
+
+}  // namespace partita::capacity

@@ -1,0 +1,50 @@
+#include <optional>
+
+#include "broker/addons/profile/config/profile_config.h"
+#include "broker/addons/profile/core/profile.h"
+#include "broker/addons/profile/core/service_rules.h"
+#include "broker/assembly/addon.h"
+#include "broker/config/log_setup.h"
+
+namespace partita::profile {
+namespace {
+
+/// Of a broker whose settings choose a profile. It is that of the start; the settings in force may have other limits.
+class ProfileAddon final : public assembly::Addon {
+  public:
+    explicit ProfileAddon(std::shared_ptr<const Profile> profile) : profile_(std::move(profile)) {}
+
+    [[nodiscard]] const access::Rules* rules(const access::Rules* others) override {
+        if (!profile_) {
+            return others;
+        }
+        return &rules_.emplace(*profile_, others);
+    }
+    void attach(const assembly::AddonPlace& /*place*/, handlers::Extensions& extensions) override {
+        extensions.offer = profile_.get();
+    }
+    void announce() const override {
+        if (!profile_) {
+            return;
+        }
+        log::info("broker", "clients see a managed service instead of Kafka", {{"profile", profile_->offer()}});
+        if (!profile_->has_kafka_endpoint()) {
+            log::warning("broker", "this tier has no Kafka endpoint: clients may use no topic",
+                         {{"tier", tier_name(profile_->tier())}});
+        }
+    }
+
+  private:
+    const std::shared_ptr<const Profile> profile_;
+    std::optional<ServiceRules> rules_;
+};
+
+}  // namespace
+
+extern const assembly::Addition kBrokerAddition;
+constinit const assembly::Addition kBrokerAddition{
+    .make = [](const config::BrokerConfig& config) -> std::unique_ptr<assembly::Addon> {
+        return std::make_unique<ProfileAddon>(profile_of(config));
+    }};
+
+}  // namespace partita::profile

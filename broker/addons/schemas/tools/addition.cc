@@ -1,0 +1,85 @@
+// `consume` and `produce` with --schema-registry.
+
+#include "broker/tools/addition.h"
+
+#include <memory>
+#include <string>
+
+#include "broker/addons/schemas/tools/schema_text.h"
+
+namespace partita::schemas {
+namespace {
+
+using tools::Option;
+using tools::Options;
+using tools::Outcome;
+using tools::Properties;
+using tools::Surroundings;
+
+/// The options that both tools have.
+constexpr Option kSchemaRegistry{
+    "schema-registry", "url",
+    "Values are of Avro, Protobuf or JSON Schema, by schemas of the registry at this URL, and JSON here."};
+constexpr Option kSchemaRegistryLogin{"schema-registry-login", "user:password",
+                                      "Who asks the registry; else basic.auth.user.info of --command-config."};
+constexpr Option kSchemaRegistryCa{"schema-registry-ca", "file", "Who vouches for the registry's certificate, as PEM."};
+
+constexpr Option kConsumeOptions[] = {
+    kSchemaRegistry,
+    kSchemaRegistryLogin,
+    kSchemaRegistryCa,
+    {"decode-keys", "", "With --schema-registry: keys, too."},
+};
+constexpr tools::Rule kConsumeRules[] = {{tools::Requires::none_of, "hex", {"schema-registry"}}};
+
+constexpr Option kProduceOptions[] = {
+    kSchemaRegistry,
+    kSchemaRegistryLogin,
+    kSchemaRegistryCa,
+    {"value-schema", "schema", "With --schema-registry: an id, latest (of TOPIC-value), a schema, or a file with one.", "latest"},
+    {"value-message", "name", "Of a Protobuf schema: the message. The first of the file."},
+    {"key-schema", "schema", "With --schema-registry: keys are written by this one. Otherwise they are text."},
+    {"key-message", "name", "The same of keys."},
+};
+
+/// The first place that is named: by the options, by `first`, by `second`.
+std::optional<RegistryPlace> place_of(const Options& options, const Properties& first, const Properties& second) {
+    auto place = registry_place(options, first);
+    return place ? place : registry_place(options, second);
+}
+
+Outcome<std::unique_ptr<tools::RecordDecoder>> make_decoder(const Options& options, const Properties& formatter,
+                                                            const Properties& client, const Surroundings& surroundings) {
+    const auto place = place_of(options, formatter, client);
+    if (!place) {
+        return nullptr;
+    }
+    return std::make_unique<SchemaDecoder>(surroundings, *place, options.has("decode-keys"));
+}
+
+Outcome<std::unique_ptr<tools::RecordEncoder>> make_encoder(const Options& options, const Properties& reader,
+                                                            const Properties& client, const Surroundings& surroundings) {
+    const auto place = place_of(options, reader, client);
+    if (!place) {
+        for (const char* name : {"value-schema", "key-schema", "value-message", "key-message"}) {
+            if (options.has(name)) {
+                return tools::usage("--" + std::string(name) + " needs --schema-registry");
+            }
+        }
+        return nullptr;
+    }
+    return SchemaEncoder::open(surroundings, *place, options.value("topic"),
+                               {.which = options.value("key-schema"), .message = options.value("key-message")},
+                               {.which = options.value("value-schema"), .message = options.value("value-message")});
+}
+
+}  // namespace
+
+extern const tools::Addition kToolAddition;
+constinit const tools::Addition kToolAddition{.consume_options = kConsumeOptions,
+                                              .consume_rules = kConsumeRules,
+                                              .produce_options = kProduceOptions,
+                                              .make_decoder = make_decoder,
+                                              .make_encoder = make_encoder};
+
+}  // namespace partita::schemas

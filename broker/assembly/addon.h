@@ -1,0 +1,80 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "broker/access/authorizer.h"
+#include "broker/config/broker_config.h"
+#include "broker/handlers/extensions.h"
+#include "schedule/executor.h"
+
+namespace partita {
+class FileSystem;
+class MetadataStore;
+}  // namespace partita
+
+namespace partita::config {
+class CurrentConfig;
+}
+
+namespace partita::runtime {
+class CoordinatorHosts;
+class FailureLog;
+class FindingsHub;
+class OwnChanges;
+class PublishedTopics;
+class Turns;
+class UpkeepBell;
+}  // namespace partita::runtime
+
+/// Addons: what a broker has beside what Kafka's clients ask of it, and what may be left out (`-DPARTITA_ADDONS=OFF`).
+///
+/// An addon NAME lies in broker/addons/NAME and brings something to each room that it concerns, by one constant in
+/// broker/addons/NAME/PART/addition.cc: `kConfigAddition` (config/addition.h: definitions, presets, rules), `kBrokerAddition`
+/// (below: parts that run), `kHttpAddition` (http/addition.h: resources and metrics), `kToolAddition` (tools/addition.h) and
+/// `kCommandAddition` (cli/addition.h). The build lists those that there are (broker/CMakeLists.txt); nothing registers itself
+/// before main, and no room includes an addon.
+namespace partita::assembly {
+
+/// The parts of a broker that addons may use. All outlive the addons' use of them: from `attach` to `stop`.
+struct AddonPlace {
+    const Schedule& schedule;
+    FileSystem& file_system;
+    MetadataStore& metadata_store;
+    const config::CurrentConfig& config;
+    runtime::PublishedTopics& topics;
+    runtime::Turns& turns;
+    runtime::CoordinatorHosts& coordinators;
+    runtime::OwnChanges& own_changes;
+    runtime::FindingsHub& findings;
+    runtime::UpkeepBell& upkeep;
+    runtime::FailureLog& failures;
+};
+
+/// What runs of an addon in one broker. The calls come in this order, each once, on the thread that starts and stops the broker.
+class Addon {
+  public:
+    virtual ~Addon() = default;
+    /// Who may do what: rules that go before `others`, or these. Null: everybody everything.
+    [[nodiscard]] virtual const access::Rules* rules(const access::Rules* others) { return others; }
+    /// Makes its parts, and joins them to the broker's: listeners of topics, coordinators, extensions.
+    virtual void attach(const AddonPlace& place, handlers::Extensions& extensions) = 0;
+    /// The topics and the settings are those of the data directory. Coordinators are loaded next, and then clients are served.
+    virtual void load(Now /*now*/) {}
+    /// Says in the log what clients have to know of it. The broker has opened its data directory.
+    virtual void announce() const {}
+    /// Starts its workers. Listeners are open.
+    virtual void start() {}
+    /// Ends its workers, also when it was not started.
+    virtual void stop() {}
+};
+
+/// How an addon is made.
+struct Addition {
+    std::unique_ptr<Addon> (*make)(const config::BrokerConfig& config) = nullptr;
+};
+
+/// Those of this build, in the order in which they are attached; none in a build without addons.
+[[nodiscard]] std::span<const Addition* const> additions();
+
+}  // namespace partita::assembly

@@ -1,0 +1,48 @@
+#include "broker/assembly/addons.h"
+
+namespace partita::assembly {
+
+Addons::Addons(const config::BrokerConfig& config) {
+    for (const Addition* addition : additions()) {
+        addons_.push_back(addition->make(config));
+    }
+}
+
+const access::Rules* Addons::rules(const access::Rules* rules) {
+    for (const auto& addon : addons_) {
+        rules = addon->rules(rules);
+    }
+    return rules;
+}
+
+void Addons::attach(const AddonPlace& place, handlers::Extensions& extensions) {
+    for (const auto& addon : addons_) {
+        addon->attach(place, extensions);
+    }
+}
+
+void Addons::load(Now now) {
+    for (const auto& addon : addons_) {
+        addon->load(now);
+    }
+}
+
+void Addons::announce() const {
+    for (const auto& addon : addons_) {
+        addon->announce();
+    }
+}
+
+void Addons::start() {
+    for (const auto& addon : addons_) {
+        addon->start();
+    }
+}
+
+void Addons::stop() {
+    for (const auto& addon : addons_) {
+        addon->stop();
+    }
+}
+
+}  // namespace partita::assembly

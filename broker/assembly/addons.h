@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "broker/assembly/addon.h"
+
+namespace partita::assembly {
+
+/// The addons of one broker, which it treats as one part.
+class Addons {
+  public:
+    explicit Addons(const config::BrokerConfig& config);
+
+    [[nodiscard]] const access::Rules* rules(const access::Rules* rules);
+    void attach(const AddonPlace& place, handlers::Extensions& extensions);
+    void load(Now now);
+    void announce() const;
+    void start();
+    void stop();
+
+  private:
+    std::vector<std::unique_ptr<Addon>> addons_;
+};
+
+}  // namespace partita::assembly
