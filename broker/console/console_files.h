@@ -7,6 +7,8 @@
 /// binary. They have no data of their own: everything that they show or change goes through the JSON API (docs/http.md), asked by
 /// the browser. So a broker at which nobody looks does nothing for them, and what a page shows can be had by a script too.
 ///
+/// An addon that has a tab of the broker's page brings it as `broker/addons/NAME/web/TAB.js`, which exports a function TAB.
+///
 /// The room includes nothing of ours. `web/dom.js` is the only place that makes elements, and it makes text of every text: a name
 /// with markup in it is shown and never parsed.
 namespace partita::console {

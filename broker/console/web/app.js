@@ -1,6 +1,7 @@
 // The frame around the pages, and which page an address means: #/topics/orders/records?partition=3.
 
 import { chip, h, show } from "./dom.js";
+import { kAddedTabs } from "./addons.js";
 import { get, live, path } from "./api.js";
 import { partitions, topicConfigs, topicGroups, topics } from "./topics.js";
 
@@ -13,7 +14,7 @@ const kPages = [
   [["topics"], topics], [["topics", null], partitions], [["topics", null, "records"], later("records.js", "records")], [["topics", null, "groups"], topicGroups],
   [["topics", null, "configs"], topicConfigs], [["topics", null, "expansion"], later("expansion.js", "expansion")], [["groups"], later("groups.js", "groups")], [["groups", null], later("groups.js", "group")],
   [["groups", null, "ownership"], later("ownership.js", "ownership")], [["groups", null, "rebalances"], later("ownership.js", "rebalances")],
-  [["findings"], later("expansion.js", "findings")], [["broker"], broker], [["broker", "requests"], broker], [["broker", "errors"], broker], [["broker", "capacity"], broker], [["broker", "settings"], broker],
+  [["findings"], later("expansion.js", "findings")], [["broker"], broker], [["broker", "requests"], broker], [["broker", "errors"], broker], ...kAddedTabs.map((tab) => [["broker", tab], broker]), [["broker", "settings"], broker],
 ];
 const kPlaces = [["topics", "Topics", "t"], ["groups", "Groups", "g"], ["findings", "Findings", "f"], ["broker", "Broker", "b"]];
 

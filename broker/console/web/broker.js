@@ -1,8 +1,10 @@
 import { ago, card, count, date, empty, h, note, plural, short, show, size, spark, table, tabs, tile, tiles } from "./dom.js";
+import { kAddedTabs } from "./addons.js";
 import { get, path } from "./api.js";
 import { configs } from "./topics.js";
 
-const kTabs = [["", "Now"], ["requests", "Requests"], ["errors", "Errors"], ["capacity", "Capacity"], ["settings", "Settings"]];
+const titled = (name) => [name, name[0].toUpperCase() + name.slice(1)];
+const kTabs = [["", "Now"], ["requests", "Requests"], ["errors", "Errors"], ...kAddedTabs.map(titled), ["settings", "Settings"]];
 const kKept = 60;
 
 const sparkOf = (values) => spark(values, `from ${short(values[0] || 0)} to ${short(values.at(-1) || 0)} a second`);
@@ -17,7 +19,7 @@ export async function broker(place, [tab = ""], visit) {
     return configs(section, path("broker", "configs"), null);
   }
   if (tab === "requests" || tab === "errors") return (await import("./requests.js"))[tab](body, visit);
-  if (tab === "capacity") return (await import("./capacity.js")).capacity(body, visit);
+  if (kAddedTabs.includes(tab)) return (await import(`./${tab}.js`))[tab](body, visit);
   let before = null;
   const rates = { requests: [], records_in: [], bytes_in: [], bytes_out: [] };
   async function draw() {

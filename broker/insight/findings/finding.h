@@ -11,7 +11,7 @@
 #include "protocol/types.h"
 
 /// The vocabulary of everything that speaks about expansions: hazards, and findings of them. What goes wrong in a group whether
-/// its topics grow or not ("G01") is told by the same means, which broker/ownership finds, and so are changes of the
+/// its topics grow or not ("G01") is told by the same means, which broker/insight/ownership finds, and so are changes of the
 /// broker's capacity ("C01").
 ///
 /// A *hazard* is something that can go wrong when a topic grows; the table below is the list, and its ids

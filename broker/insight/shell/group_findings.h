@@ -17,9 +17,9 @@ class FindingsHub;
 class GroupShards;
 class OwnershipSource;
 
-/// Says what holds about the members of groups and the owners of claims (broker/ownership): each second while something happened
-/// in a group lately, or a finding is open; otherwise never. It also tells histories who goes on reading what was taken from it
-/// (ownership/fenced_readers.h): at each look it has fetches noted where somebody may, and judges those that were.
+/// Says what holds about the members of groups and the owners of claims (broker/insight/ownership): each second while something
+/// happened in a group lately, or a finding is open; otherwise never. It also tells histories who goes on reading what was taken
+/// from it (ownership/fenced_readers.h): at each look it has fetches noted where somebody may, and judges those that were.
 class GroupFindings final : public UpkeepTask {
   public:
     static constexpr std::int64_t kEveryMs = 1000;

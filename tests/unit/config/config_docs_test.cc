@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "broker/config/addition.h"
 #include "broker/config/config_definition.h"
 #include "broker/config/describe_configs.h"
 #include "tests/support/tests_directory.h"
@@ -78,12 +79,29 @@ std::string page() {
            table(broker_config_definitions(), broker, true);
 }
 
+/// The page without the rows of configs that this build does not know, as one without addons.
+std::string without_unknown_rows(const std::string& page) {
+    std::istringstream lines(page);
+    std::string known;
+    for (std::string line; std::getline(lines, line);) {
+        const bool is_row = line.starts_with("| `");
+        const std::string name = is_row ? line.substr(3, line.find('`', 3) - 3) : "";
+        if (!is_row || find_broker_config(name) != nullptr || find_topic_config(name) != nullptr) {
+            known += line + "\n";
+        }
+    }
+    return known;
+}
+
 TEST(ConfigDocs, ThePageOfAllConfigsIsThatOfTheirDefinitions) {
     const auto path = docs() / "configs.md";
     if (std::getenv("PARTITA_WRITE_DOCS") != nullptr) {
+        ASSERT_FALSE(additions().empty()) << "a build without addons does not know all of them";
         std::ofstream(path) << page();
     }
-    EXPECT_EQ(content(path), page()) << "write it anew: PARTITA_WRITE_DOCS=1 config_test";
+    const std::string written = content(path);
+    EXPECT_EQ(additions().empty() ? without_unknown_rows(written) : written, page())
+        << "write it anew: PARTITA_WRITE_DOCS=1 config_test";
 }
 
 /// Names in the first cells of a table's rows, to its end.
