@@ -156,7 +156,7 @@ consteval Schema make_schema(std::string_view name, Versions range = {}, std::in
 /// A message: name, valid versions, first flexible version, then its fields.
 #define PARTITA_MESSAGE(Struct, range, first_flexible, ...) \
     PARTITA_TABLE(Struct, __VA_ARGS__)                      \
-    constinit const Schema Struct::schema = table::make_schema<Struct>(#Struct, range, first_flexible);
+    constexpr Schema Struct::schema = table::make_schema<Struct>(#Struct, range, first_flexible);
 
 /// A message without fields.
 #define PARTITA_EMPTY_MESSAGE(Struct, range, first_flexible)            \
@@ -165,4 +165,4 @@ consteval Schema make_schema(std::string_view name, Versions range = {}, std::in
         static constexpr Struct kDefaults{};                            \
         static constexpr std::span<const Field> fields() { return {}; } \
     };                                                                  \
-    constinit const Schema Struct::schema = table::make_schema<Struct>(#Struct, range, first_flexible);
+    constexpr Schema Struct::schema = table::make_schema<Struct>(#Struct, range, first_flexible);

@@ -45,6 +45,9 @@
 #include "storage/log_flusher.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(produce, access::kWriteTransactionalId, access::kWriteTopic);
+
 namespace {
 
 using runtime::StagedPartition;

@@ -32,6 +32,9 @@
 #include "protocol/messages/01_fetch.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(fetch, access::kReadTopic, access::kClusterAction);
+
 namespace {
 
 using fetch::SessionPartition;

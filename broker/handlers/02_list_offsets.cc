@@ -18,6 +18,9 @@
 #include "protocol/messages/02_list_offsets.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(list_offsets, access::kDescribeTopic);
+
 namespace {
 
 using Request = ListOffsetsRequest::ListOffsetsPartition;

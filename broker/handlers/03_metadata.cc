@@ -28,6 +28,9 @@
 #include "protocol/messages/03_metadata.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(metadata, access::kDescribeTopic, access::kCreateTopicOrInCluster, access::kDescribeCluster);
+
 namespace {
 
 struct Reply {

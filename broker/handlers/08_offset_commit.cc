@@ -24,6 +24,9 @@
 #include "protocol/messages/08_offset_commit.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(offset_commit, access::kReadGroup, access::kReadTopic);
+
 namespace {
 
 using Request = OffsetCommitRequest;

@@ -18,6 +18,9 @@
 #include "protocol/messages/09_offset_fetch.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(offset_fetch, access::kDescribeGroup, access::kDescribeTopic);
+
 namespace {
 
 using GroupResult = groups::OffsetFetchResult::Group;

@@ -18,6 +18,9 @@
 #include "broker/runtime/coordinators/transaction_shards.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(find_coordinator, access::kDescribeGroup, access::kDescribeTransactionalId);
+
 namespace {
 
 constexpr std::int8_t kGroupKey = 0;

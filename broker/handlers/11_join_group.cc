@@ -21,6 +21,9 @@
 #include "protocol/messages/11_join_group.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(join_group, access::kReadGroup, access::kDescribeTopic);
+
 namespace {
 
 JoinGroupResponse refusal(std::int16_t version, ErrorCode error) {

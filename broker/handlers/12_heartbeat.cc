@@ -13,6 +13,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(heartbeat, access::kReadGroup);
+
 void heartbeat(runtime::RequestContext& context) {
     const HeartbeatRequest* request = context.decode<HeartbeatRequest>();
     if (request == nullptr) {

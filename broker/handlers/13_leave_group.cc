@@ -14,6 +14,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(leave_group, access::kReadGroup);
+
 void leave_group(runtime::RequestContext& context) {
     const LeaveGroupRequest* request = context.decode<LeaveGroupRequest>();
     if (request == nullptr) {

@@ -14,6 +14,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(sync_group, access::kReadGroup);
+
 void sync_group(runtime::RequestContext& context) {
     const SyncGroupRequest* request = context.decode<SyncGroupRequest>();
     if (request == nullptr) {

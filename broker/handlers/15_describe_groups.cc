@@ -13,6 +13,9 @@
 #include "broker/runtime/coordinators/group_shards.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_groups, access::kDescribeGroup);
+
 namespace {
 
 DescribeGroupsResponse::DescribedGroup reply_group(runtime::RequestContext& context,

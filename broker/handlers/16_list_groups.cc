@@ -13,6 +13,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(list_groups, access::kDescribeGroupOrCluster);
+
 void list_groups(runtime::RequestContext& context) {
     const ListGroupsRequest* request = context.decode<ListGroupsRequest>();
     if (request == nullptr) {

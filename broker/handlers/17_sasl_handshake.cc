@@ -7,6 +7,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(sasl_handshake);
+
 void sasl_handshake(runtime::RequestContext& context) {
     if (context.decode<SaslHandshakeRequest>() == nullptr) {
         return;

@@ -19,6 +19,9 @@
 #include "protocol/messages/18_api_versions.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(api_versions);
+
 namespace {
 
 bool is_alphanumeric(char character) {
@@ -105,8 +108,8 @@ void api_versions(runtime::RequestContext& context) {
         }
     }
     ArenaVector<ApiVersionsResponse::ApiVersion> apis(context.arena(), served_apis().size());
-    for (const ServedApi& served : served_apis()) {
-        if (const auto api = advertised(context, *find_api(served.key))) {
+    for (const ServedApi* served : served_apis()) {
+        if (const auto api = advertised(context, served->api())) {
             apis.push_back(*api);
         }
     }

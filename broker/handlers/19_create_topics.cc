@@ -17,6 +17,9 @@
 #include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(create_topics, access::kCreateTopicOrInCluster, access::kDescribeTopicConfigs);
+
 namespace {
 
 constexpr std::int16_t kRefusedByQuotaSince = 6;

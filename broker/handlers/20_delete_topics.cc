@@ -15,6 +15,9 @@
 #include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(delete_topics, access::kDescribeTopic, kDeleteTopicOrInCluster);
+
 namespace {
 
 constexpr std::int16_t kRefusedByQuotaSince = 5;

@@ -13,6 +13,9 @@
 #include "broker/runtime/loop/upkeep_bell.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(delete_records, access::kDeleteTopic);
+
 namespace {
 
 constexpr std::int64_t kHighWatermark = -1;

@@ -15,6 +15,10 @@
 #include "broker/handlers/transaction_requests.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(init_producer_id, access::kWriteTransactionalId, access::kTwoPhaseCommitTransactionalId,
+               access::kWriteTopicOrIdempotently);
+
 namespace {
 
 constexpr std::int16_t kKnowsFenced = 4;

@@ -10,6 +10,9 @@
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(offset_for_leader_epoch, access::kDescribeTopicOrClusterAction);
+
 namespace {
 
 using Request = OffsetForLeaderEpochRequest::OffsetForLeaderPartition;

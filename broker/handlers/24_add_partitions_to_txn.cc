@@ -17,6 +17,9 @@
 #include "broker/handlers/transaction_requests.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(add_partitions_to_txn, access::kWriteTransactionalId, access::kWriteTopic, access::kClusterAction);
+
 namespace {
 
 using Request = AddPartitionsToTxnRequest;

@@ -14,6 +14,9 @@
 #include "broker/runtime/coordinators/group_shards.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(add_offsets_to_txn, access::kWriteTransactionalId, access::kReadGroup);
+
 namespace {
 
 constexpr std::int16_t kKnowsFenced = 2;

@@ -9,6 +9,9 @@
 #include "broker/handlers/transaction_requests.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(end_txn, access::kWriteTransactionalId);
+
 namespace {
 
 constexpr std::int16_t kKnowsFenced = 2;

@@ -21,6 +21,9 @@
 #include "protocol/record_batch_builder.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(write_txn_markers, access::kAlterClusterOrClusterAction);
+
 namespace {
 
 using Request = WriteTxnMarkersRequest;

@@ -21,6 +21,9 @@
 #include "broker/runtime/loop/upkeep_bell.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(txn_offset_commit, access::kWriteTransactionalId, access::kReadGroup, access::kReadTopic);
+
 namespace {
 
 using Request = TxnOffsetCommitRequest;

@@ -15,6 +15,9 @@
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_acls, access::kDescribeCluster);
+
 namespace {
 
 using Response = DescribeAclsResponse;

@@ -13,6 +13,9 @@
 #include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(create_acls, access::kAlterCluster);
+
 namespace {
 
 using Results = ArenaVector<CreateAclsResponse::AclCreationResult>;

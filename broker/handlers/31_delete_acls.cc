@@ -14,6 +14,9 @@
 #include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(delete_acls, access::kAlterCluster);
+
 namespace {
 
 using Results = ArenaVector<DeleteAclsResponse::DeleteAclsFilterResult>;

@@ -20,6 +20,9 @@
 #include "protocol/messages/32_describe_configs.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_configs, access::kDescribeClusterConfigs, access::kDescribeTopicConfigs, access::kDescribeGroupConfigs);
+
 namespace {
 
 using Request = DescribeConfigsRequest::DescribeConfigsResource;

@@ -13,6 +13,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(alter_configs, access::kAlterClusterConfigs, access::kAlterTopicConfigs, access::kAlterGroupConfigs);
+
 void alter_configs(runtime::RequestContext& context) {
     const AlterConfigsRequest* request = context.decode<AlterConfigsRequest>();
     if (request == nullptr) {

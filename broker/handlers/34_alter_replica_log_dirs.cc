@@ -18,6 +18,9 @@
 #include "protocol/utf16.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(alter_replica_log_dirs, access::kAlterCluster);
+
 namespace {
 
 using PartitionResult = AlterReplicaLogDirsResponse::AlterReplicaLogDirPartitionResult;

@@ -20,6 +20,9 @@
 #include "protocol/messages/35_describe_log_dirs.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_log_dirs, access::kDescribeCluster);
+
 namespace {
 
 using PartitionEntry = DescribeLogDirsResponse::DescribeLogDirsPartition;

@@ -9,6 +9,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(sasl_authenticate);
+
 void sasl_authenticate(runtime::RequestContext& context) {
     if (context.decode<SaslAuthenticateRequest>() == nullptr) {
         return;

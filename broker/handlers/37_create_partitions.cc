@@ -17,6 +17,9 @@
 #include "broker/runtime/growth/expansion_worker.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(create_partitions, access::kAlterTopic);
+
 namespace {
 
 constexpr std::int16_t kRefusedByQuotaSince = 3;

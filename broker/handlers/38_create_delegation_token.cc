@@ -17,6 +17,9 @@
 #include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(create_delegation_token, access::kCreateTokensOfUser);
+
 namespace {
 
 using Reply = catalog::CreateDelegationTokenReply;

@@ -7,6 +7,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(renew_delegation_token);
+
 void renew_delegation_token(runtime::RequestContext& context) {
     const RenewDelegationTokenRequest* request = context.decode<RenewDelegationTokenRequest>();
     if (request == nullptr) {

@@ -7,6 +7,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(expire_delegation_token);
+
 void expire_delegation_token(runtime::RequestContext& context) {
     const ExpireDelegationTokenRequest* request = context.decode<ExpireDelegationTokenRequest>();
     if (request == nullptr) {

@@ -17,6 +17,9 @@
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_delegation_token, access::kDescribeToken, access::kDescribeTokensOfUser);
+
 namespace {
 
 using Response = DescribeDelegationTokenResponse;

@@ -15,6 +15,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(delete_groups, access::kDeleteGroup);
+
 void delete_groups(runtime::RequestContext& context) {
     const DeleteGroupsRequest* request = context.decode<DeleteGroupsRequest>();
     if (request == nullptr) {

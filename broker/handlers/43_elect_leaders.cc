@@ -13,6 +13,9 @@
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(elect_leaders, access::kAlterCluster);
+
 namespace {
 
 using PartitionResult = ElectLeadersResponse::PartitionResult;

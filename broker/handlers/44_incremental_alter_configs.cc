@@ -16,6 +16,9 @@
 #include "protocol/messages/44_incremental_alter_configs.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(incremental_alter_configs, access::kAlterClusterConfigs, access::kAlterTopicConfigs, access::kAlterGroupConfigs);
+
 namespace {
 
 bool is_logger(std::int8_t resource_type) {

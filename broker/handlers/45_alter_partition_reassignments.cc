@@ -17,6 +17,9 @@
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(alter_partition_reassignments, access::kAlterCluster);
+
 namespace {
 
 using Partition = AlterPartitionReassignmentsRequest::ReassignablePartition;

@@ -8,6 +8,9 @@
 #include "broker/handlers/registry.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(list_partition_reassignments, access::kDescribeCluster);
+
 namespace {
 
 /// What a refusal repeats, as Kafka's does: the partitions that were asked for, each without replicas.

@@ -11,6 +11,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(offset_delete, access::kDeleteGroup, access::kReadTopic);
+
 void offset_delete(runtime::RequestContext& context) {
     const OffsetDeleteRequest* request = context.decode<OffsetDeleteRequest>();
     if (request == nullptr) {

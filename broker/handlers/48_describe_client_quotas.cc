@@ -10,6 +10,9 @@
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_client_quotas, access::kDescribeClusterConfigs);
+
 namespace {
 
 using Entry = DescribeClientQuotasResponse::EntryData;

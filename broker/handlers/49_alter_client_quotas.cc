@@ -13,6 +13,9 @@
 #include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(alter_client_quotas, access::kAlterClusterConfigs);
+
 namespace {
 
 catalog::QuotaAlteration alteration_of(const AlterClientQuotasRequest::EntryData& entry) {

@@ -9,6 +9,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(describe_user_scram_credentials, access::kDescribeCluster);
+
 void describe_user_scram_credentials(runtime::RequestContext& context) {
     const DescribeUserScramCredentialsRequest* request = context.decode<DescribeUserScramCredentialsRequest>();
     if (request == nullptr) {

@@ -19,6 +19,9 @@
 #include "protocol/messages/51_alter_user_scram_credentials.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(alter_user_scram_credentials, access::kAlterCluster);
+
 namespace {
 
 using Upsertion = AlterUserScramCredentialsRequest::ScramCredentialUpsertion;

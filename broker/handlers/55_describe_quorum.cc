@@ -15,6 +15,9 @@
 #include "broker/runtime/catalog/catalog.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_quorum, access::kDescribeCluster);
+
 namespace {
 
 using PartitionData = DescribeQuorumResponse::PartitionData;

@@ -19,6 +19,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(update_features, access::kAlterCluster);
+
 void update_features(runtime::RequestContext& context) {
     const UpdateFeaturesRequest* request = context.decode<UpdateFeaturesRequest>();
     if (request == nullptr) {

@@ -12,6 +12,9 @@
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_cluster, access::kDescribeCluster);
+
 namespace {
 
 constexpr std::int8_t kBrokerEndpoints = 1;

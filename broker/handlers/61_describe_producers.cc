@@ -9,6 +9,9 @@
 #include "broker/runtime/queries/topic_producers.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_producers, access::kReadTopic);
+
 namespace {
 
 using PartitionResult = DescribeProducersResponse::PartitionResponse;

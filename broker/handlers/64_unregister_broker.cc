@@ -16,6 +16,8 @@
 
 namespace partita::handlers {
 
+PARTITA_SERVES(unregister_broker, access::kAlterCluster);
+
 void unregister_broker(runtime::RequestContext& context) {
     const UnregisterBrokerRequest* request = context.decode<UnregisterBrokerRequest>();
     if (request == nullptr) {

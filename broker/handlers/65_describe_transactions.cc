@@ -7,6 +7,9 @@
 #include "broker/handlers/transaction_requests.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_transactions, access::kDescribeTransactionalId, access::kDescribeTopic);
+
 namespace {
 
 using Described = DescribeTransactionsResponse::TransactionState;

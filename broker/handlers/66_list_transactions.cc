@@ -16,6 +16,9 @@
 #include "broker/handlers/transaction_requests.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(list_transactions, access::kDescribeTransactionalId);
+
 namespace {
 
 using Request = ListTransactionsRequest;

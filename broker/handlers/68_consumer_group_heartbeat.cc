@@ -18,6 +18,9 @@
 #include "protocol/messages/68_consumer_group_heartbeat.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(consumer_group_heartbeat, access::kReadGroup, access::kDescribeTopic);
+
 namespace {
 
 using Request = ConsumerGroupHeartbeatRequest;

@@ -13,6 +13,9 @@
 #include "broker/runtime/coordinators/group_shards.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(consumer_group_describe, access::kDescribeGroup, access::kDescribeTopic);
+
 namespace {
 
 using Response = ConsumerGroupDescribeResponse;

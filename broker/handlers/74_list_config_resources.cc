@@ -16,6 +16,9 @@
 #include "protocol/messages/74_list_config_resources.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(list_config_resources, access::kDescribeClusterConfigs);
+
 namespace {
 
 using catalog::ConfigResourceType;

@@ -18,6 +18,9 @@
 #include "protocol/messages/75_describe_topic_partitions.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(describe_topic_partitions, access::kDescribeTopic);
+
 namespace {
 
 using Response = DescribeTopicPartitionsResponse;

@@ -14,6 +14,9 @@
 #include "broker/logs/placement.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(add_raft_voter, access::kAlterCluster);
+
 namespace {
 
 /// As Kafka prints what a voter listens on.

@@ -10,6 +10,9 @@
 #include "broker/handlers/services.h"
 
 namespace partita::handlers {
+
+PARTITA_SERVES(remove_raft_voter, access::kAlterCluster);
+
 namespace {
 
 VoterRefusal refusal(const runtime::Services& services, const RemoveRaftVoterRequest& request) {

@@ -32,7 +32,7 @@ class Needs {
     std::size_t count_;
 };
 
-/// One API that this broker serves. docs/apis.md shows the same rows.
+/// One API that this broker serves, as the file of its handler states it: PARTITA_SERVES below. docs/apis.md is made of these.
 struct ServedApi {
     ApiKey key;
     Handler handler;
@@ -45,8 +45,9 @@ struct ServedApi {
     [[nodiscard]] const ApiInfo& api() const { return *find_api(key); }
 };
 
-/// All served APIs, ascending by key: what ApiVersions advertises, and nothing else.
-[[nodiscard]] std::span<const ServedApi> served_apis();
+/// All served APIs, ascending by key: what ApiVersions advertises, and nothing else. The build makes this list of the names of
+/// the files NN_name.cc in this room: an API is served because its file is here, and a file without PARTITA_SERVES does not link.
+[[nodiscard]] std::span<const ServedApi* const> served_apis();
 /// Null for an API that is not served.
 [[nodiscard]] const ServedApi* find_served_api(ApiKey key);
 
@@ -54,67 +55,15 @@ struct ServedApi {
 /// closes the connection, as Kafka does with a key it does not know.
 void dispatch(runtime::RequestContext& context);
 
-// The handlers, one per file NN_name.cc.
-void produce(runtime::RequestContext& context);
-void fetch(runtime::RequestContext& context);
-void list_offsets(runtime::RequestContext& context);
-void metadata(runtime::RequestContext& context);
-void offset_commit(runtime::RequestContext& context);
-void offset_fetch(runtime::RequestContext& context);
-void find_coordinator(runtime::RequestContext& context);
-void join_group(runtime::RequestContext& context);
-void heartbeat(runtime::RequestContext& context);
-void leave_group(runtime::RequestContext& context);
-void sync_group(runtime::RequestContext& context);
-void describe_groups(runtime::RequestContext& context);
-void list_groups(runtime::RequestContext& context);
-void api_versions(runtime::RequestContext& context);
-void create_topics(runtime::RequestContext& context);
-void delete_topics(runtime::RequestContext& context);
-void delete_records(runtime::RequestContext& context);
-void init_producer_id(runtime::RequestContext& context);
-void offset_for_leader_epoch(runtime::RequestContext& context);
-void add_partitions_to_txn(runtime::RequestContext& context);
-void add_offsets_to_txn(runtime::RequestContext& context);
-void end_txn(runtime::RequestContext& context);
-void write_txn_markers(runtime::RequestContext& context);
-void txn_offset_commit(runtime::RequestContext& context);
-void describe_configs(runtime::RequestContext& context);
-void alter_configs(runtime::RequestContext& context);
-void create_partitions(runtime::RequestContext& context);
-void delete_groups(runtime::RequestContext& context);
-void incremental_alter_configs(runtime::RequestContext& context);
-void offset_delete(runtime::RequestContext& context);
-void describe_cluster(runtime::RequestContext& context);
-void list_partition_reassignments(runtime::RequestContext& context);
-void describe_topic_partitions(runtime::RequestContext& context);
-void sasl_handshake(runtime::RequestContext& context);
-void describe_acls(runtime::RequestContext& context);
-void create_acls(runtime::RequestContext& context);
-void delete_acls(runtime::RequestContext& context);
-void alter_replica_log_dirs(runtime::RequestContext& context);
-void describe_log_dirs(runtime::RequestContext& context);
-void sasl_authenticate(runtime::RequestContext& context);
-void create_delegation_token(runtime::RequestContext& context);
-void renew_delegation_token(runtime::RequestContext& context);
-void expire_delegation_token(runtime::RequestContext& context);
-void describe_delegation_token(runtime::RequestContext& context);
-void elect_leaders(runtime::RequestContext& context);
-void alter_partition_reassignments(runtime::RequestContext& context);
-void describe_quorum(runtime::RequestContext& context);
-void describe_producers(runtime::RequestContext& context);
-void unregister_broker(runtime::RequestContext& context);
-void describe_transactions(runtime::RequestContext& context);
-void list_transactions(runtime::RequestContext& context);
-void describe_client_quotas(runtime::RequestContext& context);
-void alter_client_quotas(runtime::RequestContext& context);
-void describe_user_scram_credentials(runtime::RequestContext& context);
-void alter_user_scram_credentials(runtime::RequestContext& context);
-void update_features(runtime::RequestContext& context);
-void consumer_group_heartbeat(runtime::RequestContext& context);
-void consumer_group_describe(runtime::RequestContext& context);
-void list_config_resources(runtime::RequestContext& context);
-void add_raft_voter(runtime::RequestContext& context);
-void remove_raft_voter(runtime::RequestContext& context);
-
 }  // namespace partita::handlers
+
+/// Begins the file NN_name.cc of an API: `name` is its ApiKey and its handler, which stands below as `void
+/// name(RequestContext&)`; the permissions that it may ask for follow, in the order of ServedApi::needs.
+#define PARTITA_SERVES(name, ...)                       \
+    static void name(runtime::RequestContext& context); \
+    namespace served {                                  \
+    extern const ServedApi name;                        \
+    }                                                   \
+    constinit const ServedApi served::name {            \
+        ApiKey::name, &handlers::name, { __VA_ARGS__ }  \
+    }

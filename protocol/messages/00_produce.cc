@@ -1,5 +1,6 @@
 #include "protocol/messages/00_produce.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -55,6 +56,8 @@ PARTITA_MESSAGE(ProduceResponse, versions(3, 13), flexible_since(9),
     FIELD(responses, "Responses"),
     FIELD(throttle_time_ms, "ThrottleTimeMs", ignorable),
     FIELD(node_endpoints, "NodeEndpoints", since(10), tagged(0, since(10))))
+
+PARTITA_API(produce, Produce)
 // clang-format on
 
 }  // namespace partita

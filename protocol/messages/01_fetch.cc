@@ -1,5 +1,6 @@
 #include "protocol/messages/01_fetch.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -91,6 +92,8 @@ PARTITA_MESSAGE(FetchResponse, versions(4, 18), flexible_since(12),
     FIELD(session_id, "SessionId", since(7)),
     FIELD(responses, "Responses"),
     FIELD(node_endpoints, "NodeEndpoints", since(16), tagged(0, since(16))))
+
+PARTITA_API(fetch, Fetch)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/02_list_offsets.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -36,6 +37,8 @@ PARTITA_STRUCT(ListOffsetsResponse::ListOffsetsTopicResponse,
 PARTITA_MESSAGE(ListOffsetsResponse, versions(1, 11), flexible_since(6),
     FIELD(throttle_time_ms, "ThrottleTimeMs", since(2), ignorable),
     FIELD(topics, "Topics"))
+
+PARTITA_API(list_offsets, ListOffsets)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/03_metadata.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -48,6 +49,8 @@ PARTITA_MESSAGE(MetadataResponse, versions(0, 13), flexible_since(9),
     FIELD(topics, "Topics"),
     FIELD(cluster_authorized_operations, "ClusterAuthorizedOperations", versions(8, 10)),
     FIELD(error_code, "ErrorCode", since(13), ignorable))
+
+PARTITA_API(metadata, Metadata)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/08_offset_commit.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -38,6 +39,8 @@ PARTITA_STRUCT(OffsetCommitResponse::Topic,
 PARTITA_MESSAGE(OffsetCommitResponse, versions(2, 10), flexible_since(8),
     FIELD(throttle_time_ms, "ThrottleTimeMs", since(3), ignorable),
     FIELD(topics, "Topics"))
+
+PARTITA_API(offset_commit, OffsetCommit)
 // clang-format on
 
 }  // namespace partita

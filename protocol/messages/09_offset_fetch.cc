@@ -1,5 +1,6 @@
 #include "protocol/messages/09_offset_fetch.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -61,6 +62,8 @@ PARTITA_MESSAGE(OffsetFetchResponse, versions(1, 10), flexible_since(6),
     FIELD(topics, "Topics", versions(1, 7)),
     FIELD(error_code, "ErrorCode", versions(2, 7), ignorable),
     FIELD(groups, "Groups", since(8)))
+
+PARTITA_API(offset_fetch, OffsetFetch)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/10_find_coordinator.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -28,6 +29,8 @@ PARTITA_MESSAGE(FindCoordinatorResponse, versions(0, 6), flexible_since(3),
     FIELD(host, "Host", versions(0, 3)),
     FIELD(port, "Port", versions(0, 3)),
     FIELD(coordinators, "Coordinators", since(4)))
+
+PARTITA_API(find_coordinator, FindCoordinator)
 // clang-format on
 
 }  // namespace partita

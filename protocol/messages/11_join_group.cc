@@ -1,5 +1,6 @@
 #include "protocol/messages/11_join_group.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -36,6 +37,8 @@ PARTITA_MESSAGE(JoinGroupResponse, versions(0, 9), flexible_since(6),
     FIELD(skip_assignment, "SkipAssignment", since(9)),
     FIELD(member_id, "MemberId"),
     FIELD(members, "Members"))
+
+PARTITA_API(join_group, JoinGroup)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/12_heartbeat.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -16,6 +17,8 @@ PARTITA_MESSAGE(HeartbeatRequest, versions(0, 4), flexible_since(4),
 PARTITA_MESSAGE(HeartbeatResponse, versions(0, 4), flexible_since(4),
     FIELD(throttle_time_ms, "ThrottleTimeMs", since(1), ignorable),
     FIELD(error_code, "ErrorCode"))
+
+PARTITA_API(heartbeat, Heartbeat)
 // clang-format on
 
 }  // namespace partita

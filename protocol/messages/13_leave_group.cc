@@ -1,5 +1,6 @@
 #include "protocol/messages/13_leave_group.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -26,6 +27,8 @@ PARTITA_MESSAGE(LeaveGroupResponse, versions(0, 5), flexible_since(4),
     FIELD(throttle_time_ms, "ThrottleTimeMs", since(1), ignorable),
     FIELD(error_code, "ErrorCode"),
     FIELD(members, "Members", since(3)))
+
+PARTITA_API(leave_group, LeaveGroup)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/14_sync_group.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -26,6 +27,8 @@ PARTITA_MESSAGE(SyncGroupResponse, versions(0, 5), flexible_since(4),
     FIELD(protocol_type, "ProtocolType", since(5), nullable(), ignorable),
     FIELD(protocol_name, "ProtocolName", since(5), nullable(), ignorable),
     FIELD(assignment, "Assignment"))
+
+PARTITA_API(sync_group, SyncGroup)
 // clang-format on
 
 }  // namespace partita

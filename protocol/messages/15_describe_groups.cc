@@ -1,5 +1,6 @@
 #include "protocol/messages/15_describe_groups.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -32,6 +33,8 @@ PARTITA_STRUCT(DescribeGroupsResponse::DescribedGroup,
 PARTITA_MESSAGE(DescribeGroupsResponse, versions(0, 6), flexible_since(5),
     FIELD(throttle_time_ms, "ThrottleTimeMs", since(1), ignorable),
     FIELD(groups, "Groups"))
+
+PARTITA_API(describe_groups, DescribeGroups)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/16_list_groups.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -21,6 +22,8 @@ PARTITA_MESSAGE(ListGroupsResponse, versions(0, 5), flexible_since(3),
     FIELD(throttle_time_ms, "ThrottleTimeMs", since(1), ignorable),
     FIELD(error_code, "ErrorCode"),
     FIELD(groups, "Groups"))
+
+PARTITA_API(list_groups, ListGroups)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/18_api_versions.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -34,6 +35,8 @@ PARTITA_MESSAGE(ApiVersionsResponse, versions(0, 4), flexible_since(3),
     FIELD(finalized_features_epoch, "FinalizedFeaturesEpoch", since(3), tagged(1, since(3)), ignorable),
     FIELD(finalized_features, "FinalizedFeatures", since(3), tagged(2, since(3)), ignorable),
     FIELD(zk_migration_ready, "ZkMigrationReady", since(3), tagged(3, since(3)), ignorable))
+
+PARTITA_API(api_versions, ApiVersions)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/19_create_topics.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -47,6 +48,8 @@ PARTITA_STRUCT(CreateTopicsResponse::CreatableTopicResult,
 PARTITA_MESSAGE(CreateTopicsResponse, versions(2, 7), flexible_since(5),
     FIELD(throttle_time_ms, "ThrottleTimeMs", ignorable),
     FIELD(topics, "Topics"))
+
+PARTITA_API(create_topics, CreateTopics)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/20_delete_topics.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -25,6 +26,8 @@ PARTITA_STRUCT(DeleteTopicsResponse::DeletableTopicResult,
 PARTITA_MESSAGE(DeleteTopicsResponse, versions(1, 6), flexible_since(4),
     FIELD(throttle_time_ms, "ThrottleTimeMs", ignorable),
     FIELD(responses, "Responses"))
+
+PARTITA_API(delete_topics, DeleteTopics)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/21_delete_records.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -31,6 +32,8 @@ PARTITA_STRUCT(DeleteRecordsResponse::DeleteRecordsTopicResult,
 PARTITA_MESSAGE(DeleteRecordsResponse, versions(0, 2), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(topics, "Topics"))
+
+PARTITA_API(delete_records, DeleteRecords)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/22_init_producer_id.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -22,6 +23,8 @@ PARTITA_MESSAGE(InitProducerIdResponse, versions(0, 6), flexible_since(2),
     FIELD(producer_epoch, "ProducerEpoch"),
     FIELD(ongoing_txn_producer_id, "OngoingTxnProducerId", since(6)),
     FIELD(ongoing_txn_producer_epoch, "OngoingTxnProducerEpoch", since(6)))
+
+PARTITA_API(init_producer_id, InitProducerId, Stability::latest_unstable)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/23_offset_for_leader_epoch.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -33,6 +34,8 @@ PARTITA_STRUCT(OffsetForLeaderEpochResponse::OffsetForLeaderTopicResult,
 PARTITA_MESSAGE(OffsetForLeaderEpochResponse, versions(2, 4), flexible_since(4),
     FIELD(throttle_time_ms, "ThrottleTimeMs", ignorable),
     FIELD(topics, "Topics"))
+
+PARTITA_API(offset_for_leader_epoch, OffsetForLeaderEpoch)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/24_add_partitions_to_txn.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -42,6 +43,8 @@ PARTITA_MESSAGE(AddPartitionsToTxnResponse, versions(0, 5), flexible_since(3),
     FIELD(error_code, "ErrorCode", since(4), ignorable),
     FIELD(results_by_transaction, "ResultsByTransaction", since(4)),
     FIELD(results_by_topic_v3_and_below, "ResultsByTopicV3AndBelow", versions(0, 3)))
+
+PARTITA_API(add_partitions_to_txn, AddPartitionsToTxn)
 // clang-format on
 
 }  // namespace partita

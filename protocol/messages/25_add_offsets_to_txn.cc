@@ -1,5 +1,6 @@
 #include "protocol/messages/25_add_offsets_to_txn.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -16,6 +17,8 @@ PARTITA_MESSAGE(AddOffsetsToTxnRequest, versions(0, 4), flexible_since(3),
 PARTITA_MESSAGE(AddOffsetsToTxnResponse, versions(0, 4), flexible_since(3),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(error_code, "ErrorCode"))
+
+PARTITA_API(add_offsets_to_txn, AddOffsetsToTxn)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/26_end_txn.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -18,6 +19,8 @@ PARTITA_MESSAGE(EndTxnResponse, versions(0, 5), flexible_since(3),
     FIELD(error_code, "ErrorCode"),
     FIELD(producer_id, "ProducerId", since(5), ignorable),
     FIELD(producer_epoch, "ProducerEpoch", since(5), ignorable))
+
+PARTITA_API(end_txn, EndTxn)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/27_write_txn_markers.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -36,6 +37,8 @@ PARTITA_STRUCT(WriteTxnMarkersResponse::WritableTxnMarkerResult,
 
 PARTITA_MESSAGE(WriteTxnMarkersResponse, versions(1, 2), flexible_since(1),
     FIELD(markers, "Markers"))
+
+PARTITA_API(write_txn_markers, WriteTxnMarkers)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/28_txn_offset_commit.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -38,6 +39,8 @@ PARTITA_STRUCT(TxnOffsetCommitResponse::Topic,
 PARTITA_MESSAGE(TxnOffsetCommitResponse, versions(0, 5), flexible_since(3),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(topics, "Topics"))
+
+PARTITA_API(txn_offset_commit, TxnOffsetCommit)
 // clang-format on
 
 }  // namespace partita

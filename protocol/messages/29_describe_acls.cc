@@ -1,5 +1,6 @@
 #include "protocol/messages/29_describe_acls.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -33,6 +34,8 @@ PARTITA_MESSAGE(DescribeAclsResponse, versions(1, 3), flexible_since(2),
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()),
     FIELD(resources, "Resources"))
+
+PARTITA_API(describe_acls, DescribeAcls)
 // clang-format on
 
 }  // namespace partita

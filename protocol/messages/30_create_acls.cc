@@ -1,5 +1,6 @@
 #include "protocol/messages/30_create_acls.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -26,6 +27,8 @@ PARTITA_STRUCT(CreateAclsResponse::AclCreationResult,
 PARTITA_MESSAGE(CreateAclsResponse, versions(1, 3), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(results, "Results"))
+
+PARTITA_API(create_acls, CreateAcls)
 // clang-format on
 
 }  // namespace partita

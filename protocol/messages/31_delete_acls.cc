@@ -1,5 +1,6 @@
 #include "protocol/messages/31_delete_acls.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -38,6 +39,8 @@ PARTITA_STRUCT(DeleteAclsResponse::DeleteAclsFilterResult,
 PARTITA_MESSAGE(DeleteAclsResponse, versions(1, 3), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(filter_results, "FilterResults"))
+
+PARTITA_API(delete_acls, DeleteAcls)
 // clang-format on
 
 }  // namespace partita

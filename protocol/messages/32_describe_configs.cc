@@ -1,5 +1,6 @@
 #include "protocol/messages/32_describe_configs.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -42,6 +43,8 @@ PARTITA_STRUCT(DescribeConfigsResponse::DescribeConfigsResult,
 PARTITA_MESSAGE(DescribeConfigsResponse, versions(1, 4), flexible_since(4),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(results, "Results"))
+
+PARTITA_API(describe_configs, DescribeConfigs)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/33_alter_configs.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -29,6 +30,8 @@ PARTITA_STRUCT(AlterConfigsResponse::AlterConfigsResourceResponse,
 PARTITA_MESSAGE(AlterConfigsResponse, versions(0, 2), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(responses, "Responses"))
+
+PARTITA_API(alter_configs, AlterConfigs)
 // clang-format on
 
 }  // namespace partita

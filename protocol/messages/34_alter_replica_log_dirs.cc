@@ -1,5 +1,6 @@
 #include "protocol/messages/34_alter_replica_log_dirs.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -29,6 +30,8 @@ PARTITA_STRUCT(AlterReplicaLogDirsResponse::AlterReplicaLogDirTopicResult,
 PARTITA_MESSAGE(AlterReplicaLogDirsResponse, versions(1, 2), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(results, "Results"))
+
+PARTITA_API(alter_replica_log_dirs, AlterReplicaLogDirs)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/35_describe_log_dirs.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -36,6 +37,8 @@ PARTITA_MESSAGE(DescribeLogDirsResponse, versions(1, 5), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(error_code, "ErrorCode", since(3), ignorable),
     FIELD(results, "Results"))
+
+PARTITA_API(describe_log_dirs, DescribeLogDirs)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/37_create_partitions.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -28,6 +29,8 @@ PARTITA_STRUCT(CreatePartitionsResponse::CreatePartitionsTopicResult,
 PARTITA_MESSAGE(CreatePartitionsResponse, versions(0, 3), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(results, "Results"))
+
+PARTITA_API(create_partitions, CreatePartitions)
 // clang-format on
 
 }  // namespace partita

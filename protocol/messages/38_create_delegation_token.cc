@@ -1,5 +1,6 @@
 #include "protocol/messages/38_create_delegation_token.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -29,6 +30,8 @@ PARTITA_MESSAGE(CreateDelegationTokenResponse, versions(1, 3), flexible_since(2)
     FIELD(token_id, "TokenId"),
     FIELD(hmac, "Hmac"),
     FIELD(throttle_time_ms, "ThrottleTimeMs"))
+
+PARTITA_API(create_delegation_token, CreateDelegationToken)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/41_describe_delegation_token.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -34,6 +35,8 @@ PARTITA_MESSAGE(DescribeDelegationTokenResponse, versions(1, 3), flexible_since(
     FIELD(error_code, "ErrorCode"),
     FIELD(tokens, "Tokens"),
     FIELD(throttle_time_ms, "ThrottleTimeMs"))
+
+PARTITA_API(describe_delegation_token, DescribeDelegationToken)
 // clang-format on
 
 }  // namespace partita

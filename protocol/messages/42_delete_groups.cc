@@ -1,5 +1,6 @@
 #include "protocol/messages/42_delete_groups.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -17,6 +18,8 @@ PARTITA_STRUCT(DeleteGroupsResponse::DeletableGroupResult,
 PARTITA_MESSAGE(DeleteGroupsResponse, versions(0, 2), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(results, "Results"))
+
+PARTITA_API(delete_groups, DeleteGroups)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/43_elect_leaders.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -29,6 +30,8 @@ PARTITA_MESSAGE(ElectLeadersResponse, versions(0, 2), flexible_since(2),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(error_code, "ErrorCode", since(1)),
     FIELD(replica_election_results, "ReplicaElectionResults"))
+
+PARTITA_API(elect_leaders, ElectLeaders)
 // clang-format on
 
 }  // namespace partita

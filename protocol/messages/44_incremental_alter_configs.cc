@@ -1,5 +1,6 @@
 #include "protocol/messages/44_incremental_alter_configs.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -30,6 +31,8 @@ PARTITA_STRUCT(IncrementalAlterConfigsResponse::AlterConfigsResourceResponse,
 PARTITA_MESSAGE(IncrementalAlterConfigsResponse, versions(0, 1), flexible_since(1),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(responses, "Responses"))
+
+PARTITA_API(incremental_alter_configs, IncrementalAlterConfigs)
 // clang-format on
 
 }  // namespace partita

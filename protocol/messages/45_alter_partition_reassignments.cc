@@ -1,5 +1,6 @@
 #include "protocol/messages/45_alter_partition_reassignments.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -35,6 +36,8 @@ PARTITA_MESSAGE(AlterPartitionReassignmentsResponse, versions(0, 1), flexible_si
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()),
     FIELD(responses, "Responses"))
+
+PARTITA_API(alter_partition_reassignments, AlterPartitionReassignments)
 // clang-format on
 
 }  // namespace partita

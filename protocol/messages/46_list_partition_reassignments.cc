@@ -1,5 +1,6 @@
 #include "protocol/messages/46_list_partition_reassignments.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -30,6 +31,8 @@ PARTITA_MESSAGE(ListPartitionReassignmentsResponse, versions(0, 0), flexible_sin
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()),
     FIELD(topics, "Topics"))
+
+PARTITA_API(list_partition_reassignments, ListPartitionReassignments)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/47_offset_delete.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -30,6 +31,8 @@ PARTITA_MESSAGE(OffsetDeleteResponse, versions(0, 0), never_flexible,
     FIELD(error_code, "ErrorCode"),
     FIELD(throttle_time_ms, "ThrottleTimeMs", ignorable),
     FIELD(topics, "Topics"))
+
+PARTITA_API(offset_delete, OffsetDelete)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/48_describe_client_quotas.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -33,6 +34,8 @@ PARTITA_MESSAGE(DescribeClientQuotasResponse, versions(0, 1), flexible_since(1),
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()),
     FIELD(entries, "Entries", nullable()))
+
+PARTITA_API(describe_client_quotas, DescribeClientQuotas)
 // clang-format on
 
 }  // namespace partita

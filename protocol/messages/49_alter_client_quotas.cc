@@ -1,5 +1,6 @@
 #include "protocol/messages/49_alter_client_quotas.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -36,6 +37,8 @@ PARTITA_STRUCT(AlterClientQuotasResponse::EntryData,
 PARTITA_MESSAGE(AlterClientQuotasResponse, versions(0, 1), flexible_since(1),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(entries, "Entries"))
+
+PARTITA_API(alter_client_quotas, AlterClientQuotas)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/50_describe_user_scram_credentials.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -28,6 +29,8 @@ PARTITA_MESSAGE(DescribeUserScramCredentialsResponse, versions(0, 0), flexible_s
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()),
     FIELD(results, "Results"))
+
+PARTITA_API(describe_user_scram_credentials, DescribeUserScramCredentials)
 // clang-format on
 
 }  // namespace partita

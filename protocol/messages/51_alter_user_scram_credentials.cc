@@ -1,5 +1,6 @@
 #include "protocol/messages/51_alter_user_scram_credentials.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -30,6 +31,8 @@ PARTITA_STRUCT(AlterUserScramCredentialsResponse::AlterUserScramCredentialsResul
 PARTITA_MESSAGE(AlterUserScramCredentialsResponse, versions(0, 0), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(results, "Results"))
+
+PARTITA_API(alter_user_scram_credentials, AlterUserScramCredentials)
 // clang-format on
 
 }  // namespace partita

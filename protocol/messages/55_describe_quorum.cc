@@ -1,5 +1,6 @@
 #include "protocol/messages/55_describe_quorum.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -52,6 +53,8 @@ PARTITA_MESSAGE(DescribeQuorumResponse, versions(0, 2), flexible_since(0),
     FIELD(error_message, "ErrorMessage", since(2), nullable(), ignorable),
     FIELD(topics, "Topics"),
     FIELD(nodes, "Nodes", since(2)))
+
+PARTITA_API(describe_quorum, DescribeQuorum)
 // clang-format on
 
 }  // namespace partita

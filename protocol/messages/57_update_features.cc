@@ -1,5 +1,6 @@
 #include "protocol/messages/57_update_features.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -28,6 +29,8 @@ PARTITA_MESSAGE(UpdateFeaturesResponse, versions(0, 2), flexible_since(0),
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()),
     FIELD(results, "Results", versions(0, 1), ignorable))
+
+PARTITA_API(update_features, UpdateFeatures)
 // clang-format on
 
 }  // namespace partita

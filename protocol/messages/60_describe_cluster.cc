@@ -1,5 +1,6 @@
 #include "protocol/messages/60_describe_cluster.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -28,6 +29,8 @@ PARTITA_MESSAGE(DescribeClusterResponse, versions(0, 2), flexible_since(0),
     FIELD(controller_id, "ControllerId"),
     FIELD(brokers, "Brokers"),
     FIELD(cluster_authorized_operations, "ClusterAuthorizedOperations"))
+
+PARTITA_API(describe_cluster, DescribeCluster)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/61_describe_producers.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -35,6 +36,8 @@ PARTITA_STRUCT(DescribeProducersResponse::TopicResponse,
 PARTITA_MESSAGE(DescribeProducersResponse, versions(0, 0), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(topics, "Topics"))
+
+PARTITA_API(describe_producers, DescribeProducers)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/64_unregister_broker.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -14,6 +15,8 @@ PARTITA_MESSAGE(UnregisterBrokerResponse, versions(0, 0), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()))
+
+PARTITA_API(unregister_broker, UnregisterBroker)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/65_describe_transactions.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -27,6 +28,8 @@ PARTITA_STRUCT(DescribeTransactionsResponse::TransactionState,
 PARTITA_MESSAGE(DescribeTransactionsResponse, versions(0, 0), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(transaction_states, "TransactionStates"))
+
+PARTITA_API(describe_transactions, DescribeTransactions)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/66_list_transactions.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -23,6 +24,8 @@ PARTITA_MESSAGE(ListTransactionsResponse, versions(0, 2), flexible_since(0),
     FIELD(error_code, "ErrorCode"),
     FIELD(unknown_state_filters, "UnknownStateFilters"),
     FIELD(transaction_states, "TransactionStates"))
+
+PARTITA_API(list_transactions, ListTransactions)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/68_consumer_group_heartbeat.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -38,6 +39,8 @@ PARTITA_MESSAGE(ConsumerGroupHeartbeatResponse, versions(0, 1), flexible_since(0
     FIELD(member_epoch, "MemberEpoch"),
     FIELD(heartbeat_interval_ms, "HeartbeatIntervalMs"),
     FIELD(assignment, "Assignment", nullable()))
+
+PARTITA_API(consumer_group_heartbeat, ConsumerGroupHeartbeat)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/69_consumer_group_describe.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -46,6 +47,8 @@ PARTITA_STRUCT(ConsumerGroupDescribeResponse::DescribedGroup,
 PARTITA_MESSAGE(ConsumerGroupDescribeResponse, versions(0, 1), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(groups, "Groups"))
+
+PARTITA_API(consumer_group_describe, ConsumerGroupDescribe)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/71_get_telemetry_subscriptions.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -20,6 +21,8 @@ PARTITA_MESSAGE(GetTelemetrySubscriptionsResponse, versions(0, 0), flexible_sinc
     FIELD(telemetry_max_bytes, "TelemetryMaxBytes"),
     FIELD(delta_temporality, "DeltaTemporality"),
     FIELD(requested_metrics, "RequestedMetrics"))
+
+PARTITA_API(get_telemetry_subscriptions, GetTelemetrySubscriptions)
 // clang-format on
 
 }  // namespace partita

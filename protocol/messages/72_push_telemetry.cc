@@ -1,5 +1,6 @@
 #include "protocol/messages/72_push_telemetry.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -17,6 +18,8 @@ PARTITA_MESSAGE(PushTelemetryRequest, versions(0, 0), flexible_since(0),
 PARTITA_MESSAGE(PushTelemetryResponse, versions(0, 0), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(error_code, "ErrorCode"))
+
+PARTITA_API(push_telemetry, PushTelemetry)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/74_list_config_resources.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -18,6 +19,8 @@ PARTITA_MESSAGE(ListConfigResourcesResponse, versions(0, 1), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(error_code, "ErrorCode"),
     FIELD(config_resources, "ConfigResources"))
+
+PARTITA_API(list_config_resources, ListConfigResources)
 // clang-format on
 
 }  // namespace partita

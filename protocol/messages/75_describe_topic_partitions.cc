@@ -1,5 +1,6 @@
 #include "protocol/messages/75_describe_topic_partitions.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -46,6 +47,8 @@ PARTITA_MESSAGE(DescribeTopicPartitionsResponse, versions(0, 0), flexible_since(
     FIELD(throttle_time_ms, "ThrottleTimeMs", ignorable),
     FIELD(topics, "Topics"),
     FIELD(next_cursor, "NextCursor", nullable()))
+
+PARTITA_API(describe_topic_partitions, DescribeTopicPartitions)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/76_share_group_heartbeat.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -29,6 +30,8 @@ PARTITA_MESSAGE(ShareGroupHeartbeatResponse, versions(1, 1), flexible_since(0),
     FIELD(member_epoch, "MemberEpoch"),
     FIELD(heartbeat_interval_ms, "HeartbeatIntervalMs"),
     FIELD(assignment, "Assignment", nullable()))
+
+PARTITA_API(share_group_heartbeat, ShareGroupHeartbeat)
 // clang-format on
 
 }  // namespace partita

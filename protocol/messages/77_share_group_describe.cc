@@ -1,5 +1,6 @@
 #include "protocol/messages/77_share_group_describe.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -42,6 +43,8 @@ PARTITA_STRUCT(ShareGroupDescribeResponse::DescribedGroup,
 PARTITA_MESSAGE(ShareGroupDescribeResponse, versions(1, 1), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(groups, "Groups"))
+
+PARTITA_API(share_group_describe, ShareGroupDescribe)
 // clang-format on
 
 }  // namespace partita

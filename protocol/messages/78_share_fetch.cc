@@ -1,5 +1,6 @@
 #include "protocol/messages/78_share_fetch.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -74,6 +75,8 @@ PARTITA_MESSAGE(ShareFetchResponse, versions(1, 2), flexible_since(0),
     FIELD(acquisition_lock_timeout_ms, "AcquisitionLockTimeoutMs"),
     FIELD(responses, "Responses"),
     FIELD(node_endpoints, "NodeEndpoints"))
+
+PARTITA_API(share_fetch, ShareFetch)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/79_share_acknowledge.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -54,6 +55,8 @@ PARTITA_MESSAGE(ShareAcknowledgeResponse, versions(1, 2), flexible_since(0),
     FIELD(acquisition_lock_timeout_ms, "AcquisitionLockTimeoutMs", since(2), ignorable),
     FIELD(responses, "Responses"),
     FIELD(node_endpoints, "NodeEndpoints"))
+
+PARTITA_API(share_acknowledge, ShareAcknowledge)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/80_add_raft_voter.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -24,6 +25,8 @@ PARTITA_MESSAGE(AddRaftVoterResponse, versions(0, 1), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable(), ignorable))
+
+PARTITA_API(add_raft_voter, AddRaftVoter)
 // clang-format on
 
 }  // namespace partita

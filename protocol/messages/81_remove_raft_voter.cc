@@ -1,5 +1,6 @@
 #include "protocol/messages/81_remove_raft_voter.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -16,6 +17,8 @@ PARTITA_MESSAGE(RemoveRaftVoterResponse, versions(0, 0), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable(), ignorable))
+
+PARTITA_API(remove_raft_voter, RemoveRaftVoter)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/88_streams_group_heartbeat.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -103,6 +104,8 @@ PARTITA_MESSAGE(StreamsGroupHeartbeatResponse, versions(0, 0), flexible_since(0)
     FIELD(warmup_tasks, "WarmupTasks", nullable()),
     FIELD(endpoint_information_epoch, "EndpointInformationEpoch"),
     FIELD(partitions_by_user_endpoint, "PartitionsByUserEndpoint", nullable()))
+
+PARTITA_API(streams_group_heartbeat, StreamsGroupHeartbeat)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/89_streams_group_describe.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -81,6 +82,8 @@ PARTITA_STRUCT(StreamsGroupDescribeResponse::DescribedGroup,
 PARTITA_MESSAGE(StreamsGroupDescribeResponse, versions(0, 0), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(groups, "Groups"))
+
+PARTITA_API(streams_group_describe, StreamsGroupDescribe)
 // clang-format on
 
 }  // namespace partita

@@ -1,5 +1,6 @@
 #include "protocol/messages/90_describe_share_group_offsets.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -40,6 +41,8 @@ PARTITA_STRUCT(DescribeShareGroupOffsetsResponse::Group,
 PARTITA_MESSAGE(DescribeShareGroupOffsetsResponse, versions(0, 1), flexible_since(0),
     FIELD(throttle_time_ms, "ThrottleTimeMs"),
     FIELD(groups, "Groups"))
+
+PARTITA_API(describe_share_group_offsets, DescribeShareGroupOffsets)
 // clang-format on
 
 }  // namespace partita

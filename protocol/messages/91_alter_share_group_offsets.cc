@@ -1,5 +1,6 @@
 #include "protocol/messages/91_alter_share_group_offsets.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -34,6 +35,8 @@ PARTITA_MESSAGE(AlterShareGroupOffsetsResponse, versions(0, 0), flexible_since(0
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()),
     FIELD(responses, "Responses"))
+
+PARTITA_API(alter_share_group_offsets, AlterShareGroupOffsets)
 // clang-format on
 
 }  // namespace partita

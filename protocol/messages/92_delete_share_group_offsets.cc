@@ -1,5 +1,6 @@
 #include "protocol/messages/92_delete_share_group_offsets.h"
 
+#include "protocol/api_table.h"
 #include "protocol/schema_table.h"
 
 namespace partita {
@@ -25,6 +26,8 @@ PARTITA_MESSAGE(DeleteShareGroupOffsetsResponse, versions(0, 0), flexible_since(
     FIELD(error_code, "ErrorCode"),
     FIELD(error_message, "ErrorMessage", nullable()),
     FIELD(responses, "Responses"))
+
+PARTITA_API(delete_share_group_offsets, DeleteShareGroupOffsets)
 // clang-format on
 
 }  // namespace partita

@@ -90,9 +90,9 @@ TEST(WithoutAProfile, EveryServedApiIsAdvertisedAsKafkaDoes) {
     const auto* response = client.call<ApiVersionsResponse>(4, kAsk);
     ASSERT_NE(response, nullptr) << client.failure();
     Offered expected;
-    for (const handlers::ServedApi& served : handlers::served_apis()) {
-        const std::int16_t first = served.key == ApiKey::produce ? kAdvertisedProduceMinVersion : served.api().versions.first;
-        expected[static_cast<std::int16_t>(served.key)] = {first, served.api().latest_version(false)};
+    for (const handlers::ServedApi* served : handlers::served_apis()) {
+        const std::int16_t first = served->key == ApiKey::produce ? kAdvertisedProduceMinVersion : served->api().versions.first;
+        expected[static_cast<std::int16_t>(served->key)] = {first, served->api().latest_version(false)};
     }
     EXPECT_EQ(offered(*response), expected);
     EXPECT_FALSE(response->supported_features.empty());
@@ -107,9 +107,9 @@ TEST(WithAProfile, WhatItOffersIsAdvertisedAndNothingElse) {
         ASSERT_NE(response, nullptr) << client.failure();
         const profile::Profile profile({.tier = *profile::parse_tier(tier)});
         Offered expected;
-        for (const handlers::ServedApi& served : handlers::served_apis()) {
-            if (const auto versions = profile.versions_of(served.key)) {
-                expected[static_cast<std::int16_t>(served.key)] = *versions;
+        for (const handlers::ServedApi* served : handlers::served_apis()) {
+            if (const auto versions = profile.versions_of(served->key)) {
+                expected[static_cast<std::int16_t>(served->key)] = *versions;
             }
         }
         EXPECT_EQ(offered(*response), expected);
