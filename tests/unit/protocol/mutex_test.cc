@@ -75,10 +75,10 @@ TEST(Mutex, LocksTakenInTheirOrderAreGivenBackInAny) {
 }
 
 TEST(Mutex, EveryLockHasANameOfItsOwn) {
-    for (std::size_t i = 0; i < std::size(kLockNames); ++i) {
-        EXPECT_FALSE(kLockNames[i].empty());
+    for (std::size_t i = 0; i < std::size(kLocks); ++i) {
+        EXPECT_FALSE(kLocks[i].rank.empty());
         for (std::size_t before = 0; before < i; ++before) {
-            EXPECT_NE(kLockNames[before], kLockNames[i]);
+            EXPECT_NE(kLocks[before].rank, kLocks[i].rank);
         }
     }
 }
