@@ -63,7 +63,7 @@ struct TopicLimits {
 /// default-constructed BrokerConfig has every default. All other configs are reachable by name through `value`; most of these are
 /// accepted, checked and described only (`ConfigEffect::kept`).
 ///
-/// Only the definition of a config (broker_definitions_*.cc) tells its default, bounds, text, and who may change it while the
+/// Only the definition of a config (*_definitions.cc) tells its default, bounds, text, and who may change it while the
 /// broker runs. The name of a field of a plain type tells its config: see config_binding.h.
 struct BrokerConfig {
     BrokerConfig();

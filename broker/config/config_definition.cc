@@ -15,9 +15,11 @@ namespace {
 
 std::vector<ConfigDefinition> joined_broker_definitions() {
     std::vector<ConfigDefinition> all;
-    for (const std::span<const ConfigDefinition> part :
-         {broker_definitions_a_to_f(), broker_definitions_g_to_l(), broker_definitions_m_to_r(), broker_definitions_s_to_z()}) {
-        all.insert(all.end(), part.begin(), part.end());
+    for (const std::span<const ConfigDefinition> subject :
+         {cluster_definitions(), network_definitions(), security_definitions(), quota_definitions(), log_definitions(),
+          remote_log_definitions(), replication_definitions(), group_definitions(), share_group_definitions(),
+          transaction_definitions(), partita_definitions()}) {
+        all.insert(all.end(), subject.begin(), subject.end());
     }
     for (const Addition* addition : additions()) {
         all.insert(all.end(), addition->broker.begin(), addition->broker.end());
