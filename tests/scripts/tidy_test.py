@@ -159,20 +159,38 @@ class Tidy(unittest.TestCase):
                 room = target.rsplit("/", 1)[0]
                 self.assert_complaint(self.includes(includer, target), f"{includer}:1: ", f"may not include {room}")
 
-    def test_the_page_that_shows_the_rooms_of_the_running_broker_shows_the_table(self):
-        rows = {}
-        for line in (PROJECT / "ARCHITECTURE.md").read_text().split("| room of `broker/runtime` |")[1].splitlines()[2:]:
-            if not line.startswith("|"):
-                break
-            room, _, others = (cell.strip() for cell in line.strip("|").split("|"))
-            rows[room.strip("`")] = [other.strip(" `") for other in others.split(",") if other.strip()]
-        self.assertEqual({room: runtime for room, (runtime, _) in tidy.RUNTIME_ROOMS.items()}, rows)
+    def test_the_page_that_shows_the_rooms_shows_the_table(self):
+        self.assertEqual(tidy.HOUSE.page(), (PROJECT / tidy.ROOMS_PAGE).read_text(), "write it anew: scripts/tidy --write-docs")
 
-    def test_rooms_of_the_running_broker_stand_on_rooms_above_them_in_the_table(self):
-        above = []
-        for room, (runtime, _) in tidy.RUNTIME_ROOMS.items():
-            self.assertLessEqual(set(runtime), set(above), room)
-            above.append(room)
+    def test_cores_and_rooms_of_the_running_broker_stand_on_those_above_them(self):
+        for kind in ("pure", "exact"):
+            above = set()
+            for room in tidy.HOUSE.of_kind(kind):
+                self.assertLessEqual(set(tidy.ROOMS[room]) & set(tidy.HOUSE.of_kind(kind)), above, room)
+                above.add(room)
+
+    def test_each_room_says_what_it_holds(self):
+        for room in tidy.ROOMS:
+            self.assertTrue(tidy.HOUSE.holds[room], room)
+
+    def rooms(self, text):
+        with tempfile.TemporaryDirectory() as directory:
+            path = pathlib.Path(directory, "rooms")
+            path.write_text(text)
+            return tidy.Rooms(path)
+
+    def test_the_table_knows_kinds_and_sets(self):
+        rooms = self.rooms("# a comment\npure a\n    holds\n    this\n\npure broker/addons/x\nexact b\n    <- a\nset some\n    <- @exact\n    <- a\n"
+                           "room c\n    <- @some\nroom d\n    <- c @pure broker/addons/x\n")
+        self.assertEqual({"a": [], "broker/addons/x": [], "b": ["a"], "c": ["b", "a"], "d": ["c", "a", "broker/addons/x"]}, rooms.includes)
+        self.assertEqual("holds this", rooms.holds["a"])
+        self.assertEqual(["a", "broker/addons/x"], rooms.of_kind("pure"))
+        self.assertIn("| `c` |  |  | all exact rooms, `a` |", rooms.page())
+
+    def test_a_table_that_makes_no_sense_is_refused(self):
+        for text in ("pure a\npure a\n", "cool a\n", "pure\n", "room a\n    <- b\n", "room a\n    <- @b\n"):
+            with self.subTest(text), self.assertRaises(ValueError):
+                self.rooms(text)
 
     def test_an_arrow_that_nothing_uses_is_named(self):
         with tempfile.TemporaryDirectory() as directory:
