@@ -1,11 +1,12 @@
 #include "broker/access/host.h"
 
+#include <arpa/inet.h>
+
 #include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace partita::access {
 namespace {
@@ -13,43 +14,16 @@ namespace {
 constexpr std::size_t kGroups = 8;
 using Groups = std::array<std::uint16_t, kGroups>;
 
-/// Numbers with colons between them; none for an empty text. Null when it has something else, or more of them.
-std::optional<std::vector<std::uint16_t>> numbers_of(std::string_view text) {
-    constexpr std::size_t kDigitsMax = 4;
-    std::vector<std::uint16_t> numbers;
-    while (!text.empty()) {
-        const std::string_view digits = text.substr(0, text.find(':'));
-        std::uint16_t number = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number, 16);
-        const bool is_good = error == std::errc() && end == digits.data() + digits.size() && digits.size() <= kDigitsMax;
-        if (!is_good || numbers.size() == kGroups || text.size() == digits.size() + 1) {
-            return std::nullopt;
-        }
-        numbers.push_back(number);
-        text.remove_prefix(digits.size() == text.size() ? text.size() : digits.size() + 1);
-    }
-    return numbers;
-}
-
-/// Null for what is no IPv6 address of hexadecimal numbers.
+/// Null for what is no IPv6 address of hexadecimal numbers: "::ffff:10.0.0.1" is none.
 std::optional<Groups> groups_of(std::string_view address) {
-    const std::size_t gap = address.find("::");
-    const auto first = numbers_of(address.substr(0, gap));
-    const auto last = numbers_of(gap == address.npos ? std::string_view() : address.substr(gap + 2));
-    if (!first || !last) {
-        return std::nullopt;
-    }
-    const std::size_t count = first->size() + last->size();
-    // Two colons stand for one zero at least.
-    if (gap == address.npos ? count != kGroups : count >= kGroups) {
+    constexpr std::string_view kLetters = "0123456789abcdefABCDEF:";
+    in6_addr bytes{};
+    if (address.find_first_not_of(kLetters) != address.npos || ::inet_pton(AF_INET6, std::string(address).c_str(), &bytes) != 1) {
         return std::nullopt;
     }
     Groups groups{};
-    for (std::size_t at = 0; at < first->size(); ++at) {
-        groups[at] = (*first)[at];
-    }
-    for (std::size_t at = 0; at < last->size(); ++at) {
-        groups[kGroups - last->size() + at] = (*last)[at];
+    for (std::size_t at = 0; at < kGroups; ++at) {
+        groups[at] = static_cast<std::uint16_t>(bytes.s6_addr[2 * at] << 8 | bytes.s6_addr[2 * at + 1]);
     }
     return groups;
 }

@@ -1,8 +1,8 @@
 // GET    /v1/groups/G             one of them: its members, what each holds, and how far it has read
 // DELETE /v1/groups/G
-// POST   /v1/groups/G/offsets     {"topic": T, "partitions": [0, 1], "to": "earliest" | "latest" | "offset" | "time", "offset":
-// K,
-//                                 "time_ms": MS, "dry_run": false}: what the group would read next. Without partitions: all.
+// POST   /v1/groups/G/offsets     {"topic": T, "partitions": [0, 1], "to": "earliest" | "latest" | "offset" | "time",
+//                                 "offset": K, "time_ms": MS, "dry_run": false}: what the group would read next. Without
+//                                 partitions: all.
 //
 // Each asks as a Kafka client would (own_requests.h), so that a group with members refuses a reset.
 

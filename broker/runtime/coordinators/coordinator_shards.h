@@ -109,16 +109,16 @@ class CoordinatorShards : public CoordinatorHost {
     /// topics of other coordinators, whose ranks are below its own.
     CoordinatorShards(const Surroundings& surroundings, LockRank rank) : around_(surroundings), rank_(rank) {}
 
-    // What a kind adds. Called with the shard's lock held, if not said otherwise.
+    // What a kind adds; all but make_core do nothing by default. Called with the shard's lock held, if not said otherwise.
 
     /// A core that knows nothing yet, for this partition. Also called without a lock, by the thread that rebuilds.
     [[nodiscard]] virtual std::unique_ptr<Core> make_core(const Partition& partition) = 0;
     /// The core was rebuilt, and what the broker decided meanwhile passed it by.
-    virtual void bring_up_to_date(Core& core) = 0;
+    virtual void bring_up_to_date(Core& /*core*/) {}
     /// These records are in the log; replies that depend on them have not left yet.
-    virtual void on_persisted(std::span<const typename Core::Record> records) = 0;
+    virtual void on_persisted(std::span<const typename Core::Record> /*records*/) {}
     /// A shard has another core now.
-    virtual void on_replaced() = 0;
+    virtual void on_replaced() {}
     /// The marker that ends a transaction stands in the log: has the core end it, and tells those who want to know. For the kinds
     /// whose core takes part in transactions.
     virtual void end_transaction(Core& /*core*/, ProducerId /*producer_id*/, bool /*is_commit*/) {}

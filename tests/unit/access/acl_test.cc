@@ -228,9 +228,11 @@ TEST(AddressInAcls, IsJavasText) {
     EXPECT_EQ(address_in_acls("1:2:3:4:5:6:7:8"), "1:2:3:4:5:6:7:8");
     EXPECT_EQ(address_in_acls("fe80::10:a0b:c0d0"), "fe80:0:0:0:0:10:a0b:c0d0");
     for (const char* as_it_is : {"127.0.0.1", "", "host", "a:b", "1:2:3:4:5:6:7:8:9", "1::2::3", "1:2:3:4:5:6:7::8",
-                                 "12345::", ":1", "1:", "1:2:3:4:5:6:7:", "g::", ":::"}) {
+                                 "12345::", ":1", "1:", "1:2:3:4:5:6:7:", "g::", ":::", "::ffff:10.0.0.1", "::1%lo"}) {
         EXPECT_EQ(address_in_acls(as_it_is), as_it_is);
     }
+    const std::string_view with_zero("::1\0x", 5);
+    EXPECT_EQ(address_in_acls(with_zero), with_zero);
 }
 
 TEST(AclIndex, AnswersAHundredThousandQuestionsAboutTenThousandRulesInAMoment) {

@@ -13,14 +13,7 @@ CivilTime civil_time(TimestampMs time) {
     constexpr milliseconds kLastMs = kLast.time_since_epoch();
     const auto at = floor<seconds>(sys_time<milliseconds>(std::clamp(milliseconds(time.value), kFirstMs, kLastMs)));
     const auto midnight = floor<days>(at);
-    const year_month_day date(midnight);
-    const hh_mm_ss clock(at - midnight);
-    return {.year = static_cast<int>(date.year()),
-            .month = static_cast<int>(static_cast<unsigned>(date.month())),
-            .day = static_cast<int>(static_cast<unsigned>(date.day())),
-            .hour = static_cast<int>(clock.hours().count()),
-            .minute = static_cast<int>(clock.minutes().count()),
-            .second = static_cast<int>(clock.seconds().count())};
+    return {.date = midnight, .clock = hh_mm_ss<seconds>(at - midnight)};
 }
 
 }  // namespace partita::capture

@@ -1,19 +1,15 @@
 #pragma once
 
+#include <chrono>
+
 #include "protocol/types.h"
 
 namespace partita::capture {
 
 /// A moment in UTC, to the second.
 struct CivilTime {
-    int year = 1970;
-    int month = 1;
-    int day = 1;
-    int hour = 0;
-    int minute = 0;
-    int second = 0;
-
-    friend bool operator==(const CivilTime&, const CivilTime&) = default;
+    std::chrono::year_month_day date;
+    std::chrono::hh_mm_ss<std::chrono::seconds> clock;
 };
 
 /// Years before 1 and after 9999, which readers of dates do not take, count as the first and the last second of what they take:

@@ -1,6 +1,7 @@
 #include "broker/addons/capture/core/event_data.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iterator>
 #include <utility>
@@ -125,10 +126,12 @@ void append_block_header(std::int64_t events, std::size_t bytes, std::vector<std
 
 std::string enqueued_time_text(TimestampMs time) {
     const CivilTime civil = civil_time(time);
-    const int hour = civil.hour % 12 == 0 ? 12 : civil.hour % 12;
+    const auto hours = civil.clock.hours();
     std::array<char, 64> text;
-    std::snprintf(text.data(), text.size(), "%d/%d/%d %d:%02d:%02d %s", civil.month, civil.day, civil.year, hour, civil.minute,
-                  civil.second, civil.hour < 12 ? "AM" : "PM");
+    std::snprintf(text.data(), text.size(), "%u/%u/%d %d:%02d:%02d %s", static_cast<unsigned>(civil.date.month()),
+                  static_cast<unsigned>(civil.date.day()), static_cast<int>(civil.date.year()),
+                  static_cast<int>(std::chrono::make12(hours).count()), static_cast<int>(civil.clock.minutes().count()),
+                  static_cast<int>(civil.clock.seconds().count()), std::chrono::is_am(hours) ? "AM" : "PM");
     return text.data();
 }
 

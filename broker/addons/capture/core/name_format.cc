@@ -14,9 +14,9 @@ bool is_letter_or_digit(char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9');
 }
 
-std::string padded(int value, int digits) {
+std::string padded(long long value, int digits) {
     std::array<char, 16> text;
-    std::snprintf(text.data(), text.size(), "%0*d", digits, value);
+    std::snprintf(text.data(), text.size(), "%0*lld", digits, value);
     return text.data();
 }
 
@@ -91,22 +91,22 @@ std::string NameFormat::path(const NameParts& parts) const {
                 path += std::to_string(parts.partition.value);
                 break;
             case Token::year:
-                path += padded(time.year, 4);
+                path += padded(static_cast<int>(time.date.year()), 4);
                 break;
             case Token::month:
-                path += padded(time.month, 2);
+                path += padded(static_cast<unsigned>(time.date.month()), 2);
                 break;
             case Token::day:
-                path += padded(time.day, 2);
+                path += padded(static_cast<unsigned>(time.date.day()), 2);
                 break;
             case Token::hour:
-                path += padded(time.hour, 2);
+                path += padded(time.clock.hours().count(), 2);
                 break;
             case Token::minute:
-                path += padded(time.minute, 2);
+                path += padded(time.clock.minutes().count(), 2);
                 break;
             case Token::second:
-                path += padded(time.second, 2);
+                path += padded(time.clock.seconds().count(), 2);
                 break;
             case Token::text:
                 path += piece.text;

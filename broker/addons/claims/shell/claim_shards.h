@@ -38,9 +38,6 @@ class ClaimShards final : public runtime::CoordinatorShards<ClaimCoordinator>, p
     [[nodiscard]] std::unique_ptr<ClaimCoordinator> make_core(const runtime::Partition& /*partition*/) override {
         return std::make_unique<ClaimCoordinator>();
     }
-    void bring_up_to_date(ClaimCoordinator& /*core*/) override {}
-    void on_persisted(std::span<const ClaimsRecord> /*records*/) override {}
-    void on_replaced() override {}
 };
 
 }  // namespace partita::claims
