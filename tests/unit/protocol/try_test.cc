@@ -12,16 +12,16 @@ namespace partita {
 namespace {
 
 /// Tells copies from moves.
-struct Counted {
+struct CountedCopies {
     int copies = 0;
     int moves = 0;
 
-    Counted() = default;
-    Counted(const Counted& other) : copies(other.copies + 1), moves(other.moves) {}
-    Counted(Counted&& other) noexcept : copies(other.copies), moves(other.moves + 1) {}
-    Counted& operator=(const Counted&) = delete;
-    Counted& operator=(Counted&&) = delete;
-    ~Counted() = default;
+    CountedCopies() = default;
+    CountedCopies(const CountedCopies& other) : copies(other.copies + 1), moves(other.moves) {}
+    CountedCopies(CountedCopies&& other) noexcept : copies(other.copies), moves(other.moves + 1) {}
+    CountedCopies& operator=(const CountedCopies&) = delete;
+    CountedCopies& operator=(CountedCopies&&) = delete;
+    ~CountedCopies() = default;
 };
 
 using Number = std::expected<int, std::string>;
@@ -112,7 +112,7 @@ TEST(Try, LeavesAVariableAsItIs) {
 }
 
 TEST(Try, AReferenceRefersToTheVariableWithoutACopy) {
-    const std::expected<Counted, int> kept;
+    const std::expected<CountedCopies, int> kept;
     const auto copies = [&]() -> std::expected<int, int> {
         PARTITA_TRY_ASSIGN(const auto& seen, kept);
         return seen.copies;
@@ -121,7 +121,7 @@ TEST(Try, AReferenceRefersToTheVariableWithoutACopy) {
 }
 
 TEST(Try, MovesTheErrorOfATemporaryAndCopiesThatOfAVariable) {
-    using Failing = std::expected<int, Counted>;
+    using Failing = std::expected<int, CountedCopies>;
     const auto temporary = []() -> Failing {
         PARTITA_TRY(Failing(std::unexpect));
         return 1;
