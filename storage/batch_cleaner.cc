@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "protocol/assert.h"
 #include "protocol/record_batch_builder.h"
 #include "protocol/try.h"
 
@@ -174,12 +175,15 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch
         options.delete_horizon = horizon_of(settings_);
     }
     BatchBuilder builder(options);
+    std::int32_t records_copied = 0;
     const auto copied = for_each_record(batch, {}, [&](const RecordView& record) {
         if (stays(header, record)) {
+            ++records_copied;
             builder.append_copy(record.offset_delta, record);
         }
     });
     PARTITA_TRY(copied);
+    PARTITA_ASSERT(records_copied == outcome.records_kept, "both passes keep the same records");
     builder.build(out, header.last_offset_delta);
     outcome.fate = Fate::rewritten;
     return outcome;

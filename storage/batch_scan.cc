@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "protocol/assert.h"
 #include "protocol/crc32c.h"
 #include "protocol/try.h"
 
@@ -43,6 +44,7 @@ StorageResult<Bytes> BatchScan::window(std::size_t count) {
         buffer_size_ = read;
     }
     const auto skip = static_cast<std::size_t>(position_ - buffer_start_);
+    PARTITA_ASSERT(skip <= buffer_size_, "a batch is looked for within what was read");
     return Bytes(buffer_.data() + skip, std::min(wanted, buffer_size_ - skip));
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "protocol/assert.h"
 #include "protocol/try.h"
 #include "storage/partition_log_state.h"
 
@@ -97,6 +98,7 @@ StorageResult<void> CheckpointFiles::write_contents(const Contents& contents, co
     points.reserve(contents.logs.size());
     for (const auto& log : contents.logs) {
         recovery_points[name_of(*log)] = points.emplace_back(log->checkpointed_end());
+        PARTITA_ASSERT(points.back() <= log->log_end_offset(), "no start is told to trust more than there is");
         if (log->log_start_offset() > Offset{0}) {
             log_starts[name_of(*log)] = log->log_start_offset();
         }

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "protocol/assert.h"
+
 namespace partita {
 namespace {
 
@@ -65,7 +67,10 @@ std::optional<std::vector<std::vector<std::string_view>>> parse_checkpoint_lines
 
 std::string to_text(const OffsetCheckpoint& checkpoint) {
     std::string text = "0\n" + std::to_string(checkpoint.size()) + "\n";
+    PARTITA_ASSERT(checkpoint.size() <= kMaximumCheckpointLines, "parse_offset_checkpoint takes as many lines");
     for (const auto& [partition, offset] : checkpoint) {
+        PARTITA_ASSERT(!partition.first.empty() && partition.second >= 0 && offset >= Offset{0},
+                       "parse_offset_checkpoint takes no other line");
         text += partition.first + " " + std::to_string(partition.second) + " " + std::to_string(offset.value) + "\n";
     }
     return text;

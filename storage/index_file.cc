@@ -25,7 +25,7 @@ thread_local LastFound last_found;
 
 IndexFile::IndexFile(OpenFiles& open_files, std::string path, std::size_t entry_bytes)
     : open_files_(open_files), path_(std::move(path)), entry_bytes_(entry_bytes) {
-    PARTITA_ASSERT(entry_bytes_ <= kMaximumEntryBytes, "entries are 8, 12 or 34 bytes");
+    PARTITA_ASSERT(entry_bytes_ > 0 && entry_bytes_ <= kMaximumEntryBytes, "entries are 8, 12 or 34 bytes");
 }
 
 StorageResult<std::shared_ptr<File>> IndexFile::file(bool create) const {
@@ -101,6 +101,7 @@ StorageResult<std::vector<std::byte>> IndexFile::read_range(std::size_t first, s
 }
 
 StorageResult<void> IndexFile::read_into(std::size_t first, MutableBytes bytes) const {
+    PARTITA_ASSERT(bytes.size() % entry_bytes_ == 0, "entries are read whole");
     const std::size_t n = bytes.size() / entry_bytes_;
     std::size_t from_file = 0;
     {
@@ -169,6 +170,7 @@ StorageResult<std::optional<std::size_t>> IndexFile::find_last(const std::functi
     if (!is_read) {
         PARTITA_TRY(read_into(low, MutableBytes(block, (high - low) * entry_bytes_)));
     }
+    PARTITA_ASSERT(low <= high && high - low <= kBlockEntries, "a search ends with one block");
     std::optional<std::size_t> found;
     for (std::size_t i = low; i < high; ++i) {
         const std::byte* candidate = block + (i - low) * entry_bytes_;
@@ -201,6 +203,7 @@ StorageResult<void> IndexFile::write_pending() {
     PARTITA_TRY(opened->write_at(position, std::span(&piece, 1)));
     const MutexLock lock(mutex_);
     PARTITA_ASSERT(pending_.size() == bytes.size(), "there is one appender");
+    PARTITA_ASSERT(persisted_ * entry_bytes_ == position, "entries were written where those of the file end");
     persisted_ += bytes.size() / entry_bytes_;
     pending_.clear();
     return {};

@@ -43,6 +43,7 @@ std::size_t KeyOffsets::place_of(const Slot& wanted) const {
 
 void KeyOffsets::grow() {
     std::vector<Slot> old(std::min(slots_.size() * 2, most_slots_));
+    PARTITA_ASSERT(old.size() > slots_.size(), "the table grows while it may");
     old.swap(slots_);
     for (const Slot& slot : old) {
         if (slot.offset >= 0) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "protocol/assert.h"
 #include "protocol/try.h"
 #include "storage/keyed_log_reader.h"
 #include "storage/last_values.h"
@@ -49,11 +50,13 @@ class Folder {
         // First the log, then the store: so the store is never ahead after a power cut.
         PARTITA_TRY_ASSIGN(const auto synced, log.sync());
         const Offset to = std::min(synced, log.last_stable_offset());
+        PARTITA_ASSERT(from < to, "neither the log's durable end nor its last stable offset goes back");
         KeyedLogReader reader(log, from, to, options_);
         held_.push_back({keyed_log_name(log), {}, from, false});
         while (true) {
             PARTITA_TRY_ASSIGN(const auto more, reader.next_batch([&](const KeyedRecord& record) { return hold(record); }));
             HeldLog& held = held_.back();
+            PARTITA_ASSERT(reader.position() >= held.folded_until, "a fold goes forward");
             // Batches that only had markers or aborted records move the position too.
             held.has_news = held.has_news || reader.position() > held.folded_until;
             held.folded_until = reader.position();

@@ -1,9 +1,12 @@
 #include "storage/last_values.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <string_view>
+
+#include "protocol/assert.h"
 
 namespace partita {
 namespace {
@@ -34,6 +37,7 @@ std::size_t LastValues::slot_of(std::size_t hash, Bytes key) const {
 
 void LastValues::grow() {
     slots_.assign(std::max(kFewestSlots, 2 * slots_.size()), 0);
+    PARTITA_ASSERT(std::has_single_bit(slots_.size()), "a slot is found by a mask");
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t index = 0; index < entries_.size(); ++index) {
         std::size_t slot = entries_[index].hash & mask;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iterator>
 
+#include "protocol/assert.h"
 #include "storage/checkpoint_text.h"
 
 namespace partita {
@@ -68,7 +69,11 @@ bool LeaderEpochs::truncate_from_start(Offset start) {
 
 std::string LeaderEpochs::to_text() const {
     std::string text = "0\n" + std::to_string(entries_.size()) + "\n";
+    EpochStart previous{kNoLeaderEpoch, kNoOffset};
     for (const EpochStart& entry : entries_) {
+        PARTITA_ASSERT(entry.leader_epoch > previous.leader_epoch && entry.start_offset > previous.start_offset,
+                       "epochs ascend with their offsets: parse takes no others");
+        previous = entry;
         text += std::to_string(entry.leader_epoch.value) + " " + std::to_string(entry.start_offset.value) + "\n";
     }
     return text;

@@ -185,6 +185,8 @@ StorageResult<CleaningReport> LogCleaning::run() {
             next += static_cast<std::ptrdiff_t>(length);
             PARTITA_TRY(clean_group(group, cleaner));
         }
+        PARTITA_ASSERT(next == sources_.end(), "every segment is in one group");
+        PARTITA_ASSERT(covered_until_ >= range_.first_dirty, "what is clean stays clean");
         const MutexLock lock(state_.core.append_mutex);
         const MutexLock view(state_.core.view_mutex);
         state_.shown.first_dirty_offset = covered_until_;
@@ -383,6 +385,9 @@ StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& clean
             if (buffer.size() > start) {
                 const auto header = parse_batch_header(Bytes(buffer).subspan(start));
                 PARTITA_ASSERT(header.has_value(), "what was just built can be parsed");
+                PARTITA_ASSERT(header->base_offset == step->batch.header.base_offset &&
+                                   header->last_offset() == step->batch.header.last_offset(),
+                               "a cleaned batch keeps its offsets");
                 cleaned.note_batch(*header, written_bytes + start, *config_);
                 cleaned.publish_size(written_bytes + buffer.size());
             }
@@ -506,6 +511,7 @@ StorageResult<void> LogCleaning::to_final(Group& group) {
         auto& segments = state_.shown.segments;
         const auto first = std::ranges::find(segments, group.sources.front().segment);
         PARTITA_ASSERT(first != segments.end(), "nobody removes segments during a cleaning");
+        PARTITA_ASSERT(segments.end() - first > std::ssize(group.sources), "the active segment is not replaced");
         *first = group.cleaned;
         segments.erase(first + 1, first + static_cast<std::ptrdiff_t>(group.sources.size()));
     }

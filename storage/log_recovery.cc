@@ -565,6 +565,8 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     state_->bytes_since_checkpoint = report_.scanned_bytes;
     state_->markers_end = log_.log_end_offset().value;
     state_->recovery_point_on_file = hints_.recovery_point;
+    PARTITA_ASSERT(log_.log_start_offset() <= log_.log_end_offset(), "a log begins at or before its end");
+    PARTITA_ASSERT(log_.recovery_point() <= log_.log_end_offset(), "nothing behind the log's end is trusted");
     report_.log_start_offset = start;
     report_.log_end_offset = log_.log_end_offset();
     report_.producers = state_->producers.size();
@@ -589,6 +591,8 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
         PARTITA_TRY(appender.roll(hints_.now));
     }
     appender.publish_last_stable_offset();
+    const auto in_order = [](const auto& one, const auto& next) { return one->base_offset() < next->base_offset(); };
+    PARTITA_ASSERT(std::ranges::is_sorted(state_->shown.segments, in_order), "readers look for a segment by its base offset");
     const MutexLock view(log_.view_mutex);
     log_.state.store(state_.release());
     return {};

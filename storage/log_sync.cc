@@ -43,6 +43,7 @@ StorageResult<void> LogSync::choose() {
     }
     end_ = state_.core.log_end_offset();
     vouched_end_ = end_;
+    PARTITA_ASSERT(state_.core.recovery_point() <= end_, "no more is durable than is written");
     if (state_.shown_for_appender().segments.empty()) {
         return {};
     }
@@ -78,6 +79,7 @@ void LogSync::choose_segments() {
         --first;
     }
     const std::size_t end = has_unsynced_data ? segments.size() : last_sealed;
+    PARTITA_ASSERT(first <= end, "segments are synced from the oldest that needs it on");
     unsynced_.assign(segments.begin() + static_cast<std::ptrdiff_t>(first), segments.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
@@ -272,6 +274,7 @@ StorageResult<void> LogSync::sync_names() {
 
 StorageResult<Offset> LogSync::conclude() {
     const MutexLock lock(state_.core.append_mutex);
+    PARTITA_ASSERT(vouched_end_ <= end_ && end_ <= state_.core.log_end_offset(), "a log does not shrink while it is synced");
     if (state_.core.recovery_point() < vouched_end_) {
         state_.core.recovered.store(vouched_end_.value, std::memory_order_release);
     }

@@ -21,12 +21,14 @@ OpenFiles::OpenFiles(FileSystem& file_system, std::size_t limit) : file_system_(
 OpenFiles::~OpenFiles() { PARTITA_ASSERT(open_count_ == 0, "every file slot is destroyed before the pool"); }
 
 void OpenFiles::unlink_locked(FileSlot& slot) {
+    PARTITA_ASSERT(slot.previous_ != nullptr && slot.next_ != nullptr, "an open file is in the list");
     slot.previous_->next_ = slot.next_;
     slot.next_->previous_ = slot.previous_;
     slot.previous_ = slot.next_ = nullptr;
 }
 
 void OpenFiles::push_front_locked(FileSlot& slot) {
+    PARTITA_ASSERT(slot.previous_ == nullptr && slot.next_ == nullptr, "a file is in the list once");
     slot.next_ = recency_.next_;
     slot.previous_ = &recency_;
     recency_.next_->previous_ = &slot;
@@ -62,6 +64,7 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
         evicted = std::exchange(oldest.file_, nullptr);
         --open_count_;
     }
+    PARTITA_ASSERT(open_count_ <= limit_, "open files are bounded");
     return opened;
 }
 

@@ -107,6 +107,8 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
     }
     PARTITA_ASSERT(context.leader_epoch >= state.last_staged_epoch, "leader epochs never go back");
 
+    PARTITA_ASSERT(state.next_offset >= log_end_offset(), "what is staged follows what is written");
+
     header->base_offset = state.next_offset;
     header->partition_leader_epoch = context.leader_epoch;
     StagedBatch staged;
@@ -142,6 +144,7 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
         }
     }
     patch_base_offset_and_epoch(batch, header->base_offset, context.leader_epoch);
+    PARTITA_ASSERT(base_offset_of(batch) == header->base_offset, "the bytes carry the offset that the batch is staged at");
     state.last_staged_epoch = context.leader_epoch;
     state.next_offset = header->next_offset();
     if (state.group == nullptr) {

@@ -71,6 +71,7 @@ std::size_t LogAppender::choose_run(std::size_t first) const {
 }
 
 StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count, WriteBreadth breadth) {
+    PARTITA_ASSERT(count > 0 && first + count <= state_.staged.size(), "a run is made of staged batches");
     Segment& active = state_.shown_for_appender().active();
     PARTITA_TRY_ASSIGN(auto file, active.file(true));
 
@@ -81,7 +82,9 @@ StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count,
     }
     const std::span<Bytes> pieces = many.empty() ? std::span<Bytes>(few).first(count) : std::span<Bytes>(many);
     for (std::size_t i = 0; i < count; ++i) {
-        pieces[i] = state_.staged[first + i].bytes;
+        const StagedBatch& batch = state_.staged[first + i];
+        PARTITA_ASSERT(base_offset_of(batch.bytes) == batch.header.base_offset, "nobody writes to a batch that is staged");
+        pieces[i] = batch.bytes;
     }
     const std::uint64_t position = active.size_bytes();
     auto written = active.write(*file, pieces, breadth, config_);
@@ -105,9 +108,13 @@ void LogAppender::cut_tail(File& file) {
 
 void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_t position) {
     Segment& active = state_.shown_for_appender().active();
+    PARTITA_ASSERT(position == active.size_bytes(), "a run begins where the published one ends");
+    Offset end = state_.core.log_end_offset();
     const MutexLock view(state_.core.view_mutex);
     for (std::size_t i = first; i < first + count; ++i) {
         const StagedBatch& batch = state_.staged[i];
+        PARTITA_ASSERT(batch.header.base_offset == end, "offsets are published without a hole");
+        end = batch.header.next_offset();
         active.note_batch(batch.header, position, config_);
         active.set_last_append(batch.now);
         state_.shown.tail.push({.base_offset = batch.header.base_offset,
@@ -131,7 +138,7 @@ void LogAppender::publish_run(std::size_t first, std::size_t count, std::uint64_
         state_.bytes_since_checkpoint.load(std::memory_order_relaxed) + (position - active.size_bytes()),
         std::memory_order_relaxed);
     active.publish_size(position);
-    state_.core.log_end.store(state_.staged[first + count - 1].header.next_offset().value, std::memory_order_release);
+    state_.core.log_end.store(end.value, std::memory_order_release);
 }
 
 void LogAppender::begin_epoch(const StagedBatch& batch) {
@@ -147,6 +154,7 @@ void LogAppender::publish_last_stable_offset() {
     state_.assert_appender();
     PARTITA_ASSERT(state_.staged.empty(), "the last stable offset follows from what is written");
     const Offset end = state_.core.log_end_offset();
+    PARTITA_ASSERT(state_.core.log_start_offset() <= end, "a log begins at or before its end");
     // A transaction may have begun below what is left of the log.
     const Offset begin = std::max(state_.producers.first_open_transaction().value_or(end), state_.core.log_start_offset());
     const Offset stable = std::min(begin, end);
@@ -156,10 +164,12 @@ void LogAppender::publish_last_stable_offset() {
 void LogAppender::raise_last_stable_offset() {
     state_.assert_appender();
     const Offset stable = std::max(state_.core.last_stable_offset(), state_.core.log_start_offset());
+    PARTITA_ASSERT(stable <= state_.core.log_end_offset(), "nothing is stable behind the log's end");
     state_.core.last_stable.store(stable.value, std::memory_order_release);
 }
 
 void LogAppender::finish(std::size_t first, AppendError error) {
+    PARTITA_ASSERT(first <= state_.staged.size(), "no more was written than was staged");
     for (std::size_t i = state_.staged.size(); i-- > first;) {
         const StagedBatch& batch = state_.staged[i];
         if (batch.undo >= 0) {

@@ -51,6 +51,7 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
             removed.push_back(state.shown.segments.front());
             state.shown.segments.erase(state.shown.segments.begin());
         }
+        PARTITA_ASSERT(!state.shown.segments.empty(), "the active segment is never removed");
         if (state.shown.epochs.truncate_from_start(offset)) {
             state.epochs_unwritten = true;
         }
@@ -87,6 +88,7 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
         while (count > 0 && summaries[count - 1].end_offset > keep_from) {
             --count;
         }
+        PARTITA_ASSERT(count <= list.size(), "no more segments are removed than there are");
         summaries.resize(count);
         if (count == 0) {
             return summaries;
@@ -100,6 +102,7 @@ StorageResult<std::vector<SegmentSummary>> PartitionLog::apply_retention(Timesta
         const auto keep = state->shown.segments.begin() + static_cast<std::ptrdiff_t>(count);
         removed.assign(state->shown.segments.begin(), keep);
         state->shown.segments.erase(state->shown.segments.begin(), keep);
+        PARTITA_ASSERT(!state->shown.segments.empty(), "one segment carries the log's end");
         const Offset start = std::max(log_start_offset(), state->shown.segments.front()->base_offset());
         core_.log_start.store(start.value, std::memory_order_release);
         if (state->shown.epochs.truncate_from_start(start)) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/assert.h"
+#include "protocol/big_endian.h"
 #include "protocol/mutex.h"
 #include "storage/aborted_transactions.h"
 #include "storage/leader_epochs.h"
@@ -17,6 +19,9 @@
 #include "storage/segment.h"
 
 namespace partita {
+
+/// The base offset that the bytes of a whole batch carry.
+[[nodiscard]] inline Offset base_offset_of(Bytes batch) { return {load_big_endian<std::int64_t>(batch.data())}; }
 
 /// Where the newest batches of the active segment lie, so that a fetch near the end of a log need not read to find its
 /// batch.
@@ -30,7 +35,15 @@ class TailPositions {
     };
 
     void clear() { count_ = 0; }
-    void push(const Entry& entry) { entries_[count_++ % kBatches] = entry; }
+    /// Batches lie one behind another, without a gap.
+    void push(const Entry& entry) {
+        if (count_ > 0) {
+            const Entry& last = entries_[(count_ - 1) % kBatches];
+            PARTITA_ASSERT(entry.base_offset > last.base_offset && entry.position == last.position + last.size_bytes,
+                           "a batch lies where the one before it ends");
+        }
+        entries_[count_++ % kBatches] = entry;
+    }
     /// The batch that holds `offset`, which must be below the log end. Empty when the batch is too old.
     [[nodiscard]] std::optional<Entry> find(Offset offset) const;
 

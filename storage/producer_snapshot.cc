@@ -1,5 +1,6 @@
 #include "storage/producer_snapshot.h"
 
+#include "protocol/assert.h"
 #include "protocol/big_endian.h"
 #include "protocol/crc32c.h"
 
@@ -19,6 +20,7 @@ std::vector<std::byte> encode_producer_snapshot(const std::vector<ProducerEntry>
     store_big_endian(bytes.data() + kCrcCoverageStart, static_cast<std::int32_t>(entries.size()));
     std::byte* at = bytes.data() + kHeaderBytes;
     for (const ProducerEntry& entry : entries) {
+        PARTITA_ASSERT(entry.batch_count <= ProducerEntry::kRetainedBatches, "a producer has a bounded number of batches");
         const ProducerBatch newest = entry.batch_count == 0 ? ProducerBatch{} : entry.batches[entry.batch_count - 1];
         store_big_endian(at, entry.producer_id.value);
         store_big_endian(at + 8, entry.producer_epoch.value);
@@ -30,6 +32,7 @@ std::vector<std::byte> encode_producer_snapshot(const std::vector<ProducerEntry>
         store_big_endian(at + 38, entry.current_transaction_start.value);
         at += kEntryBytes;
     }
+    PARTITA_ASSERT(at == bytes.data() + bytes.size(), "decode_producer_snapshot looks for as many bytes");
     store_big_endian(bytes.data() + 2, crc32c(Bytes(bytes).subspan(kCrcCoverageStart)));
     return bytes;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "protocol/assert.h"
 #include "protocol/big_endian.h"
 #include "protocol/try.h"
 #include "storage/append_refusal.h"
@@ -95,6 +96,7 @@ Sequence ProducerEntry::last_sequence() const { return batch_count == 0 ? Sequen
 Offset ProducerEntry::last_offset() const { return batch_count == 0 ? kNoOffset : batches[batch_count - 1].last_offset; }
 
 void ProducerEntry::add_batch(const ProducerBatch& batch) {
+    PARTITA_ASSERT(batch_count <= kRetainedBatches, "a producer's newest batches are retained, and no more");
     if (batch_count == kRetainedBatches) {
         std::ranges::copy(batches.begin() + 1, batches.end(), batches.begin());
         --batch_count;
@@ -270,6 +272,8 @@ std::expected<std::optional<TransactionVerification>, AppendError> ProducerState
     if (verifying_.size() > kMaximumProducers) {
         make_room_for_verifying(header.producer_id);
     }
+    PARTITA_ASSERT(verifying_.size() <= kMaximumProducers, "verifications are bounded");
+    PARTITA_ASSERT(verification != kNotVerified, "a verification has a number of its own");
     return verification;
 }
 

@@ -1,5 +1,7 @@
 #include "storage/retention.h"
 
+#include "protocol/assert.h"
+
 namespace partita {
 namespace {
 
@@ -31,6 +33,7 @@ std::size_t segments_to_delete(std::span<const SegmentSummary> segments, const L
         if (!below_start && !expired && !too_much) {
             break;
         }
+        PARTITA_ASSERT(kept_bytes >= segment.size_bytes, "a segment is counted before it is taken away");
         kept_bytes -= segment.size_bytes;
     }
     return count;

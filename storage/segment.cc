@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "protocol/assert.h"
 #include "protocol/try.h"
 
 namespace partita {
@@ -21,6 +22,7 @@ StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
         window_size_ = read;
     }
     const std::size_t skip = static_cast<std::size_t>(position_ - window_start_);
+    PARTITA_ASSERT(skip <= window_size_, "a header is looked for within what was read");
     const auto header = parse_batch_header(Bytes(window_.data() + skip, window_size_ - skip));
     if (!header) {
         return std::unexpected(
@@ -35,6 +37,7 @@ StorageResult<std::optional<PlacedBatch>> HeaderWalk::next() {
 }
 
 std::string segment_file_name(Offset base_offset, std::string_view extension) {
+    PARTITA_ASSERT(base_offset >= Offset{0}, "parse_segment_file_name takes no other back");
     constexpr std::size_t kDigits = 20;
     std::string digits = std::to_string(base_offset.value);
     std::string name(kDigits - std::min(kDigits, digits.size()), '0');
@@ -246,6 +249,7 @@ bool Segment::pad_window(File& file, std::uint64_t end, const LogConfig& config)
     const std::uint64_t from = std::max(written_end_, size_bytes());
     const std::uint64_t wanted = end + window_lead_bytes_ + kWindowPaddingBytes - 1;
     const std::uint64_t padded = std::min(wanted - wanted % kWindowPaddingBytes, limit);
+    PARTITA_ASSERT(padded >= end && padded <= window_->end(), "zeros lie under what is written, and within the window");
     if (!pad(file, from, padded)) {
         return false;
     }
@@ -291,6 +295,8 @@ void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
 bool Segment::pad(File& file, std::uint64_t from, std::uint64_t end) {
     static constexpr std::array<std::byte, 64 * 1024> kZeros{};
     std::array<Bytes, kPaddingBytes / kZeros.size()> pieces;
+    PARTITA_ASSERT(from >= size_bytes(), "zeros never replace what is published");
+    PARTITA_ASSERT(from >= end || end - from <= kPaddingBytes, "zeros are written in a bounded number of pieces");
     std::size_t count = 0;
     for (std::uint64_t at = from; at < end; at += pieces[count++].size()) {
         pieces[count] = Bytes(kZeros.data(), static_cast<std::size_t>(std::min<std::uint64_t>(end - at, kZeros.size())));
@@ -357,6 +363,7 @@ StorageResult<bool> Segment::write_aborted() {
 }
 
 void Segment::note_batch(const BatchHeader& header, std::uint64_t position, const LogConfig& config) {
+    PARTITA_ASSERT(header.base_offset >= base_offset_, "a batch lies in the segment that begins at or before it");
     if (!rolling_timestamp_) {
         rolling_timestamp_ = header.max_timestamp;
     }

@@ -54,6 +54,7 @@ void SnapshotEditor::add_topics(std::vector<TopicPointer> topics) {
 }
 
 void SnapshotEditor::insert_topic(TopicPointer topic) {
+    PARTITA_ASSERT(topic->partition_count >= 1, "a topic has a partition from its first moment on");
     draft_->partition_count_ += topic->partition_count;
     draft_->topics_.insert(std::move(topic));
 }
@@ -66,6 +67,7 @@ void SnapshotEditor::replace_topic(TopicPointer topic) {
 }
 
 void SnapshotEditor::erase_topic(const Topic& topic) {
+    PARTITA_ASSERT(draft_->partition_count_ >= topic.partition_count, "the partitions of a topic are counted");
     draft_->partition_count_ -= topic.partition_count;
     draft_->topics_.erase(topic);
 }

@@ -55,6 +55,8 @@ void CatalogCore::commit(const Effects& effects) {
         return;
     }
     PARTITA_ASSERT(effects.base_sequence == snapshot_->sequence(), "effects belong to the snapshot they were decided on");
+    PARTITA_ASSERT(effects.next != nullptr && effects.next->sequence() == snapshot_->sequence() + 1,
+                   "each change gives the catalog its next number");
     snapshot_ = effects.next;
 }
 

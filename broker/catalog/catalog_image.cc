@@ -112,8 +112,7 @@ std::expected<void, CatalogReplayError> CatalogImage::check_expansions(const Top
         if (epoch != expected_epoch) {
             return corrupt_image("expansion " + std::to_string(expected_epoch) + " of topic " + topic.name + " is missing");
         }
-        if (expansion.old_partition_count != count || expansion.new_partition_count <= count ||
-            expansion.log_end_offsets.size() > static_cast<std::size_t>(count)) {
+        if (!may_follow(count, expansion)) {
             return corrupt_image("expansion " + std::to_string(epoch) + " of topic " + topic.name +
                                  " does not follow the one before");
         }

@@ -351,7 +351,13 @@ std::expected<CatalogKey, CatalogReplayError> decode_key(Bytes bytes) {
     return std::unexpected(newer("catalog records of type " + std::to_string(type) + " are not known"));
 }
 
+bool may_follow(std::int32_t partition_count, const ExpansionEpoch& expansion) {
+    return expansion.old_partition_count == partition_count && expansion.new_partition_count > partition_count &&
+           std::cmp_less_equal(expansion.log_end_offsets.size(), partition_count);
+}
+
 CatalogRecord topic_record(const Topic& topic) {
+    PARTITA_ASSERT(has_partitions(topic), "decode_topic takes no topic without partitions");
     std::vector<CatalogConfigEntry> configs = config_entries(topic.configs);
     const CatalogTopicRecord record{.name = topic.name,
                                     .partition_count = topic.partition_count,
@@ -362,6 +368,7 @@ CatalogRecord topic_record(const Topic& topic) {
 }
 
 CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansion) {
+    PARTITA_ASSERT(expansion.epoch >= 1, "the first expansion of a topic is number 1");
     std::vector<std::int64_t> ends;
     ends.reserve(expansion.log_end_offsets.size());
     for (const Offset offset : expansion.log_end_offsets) {
@@ -399,6 +406,7 @@ CatalogRecord expansion_record(const TopicId& id, const ExpansionEpoch& expansio
 }
 
 CatalogRecord producer_switch_record(const TopicId& id, std::int32_t epoch, const ProducerSwitch& producer) {
+    PARTITA_ASSERT(producer.client_id.size() <= ExpansionCircumstances::kTextBytesMax, "a client's text was cut");
     const CatalogProducerSwitchRecord record{.time_ms = producer.time.value,
                                              .partition = producer.partition.value,
                                              .offset = producer.offset.value,
@@ -444,6 +452,7 @@ CatalogRecord delegation_token_record(const access::DelegationToken& token) {
 }
 
 CatalogRecord state_record(std::int64_t sequence, ProducerId next_producer_id) {
+    PARTITA_ASSERT(sequence >= 0 && next_producer_id >= ProducerId{0}, "decode_state takes no negative number");
     return {encode_key(StateKey{}),
             encode_value(CatalogStateRecord{.sequence = sequence, .next_producer_id = next_producer_id.value})};
 }
@@ -459,14 +468,13 @@ CatalogRecord identity_record(std::string_view cluster_id, const FeatureLevels& 
 std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes value) {
     Arena arena;
     PARTITA_TRY_ASSIGN(const auto record, decode_value<CatalogTopicRecord>(value, "topic", arena));
-    if (record.partition_count < 1) {
-        return std::unexpected(
-            corrupt("topic " + std::string(record.name) + " has " + std::to_string(record.partition_count) + " partitions"));
-    }
     Topic topic;
     topic.name = record.name;
     topic.id = key.id;
     topic.partition_count = record.partition_count;
+    if (!has_partitions(topic)) {
+        return std::unexpected(corrupt("topic " + topic.name + " has " + std::to_string(topic.partition_count) + " partitions"));
+    }
     topic.replication_factor = record.replication_factor;
     topic.internal = is_internal_topic(record.name);
     topic.created_time = TimestampMs{record.created_time_ms};

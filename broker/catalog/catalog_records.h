@@ -192,6 +192,12 @@ using CatalogKey =
 [[nodiscard]] CatalogRecord delegation_token_record(const access::DelegationToken& token);
 [[nodiscard]] inline CatalogRecord tombstone(const CatalogKey& key) { return {encode_key(key), std::nullopt}; }
 
+// What is true of every topic that is written, and is asked again when it is read back: a record that says otherwise is corrupt.
+
+[[nodiscard]] inline bool has_partitions(const Topic& topic) { return topic.partition_count >= 1; }
+/// Whether a topic of `partition_count` partitions can have grown like this.
+[[nodiscard]] bool may_follow(std::int32_t partition_count, const ExpansionEpoch& expansion);
+
 /// The topic without its expansions.
 [[nodiscard]] std::expected<Topic, CatalogReplayError> decode_topic(const TopicKey& key, Bytes value);
 /// The expansion without the producers' switches.

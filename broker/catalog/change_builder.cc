@@ -21,6 +21,7 @@ SnapshotEditor& ChangeBuilder::editor() {
 }
 
 void ChangeBuilder::create_topic(Topic topic) {
+    PARTITA_ASSERT(topic.expansions.empty(), "a new topic has not grown");
     effects_.records.push_back(topic_record(topic));
     auto after = std::make_shared<const Topic>(std::move(topic));
     editor().insert_topic(after);
@@ -42,6 +43,10 @@ void ChangeBuilder::delete_topic(const TopicPointer& topic) {
 
 void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after) {
     PARTITA_ASSERT(after.expansions.size() == before->expansions.size() + 1, "every expansion leaves an entry");
+    const ExpansionEpoch& expansion = *after.expansions.back();
+    PARTITA_ASSERT(std::cmp_equal(expansion.epoch, after.expansions.size()), "epochs are dense: a replay takes no gap");
+    PARTITA_ASSERT(may_follow(before->partition_count, expansion) && expansion.new_partition_count == after.partition_count,
+                   "an expansion leads from the old count to the new one: a replay takes no other");
     effects_.records.push_back(topic_record(after));
     effects_.records.push_back(expansion_record(after.id, *after.expansions.back()));
     auto shared = std::make_shared<const Topic>(std::move(after));
@@ -50,6 +55,7 @@ void ChangeBuilder::expand_topic(const TopicPointer& before, Topic after) {
 }
 
 void ChangeBuilder::publish_annotation(const TopicPointer& before, Topic after) {
+    PARTITA_ASSERT(after.partition_count == before->partition_count, "a note changes no partition");
     auto shared = std::make_shared<const Topic>(std::move(after));
     editor().replace_topic(shared);
     effects_.changes.push_back({.kind = CatalogChange::Kind::expansion_annotated, .before = before, .after = std::move(shared)});
@@ -64,6 +70,7 @@ void ChangeBuilder::record_switches(const TopicPointer& before, Topic after, std
 }
 
 void ChangeBuilder::annotate_expansion(const TopicPointer& before, Topic after, std::int32_t epoch) {
+    PARTITA_ASSERT(epoch >= 1 && std::cmp_less_equal(epoch, after.expansions.size()), "only what happened is annotated");
     effects_.records.push_back(expansion_record(after.id, *after.expansions[static_cast<std::size_t>(epoch) - 1]));
     publish_annotation(before, std::move(after));
 }

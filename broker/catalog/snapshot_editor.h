@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "broker/catalog/catalog.h"
 #include "broker/catalog/catalog_commands.h"
+#include "protocol/assert.h"
 
 namespace partita::catalog {
 
@@ -32,11 +34,21 @@ class SnapshotEditor {
     }
     /// Ascending by id.
     void set_delegation_tokens(CatalogSnapshot::DelegationTokens tokens) {
+        const auto id_of = [](const access::DelegationTokenPointer& token) -> const std::string& { return token->id; };
+        PARTITA_ASSERT(std::ranges::is_sorted(tokens, {}, id_of), "a token is looked for by its id");
         draft_->delegation_tokens_ = std::make_shared<const CatalogSnapshot::DelegationTokens>(std::move(tokens));
     }
-    void set_next_producer_id(ProducerId id) { draft_->next_producer_id_ = id; }
+    /// Never goes back: an id is given out once.
+    void set_next_producer_id(ProducerId id) {
+        PARTITA_ASSERT(id >= draft_->next_producer_id_, "a producer id is given out once");
+        draft_->next_producer_id_ = id;
+    }
     void set_identity(std::string cluster_id, FeatureLevels features);
-    void set_sequence(std::int64_t sequence) { draft_->sequence_ = sequence; }
+    /// Never goes back.
+    void set_sequence(std::int64_t sequence) {
+        PARTITA_ASSERT(sequence >= draft_->sequence_, "later snapshots have higher numbers");
+        draft_->sequence_ = sequence;
+    }
 
     [[nodiscard]] CatalogPointer finish() { return std::move(draft_); }
 

@@ -1,6 +1,7 @@
 #include "broker/catalog/topic_index.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <string>
 #include <utility>
@@ -53,6 +54,7 @@ void TopicIndex::Hash::insert(std::size_t hash, TopicPointer topic) {
     if (size_ >= directory_.size() * kBucketLoad) {
         grow();
     }
+    PARTITA_ASSERT(std::has_single_bit(directory_.size()), "a bucket is found by a mask");
     auto& slot = directory_[hash & (directory_.size() - 1)];
     auto changed = std::make_shared<Bucket>();
     changed->reserve((slot ? slot->size() : 0) + 1);

@@ -4,6 +4,7 @@
 #include <expected>
 #include <optional>
 
+#include "protocol/assert.h"
 #include "protocol/byte_buffer.h"
 #include "protocol/codec.h"
 #include "protocol/cursor.h"
@@ -26,6 +27,7 @@ inline constexpr std::int16_t kKeyVersion = 0;
 template <class Message>
 [[nodiscard]] std::expected<void, EncodeError> append(std::int16_t prefix, const Message& message, std::int16_t version,
                                                       ByteBuffer& buffer) {
+    PARTITA_ASSERT(prefix >= 0, "types and versions of records are not negative");
     buffer.append_big_endian(prefix);
     PARTITA_TRY(encode(message, version, buffer));
     return {};
@@ -34,6 +36,7 @@ template <class Message>
 /// Encodes a key and, behind it, a value. Both are cut out at the end, because the buffer may move while it grows.
 template <class Key>
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
+    PARTITA_ASSERT(buffer.size() == 0, "the key is all that the buffer holds");
     PARTITA_TRY(append(type, key, kKeyVersion, buffer));
     return EncodedRecord{buffer.bytes(), std::nullopt};
 }
@@ -41,6 +44,7 @@ template <class Key>
 template <class Key, class Value>
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> entry(std::int16_t type, const Key& key, std::int16_t version,
                                                               const Value& value, ByteBuffer& buffer) {
+    PARTITA_ASSERT(buffer.size() == 0, "key and value are all that the buffer holds");
     PARTITA_TRY(append(type, key, kKeyVersion, buffer));
     const std::size_t key_size = buffer.size();
     PARTITA_TRY(append(version, value, version, buffer));

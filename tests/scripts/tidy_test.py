@@ -299,8 +299,18 @@ class Tidy(unittest.TestCase):
         self.assert_clean({"storage/a.h": "// What it is.\n#pragma once\nint x;\n"})
 
     def test_a_long_file_needs_a_reason(self):
-        self.assert_clean({"storage/a.cc": "int x;\n" * 800})
-        self.assert_complaint({"storage/a.cc": "int x;\n" * 801}, "storage/a.cc:801: ", "801 lines")
+        self.assert_clean({"protocol/a.cc": "int x;\n" * 800})
+        self.assert_complaint({"protocol/a.cc": "int x;\n" * 801}, "protocol/a.cc:801: ", "801 lines")
+
+    def test_a_room_that_writes_what_is_read_back_asserts_at_least_once_in_300_lines(self):
+        asserted = 'PARTITA_ASSERT(x, "a fact");\n'
+        self.assert_clean({"storage/a.cc": "int x;\n" * 299})
+        self.assert_complaint({"storage/a.cc": "int x;\n" * 200, "storage/a.h": HEADER + "int x;\n" * 99}, "storage:1: ",
+                              "0 assertions in 300 lines")
+        self.assert_clean({"storage/a.cc": "int x;\n" * 298 + asserted, "storage/b.cc": "int x;\n" * 300})
+        self.assert_complaint({"storage/a.cc": "int x;\n" * 299 + asserted, "storage/b.cc": "int x;\n" * 300}, "storage:1: ",
+                              "1 assertions in 600 lines")
+        self.assert_complaint({"broker/groups/a.cc": "int x;\n" * 299 + "// " + asserted}, "broker/groups:1: ")
 
     def test_data_may_be_long(self):
         self.assert_clean({"tests/golden/a.hex": "00\n" * 2000})

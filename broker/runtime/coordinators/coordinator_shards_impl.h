@@ -210,7 +210,8 @@ template <coordination::CoordinatorCore Core>
 void CoordinatorShards<Core>::set_state(Shard& shard, State state) {
     const int change = (state == State::rebuilding ? 1 : 0) - (shard.state == State::rebuilding ? 1 : 0);
     shard.state = state;
-    rebuilding_.fetch_add(change, std::memory_order_acq_rel);
+    const auto before = rebuilding_.fetch_add(change, std::memory_order_acq_rel);
+    PARTITA_ASSERT(before + change >= 0, "a shard is rebuilt before it is counted as done");
 }
 
 template <coordination::CoordinatorCore Core>
@@ -348,6 +349,7 @@ bool CoordinatorShards<Core>::persist(Shard& shard, Turn* turn, Now now) {
     if (shard.state != State::serving) {
         return false;
     }
+    PARTITA_ASSERT(!shard.effects.records.empty(), "a batch holds a record");
     memory.batch.clear();
     BatchOptions options;
     if (shard.effects.transaction) {
@@ -363,6 +365,8 @@ bool CoordinatorShards<Core>::persist(Shard& shard, Turn* turn, Now now) {
             return false;
         }
     }
+    PARTITA_ASSERT(std::cmp_equal(memory.builder.record_count(), shard.effects.records.size()),
+                   "each record of a core is one of the log: all of them are kept together");
     memory.builder.build(memory.batch);
     const auto appended = shard.partition->log->append(memory.batch, append_context(shard, now));
     if (!appended) {
