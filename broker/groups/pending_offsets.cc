@@ -3,7 +3,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/assert.h"
+
 namespace partita::groups {
+namespace {
+
+template <class Transactions>
+auto& known(Transactions& transactions, ProducerId producer_id) {
+    const auto found = transactions.find(producer_id);
+    PARTITA_ASSERT(found != transactions.end(), "a producer of a group has a transaction");
+    return found->second;
+}
+
+}  // namespace
 
 void PendingOffsets::add(const PendingOffsetRecord& record) {
     const OffsetCommitRecord& offset = record.offset;
@@ -28,7 +40,7 @@ void PendingOffsets::for_each_at(std::string_view group_id, std::string_view top
     // The change may take the last one of a producer away.
     const std::vector<ProducerId> ids(producers->second.begin(), producers->second.end());
     for (const ProducerId id : ids) {
-        Transaction& transaction = transactions_.find(id)->second;
+        Transaction& transaction = known(transactions_, id);
         if (const auto found = transaction.find(place); found != transaction.end()) {
             change(id, transaction, found);
         }
@@ -56,6 +68,7 @@ void PendingOffsets::remove(std::string_view group_id, std::string_view topic, P
 
 void PendingOffsets::forget(const std::string& group_id, ProducerId producer_id) {
     const auto producers = producers_of_.find(group_id);
+    PARTITA_ASSERT(producers != producers_of_.end(), "a group with pending offsets has producers");
     producers->second.erase(producer_id);
     if (producers->second.empty()) {
         producers_of_.erase(producers);
@@ -87,14 +100,14 @@ bool PendingOffsets::has(std::string_view group_id, std::string_view topic, Part
         return false;
     }
     const Place place{std::string(group_id), std::string(topic), partition};
-    return std::ranges::any_of(producers->second, [&](ProducerId id) { return transactions_.find(id)->second.contains(place); });
+    return std::ranges::any_of(producers->second, [&](ProducerId id) { return known(transactions_, id).contains(place); });
 }
 
 std::vector<PendingOffsets::Place> PendingOffsets::places_of(std::string_view group_id) const {
     std::set<Place> places;
     if (const auto producers = producers_of_.find(group_id); producers != producers_of_.end()) {
         for (const ProducerId id : producers->second) {
-            const Transaction& transaction = transactions_.find(id)->second;
+            const Transaction& transaction = known(transactions_, id);
             for (auto next = transaction.lower_bound({std::string(group_id), {}, {-1}});
                  next != transaction.end() && next->first.group_id == group_id; ++next) {
                 places.insert(next->first);

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "broker/groups/record_types.h"
+#include "protocol/assert.h"
 #include "protocol/big_endian.h"
 #include "protocol/varint.h"
 
@@ -40,6 +41,8 @@ class FieldWriter {
         return integer(static_cast<std::int16_t>(text.size())).raw(text.data(), text.size());
     }
 
+    [[nodiscard]] const std::byte* end() const { return at_; }
+
   private:
     std::byte* at_;
 };
@@ -60,11 +63,13 @@ void write_in_place(const OffsetCommitRecord& record, TimestampMs timestamp, Bat
 
     const bool has_topic_id = !record.topic_id.is_zero();
     const std::uint64_t metadata_length = record.metadata.size() + 1;
-    const BatchBuilder::Places places =
-        batch.append_in_place(timestamp, kKeyBytes + record.group_id.size() + record.topic.size(),
-                              kValueBytes + unsigned_varlong_size(metadata_length) + record.metadata.size() +
-                                  (has_topic_id ? kTopicIdTagBytes : kNoTagsBytes));
-    FieldWriter(places.key).integer(kOffsetCommitType).text(record.group_id).text(record.topic).integer(record.partition.value);
+    const std::size_t key_bytes = kKeyBytes + record.group_id.size() + record.topic.size();
+    const std::size_t value_bytes = kValueBytes + unsigned_varlong_size(metadata_length) + record.metadata.size() +
+                                    (has_topic_id ? kTopicIdTagBytes : kNoTagsBytes);
+    const BatchBuilder::Places places = batch.append_in_place(timestamp, key_bytes, value_bytes);
+    FieldWriter key(places.key);
+    key.integer(kOffsetCommitType).text(record.group_id).text(record.topic).integer(record.partition.value);
+    PARTITA_ASSERT(key.end() == places.key + key_bytes, "the key fills the room that was asked for");
     FieldWriter value(places.value);
     value.integer(kOffsetCommitVersion)
         .integer(record.offset.value)
@@ -77,6 +82,7 @@ void write_in_place(const OffsetCommitRecord& record, TimestampMs timestamp, Bat
     } else {
         value.varint(0);
     }
+    PARTITA_ASSERT(value.end() == places.value + value_bytes, "the value fills the room that was asked for");
 }
 
 }  // namespace

@@ -70,6 +70,7 @@ class TimerQueue {
 
     /// (Re)schedules `timer`.
     void schedule(Timer& timer, Instant deadline) {
+        PARTITA_ASSERT(timer.queue_ == nullptr || timer.queue_ == this, "a timer is in one queue");
         timer.deadline_ = deadline;
         timer.order_ = next_order_++;
         if (timer.queue_ == nullptr) {
@@ -84,6 +85,7 @@ class TimerQueue {
     void cancel(Timer& timer) {
         PARTITA_ASSERT(timer.queue_ == this, "a timer is cancelled in the queue that holds it");
         const std::size_t hole = timer.index_;
+        PARTITA_ASSERT(hole < heap_.size() && heap_[hole] == &timer, "a timer knows its place");
         Timer* last = heap_.back();
         heap_.pop_back();
         timer.queue_ = nullptr;

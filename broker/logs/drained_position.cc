@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "broker/logs/aborted_transactions.h"
+#include "protocol/assert.h"
 #include "protocol/record_batch.h"
 #include "storage/log_markers.h"
 
@@ -97,6 +98,7 @@ Offset DrainedPositions::first_deliverable(PartitionLog& log, Offset from) {
     }
     std::size_t scanned = 0;
     const Offset result = scan_for_deliverable(log, from, true, scanned);
+    PARTITA_ASSERT(result >= from, "what is drained does not go back");
     bytes_read_ += std::max(scanned, kLookBytes);
     known.insert_or_assign(from, result);
     return result;

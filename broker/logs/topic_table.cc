@@ -1,5 +1,7 @@
 #include "broker/logs/topic_table.h"
 
+#include "protocol/assert.h"
+
 namespace partita::runtime {
 
 std::shared_ptr<const TopicState> TopicTable::share(const TopicId& id) const {
@@ -12,6 +14,7 @@ std::shared_ptr<const TopicState> TopicTable::share(const TopicId& id) const {
 }
 
 void TopicTable::put(std::shared_ptr<const TopicState> state) {
+    PARTITA_ASSERT(state != nullptr && state->topic != nullptr, "a state is of a topic");
     std::shared_ptr<const Shard>& shard = shards_[shard_of(state->topic->id)];
     auto changed = shard ? std::make_shared<Shard>(*shard) : std::make_shared<Shard>();
     const TopicId id = state->topic->id;
