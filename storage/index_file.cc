@@ -125,7 +125,7 @@ StorageResult<void> IndexFile::read_into(std::size_t first, MutableBytes bytes) 
     return {};
 }
 
-StorageResult<std::optional<std::size_t>> IndexFile::find_last(const std::function<bool(const std::byte*)>& belongs,
+StorageResult<std::optional<std::size_t>> IndexFile::find_last(FunctionRef<bool(const std::byte*)> belongs,
                                                                MutableBytes destination) const {
     std::size_t low = 0;   // Entries below it belong.
     std::size_t high = 0;  // Entries from it on do not.

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "protocol/function_ref.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "storage/open_files.h"
@@ -44,7 +44,7 @@ class IndexFile {
 
     /// Finds the last entry for which `belongs` is true, copies it to `destination` and returns its index. All entries
     /// that belong must come before those that do not. Reads O(log n) times.
-    [[nodiscard]] StorageResult<std::optional<std::size_t>> find_last(const std::function<bool(const std::byte*)>& belongs,
+    [[nodiscard]] StorageResult<std::optional<std::size_t>> find_last(FunctionRef<bool(const std::byte*)> belongs,
                                                                       MutableBytes destination) const;
 
     /// After an error the entries stay pending and readable.

@@ -111,8 +111,8 @@ class Folder {
 
 }  // namespace
 
-StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, MetadataStore& store,
-                                                  const KeyedRecordVisitor& visitor, const KeyedLogOptions& options) {
+StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, MetadataStore& store, KeyedRecordVisitor visitor,
+                                                  const KeyedLogOptions& options) {
     KeyedReplayReport report;
     PARTITA_TRY_ASSIGN(auto from, tail_start(log, store, options));
     const Offset end = log.log_end_offset();

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "protocol/function_ref.h"
 #include "protocol/types.h"
 #include "storage/keyed_log_name.h"
 #include "storage/metadata_store.h"
@@ -60,15 +60,14 @@ struct KeyedReplayReport {
 };
 
 /// A visitor returns an error to stop; that error becomes the result.
-using KeyedRecordVisitor = std::function<StorageResult<void>(const KeyedRecord& record)>;
+using KeyedRecordVisitor = FunctionRef<StorageResult<void>(const KeyedRecord& record)>;
 
 /// Reads one keyed log at a start: first every key of its checkpoint, then the log from there to its end, in its order.
 /// Leaves out control batches and records of aborted transactions. Errors: `corrupt` when a batch of the tail fails its
 /// checksum, or when records are missing in between (see `accept_missing_history`), and those of log, store and
 /// visitor.
 [[nodiscard]] StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, MetadataStore& store,
-                                                                const KeyedRecordVisitor& visitor,
-                                                                const KeyedLogOptions& options = {});
+                                                                KeyedRecordVisitor visitor, const KeyedLogOptions& options = {});
 
 struct KeyedFoldReport {
     struct Log {

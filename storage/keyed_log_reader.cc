@@ -62,7 +62,7 @@ StorageResult<void> KeyedLogReader::find_aborted() {
     return {};
 }
 
-StorageResult<bool> KeyedLogReader::next_batch(const KeyedRecordVisitor& visitor) {
+StorageResult<bool> KeyedLogReader::next_batch(KeyedRecordVisitor visitor) {
     bool is_fresh = false;
     while (true) {
         BatchCursor cursor(Bytes(buffer_).subspan(consumed_));
@@ -127,7 +127,7 @@ bool KeyedLogReader::is_open(const Batch& batch) const {
     });
 }
 
-StorageResult<void> KeyedLogReader::visit_batch(const Batch& batch, const KeyedRecordVisitor& visitor) {
+StorageResult<void> KeyedLogReader::visit_batch(const Batch& batch, KeyedRecordVisitor visitor) {
     const bool in_open_transaction = is_open(batch);
     StorageResult<void> visited;
     const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {

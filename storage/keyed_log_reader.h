@@ -20,7 +20,7 @@ class KeyedLogReader {
 
     /// Passes the records of the next data batch to `visitor`; false at the end. Then `position` is the end of that
     /// batch.
-    [[nodiscard]] StorageResult<bool> next_batch(const KeyedRecordVisitor& visitor);
+    [[nodiscard]] StorageResult<bool> next_batch(KeyedRecordVisitor visitor);
     /// Every record below this offset was passed to a visitor or left out.
     [[nodiscard]] Offset position() const { return position_; }
     /// Aborted transactions that it holds now.
@@ -30,7 +30,7 @@ class KeyedLogReader {
     [[nodiscard]] StorageResult<bool> fill();
     /// Looks up the aborted transactions of what was read.
     [[nodiscard]] StorageResult<void> find_aborted();
-    [[nodiscard]] StorageResult<void> visit_batch(const Batch& batch, const KeyedRecordVisitor& visitor);
+    [[nodiscard]] StorageResult<void> visit_batch(const Batch& batch, KeyedRecordVisitor visitor);
     [[nodiscard]] bool is_aborted(const Batch& batch);
     [[nodiscard]] bool is_open(const Batch& batch) const;
     [[nodiscard]] StorageError damaged(Offset at, std::string_view why) const;

@@ -363,7 +363,7 @@ StorageResult<void> MetadataStore::grow_ahead() {
     return grow_to(map_size * 2);
 }
 
-StorageResult<void> MetadataStore::write(const std::function<int(Writer&)>& work, std::string_view purpose) {
+StorageResult<void> MetadataStore::write(FunctionRef<int(Writer&)> work, std::string_view purpose) {
     while (true) {
         int code = 0;
         bool committing = false;
@@ -448,7 +448,7 @@ StorageResult<void> MetadataStore::forget(std::string_view log) {
 
 // Reading --------------------------------------------------------------------------------------------
 
-StorageResult<void> MetadataStore::load(std::string_view log, const Visitor& visitor) const {
+StorageResult<void> MetadataStore::load(std::string_view log, Visitor visitor) const {
     const SharedLock lock(map_mutex_);
     if (environment_ == nullptr) {
         return {};

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "protocol/function_ref.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "storage/storage_error.h"
@@ -106,11 +107,11 @@ class MetadataStore {
 
     /// A visitor returns false to stop early (`load` then succeeds). The bytes are valid only during the call, which
     /// must not call the store.
-    using Visitor = std::function<bool(Bytes key, Bytes value)>;
+    using Visitor = FunctionRef<bool(Bytes key, Bytes value)>;
 
     /// Passes every key of the log to `visitor`, in an order that is fixed but means nothing. A log that was never
     /// folded has none.
-    [[nodiscard]] StorageResult<void> load(std::string_view log, const Visitor& visitor) const;
+    [[nodiscard]] StorageResult<void> load(std::string_view log, Visitor visitor) const;
 
     /// The value of one key. For tests and tools; start-up uses `load`.
     [[nodiscard]] StorageResult<std::optional<std::string>> find(std::string_view log, Bytes key) const;
@@ -152,7 +153,7 @@ class MetadataStore {
     [[nodiscard]] StorageResult<void> grow_to(std::uint64_t map_size_bytes);
     [[nodiscard]] StorageResult<void> grow_ahead();
     /// Runs `work` in a write transaction, and again with a larger map when it did not fit.
-    [[nodiscard]] StorageResult<void> write(const std::function<int(Writer&)>& work, std::string_view purpose);
+    [[nodiscard]] StorageResult<void> write(FunctionRef<int(Writer&)> work, std::string_view purpose);
     [[nodiscard]] StorageError error(std::string_view operation, int code) const;
     [[nodiscard]] std::uint64_t hash_long_key(Bytes key) const;
 

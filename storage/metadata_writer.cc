@@ -88,7 +88,7 @@ int MetadataStore::Writer::store_log(std::string_view name, const LogRow& log) {
     return put(logs_table_, as_bytes(name), as_bytes(encode_log_row(log)));
 }
 
-int MetadataStore::Writer::rename_logs(MDB_dbi logs_table, const std::function<std::string(std::string_view)>& name_of) {
+int MetadataStore::Writer::rename_logs(MDB_dbi logs_table, FunctionRef<std::string(std::string_view)> name_of) {
     std::vector<std::pair<std::string, std::string>> logs;
     {
         OwnedCursor names;

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/function_ref.h"
 #include "protocol/types.h"
 #include "storage/metadata_rows.h"
 #include "storage/metadata_store.h"
@@ -36,7 +37,7 @@ class MetadataStore::Writer {
     [[nodiscard]] int store_log(std::string_view name, const metadata_rows::LogRow& log);
     /// Renames every log to what `name_of` returns for its present name; two logs must not get one name. Rows know
     /// their log by its number, and stay.
-    [[nodiscard]] int rename_logs(MDB_dbi logs_table, const std::function<std::string(std::string_view)>& name_of);
+    [[nodiscard]] int rename_logs(MDB_dbi logs_table, FunctionRef<std::string(std::string_view)> name_of);
     /// Removes a log and all its rows.
     [[nodiscard]] int remove_log(std::string_view name);
 

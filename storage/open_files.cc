@@ -35,7 +35,7 @@ void OpenFiles::push_front_locked(FileSlot& slot) {
     recency_.next_ = &slot;
 }
 
-StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const std::function<std::string()>& path, bool create) {
+StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, FunctionRef<std::string()> path, bool create) {
     {
         const MutexLock lock(mutex_);
         if (slot.file_ != nullptr) {
@@ -68,7 +68,7 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, const st
     return opened;
 }
 
-StorageResult<void> OpenFiles::pin(FileSlot& slot, const std::function<std::string()>& path) {
+StorageResult<void> OpenFiles::pin(FileSlot& slot, FunctionRef<std::string()> path) {
     PARTITA_TRY_ASSIGN(auto opened, acquire(slot, path));
     const MutexLock lock(mutex_);
     slot.pinned_ = std::move(opened);

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "protocol/function_ref.h"
 #include "protocol/mutex.h"
 #include "storage/file_system.h"
 
@@ -48,11 +48,11 @@ class OpenFiles {
     OpenFiles& operator=(const OpenFiles&) = delete;
 
     /// Opens for reading and writing; `create` makes a missing file.
-    [[nodiscard]] StorageResult<std::shared_ptr<File>> acquire(FileSlot& slot, const std::function<std::string()>& path,
+    [[nodiscard]] StorageResult<std::shared_ptr<File>> acquire(FileSlot& slot, FunctionRef<std::string()> path,
                                                                bool create = false);
     /// Until the slot is unpinned or destroyed, it returns the file that its path names now, whatever becomes of the
     /// path. For files that are about to be replaced while somebody may still read them.
-    [[nodiscard]] StorageResult<void> pin(FileSlot& slot, const std::function<std::string()>& path);
+    [[nodiscard]] StorageResult<void> pin(FileSlot& slot, FunctionRef<std::string()> path);
     void unpin(FileSlot& slot);
     /// Forgets the slot's file; open handles stay valid. The caller calls it before a rename or removal.
     void release(FileSlot& slot);

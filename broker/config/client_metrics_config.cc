@@ -32,7 +32,7 @@ const ConfigDefinition* find_definition(std::string_view name) {
     return found == std::end(kSubscriptionConfigs) ? nullptr : &*found;
 }
 
-bool is_client_pattern(std::string_view item, const std::function<bool(std::string_view)>& is_regex) {
+bool is_client_pattern(std::string_view item, FunctionRef<bool(std::string_view)> is_regex) {
     const std::size_t equals = item.find('=');
     if (equals == item.npos) {
         return false;
@@ -44,7 +44,7 @@ bool is_client_pattern(std::string_view item, const std::function<bool(std::stri
 }  // namespace
 
 std::expected<void, ConfigError> validate_client_metrics_configs(std::string_view subscription, const ConfigMap& overrides,
-                                                                 const std::function<bool(std::string_view)>& is_regex) {
+                                                                 FunctionRef<bool(std::string_view)> is_regex) {
     if (subscription.empty()) {
         return refusal(ErrorCode::invalid_request, "Subscription name can't be empty");
     }

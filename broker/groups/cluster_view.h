@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "protocol/function_ref.h"
 #include "protocol/types.h"
 
 namespace partita::groups {
@@ -32,7 +32,7 @@ class ClusterView {
     [[nodiscard]] virtual std::optional<Topic> find(std::string_view name) const = 0;
     [[nodiscard]] virtual std::optional<Topic> find(const TopicId& topic_id) const = 0;
     /// Calls `visit` for every topic, ascending by name.
-    virtual void for_each(const std::function<void(const Topic&)>& visit) const = 0;
+    virtual void for_each(FunctionRef<void(const Topic&)> visit) const = 0;
     /// Grows with every change of the cluster's metadata.
     [[nodiscard]] virtual std::int64_t version() const = 0;
     /// Where all replicas are (`broker.rack`); empty when unknown.

@@ -119,7 +119,7 @@ std::optional<std::vector<std::int32_t>> JsonBody::partitions(std::string_view n
     return numbers;
 }
 
-void JsonBody::objects(std::string_view name, std::size_t most, const std::function<void(JsonBody& object)>& read) {
+void JsonBody::objects(std::string_view name, std::size_t most, FunctionRef<void(JsonBody& object)> read) {
     const nlohmann::json* member = find(name);
     if (member == nullptr || !member->is_array() || member->empty() || member->size() > most) {
         complain("\"" + std::string(name) + "\" is no array of 1 to " + std::to_string(most) + " objects");

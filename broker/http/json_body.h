@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "broker/http/exchange.h"
 #include "broker/http/parameters.h"
+#include "protocol/function_ref.h"
 
 namespace partita::http {
 
@@ -42,7 +42,7 @@ class JsonBody {
     [[nodiscard]] std::optional<std::vector<std::int32_t>> partitions(std::string_view name);
 
     /// An array of objects, `most` at most and at least one, each of which `read` reads as a body of its own.
-    void objects(std::string_view name, std::size_t most, const std::function<void(JsonBody& object)>& read);
+    void objects(std::string_view name, std::size_t most, FunctionRef<void(JsonBody& object)> read);
 
     /// Says what is wrong, from outside.
     void complain(std::string sentence, Status status = Status::bad_request);

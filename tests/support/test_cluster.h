@@ -67,7 +67,7 @@ class TestCluster final : public groups::ClusterView {
         const auto found = names_.find(topic_id);
         return found == names_.end() ? std::nullopt : find(std::string_view(found->second));
     }
-    void for_each(const std::function<void(const Topic&)>& visit) const override {
+    void for_each(FunctionRef<void(const Topic&)> visit) const override {
         for (const auto& [name, entry] : topics_) {
             visit({entry.topic_id, name, entry.partition_count});
         }

@@ -40,7 +40,7 @@ std::optional<groups::ClusterView::Topic> GroupCluster::find(const TopicId& topi
     return view_of(catalog_->find_topic(topic_id));
 }
 
-void GroupCluster::for_each(const std::function<void(const Topic&)>& visit) const {
+void GroupCluster::for_each(FunctionRef<void(const Topic&)> visit) const {
     for (const catalog::Topic& topic : catalog_->topics()) {
         visit(*view_of(&topic));
     }

@@ -10,6 +10,7 @@
 #include "broker/config/current_config.h"
 #include "broker/groups/cluster_view.h"
 #include "broker/logs/topics_listener.h"
+#include "protocol/function_ref.h"
 
 namespace partita::runtime {
 
@@ -27,7 +28,7 @@ class GroupCluster final : public groups::ClusterView {
 
     [[nodiscard]] std::optional<Topic> find(std::string_view name) const override;
     [[nodiscard]] std::optional<Topic> find(const TopicId& topic_id) const override;
-    void for_each(const std::function<void(const Topic&)>& visit) const override;
+    void for_each(FunctionRef<void(const Topic&)> visit) const override;
     [[nodiscard]] std::int64_t version() const override { return catalog_->sequence(); }
     [[nodiscard]] std::string_view rack() const override { return rack_; }
     [[nodiscard]] groups::ConsumerGroupOverrides overrides(std::string_view group_id) const override;

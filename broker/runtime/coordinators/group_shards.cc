@@ -230,8 +230,7 @@ std::optional<OwnershipRecord> GroupShards::ownership_of(std::string_view group_
     return OwnershipRecord{std::move(*history), shard.core->checkpoints_of(group_id)};
 }
 
-void GroupShards::visit_histories(
-    const std::function<void(std::string_view group_id, const insight::GroupHistory& history)>& visit) {
+void GroupShards::visit_histories(FunctionRef<void(std::string_view group_id, const insight::GroupHistory& history)> visit) {
     if (is_attached()) {
         for_each_core([&](const groups::GroupCoordinator& core) { core.visit_histories(visit); });
     }

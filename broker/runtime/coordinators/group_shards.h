@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 
 #include "broker/groups/group_coordinator.h"
 #include "broker/runtime/coordinators/coordinator_shards.h"
+#include "protocol/function_ref.h"
 
 namespace partita::runtime {
 
@@ -91,7 +91,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     /// See ownership_record.h; likewise.
     [[nodiscard]] std::optional<OwnershipRecord> ownership_of(std::string_view group_id);
     /// As `GroupCoordinator::visit_histories`, of one shard after the other, with its lock held.
-    void visit_histories(const std::function<void(std::string_view group_id, const insight::GroupHistory& history)>& visit);
+    void visit_histories(FunctionRef<void(std::string_view group_id, const insight::GroupHistory& history)> visit);
     /// As `GroupCoordinator::note_late_reading`. Nothing happens while the group's shard is being rebuilt.
     void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
                            insight::LateReading seen);

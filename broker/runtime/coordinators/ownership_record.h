@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string_view>
 
 #include "broker/groups/committed_offset.h"
 #include "broker/insight/history/group_history.h"
+#include "protocol/function_ref.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -23,8 +23,7 @@ class OwnershipSource {
     /// Unset for a group of which it knows nothing.
     [[nodiscard]] virtual std::optional<OwnershipRecord> ownership_of(std::string_view group, Now now) = 0;
     /// Shows the history of each of its groups, with a lock held.
-    virtual void visit_histories(
-        const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) = 0;
+    virtual void visit_histories(FunctionRef<void(std::string_view group, const insight::GroupHistory& history)> visit) = 0;
 };
 
 }  // namespace partita::runtime

@@ -60,7 +60,7 @@ std::map<ProducerId, transactions::Transaction> TransactionShards::by_producer()
     return known;
 }
 
-std::map<ProducerId, std::string> TransactionShards::ids_of(const std::function<bool(ProducerId)>& is_asked_for) {
+std::map<ProducerId, std::string> TransactionShards::ids_of(FunctionRef<bool(ProducerId)> is_asked_for) {
     std::map<ProducerId, std::string> ids;
     for_each_core([&](const transactions::TransactionCoordinator& core) {
         for (const auto& [id, transaction] : core.all()) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -12,6 +11,7 @@
 #include "broker/logs/topics_listener.h"
 #include "broker/runtime/coordinators/coordinator_shards.h"
 #include "broker/transactions/transaction_coordinator.h"
+#include "protocol/function_ref.h"
 
 namespace partita::runtime {
 
@@ -38,7 +38,7 @@ class TransactionShards final : public CoordinatorShards<transactions::Transacti
     /// All that is known, by the ids of producers. For the start: it copies everything.
     [[nodiscard]] std::map<ProducerId, transactions::Transaction> by_producer();
     /// The transactional ids of the producers that are asked for, as far as they are known. It looks at all.
-    [[nodiscard]] std::map<ProducerId, std::string> ids_of(const std::function<bool(ProducerId)>& is_asked_for);
+    [[nodiscard]] std::map<ProducerId, std::string> ids_of(FunctionRef<bool(ProducerId)> is_asked_for);
     /// For the start after something else than a stop, see TransactionCoordinator. False if it could not be persisted.
     [[nodiscard]] bool raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Now now);
 

@@ -81,7 +81,7 @@ class EventFile {
 
 class WindowWriter final : public BatchVisitor {
   public:
-    WindowWriter(EventFile& file, const PartitionLog& log, const WindowRange& range, const std::function<bool()>& may_go_on)
+    WindowWriter(EventFile& file, const PartitionLog& log, const WindowRange& range, FunctionRef<bool()> may_go_on)
         : file_(file), log_(log), range_(range), may_go_on_(may_go_on), written_{.next = range.from, .lost = {}, .damage = {}} {}
 
     bool batch(const Batch& batch) override {
@@ -179,7 +179,7 @@ class WindowWriter final : public BatchVisitor {
     EventFile& file_;
     const PartitionLog& log_;
     const WindowRange& range_;
-    const std::function<bool()>& may_go_on_;
+    FunctionRef<bool()> may_go_on_;
     WrittenWindow written_;
     AbortedTransactions aborted_;
     Offset known_until_{0};
@@ -190,8 +190,7 @@ class WindowWriter final : public BatchVisitor {
 }  // namespace
 
 StorageResult<WrittenWindow> write_window(FileSystem& file_system, const std::string& path, const PartitionLog& log,
-                                          const WindowRange& range, const SyncMarker& sync,
-                                          const std::function<bool()>& may_go_on) {
+                                          const WindowRange& range, const SyncMarker& sync, FunctionRef<bool()> may_go_on) {
     EventFile file(file_system, path, sync);
     if (range.writes_empty) {
         PARTITA_TRY(file.begin());

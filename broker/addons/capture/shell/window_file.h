@@ -2,12 +2,12 @@
 
 #include <cstdint>
 #include <expected>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "broker/addons/capture/core/event_data.h"
+#include "protocol/function_ref.h"
 #include "protocol/types.h"
 #include "storage/file_system.h"
 #include "storage/partition_log.h"
@@ -46,7 +46,7 @@ struct WrittenWindow {
 /// error the path holds nothing of use.
 [[nodiscard]] StorageResult<WrittenWindow> write_window(FileSystem& file_system, const std::string& path, const PartitionLog& log,
                                                         const WindowRange& range, const SyncMarker& sync,
-                                                        const std::function<bool()>& may_go_on);
+                                                        FunctionRef<bool()> may_go_on);
 
 inline constexpr std::size_t kToldDamageMax = 100;
 /// A block of a file ends with the event that brings it to this size.

@@ -381,7 +381,7 @@ groups::Checkpoints ClaimCoordinator::checkpoints_of(std::string_view group) con
 }
 
 void ClaimCoordinator::visit_histories(
-    const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) const {
+    FunctionRef<void(std::string_view group, const insight::GroupHistory& history)> visit) const {
     histories_.for_each(visit);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <expected>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "broker/insight/history/group_history.h"
 #include "protocol/byte_buffer.h"
 #include "protocol/codec.h"
+#include "protocol/function_ref.h"
 #include "protocol/record_batch_builder.h"
 
 namespace partita::claims {
@@ -75,7 +75,7 @@ class ClaimCoordinator {
     /// What is known of the owners; of a group without a history what its claims say. Claims that have expired are free in it.
     [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group, Now now) const;
     [[nodiscard]] groups::Checkpoints checkpoints_of(std::string_view group) const;
-    void visit_histories(const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) const;
+    void visit_histories(FunctionRef<void(std::string_view group, const insight::GroupHistory& history)> visit) const;
 
   private:
     using Groups = std::map<std::string, Group, std::less<>>;

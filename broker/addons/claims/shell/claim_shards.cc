@@ -32,8 +32,7 @@ std::optional<runtime::OwnershipRecord> ClaimShards::ownership_of(std::string_vi
     return runtime::OwnershipRecord{std::move(*history), shard.core->checkpoints_of(group)};
 }
 
-void ClaimShards::visit_histories(
-    const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) {
+void ClaimShards::visit_histories(FunctionRef<void(std::string_view group, const insight::GroupHistory& history)> visit) {
     if (is_attached()) {
         for_each_core([&](const ClaimCoordinator& core) { core.visit_histories(visit); });
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,6 +8,7 @@
 #include "broker/addons/claims/core/claim_coordinator.h"
 #include "broker/runtime/coordinators/coordinator_shards.h"
 #include "broker/runtime/coordinators/ownership_record.h"
+#include "protocol/function_ref.h"
 
 namespace partita::runtime {
 extern template class CoordinatorShards<claims::ClaimCoordinator>;
@@ -32,7 +32,7 @@ class ClaimShards final : public runtime::CoordinatorShards<ClaimCoordinator>, p
     /// See ownership_record.h; unset for a group without claims and checkpoints.
     [[nodiscard]] std::optional<runtime::OwnershipRecord> ownership_of(std::string_view group, Now now) override;
     /// As `ClaimCoordinator::visit_histories`, of one shard after the other, with its lock held.
-    void visit_histories(const std::function<void(std::string_view group, const insight::GroupHistory& history)>& visit) override;
+    void visit_histories(FunctionRef<void(std::string_view group, const insight::GroupHistory& history)> visit) override;
 
   private:
     [[nodiscard]] std::unique_ptr<ClaimCoordinator> make_core(const runtime::Partition& /*partition*/) override {
