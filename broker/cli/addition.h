@@ -1,6 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,12 +13,10 @@
 
 namespace partita::cli {
 
-/// What an addon adds to `serve`: options, and the settings that they stand for.
+/// The settings that options of an addon stand for on a line of `serve`.
 class ServeOptionsOfAddon {
   public:
     virtual ~ServeOptionsOfAddon() = default;
-    /// Adds the options. Called for each application that has those of `serve`; all fill the same values.
-    virtual void add(CLI::App& application) = 0;
     /// What the options on the line say, as overrides ("KEY=VALUE").
     [[nodiscard]] virtual std::vector<std::string> overrides() const = 0;
     /// The security protocol of the listener that `--port` asks for. Empty for Kafka's default, PLAINTEXT. `inputs`: where
@@ -38,9 +35,10 @@ class ServeOptionsOfAddon {
 /// What an addon brings to the command line. Each addon that has something here defines one constant of this type,
 /// `partita::NAME::kCommandAddition` in broker/addons/NAME/cli/addition.cc; the build makes the list of them.
 struct Addition {
-    /// Adds its commands, as command.h says.
-    void (*add_commands)(CLI::App& application, Action& chosen) = nullptr;
-    std::shared_ptr<ServeOptionsOfAddon> (*make_serve_options)() = nullptr;
+    std::span<const Command> commands = {};
+    std::span<const tools::Option> serve_options = {};
+    /// What these options say on a line.
+    std::shared_ptr<ServeOptionsOfAddon> (*make_serve_options)(const CommandLine& line) = nullptr;
 };
 
 /// Those of this build; none in a build without addons.

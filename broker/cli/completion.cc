@@ -9,12 +9,11 @@ namespace {
 
 /// The line up to the word that is typed.
 struct Line {
-    const CommandModel* command = nullptr;
+    const Command* command = nullptr;
     /// The option whose argument comes next; null when none does.
-    const OptionModel* open_option = nullptr;
+    const tools::Option* open_option = nullptr;
     std::size_t positionals = 0;
     WhomToAsk whom;
-    std::vector<std::string> given;
 };
 
 bool is_plain(std::string_view name) {
@@ -23,24 +22,22 @@ bool is_plain(std::string_view name) {
     });
 }
 
-void note_value(Line& line, const OptionModel& option, const std::string& value) {
-    for (const std::string_view name : option.names) {
-        if (name == "--bootstrap-server" || name == "--bootstrap") {
-            line.whom.bootstrap = value;
-        }
-        if (name == "--command-config") {
-            line.whom.properties_file = value;
-        }
-        if (name == "--http") {
-            line.whom.http = value;
-        }
+void note_value(Line& line, const tools::Option& option, const std::string& value) {
+    if (option.name == "bootstrap-server" || option.name == "bootstrap") {
+        line.whom.bootstrap = value;
+    }
+    if (option.name == "command-config") {
+        line.whom.properties_file = value;
+    }
+    if (option.name == "http") {
+        line.whom.http = value;
     }
 }
 
-Line read_line(const CommandModel& program, const std::vector<std::string>& words) {
+Line read_line(const Command& program, const std::vector<std::string>& words) {
     Line line;
     const std::string_view path = words.front();
-    const CommandModel* own = find_command(program, path.substr(path.rfind('/') + 1));
+    const Command* own = find_command(program, path.substr(path.rfind('/') + 1));
     line.command = own == nullptr ? &program : own;
     for (std::size_t i = 1; i + 1 < words.size(); ++i) {
         const std::string& word = words[i];
@@ -49,11 +46,10 @@ Line read_line(const CommandModel& program, const std::vector<std::string>& word
             line.open_option = nullptr;
         } else if (word.starts_with('-') && word != "-") {
             const std::size_t equals = std::min(word.find('='), word.size());
-            const OptionModel* option = find_option(*line.command, std::string_view(word).substr(0, equals));
+            const tools::Option* option = find_option(*line.command, std::string_view(word).substr(0, equals));
             if (option == nullptr) {
                 continue;
             }
-            line.given.push_back(option->names.front());
             if (option->argument.empty()) {
                 continue;
             }
@@ -62,7 +58,7 @@ Line read_line(const CommandModel& program, const std::vector<std::string>& word
             } else {
                 line.open_option = option;
             }
-        } else if (const CommandModel* below = find_command(*line.command, word); below != nullptr && below->name == word) {
+        } else if (const Command* below = find_command(*line.command, word); below != nullptr && below->name == word) {
             line.command = below;
         } else {
             ++line.positionals;
@@ -75,9 +71,9 @@ class Completer {
   public:
     Completer(const Line& line, const NameSource& names) : line_(line), names_(names) {}
 
-    [[nodiscard]] Completion value_of(const OptionModel& option, const std::string& before, const std::string& typed) {
+    [[nodiscard]] Completion value_of(const tools::Option& option, const std::string& before, const std::string& typed) {
         if (!option.choices.empty()) {
-            for (const std::string& choice : option.choices) {
+            for (const std::string& choice : words_of(option.choices)) {
                 offer(before, choice, {}, typed);
             }
         } else if (const auto kind = kind_of(option)) {
@@ -88,25 +84,29 @@ class Completer {
         return std::move(found_);
     }
     [[nodiscard]] Completion word(const std::string& typed) {
-        const CommandModel& command = *line_.command;
+        const Command& command = *line_.command;
         if (typed.starts_with('-')) {
-            for (const OptionModel& option : command.options) {
-                for (const std::string& name : option.names) {
-                    offer({}, name, option.help, typed);
+            for (const tools::Option* option : sorted_options(command)) {
+                for (const std::string& name : tools::names_with_dashes(*option)) {
+                    offer({}, name, std::string(option->help), typed);
                 }
             }
             return std::move(found_);
         }
-        for (const CommandModel& below : command.subcommands) {
-            offer({}, below.name, below.summary, typed);
+        for (const Command& below : command.subcommands) {
+            offer({}, std::string(below.name), std::string(below.summary), typed);
         }
-        for (const std::string& one : command.words) {
+        for (const std::string& one : words_of(command.words)) {
             offer({}, one, {}, typed);
         }
-        const bool wants_topic =
-            line_.positionals < command.positionals.size() && command.positionals[line_.positionals] == "TOPIC";
-        if (wants_topic) {
-            offer_names(NameKind::topic, {}, typed);
+        if (line_.positionals < command.positionals.size()) {
+            const tools::Option& positional = command.positionals[line_.positionals];
+            if (positional.name == "TOPIC") {
+                offer_names(NameKind::topic, {}, typed);
+            }
+            for (const std::string& choice : words_of(positional.choices)) {
+                offer({}, choice, {}, typed);
+            }
         }
         // Who has typed nothing may want to know the options.
         if (typed.empty() && found_.candidates.empty()) {
@@ -116,12 +116,12 @@ class Completer {
     }
 
   private:
-    static std::optional<NameKind> kind_of(const OptionModel& option) {
-        const std::string_view name = option.names.front();
-        if (option.argument == "topic" || option.argument == "topic,..." || name == "--topic" || name == "--topic-list") {
+    static std::optional<NameKind> kind_of(const tools::Option& option) {
+        if (option.argument == "topic" || option.argument == "topic,..." || option.name == "topic" ||
+            option.name == "topic-list") {
             return NameKind::topic;
         }
-        if (option.argument == "group" || name == "--group") {
+        if (option.argument == "group" || option.name == "group") {
             return NameKind::group;
         }
         return std::nullopt;
@@ -201,11 +201,11 @@ function __partita_complete
 end
 )";
 
-std::string names_of(const CommandModel& program) {
+std::string names_of(const Command& program) {
     std::string names = " partita";
-    for (const CommandModel& command : program.subcommands) {
+    for (const Command& command : program.subcommands) {
         if (!command.kafka_name.empty()) {
-            names += " " + command.kafka_name + " " + command.kafka_name + ".sh";
+            names += " " + std::string(command.kafka_name) + " " + std::string(command.kafka_name) + ".sh";
         }
     }
     return names;
@@ -213,7 +213,7 @@ std::string names_of(const CommandModel& program) {
 
 }  // namespace
 
-Completion complete(const CommandModel& program, std::vector<std::string> words, const NameSource& names) {
+Completion complete(const Command& program, std::vector<std::string> words, const NameSource& names) {
     if (words.size() < 2) {
         return {};
     }
@@ -226,7 +226,7 @@ Completion complete(const CommandModel& program, std::vector<std::string> words,
     }
     const std::size_t equals = typed.find('=');
     if (typed.starts_with('-') && equals != std::string::npos) {
-        const OptionModel* option = find_option(*line.command, std::string_view(typed).substr(0, equals));
+        const tools::Option* option = find_option(*line.command, std::string_view(typed).substr(0, equals));
         if (option == nullptr || option->argument.empty()) {
             return {};
         }
@@ -256,7 +256,7 @@ JoinedWords joined_at_breaks(const std::vector<std::string>& words) {
     return joined;
 }
 
-std::string completion_script(Shell shell, const CommandModel& program) {
+std::string completion_script(Shell shell, const Command& program) {
     const std::string names = names_of(program);
     switch (shell) {
         case Shell::bash:

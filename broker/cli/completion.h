@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/cli/command_model.h"
+#include "broker/cli/command_line.h"
 
 /// What can follow on a line that somebody is typing. Pure: who knows the broker's topics and groups is asked.
 namespace partita::cli {
@@ -41,7 +41,7 @@ inline constexpr std::size_t kNamesOfferedMax = 1000;
 
 /// `words` begin with the name of the program ("partita", ".../kafka-topics.sh") and end with the word that is being typed, which
 /// may be empty. A name that a shell would have to quote is not offered.
-[[nodiscard]] Completion complete(const CommandModel& program, std::vector<std::string> words, const NameSource& names);
+[[nodiscard]] Completion complete(const Command& program, std::vector<std::string> words, const NameSource& names);
 
 /// Words as bash has them, which breaks them at '=' and ':', put together again; and how much of the last one bash does not
 /// count.
@@ -53,6 +53,6 @@ struct JoinedWords {
 
 enum class Shell { bash, zsh, fish };
 /// The file for a shell, which asks the program (`partita complete`).
-[[nodiscard]] std::string completion_script(Shell shell, const CommandModel& program);
+[[nodiscard]] std::string completion_script(Shell shell, const Command& program);
 
 }  // namespace partita::cli

@@ -97,13 +97,6 @@ std::vector<std::string> known_names(NameKind kind, const WhomToAsk& whom) {
     return names;
 }
 
-CommandModel model() {
-    CLI::App application{"Partita: the local Kafka. Without a command it serves."};
-    Action ignored;
-    add_commands(application, ignored);
-    return program_model(application);
-}
-
 void answer(Shell shell, std::vector<std::string> words) {
     std::size_t not_counted = 0;
     if (shell == Shell::bash) {
@@ -111,7 +104,7 @@ void answer(Shell shell, std::vector<std::string> words) {
         words = std::move(joined.words);
         not_counted = joined.last_word_begins_at;
     }
-    const Completion found = complete(model(), std::move(words), known_names);
+    const Completion found = complete(program(), std::move(words), known_names);
     for (const Candidate& one : found.candidates) {
         std::printf("%s\t%s\n", one.word.substr(std::min(not_counted, one.word.size())).c_str(), one.help.c_str());
     }
@@ -120,21 +113,36 @@ void answer(Shell shell, std::vector<std::string> words) {
     }
 }
 
-int print_manual(const std::string& name) {
-    const CommandModel program = model();
+int run_completion_command(const CommandLine& line) {
+    std::fputs(completion_script(*shell_of(line.value("SHELL")), program()).c_str(), stdout);
+    return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
+}
+
+int run_manual(const CommandLine& line) {
+    const std::string name = line.value("COMMAND");
     if (name.empty()) {
-        for (const CommandModel& command : program.subcommands) {
-            std::printf("%s %s\n", command.name.c_str(), command.kafka_name.c_str());
+        for (const Command& command : program().subcommands) {
+            std::printf("%s %s\n", std::string(command.name).c_str(), std::string(command.kafka_name).c_str());
         }
         return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
     }
-    const CommandModel* command = find_command(program, name);
+    const Command* command = name == program().name ? &program() : find_command(program(), name);
     if (command == nullptr) {
         return refuse("there is no command " + name + "; `partita --help` lists them");
     }
     std::fputs(manual_page(*command, PARTITA_VERSION).c_str(), stdout);
     return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
 }
+
+constexpr tools::Option kCompletionPositionals[] = {
+    {.name = "SHELL", .argument = "", .help = "bash, zsh or fish", .choices = "bash zsh fish", .is_required = true},
+};
+constexpr tools::Option kManualPositionals[] = {
+    {.name = "COMMAND",
+     .argument = "",
+     .help = "the command, or partita; without one: all commands, each with the name of Kafka's tool that it is"},
+};
+constexpr tools::Option kShellHelp[] = {kHelp};
 
 }  // namespace
 
@@ -153,21 +161,15 @@ std::optional<int> run_completion(int argument_count, char** argument_values) {
     return kExitDone;
 }
 
-void add_completion_commands(CLI::App& application, Action& chosen) {
-    auto shell = std::make_shared<std::string>();
-    CLI::App* completion =
-        application.add_subcommand("completion", "print what a shell needs to complete commands, options and names");
-    completion->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
-    completion->callback([shell, &chosen] {
-        chosen = [shell] {
-            std::fputs(completion_script(*shell_of(*shell), model()).c_str(), stdout);
-            return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
-        };
-    });
-    auto name = std::make_shared<std::string>();
-    CLI::App* manual = application.add_subcommand("manual", "print the manual page of a command, for man -l -");
-    manual->add_option("COMMAND", *name, "the command; without one: all commands, each with the name of Kafka's tool that it is");
-    manual->callback([name, &chosen] { chosen = [name] { return print_manual(*name); }; });
-}
+constinit const Command kCompletionCommand{.name = "completion",
+                                           .summary = "print what a shell needs to complete commands, options and names",
+                                           .options = kShellHelp,
+                                           .positionals = kCompletionPositionals,
+                                           .run = run_completion_command};
+constinit const Command kManualCommand{.name = "manual",
+                                       .summary = "print the manual page of a command, for man -l -",
+                                       .options = kShellHelp,
+                                       .positionals = kManualPositionals,
+                                       .run = run_manual};
 
 }  // namespace partita::cli

@@ -2,7 +2,6 @@
 // its HTTP side and prints the JSON that it answers.
 
 #include <cstdio>
-#include <memory>
 #include <string>
 
 #include "broker/cli/command.h"
@@ -12,17 +11,10 @@
 namespace partita::cli {
 namespace {
 
-struct ControlArguments {
-    HttpPlace http;
-    std::string topic;
-    std::string producers;
-    std::string consumers;
-    int epoch = 0;
-};
-
 /// Sends one request and prints the answer. kExitUsage when the broker refuses it.
-int ask(const ControlArguments& arguments, HttpMethod method, const std::string& target) {
-    const auto answer = ask_http(arguments.http, method, target);
+int ask(const CommandLine& line, HttpMethod method, const std::string& resource) {
+    const auto answer =
+        ask_http(http_place_of(line), method, "/v1/topics/" + percent_encoded(line.value("TOPIC")) + "/" + resource);
     if (!answer) {
         return report(answer.error());
     }
@@ -30,44 +22,74 @@ int ask(const ControlArguments& arguments, HttpMethod method, const std::string&
     return answer->is_good() ? kExitDone : answer->is_refusal() ? kExitUsage : kExitBroken;
 }
 
-std::string path_of(const ControlArguments& arguments, std::string_view resource) {
-    return "/v1/topics/" + percent_encoded(arguments.topic) + "/" + std::string(resource);
+constexpr tools::Option kTopicOnly[] = {
+    {.name = "TOPIC", .argument = "", .help = "the topic", .is_required = true},
+};
+constexpr tools::Option kControlOptions[] = {kHttp, kHttpTokenFile, kHttpCa, kHelp};
+
+constexpr tools::Option kVisibilityOptions[] = {
+    {.name = "producers", .argument = "time", .help = "hide them from producers: milliseconds, until-released or released"},
+    {.name = "consumers", .argument = "time", .help = "hide them from consumers: milliseconds, until-released or released"},
+    kHttp,
+    kHttpTokenFile,
+    kHttpCa,
+    kHelp,
+};
+int run_visibility(const CommandLine& line) {
+    std::string resource = "visibility?";
+    if (const auto producers = line.find("producers")) {
+        resource += "producers=" + percent_encoded(*producers) + "&";
+    }
+    if (const auto consumers = line.find("consumers")) {
+        resource += "consumers=" + percent_encoded(*consumers);
+    }
+    return ask(line, HttpMethod::post, resource);
 }
+
+constexpr tools::Option kUnseedOptions[] = {
+    {.name = "epoch",
+     .argument = "number",
+     .help = "take back those of this expansion: 1 for the topic's first",
+     .is_required = true,
+     .check = kWholeNumber},
+    kHttp,
+    kHttpTokenFile,
+    kHttpCa,
+    kHelp,
+};
+
+constexpr Command kControlActions[] = {
+    {.name = "show",
+     .summary = "show mode, seeded offsets, fence and visibility",
+     .options = kControlOptions,
+     .positionals = kTopicOnly,
+     .run = [](const CommandLine& line) { return ask(line, HttpMethod::get, "protection"); }},
+    {.name = "nudge",
+     .summary = "make the topic's consumers refresh their metadata now",
+     .options = kControlOptions,
+     .positionals = kTopicOnly,
+     .run = [](const CommandLine& line) { return ask(line, HttpMethod::post, "nudge"); }},
+    {.name = "visibility",
+     .summary = "hide new partitions from clients of a role, or show them",
+     .options = kVisibilityOptions,
+     .positionals = kTopicOnly,
+     .run = run_visibility},
+    {.name = "unseed",
+     .summary = "take back offsets that an expansion gave and nobody committed over",
+     .options = kUnseedOptions,
+     .positionals = kTopicOnly,
+     .run =
+         [](const CommandLine& line) {
+             return ask(line, HttpMethod::delete_, "seeds?epoch=" + std::to_string(*line.integer("epoch")));
+         }},
+};
+constexpr tools::Option kControlHelp[] = {kHelp};
 
 }  // namespace
 
-void add_control_command(CLI::App& application, Action& chosen) {
-    auto arguments = std::make_shared<ControlArguments>();
-    CLI::App* command = application.add_subcommand("control", "Protection of a topic's growth, and test controls");
-    command->require_subcommand(1);
-    const auto add = [&](const std::string& name, const std::string& text, std::function<int()> run) {
-        CLI::App* action = command->add_subcommand(name, text);
-        action->add_option("TOPIC", arguments->topic, "The topic")->required();
-        // The environment is read for every action, also for those that the line does not name.
-        auto http = std::make_shared<HttpPlace>();
-        add_http_options(*action, *http);
-        action->final_callback([&chosen, arguments, http, run = std::move(run)] {
-            arguments->http = *http;
-            chosen = run;
-        });
-        return action;
-    };
-    add("show", "Shows mode, seeded offsets, fence and visibility",
-        [arguments] { return ask(*arguments, HttpMethod::get, path_of(*arguments, "protection")); });
-    add("nudge", "Makes the topic's consumers refresh their metadata now",
-        [arguments] { return ask(*arguments, HttpMethod::post, path_of(*arguments, "nudge")); });
-    CLI::App* visibility = add("visibility", "Hides new partitions from clients of a role, or shows them", [arguments] {
-        std::string target = path_of(*arguments, "visibility") + "?";
-        target += arguments->producers.empty() ? "" : "producers=" + percent_encoded(arguments->producers) + "&";
-        target += arguments->consumers.empty() ? "" : "consumers=" + percent_encoded(arguments->consumers);
-        return ask(*arguments, HttpMethod::post, target);
-    });
-    visibility->add_option("--producers", arguments->producers, "Milliseconds, until-released or released");
-    visibility->add_option("--consumers", arguments->consumers, "Milliseconds, until-released or released");
-    CLI::App* unseed = add("unseed", "Takes back offsets that an expansion gave and nobody committed over", [arguments] {
-        return ask(*arguments, HttpMethod::delete_, path_of(*arguments, "seeds") + "?epoch=" + std::to_string(arguments->epoch));
-    });
-    unseed->add_option("--epoch", arguments->epoch, "The expansion: 1 for the topic's first")->required();
-}
+constinit const Command kControlCommand{.name = "control",
+                                        .summary = "show and change what protects a topic's growth, and test controls",
+                                        .options = kControlHelp,
+                                        .subcommands = kControlActions};
 
 }  // namespace partita::cli

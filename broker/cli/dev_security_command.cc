@@ -1,4 +1,6 @@
-#include <boost/asio/ip/host_name.hpp>
+#include <unistd.h>
+
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -28,10 +30,11 @@ int run(const Arguments& arguments) {
     while (wishes.directory.size() > 1 && wishes.directory.ends_with('/')) {
         wishes.directory.pop_back();
     }
-    boost::system::error_code nameless;
+    constexpr std::size_t kHostNameBytesMax = 256;
+    std::array<char, kHostNameBytesMax> own{};
     // A machine without a name is reached as localhost all the same.
-    if (const std::string own = boost::asio::ip::host_name(nameless); !nameless) {
-        wishes.hosts.push_back(own);
+    if (::gethostname(own.data(), own.size() - 1) == 0) {
+        wishes.hosts.emplace_back(own.data());
     }
     SystemClock clock;
     const auto files = dev_security::make_files(wishes, clock.now().wall.value / 1000);
@@ -45,22 +48,50 @@ int run(const Arguments& arguments) {
     return std::fflush(stdout) == 0 ? kExitDone : kExitBroken;
 }
 
+constexpr tools::Option kDevSecurityPositionals[] = {
+    {.name = "DIR", .argument = "", .help = "write the files here; made where it is missing", .is_required = true},
+};
+constexpr tools::Option kDevSecurityOptions[] = {
+    {.name = "user",
+     .argument = "name",
+     .help = "make a user beside admin, as often as needed (default: app)",
+     .may_repeat = true},
+    {.name = "host",
+     .argument = "name|address",
+     .help = "name the broker so, too, beside localhost and this machine's name",
+     .may_repeat = true},
+    {.name = "port",
+     .argument = "port",
+     .help = "tell clients to find the broker here",
+     .default_value = "9092",
+     .check = {is_between<1, 65535>, "a port, from 1 to 65535"}},
+    {.name = "mtls", .argument = "", .help = "add a listener for clients' certificates, on the next port"},
+    {.name = "overwrite", .argument = "", .help = "make everything anew in a directory that has such files"},
+    kHelp,
+};
+
+int run_dev_security(const CommandLine& line) {
+    Arguments arguments;
+    arguments.wishes.directory = line.value("DIR");
+    if (line.has("user")) {
+        arguments.wishes.users = line.values("user");
+    }
+    for (const std::string& host : line.values("host")) {
+        arguments.wishes.hosts.push_back(host);
+    }
+    arguments.wishes.port = static_cast<decltype(arguments.wishes.port)>(*line.integer("port"));
+    arguments.wishes.has_mutual_tls = line.has("mtls");
+    arguments.may_replace = line.has("overwrite");
+    return run(arguments);
+}
+
 }  // namespace
 
-void add_dev_security_command(CLI::App& application, Action& chosen) {
-    const auto arguments = std::make_shared<Arguments>();
-    CLI::App& command = *application.add_subcommand(
-        "dev-security", "make certificates, users and settings for TLS, SASL and ACLs in development");
-    command.add_option("DIR", arguments->wishes.directory, "where they are written; made where it is missing")->required();
-    command.add_option("--user", arguments->wishes.users, "a user beside admin, as often as needed (default app)")->take_all();
-    command.add_option("--host", arguments->wishes.hosts, "a name or address of the broker beside localhost and this machine's")
-        ->take_all();
-    command.add_option("--port", arguments->wishes.port, "where clients will find the broker (default 9092)")
-        ->check(CLI::Range(1, 65535));
-    command.add_flag("--mtls", arguments->wishes.has_mutual_tls,
-                     "a second listener, on the next port, for clients' certificates");
-    command.add_flag("--overwrite", arguments->may_replace, "make everything anew in a directory that has such files");
-    command.callback([&chosen, arguments] { chosen = [arguments] { return run(*arguments); }; });
-}
+constinit const Command kDevSecurityCommand{
+    .name = "dev-security",
+    .summary = "make certificates, users and settings for TLS, SASL and ACLs in development",
+    .options = kDevSecurityOptions,
+    .positionals = kDevSecurityPositionals,
+    .run = run_dev_security};
 
 }  // namespace partita::cli

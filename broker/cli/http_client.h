@@ -1,16 +1,18 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "broker/client/resolver.h"
+#include "broker/cli/command_line.h"
+#include "broker/client/tcp_network.h"
 
 /// How commands ask the HTTP side of a running broker. One request at a time, each over a connection of its own.
 namespace partita::cli {
@@ -26,7 +28,7 @@ struct HttpPeer {
     std::string_view address_form;
     std::string_view ca_option;
     /// Null: that of HTTP, or of HTTP with TLS.
-    const char* default_port = nullptr;
+    std::optional<std::uint16_t> default_port = std::nullopt;
 };
 extern const HttpPeer kBrokerPeer;
 
@@ -45,13 +47,25 @@ struct HttpPlace {
     std::string token_file;
     /// Certificates of authorities that are believed, as PEM. Empty: those that the machine trusts.
     std::string ca_file;
-    /// Finds the broker's name for this place and its copies, within the time of a step.
-    std::shared_ptr<client::Resolver> resolver = std::make_shared<client::Resolver>();
+    /// By which this place and its copies are reached.
+    std::shared_ptr<client::Network> network = std::make_shared<client::TcpNetwork>();
 };
 
-/// Adds the options `--http`, `--http-token-file` and `--http-ca`, the same for every command that asks a broker. Without the
-/// first $PARTITA_HTTP counts, and without that localhost:8092; the third has $PARTITA_HTTP_CA beside it.
-void add_http_options(CLI::App& command, HttpPlace& place);
+/// The options of every command that asks a broker.
+inline constexpr tools::Option kHttp{.name = "http",
+                                     .argument = "HOST[:PORT]",
+                                     .help = "ask the broker's HTTP side here, behind https:// where it has TLS",
+                                     .default_value = "localhost:8092",
+                                     .environment = "PARTITA_HTTP"};
+inline constexpr tools::Option kHttpTokenFile{.name = "http-token-file",
+                                              .argument = "file",
+                                              .help = "read the broker's token from this file (default: $PARTITA_HTTP_TOKEN)"};
+inline constexpr tools::Option kHttpCa{.name = "http-ca",
+                                       .argument = "file",
+                                       .help = "trust the authorities in this PEM file to vouch for the broker's certificate",
+                                       .environment = "PARTITA_HTTP_CA"};
+/// What these options say.
+[[nodiscard]] HttpPlace http_place_of(const CommandLine& line);
 
 enum class HttpMethod { get, post, put, delete_ };
 

@@ -33,63 +33,127 @@ std::string upper(std::string text) {
     return text;
 }
 
-void add_options(const std::vector<OptionModel>& options, std::string& page) {
-    for (const OptionModel& option : options) {
-        page += ".TP\n";
-        for (std::size_t i = 0; i < option.names.size(); ++i) {
-            page += (i == 0 ? "\\fB" : ", \\fB") + escaped(option.names[i]) + "\\fR";
+void add_option(const tools::Option& option, bool is_positional, std::string& page) {
+    page += ".TP\n";
+    if (is_positional) {
+        page += "\\fI" + escaped(option.name) + "\\fR";
+    } else {
+        const std::vector<std::string> names = tools::names_with_dashes(option);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            page += (i == 0 ? "\\fB" : ", \\fB") + escaped(names[i]) + "\\fR";
         }
-        if (!option.argument.empty()) {
-            page += " \\fI" + escaped(option.argument) + "\\fR";
-        }
-        std::string help = option.help;
-        if (!option.choices.empty()) {
-            help += (help.empty() ? "One of: " : " One of: ") + tools::joined(option.choices, ", ") + ".";
-        }
-        if (!option.default_value.empty()) {
-            help += " Default: " + option.default_value + ".";
-        }
-        page += "\n" + (help.empty() ? std::string("\\&") : escaped(help)) + "\n";
+    }
+    if (!option.argument.empty()) {
+        page += " \\fI" + escaped(option.argument) + "\\fR";
+    }
+    std::string help(option.help);
+    if (!option.choices.empty()) {
+        help += "; one of: " + tools::joined(words_of(option.choices), ", ");
+    }
+    if (!option.default_value.empty()) {
+        help += " (default: " + std::string(option.default_value) + ")";
+    }
+    if (!option.environment.empty()) {
+        help += " ($" + std::string(option.environment) + ")";
+    }
+    page += "\n" + (help.empty() ? std::string("\\&") : escaped(help)) + "\n";
+}
+
+void add_options(const Command& command, std::string& page) {
+    for (const tools::Option& positional : command.positionals) {
+        add_option(positional, true, page);
+    }
+    for (const tools::Option* option : sorted_options(command)) {
+        add_option(*option, false, page);
     }
 }
 
-std::string synopsis_of(const CommandModel& command, const std::string& name) {
+std::string synopsis_of(const Command& command, const std::string& name) {
     std::string line = ".B " + escaped(name) + "\n";
     if (!command.subcommands.empty() || !command.words.empty()) {
         line += "\\fIWORD\\fR ";
     }
-    for (const std::string& positional : command.positionals) {
-        line += "\\fI" + escaped(positional) + "\\fR ";
+    for (const tools::Option& positional : command.positionals) {
+        line += "\\fI" + escaped(positional.name) + "\\fR ";
     }
     return line + "[\\fIOPTION\\fR]...\n";
 }
 
+/// The title, and a summary on one line without a full stop, for whatis.
+std::string head_of(const std::string& title, std::string_view summary, const std::string& version) {
+    return ".TH " + upper(title) + " 1 \"\" \"partita " + version + "\" \"User Commands\"\n.SH NAME\n" + title + " \\- " +
+           escaped(summary.substr(0, summary.find_first_of(".:"))) + "\n.SH SYNOPSIS\n";
+}
+
+// Of the program's page, what no table says.
+constexpr std::string_view kProgramsSynopsis = R"(.B partita
+[\fBserve\fR] [\fIOPTION\fR]...
+.br
+.B partita
+\fICOMMAND\fR [\fIOPTION\fR]...
+.SH DESCRIPTION
+Without a command, partita serves: it listens on localhost:9092 for clients of Apache Kafka, keeps its data in Kafka's on\-disk
+format, and answers on localhost:8092 with health, metrics and what it knows of topics and groups.
+.PP
+.B partita \-\-help
+lists the commands, and
+.B partita
+.I COMMAND
+.B \-\-help
+the options of one; each has a page of its own,
+.BR partita\-topics (1)
+for one.
+)";
+constexpr std::string_view kProgramsEnd = R"(.SH ENVIRONMENT
+KAFKA_* variables are settings: KAFKA_LOG_RETENTION_MS is log.retention.ms. CLUSTER_ID names a new cluster.
+.SH EXIT STATUS
+0 after a stop by SIGTERM or SIGINT, 1 when the stop lost something, 2 when a setting or the command line was refused.
+.SH FILES
+.TP
+/etc/partita/server.properties
+Settings of the service that the Debian package installs; its data are in /var/lib/partita.
+.SH SEE ALSO
+/usr/share/doc/partita
+)";
+
+std::string page_of_program(const Command& program, const std::string& version) {
+    std::string page = head_of("partita", "broker that speaks Apache Kafka's protocol", version) + std::string(kProgramsSynopsis);
+    page += ".SH OPTIONS OF SERVE\n";
+    add_options(program, page);
+    page += ".SH COMMANDS\n";
+    for (const Command& command : program.subcommands) {
+        page += ".TP\n\\fB" + escaped(command.name) + "\\fR\n" + escaped(command.summary) + "\n";
+    }
+    return page + std::string(kProgramsEnd);
+}
+
 }  // namespace
 
-std::string manual_page(const CommandModel& command, const std::string& version) {
-    const std::string title = "partita-" + command.name;
-    // One line without a full stop, for whatis.
-    const std::string summary = command.summary.substr(0, command.summary.find_first_of(".:"));
-    std::string page = ".TH " + upper(title) + " 1 \"\" \"partita " + version + "\" \"User Commands\"\n.SH NAME\n" + title +
-                       " \\- " + escaped(summary) + "\n.SH SYNOPSIS\n" + synopsis_of(command, "partita " + command.name);
-    if (!command.kafka_name.empty()) {
-        page += ".br\n" + synopsis_of(command, command.kafka_name);
+std::string manual_page(const Command& command, const std::string& version) {
+    const std::string name(command.name);
+    if (name == "partita") {
+        return page_of_program(command, version);
     }
-    page += ".SH DESCRIPTION\n" + escaped(command.purpose) + "\n";
-    if (!command.kafka_name.empty()) {
-        page += ".PP\nOptions, output and exit codes are those of Apache Kafka's\n.BR " + escaped(command.kafka_name) +
+    const std::string kafka_name(command.kafka_name);
+    std::string page = head_of("partita-" + name, command.summary, version) + synopsis_of(command, "partita " + name);
+    if (!kafka_name.empty()) {
+        page += ".br\n" + synopsis_of(command, kafka_name);
+    }
+    page += ".SH DESCRIPTION\n" + escaped(command.purpose.empty() ? command.summary : command.purpose) + "\n";
+    if (!kafka_name.empty()) {
+        page += ".PP\nOptions, output and exit codes are those of Apache Kafka's\n.BR " + escaped(kafka_name) +
                 " ,\nunder whose name, with or without \\fB.sh\\fR, it can be called.\n";
     }
     if (!command.words.empty()) {
-        page += ".PP\nWORD is one of: \\fB" + escaped(tools::joined(command.words, ", ")) + "\\fR.\n";
+        page += ".PP\nWORD is one of: \\fB" + escaped(tools::joined(words_of(command.words), ", ")) + "\\fR.\n";
     }
     if (!command.options.empty()) {
         page += ".SH OPTIONS\n";
     }
-    add_options(command.options, page);
-    for (const CommandModel& below : command.subcommands) {
-        page += ".SH " + upper(escaped(below.name)) + "\n" + escaped(below.purpose) + ".\n";
-        add_options(below.options, page);
+    add_options(command, page);
+    for (const Command& below : command.subcommands) {
+        page += ".SH " + upper(escaped(below.name)) + "\n" + escaped(below.summary) + ".\n";
+        add_options(below, page);
     }
     return page + ".SH SEE ALSO\n.BR partita (1)\n";
 }

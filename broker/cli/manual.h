@@ -2,12 +2,11 @@
 
 #include <string>
 
-#include "broker/cli/command_model.h"
+#include "broker/cli/command_line.h"
 
-/// Manual pages of the commands, made of what they take. Pure.
 namespace partita::cli {
 
-/// The page "partita-NAME(1)" in man's language.
-[[nodiscard]] std::string manual_page(const CommandModel& command, const std::string& version);
+/// The manual page of a command in roff, for section 1. Of the program: what it is, how to serve with it, and its commands.
+[[nodiscard]] std::string manual_page(const Command& command, const std::string& version);
 
 }  // namespace partita::cli

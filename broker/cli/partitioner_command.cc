@@ -139,17 +139,33 @@ int run(const PlacingArguments& arguments) {
                       arguments.hexadecimal ? KeyLineMapper::Notation::hexadecimal : KeyLineMapper::Notation::text));
 }
 
+constexpr tools::Option kPartitionerPositionals[] = {
+    {.name = "NAME", .argument = "", .help = "a family (murmur2-pos) or a client (java, librdkafka, sarama ...)"},
+};
+constexpr tools::Option kPartitionerOptions[] = {
+    {.name = "partitions",
+     .argument = "count",
+     .help = "place keys in so many partitions",
+     .alias = "n",
+     .check = {is_between<1, std::numeric_limits<std::int32_t>::max()>, "a whole number from 1 to 2147483647"}},
+    {.name = "hex", .argument = "", .help = "read keys as bytes, two hexadecimal digits each"},
+    {.name = "list", .argument = "", .help = "name families and clients"},
+    kHelp,
+};
+
+int run_partitioner(const CommandLine& line) {
+    return run({.name = line.value("NAME"),
+                .partitions = static_cast<std::int32_t>(line.integer("partitions").value_or(0)),
+                .hexadecimal = line.has("hex"),
+                .list = line.has("list")});
+}
+
 }  // namespace
 
-void add_partitioner_command(CLI::App& application, Action& chosen) {
-    const auto arguments = std::make_shared<PlacingArguments>();
-    CLI::App* command = application.add_subcommand("partitioner", "read keys, one per line, and print their partitions");
-    command->add_option("name", arguments->name, "a family (murmur2-pos) or a client (java, librdkafka, sarama ...)");
-    command->add_option("-n,--partitions", arguments->partitions, "how many partitions the topic has")
-        ->check(CLI::Range(1, std::numeric_limits<std::int32_t>::max()));
-    command->add_flag("--hex", arguments->hexadecimal, "keys are bytes, two hexadecimal digits each");
-    command->add_flag("--list", arguments->list, "name families and clients");
-    command->final_callback([arguments, &chosen] { chosen = [arguments] { return run(*arguments); }; });
-}
+constinit const Command kPartitionerCommand{.name = "partitioner",
+                                            .summary = "read keys, one per line, and print their partitions",
+                                            .options = kPartitionerOptions,
+                                            .positionals = kPartitionerPositionals,
+                                            .run = run_partitioner};
 
 }  // namespace partita::cli

@@ -11,7 +11,6 @@
 #include <charconv>
 #include <cstdio>
 #include <ctime>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -34,8 +33,8 @@ struct Options {
     std::string since;
     bool json = false;
     bool quiet = false;
-    std::string fail_on = "warn";
-    std::string picture = "auto";
+    std::string fail_on;
+    std::string picture;
     std::string svg;
 };
 
@@ -173,6 +172,11 @@ int plan(Options& options) {
     ProgressBar bar(options.quiet);
     std::int64_t listed = 0;
     const PlanListener listener{.progress = [&](std::int64_t done, std::int64_t total) { bar.show(done, total); },
+                                .trouble =
+                                    [&](const std::string& line) {
+                                        bar.clear();
+                                        std::fprintf(stderr, "partita: %s\n", line.c_str());
+                                    },
                                 .keys =
                                     [&](std::string_view lines) {
                                         bar.clear();
@@ -207,36 +211,84 @@ int plan(Options& options) {
     return may_go_on(text_member(json, "verdict"), options.fail_on) ? kExitDone : kExitFindings;
 }
 
+constexpr tools::Option kPlanPositionals[] = {
+    {.name = "TOPIC", .argument = "", .help = "the topic", .is_required = true},
+};
+constexpr tools::Option kPlanOptions[] = {
+    {.name = "to", .argument = "count", .help = "plan for this new partition count", .is_required = true, .check = kWholeNumber},
+    kHttp,
+    kHttpTokenFile,
+    kHttpCa,
+    {.name = "bootstrap",
+     .argument = "HOST:PORT,...",
+     .help = "ask the Partita at this Kafka address, or read any other cluster"},
+    {.name = "command-config",
+     .argument = "file",
+     .help = "with --bootstrap: take settings of the client that reads from this file",
+     .check = kExistingFile},
+    {.name = "command-property",
+     .argument = "KEY=VALUE",
+     .help = "with --bootstrap: set this of the client that reads, as often as needed",
+     .alias = "X",
+     .may_repeat = true},
+    {.name = "records",
+     .argument = "count",
+     .help = "read only the newest so many records",
+     .check = {is_between<1, kAnyMost>, "a whole number from 1 on"}},
+    {.name = "since", .argument = "time", .help = "read only what is newer: 2h, 7d, 2026-11-21T10:00:00 (UTC)"},
+    {.name = "partitioner", .argument = "name", .help = "take keys to be placed so, instead of finding it in the data"},
+    {.name = "keys", .argument = "", .help = "print every distinct key with its old and new partition, tab separated"},
+    {.name = "hash-keys", .argument = "", .help = "show hashes instead of keys"},
+    {.name = "json", .argument = "", .help = "print the plan as JSON"},
+    {.name = "picture",
+     .argument = "when",
+     .help = "draw where the keys go: auto (on a terminal), always or never",
+     .default_value = "auto",
+     .choices = "auto always never"},
+    {.name = "svg", .argument = "file", .help = "write the picture into this file, too, as the console draws it"},
+    {.name = "quiet", .argument = "", .help = "draw no progress bar"},
+    {.name = "fail-on",
+     .argument = "severity",
+     .help = "end with 3 from this finding on: warn or block",
+     .default_value = "warn",
+     .choices = "warn block"},
+    {.name = "over-kafka",
+     .argument = "",
+     .help = "with --bootstrap: read a Partita through the Kafka protocol alone, as any other cluster"},
+    kHelp,
+};
+
+int run_plan_command(const CommandLine& line) {
+    Options options;
+    options.plan = {.topic = line.value("TOPIC"),
+                    .to = *line.integer("to"),
+                    .http = http_place_of(line),
+                    .bootstrap = line.value("bootstrap"),
+                    .client_config = line.value("command-config"),
+                    .client_settings = line.values("command-property"),
+                    .reads_over_kafka = line.has("over-kafka"),
+                    .data_directory = {},
+                    .cluster_id = {},
+                    .records = line.integer("records"),
+                    .since_ms = std::nullopt,
+                    .partitioner = line.value("partitioner"),
+                    .lists_keys = line.has("keys"),
+                    .hashes_keys = line.has("hash-keys")};
+    options.since = line.value("since");
+    options.json = line.has("json");
+    options.quiet = line.has("quiet");
+    options.fail_on = line.value("fail-on");
+    options.picture = line.value("picture");
+    options.svg = line.value("svg");
+    return plan(options);
+}
+
 }  // namespace
 
-void add_plan_command(CLI::App& application, Action& chosen) {
-    auto options = std::make_shared<Options>();
-    CLI::App* command =
-        application.add_subcommand("plan", "what adding partitions to a topic would do (exit code 0 safe, 3 findings)");
-    command->add_option("TOPIC", options->plan.topic, "the topic")->required();
-    command->add_option("--to", options->plan.to, "the new partition count")->required();
-    add_http_options(*command, options->plan.http);
-    command->add_option("--bootstrap", options->plan.bootstrap,
-                        "the Kafka address of a Partita, or of any cluster, which is read then: HOST:PORT[,HOST:PORT...]");
-    command->add_option("-X", options->plan.client_settings, "with --bootstrap: a librdkafka setting, KEY=VALUE")->take_all();
-    command->add_option("--records", options->plan.records, "read only the newest so many records")
-        ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
-    command->add_option("--since", options->since, "read only what is newer: 2h, 7d, 2026-11-21T10:00:00 (UTC)");
-    command->add_option("--partitioner", options->plan.partitioner,
-                        "how producers place keys, instead of finding it in the data");
-    command->add_flag("--keys", options->plan.lists_keys,
-                      "print every distinct key with its old and new partition, tab separated");
-    command->add_flag("--hash-keys", options->plan.hashes_keys, "show hashes instead of keys");
-    command->add_flag("--json", options->json, "print the plan as JSON");
-    command->add_option("--picture", options->picture, "draw where the keys go: auto (default: on a terminal), always or never")
-        ->check(CLI::IsMember({"auto", "always", "never"}));
-    command->add_option("--svg", options->svg, "also write the picture into this file, as the console draws it");
-    command->add_flag("--quiet", options->quiet, "no progress bar");
-    command->add_option("--fail-on", options->fail_on, "the mildest finding for exit code 3: warn (default) or block")
-        ->check(CLI::IsMember({"warn", "block"}));
-    command->add_flag("--over-kafka", options->plan.reads_over_kafka,
-                      "with --bootstrap: read a Partita through the Kafka protocol alone, as any other cluster");
-    command->callback([options, &chosen] { chosen = [options] { return plan(*options); }; });
-}
+constinit const Command kPlanCommand{.name = "plan",
+                                     .summary = "show what adding partitions to a topic would do (exit code 0 safe, 3 findings)",
+                                     .options = kPlanOptions,
+                                     .positionals = kPlanPositionals,
+                                     .run = run_plan_command};
 
 }  // namespace partita::cli

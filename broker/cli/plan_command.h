@@ -24,7 +24,9 @@ struct PlanArguments {
     HttpPlace http;
     /// Bootstrap servers of any Kafka; empty to ask Partita's HTTP side.
     std::string bootstrap;
-    /// librdkafka settings, "key=value".
+    /// A file with settings of the client that reads; empty for none.
+    std::string client_config;
+    /// More of them, "key=value".
     std::vector<std::string> client_settings;
     /// True to read a Partita behind `bootstrap` like any other Kafka, instead of asking it over HTTP.
     bool reads_over_kafka = false;
@@ -43,6 +45,8 @@ struct PlanArguments {
 /// Hears of progress while a plan is being made.
 struct PlanListener {
     std::function<void(std::int64_t done, std::int64_t total)> progress;
+    /// Takes a line about a broker that does not answer yet.
+    std::function<void(const std::string& line)> trouble;
     /// Takes lines of `--keys`. Returns false when nobody reads them any more.
     std::function<bool(std::string_view lines)> keys;
 };

@@ -34,28 +34,36 @@ struct ServeArguments {
     std::string http_port;
     std::string port_file;
     std::string security_directory;
-    std::string log_level = "info";
+    std::string log_level;
     bool ephemeral = false;
     std::vector<std::shared_ptr<ServeOptionsOfAddon>> of_addons;
 };
 
-void add_serve_options(CLI::App& app, ServeArguments& arguments) {
-    app.add_option("-c,--config", arguments.config_file, "server.properties of Kafka")->check(CLI::ExistingFile);
-    app.add_option("--override", arguments.overrides, "one setting as KEY=VALUE, above file and environment")->take_all();
-    app.add_option("-d,--data-dir", arguments.data_directory, "where data is kept (default ./partita-data, or log.dirs)");
-    app.add_flag("--ephemeral", arguments.ephemeral, "keep data in memory and forget it at the end");
-    app.add_option("-p,--port", arguments.port, "Kafka port on loopback; 0 lets the system choose (default 9092)");
-    app.add_option("--http-port", arguments.http_port,
-                   "HTTP port on loopback; 0 lets the system choose, 'off' for none (default 8092)");
-    app.add_option("--security", arguments.security_directory,
-                   "listen with TLS, logins and ACLs, as the directory says that partita dev-security made")
-        ->check(CLI::ExistingDirectory);
-    for (const auto& addon : arguments.of_addons) {
-        addon->add(app);
-    }
-    app.add_option("--port-file", arguments.port_file, "write the Kafka port to this file when clients can connect");
-    app.add_option("--log-level", arguments.log_level, "debug, info, warning, error or off (default info)");
-}
+constexpr tools::Option kServeOptions[] = {
+    {.name = "config",
+     .argument = "file",
+     .help = "read settings from this server.properties of Kafka",
+     .alias = "c",
+     .check = kExistingFile},
+    {.name = "override",
+     .argument = "KEY=VALUE",
+     .help = "set this, whatever file and environment say, as often as there are settings",
+     .may_repeat = true},
+    {.name = "data-dir", .argument = "directory", .help = "keep data here (default: ./partita-data, or log.dirs)", .alias = "d"},
+    {.name = "ephemeral", .argument = "", .help = "keep data in memory and discard it on exit"},
+    {.name = "port",
+     .argument = "port",
+     .help = "listen for Kafka's clients on loopback; 0 for any free port (default: 9092)",
+     .alias = "p"},
+    {.name = "http-port", .argument = "port|off", .help = "listen for HTTP on loopback; 0 for any free port (default: 8092)"},
+    {.name = "security",
+     .argument = "directory",
+     .help = "use the TLS, user and ACL settings in this directory of `partita dev-security`",
+     .check = kExistingDirectory},
+    {.name = "port-file", .argument = "file", .help = "write the Kafka port to this file when clients can connect"},
+    {.name = "log-level", .argument = "level", .help = "log debug, info, warning, error or off", .default_value = "info"},
+    kHelp,
+};
 
 std::vector<std::string> process_environment() {
     std::vector<std::string> environment;
@@ -187,18 +195,37 @@ int run(const ServeArguments& arguments) {
     return partita::serve(options);
 }
 
-}  // namespace
-
-void add_serve_command(CLI::App& application, Action& chosen) {
-    const auto arguments = std::make_shared<ServeArguments>();
+int run_serve(const CommandLine& line) {
+    std::vector<std::shared_ptr<ServeOptionsOfAddon>> of_addons;
     for (const Addition* addition : additions()) {
         if (addition->make_serve_options != nullptr) {
-            arguments->of_addons.push_back(addition->make_serve_options());
+            of_addons.push_back(addition->make_serve_options(line));
         }
     }
-    add_serve_options(application, *arguments);
-    add_serve_options(*application.add_subcommand("serve", "run the broker"), *arguments);
-    chosen = [arguments] { return run(*arguments); };
+    return run({.config_file = line.value("config"),
+                .overrides = line.values("override"),
+                .data_directory = line.value("data-dir"),
+                .port = line.value("port"),
+                .http_port = line.value("http-port"),
+                .port_file = line.value("port-file"),
+                .security_directory = line.value("security"),
+                .log_level = line.value("log-level"),
+                .ephemeral = line.has("ephemeral"),
+                .of_addons = std::move(of_addons)});
+}
+
+}  // namespace
+
+const Command& serve_command() {
+    static const std::vector<tools::Option> kOptions = [] {
+        std::vector<tools::Option> options(std::begin(kServeOptions), std::end(kServeOptions));
+        for (const Addition* addition : additions()) {
+            options.insert(options.end(), addition->serve_options.begin(), addition->serve_options.end());
+        }
+        return options;
+    }();
+    static const Command kCommand{.name = "serve", .summary = "run the broker", .options = kOptions, .run = run_serve};
+    return kCommand;
 }
 
 }  // namespace partita::cli

@@ -18,33 +18,19 @@ std::string usual_bootstrap() {
 
 std::optional<int> run_named_tool(int argument_count, char** argument_values) {
     const std::vector<std::string> words(argument_values, argument_values + argument_count);
-    if (words.empty()) {
-        return std::nullopt;
-    }
-    std::size_t first = 1;
-    const tools::Tool* tool = tools::tool_of_program(words[0]);
-    if (tool == nullptr && words.size() > 1) {
-        tool = tools::tool_of_command(words[1]);
-        first = 2;
-    }
+    const tools::Tool* tool = words.empty() ? nullptr : tools::tool_of_program(words[0]);
     if (tool == nullptr) {
         return std::nullopt;
     }
     client::TcpNetwork network;
-    const bool is_kafkas_name = first == 1;
-    const tools::Surroundings surroundings{
-        network, stdin, stdout, stderr, is_kafkas_name, is_kafkas_name ? "" : usual_bootstrap(), ask_web_service};
-    return tools::run_tool(*tool, std::span(words).subspan(first), surroundings);
+    const tools::Surroundings surroundings{network, stdin, stdout, stderr, true, "", ask_web_service};
+    return tools::run_tool(*tool, std::span(words).subspan(1), surroundings);
 }
 
-void add_tool_names(CLI::App& application) {
-    for (const tools::Tool* tool : tools::all_tools()) {
-        CLI::App* command = application.add_subcommand(std::string(tool->name), std::string(tool->summary));
-        command->prefix_command();
-        if (!tool->kafka_name.empty()) {
-            command->group("Kafka's tools");
-        }
-    }
+int run_tool(const tools::Tool& tool, std::span<const std::string> words) {
+    client::TcpNetwork network;
+    const tools::Surroundings surroundings{network, stdin, stdout, stderr, false, usual_bootstrap(), ask_web_service};
+    return tools::run_tool(tool, words, surroundings);
 }
 
 }  // namespace partita::cli

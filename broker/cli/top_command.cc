@@ -4,9 +4,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -32,7 +32,7 @@ constexpr double kIntervalMaxSeconds = 3'600;
 
 struct TopArguments {
     HttpPlace http;
-    double interval_seconds = 2;
+    double interval_seconds = 0;
     bool is_once = false;
     bool as_json = false;
 
@@ -216,23 +216,43 @@ int draw_looks(const TopArguments& arguments) {
     }
 }
 
+/// Null for what is no interval.
+std::optional<double> seconds_of(std::string_view text) {
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const bool is_good = error == std::errc() && end == text.data() + text.size() && seconds >= kIntervalMinSeconds &&
+                         seconds <= kIntervalMaxSeconds;
+    return is_good ? std::optional(seconds) : std::nullopt;
+}
+
+constexpr tools::Option kTopOptions[] = {
+    kHttp,
+    kHttpTokenFile,
+    kHttpCa,
+    {.name = "interval",
+     .argument = "number",
+     .help = "look so often, in seconds",
+     .default_value = "2",
+     .check = {[](std::string_view text) { return seconds_of(text).has_value(); }, "a number of seconds from 0.1 to 3600"}},
+    {.name = "once", .argument = "", .help = "print one snapshot, after one interval, because rates need two looks"},
+    {.name = "json", .argument = "", .help = "print a JSON object in a line for each look"},
+    kHelp,
+};
+
+int run_top(const CommandLine& line) {
+    const TopArguments arguments{.http = http_place_of(line),
+                                 .interval_seconds = *seconds_of(line.value("interval")),
+                                 .is_once = line.has("once"),
+                                 .as_json = line.has("json")};
+    const bool is_drawn = !arguments.is_once && !arguments.as_json && terminal_of(STDOUT_FILENO).can_redraw;
+    return is_drawn ? draw_looks(arguments) : print_looks(arguments);
+}
+
 }  // namespace
 
-void add_top_command(CLI::App& application, Action& chosen) {
-    auto arguments = std::make_shared<TopArguments>();
-    CLI::App* command =
-        application.add_subcommand("top", "show topics, groups, findings and clients of a running broker, again and again");
-    add_http_options(*command, arguments->http);
-    command->add_option("--interval", arguments->interval_seconds, "seconds between two looks; 2 by default")
-        ->check(CLI::Range(kIntervalMinSeconds, kIntervalMaxSeconds));
-    command->add_flag("--once", arguments->is_once, "one snapshot, after one interval, because rates need two looks");
-    command->add_flag("--json", arguments->as_json, "a JSON object in a line for each look");
-    command->callback([arguments, &chosen] {
-        chosen = [arguments] {
-            const bool is_drawn = !arguments->is_once && !arguments->as_json && terminal_of(STDOUT_FILENO).can_redraw;
-            return is_drawn ? draw_looks(*arguments) : print_looks(*arguments);
-        };
-    });
-}
+constinit const Command kTopCommand{.name = "top",
+                                    .summary = "show topics, groups, findings and clients of a running broker, again and again",
+                                    .options = kTopOptions,
+                                    .run = run_top};
 
 }  // namespace partita::cli

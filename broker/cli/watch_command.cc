@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -33,7 +32,7 @@ struct WatchArguments {
     HttpPlace http;
     std::string topic;
     std::string group;
-    std::int64_t every_ms = 1000;
+    std::int64_t every_ms = 0;
     bool as_json = false;
 };
 
@@ -142,21 +141,36 @@ int watch_ownership(const WatchArguments& arguments) {
     }
 }
 
+constexpr tools::Option kWatchOptions[] = {
+    kHttp,
+    kHttpTokenFile,
+    kHttpCa,
+    {.name = "topic", .argument = "topic", .help = "show only what is about this topic"},
+    {.name = "ownership", .argument = "group", .help = "show who owns each partition of this group, and every takeover"},
+    {.name = "every-ms",
+     .argument = "number",
+     .help = "with --ownership: look so often, in milliseconds",
+     .default_value = "1000",
+     .check = {is_between<kEveryLeastMs, kEveryMostMs>, "a whole number from 50 to 3600000"}},
+    {.name = "json", .argument = "", .help = "print one JSON object for each event, as on /v1/events"},
+    kHelp,
+};
+
+int run_watch(const CommandLine& line) {
+    const WatchArguments arguments{.http = http_place_of(line),
+                                   .topic = line.value("topic"),
+                                   .group = line.value("ownership"),
+                                   .every_ms = *line.integer("every-ms"),
+                                   .as_json = line.has("json")};
+    return arguments.group.empty() ? watch(arguments) : watch_ownership(arguments);
+}
+
 }  // namespace
 
-void add_watch_command(CLI::App& application, Action& chosen) {
-    auto arguments = std::make_shared<WatchArguments>();
-    CLI::App* command =
-        application.add_subcommand("watch", "show findings of a running broker as they happen, or who owns a group's partitions");
-    add_http_options(*command, arguments->http);
-    command->add_option("--topic", arguments->topic, "only what is about this topic");
-    command->add_option("--ownership", arguments->group, "who owns each partition of this group, and every takeover");
-    command->add_option("--every-ms", arguments->every_ms, "with --ownership: how often to look")
-        ->check(CLI::Range(kEveryLeastMs, kEveryMostMs));
-    command->add_flag("--json", arguments->as_json, "one JSON object for each event, as on /v1/events");
-    command->callback([arguments, &chosen] {
-        chosen = [arguments] { return arguments->group.empty() ? watch(*arguments) : watch_ownership(*arguments); };
-    });
-}
+constinit const Command kWatchCommand{
+    .name = "watch",
+    .summary = "show findings of a running broker as they happen, or who owns a group's partitions",
+    .options = kWatchOptions,
+    .run = run_watch};
 
 }  // namespace partita::cli

@@ -131,6 +131,9 @@ std::expected<void, HttpTrouble> HttpExchange::Parts::receive() {
     if (received.error().kind != TransportFailure::Kind::closed) {
         return trouble(kind_of_failure(), received.error().message);
     }
+    if (!parser.got_some()) {
+        return trouble(TroubleKind::no_answer, "the connection ended without an answer");
+    }
     // Some answers end so.
     HttpError error;
     parser.put_eof(error);

@@ -73,7 +73,7 @@ Outcome<int> run_api_versions(const Options& options, const Surroundings& surrou
 
 const Tool kApiVersionsTool{.name = "api-versions",
                             .kafka_name = "kafka-broker-api-versions",
-                            .summary = "which requests each broker takes, in which versions",
+                            .summary = "show which requests each broker takes, in which versions",
                             .purpose = "This tool helps to retrieve broker version information.",
                             .options = kApiVersionsOptions,
                             .rules = kApiVersionsRules,

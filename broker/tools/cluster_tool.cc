@@ -13,13 +13,13 @@ namespace partita::tools {
 namespace {
 
 constexpr Option kClusterOptions[] = {
-    {"bootstrap-server", "HOST:PORT,...", "The brokers to ask first.", {}, "b"},
-    {"bootstrap-controller", "HOST:PORT,...", "Not served: ask a broker.", {}, "C"},
-    {"command-config", "file", "Properties of the client that asks.", {}, "c"},
-    {"config", "file", "The old name of --command-config."},
-    {"id", "id", "With unregister: the broker.", {}, "i"},
-    {"include-fenced-brokers", "", "With list-endpoints: brokers that are fenced, too."},
-    {"help", "", "Print this.", {}, "h"},
+    {"bootstrap-server", "HOST:PORT,...", "ask these brokers first", {}, "b"},
+    {"bootstrap-controller", "HOST:PORT,...", "not served: ask a broker", {}, "C"},
+    {"command-config", "file", "read settings of the client from this file", {}, "c"},
+    {"config", "file", "old name of --command-config"},
+    {"id", "id", "with unregister: forget this broker", {}, "i"},
+    {"include-fenced-brokers", "", "with list-endpoints: list fenced brokers, too"},
+    {"help", "", "print this", {}, "h"},
 };
 
 constexpr std::string_view kActions = "cluster-id, list-endpoints or unregister";
@@ -129,7 +129,7 @@ Outcome<int> run_cluster(const Options& options, const Surroundings& surrounding
 
 const Tool kClusterTool{.name = "cluster",
                         .kafka_name = "kafka-cluster",
-                        .summary = "the cluster's id and its brokers",
+                        .summary = "show the cluster's id and its brokers",
                         .purpose = "The Kafka cluster tool: cluster-id, list-endpoints, unregister.",
                         .options = kClusterOptions,
                         .run = run_cluster,

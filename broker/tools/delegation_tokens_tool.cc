@@ -19,28 +19,25 @@ using client::TokenPrincipal;
 
 constexpr Option kTokensOptions[] = {
     kBootstrapServer,
-    {"command-config", "file", "Properties of the client that asks: it has to log in."},
+    {"command-config", "file", "read settings of the client, which has to log in, from this file"},
     kHelp,
     kVersion,
-    {"create", "", "Make a token."},
-    {"renew", "", "Let a token expire later."},
-    {"expire", "", "Let a token expire sooner, or at once."},
-    {"describe", "",
-     "Show tokens: of the owners that are named, or all that the client may "
-     "see."},
-    {"owner-principal", "type:name", "Whose token it is: User:alice.", {}, {}, true},
-    {"renewer-principal", "type:name", "Who may renew it, beside its owner. As often as there are some.", {}, {}, true},
-    {"max-life-time-period", "ms", "How long it may live at most; -1 is what the broker allows.", {}, {}, true, true},
+    {"create", "", "make a token"},
+    {"renew", "", "let a token expire later"},
+    {"expire", "", "let a token expire sooner, or at once"},
+    {"describe", "", "show tokens: of the owners that are named, or all that the client may see"},
+    {"owner-principal", "type:name", "name the token's owner: User:alice", {}, {}, true},
+    {"renewer-principal", "type:name", "let this principal renew it, beside its owner; repeatable", {}, {}, true},
+    {"max-life-time-period", "ms", "limit its life, in milliseconds; -1 for what the broker allows", {}, {}, true, true},
     {"renew-time-period",
      "ms",
-     "For how long it is renewed; -1 is the broker's "
-     "delegation.token.expiry.time.ms.",
+     "renew it for so long, in milliseconds; -1 for the broker's delegation.token.expiry.time.ms",
      {},
      {},
      true,
      true},
-    {"expiry-time-period", "ms", "After which time it expires; -1 is at once.", {}, {}, true, true},
-    {"hmac", "HMAC", "The token's HMAC, in base64.", {}, {}, true},
+    {"expiry-time-period", "ms", "let it expire after so long, in milliseconds; -1 for at once", {}, {}, true, true},
+    {"hmac", "HMAC", "name the token by its HMAC, in base64", {}, {}, true},
 };
 
 constexpr Rule kTokensRules[] = {

@@ -17,14 +17,16 @@ using client::TopicPartition;
 constexpr Option kElectionOptions[] = {
     kBootstrapServer,
     kCommandConfig,
-    {"admin.config", "file", "The old name of --command-config."},
+    {"admin.config", "file", "old name of --command-config"},
     kHelp,
     kVersion,
-    {"election-type", "type", "preferred: the first replica, where it does not lead. unclean: any replica, where none leads."},
-    {"topic", "topic", "The topic, with --partition."},
-    {"partition", "number", "The partition."},
-    {"all-topic-partitions", "", "All partitions that need it."},
-    {"path-to-json-file", "file", R"(The partitions in a file: {"partitions": [{"topic": "t", "partition": 1}]}.)"},
+    one_of({"election-type", "type",
+            "elect preferred (the first replica, where it does not lead) or unclean (any replica, where none leads)"},
+           "preferred unclean"),
+    {"topic", "topic", "name the topic, with --partition"},
+    {"partition", "number", "name the partition"},
+    {"all-topic-partitions", "", "take all partitions that need it"},
+    {"path-to-json-file", "file", R"(read the partitions from a file: {"partitions": [{"topic": "t", "partition": 1}]})"},
 };
 
 /// What Kafka's tool asks of the line, in its order.
@@ -169,7 +171,7 @@ Outcome<int> run_election(const Options& options, const Surroundings& surroundin
 
 const Tool kElectionTool{.name = "elect-leaders",
                          .kafka_name = "kafka-leader-election",
-                         .summary = "have leaders elected",
+                         .summary = "elect leaders",
                          .purpose =
                              "This tool attempts to elect a new leader for a set of topic partitions. The type of elections "
                              "supported are preferred replicas and unclean replicas.",

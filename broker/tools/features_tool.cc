@@ -15,16 +15,16 @@ namespace {
 
 constexpr Option kFeaturesOptions[] = {
     kBootstrapServer,
-    {"bootstrap-controller", "HOST:PORT,...", "Not served: ask a broker."},
+    {"bootstrap-controller", "HOST:PORT,...", "not served: ask a broker"},
     kCommandConfig,
-    {"help", "", "Print this.", {}, "h"},
-    {"node-id", "id", "With describe: as this broker says."},
+    {"help", "", "print this", {}, "h"},
+    {"node-id", "id", "with describe: ask this broker"},
     {"feature", "name=level",
-     "With upgrade and downgrade: the feature and its level. With disable: the feature. Repeat it for more."},
-    {"release-version", "version", "Instead of --feature: the levels of a release, as version-mapping shows them."},
-    {"metadata", "version", "The old way to say the level of metadata.version: 3.3-IV3."},
-    {"unsafe", "", "With downgrade and disable: even where something may be lost."},
-    {"dry-run", "", "Only say whether it could be done."},
+     "with upgrade and downgrade: set the feature to a level; with disable: name the feature; repeatable"},
+    {"release-version", "version", "instead of --feature: set the levels of a release, as version-mapping shows them"},
+    {"metadata", "version", "old way to set the level of metadata.version: 3.3-IV3"},
+    {"unsafe", "", "with downgrade and disable: go on even where something may be lost"},
+    {"dry-run", "", "say whether it could be done, and do nothing"},
 };
 
 constexpr std::string_view kMetadata = "metadata.version";

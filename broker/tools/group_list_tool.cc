@@ -17,12 +17,13 @@ constexpr Option kGroupListOptions[] = {
     kCommandConfig,
     kHelp,
     kVersion,
-    {"list", "", "List the groups."},
-    {"group-type", "type", "Only groups of this type: classic, consumer, share or streams."},
-    {"protocol", "protocol", "Only groups of this protocol: consumer, connect ..."},
-    {"consumer", "", "Only groups of consumers, whatever their type is, and those that only have offsets."},
-    {"share", "", "Only share groups."},
-    {"streams", "", "Only groups of Kafka Streams with the protocol of their own."},
+    {"list", "", "list the groups"},
+    one_of({"group-type", "type", "list only groups of this type: classic, consumer, share or streams"},
+           "classic consumer share streams"),
+    one_of({"protocol", "protocol", "list only groups of this protocol: consumer, connect ..."}, "consumer connect"),
+    {"consumer", "", "list only groups of consumers, whatever their type, and those that only have offsets"},
+    {"share", "", "list only share groups"},
+    {"streams", "", "list only groups of Kafka Streams with the protocol of their own"},
 };
 
 constexpr Rule kGroupListRules[] = {

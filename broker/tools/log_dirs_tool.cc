@@ -23,9 +23,9 @@ constexpr Option kLogDirsOptions[] = {
     kCommandConfig,
     kHelp,
     kVersion,
-    {"describe", "", "Show the directories."},
-    {"topic-list", "topic,...", "Only these topics."},
-    {"broker-list", "id,...", "Only these brokers."},
+    {"describe", "", "show the directories"},
+    {"topic-list", "topic,...", "take only these topics"},
+    {"broker-list", "id,...", "ask only these brokers"},
 };
 constexpr Rule kLogDirsRules[] = {{Requires::all_of, "", {"bootstrap-server", "describe"}}};
 
@@ -145,7 +145,7 @@ Outcome<int> run_log_dirs(const Options& options, const Surroundings& surroundin
 
 const Tool kLogDirsTool{.name = "log-dirs",
                         .kafka_name = "kafka-log-dirs",
-                        .summary = "how much each partition takes in the brokers' directories",
+                        .summary = "show how much each partition takes in the brokers' directories",
                         .purpose = "This tool helps to query log directory usage on the specified brokers.",
                         .options = kLogDirsOptions,
                         .rules = kLogDirsRules,

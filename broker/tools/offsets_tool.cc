@@ -24,14 +24,14 @@ constexpr Option kOffsetsOptions[] = {
     kHelp,
     kVersion,
     {"topic-partitions", "topic1:1,topic2:0-3,topic3,topic4:5-,topic5:-3",
-     "Expressions for topics, each with one partition, or a range of them whose end does not belong to it."},
-    {"topic", "topic", "An expression for topics; without it, all."},
-    {"partitions", "partition ids", "Only these partitions, separated by commas."},
+     "take topics by expressions, each with one partition, or a range of them without its end"},
+    {"topic", "topic", "take topics by an expression (default: all)"},
+    {"partitions", "partition ids", "take only these partitions, separated by commas"},
     {"time", "time",
-     "Milliseconds since 1970, or a word: -1 or latest, -2 or earliest, -3 or max-timestamp, -4 or earliest-local, "
-     "-5 or latest-tiered, -6 or earliest-pending-upload.",
+     "show offsets at a time, in milliseconds since 1970, or by a word: -1 or latest, -2 or earliest, -3 or max-timestamp, -4 or "
+     "earliest-local, -5 or latest-tiered, -6 or earliest-pending-upload",
      "latest"},
-    {"exclude-internal-topics", "", "Without Kafka's own topics."},
+    {"exclude-internal-topics", "", "leave out Kafka's own topics"},
 };
 constexpr Rule kOffsetsRules[] = {{Requires::all_of, "", {"bootstrap-server"}}};
 
@@ -224,7 +224,7 @@ Outcome<int> run_offsets(const Options& options, const Surroundings& surrounding
 
 const Tool kOffsetsTool{.name = "offsets",
                         .kafka_name = "kafka-get-offsets",
-                        .summary = "where partitions begin and end, and where a time is in them",
+                        .summary = "show where partitions begin and end, and where a time is in them",
                         .purpose = "An interactive shell for getting topic-partition offsets.",
                         .options = kOffsetsOptions,
                         .rules = kOffsetsRules,

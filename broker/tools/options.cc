@@ -185,6 +185,30 @@ std::optional<Options::Broken> Options::check(std::span<const Rule> rules) const
     return std::nullopt;
 }
 
+std::vector<std::string> names_with_dashes(const Option& option) {
+    std::vector<std::string> names{"--" + std::string(option.name)};
+    if (!option.alias.empty()) {
+        names.push_back((option.alias.size() == 1 ? "-" : "--") + std::string(option.alias));
+    }
+    return names;
+}
+
+namespace {
+
+/// "  --config, -c <file>".
+std::string head_of(const Option& option) {
+    std::string head = "  ";
+    for (const std::string& name : names_with_dashes(option)) {
+        head += (head.size() > 2 ? ", " : "") + name;
+    }
+    if (!option.argument.empty()) {
+        head += (option.argument_may_lack ? " [" : " <") + std::string(option.argument) + (option.argument_may_lack ? "]" : ">");
+    }
+    return head;
+}
+
+}  // namespace
+
 std::string help_of(std::span<const Option> table) {
     std::vector<const Option*> sorted;
     for (const Option& option : table) {
@@ -193,20 +217,16 @@ std::string help_of(std::span<const Option> table) {
     std::ranges::sort(sorted, {}, &Option::name);
     std::string text;
     for (const Option* option : sorted) {
-        std::string left = "  --" + std::string(option->name);
-        if (!option->alias.empty()) {
-            left += (option->alias.size() == 1 ? ", -" : ", --") + std::string(option->alias);
-        }
-        if (!option->argument.empty()) {
-            left += (option->argument_may_lack ? " [" : " <") + std::string(option->argument) +
-                    (option->argument_may_lack ? "]" : ">");
-        }
-        text += left;
+        const std::string head = head_of(*option);
+        text += head;
         text +=
-            left.size() + 2 > kHelpColumn ? "\n" + std::string(kHelpColumn, ' ') : std::string(kHelpColumn - left.size(), ' ');
+            head.size() + 2 > kHelpColumn ? "\n" + std::string(kHelpColumn, ' ') : std::string(kHelpColumn - head.size(), ' ');
         std::string help(option->help);
         if (!option->default_value.empty()) {
             help += " (default: " + std::string(option->default_value) + ")";
+        }
+        if (!option->environment.empty()) {
+            help += " ($" + std::string(option->environment) + ")";
         }
         append_wrapped(help, text);
     }

@@ -9,15 +9,27 @@
 #include <string_view>
 #include <vector>
 
-/// Command lines as Kafka's tools read them: `--name value`, `--name=value`, one dash as good as two, options in any order and as
-/// often as they like. What a tool takes is a table; so are its rules about what goes with what.
+/// Options of commands. What a command takes is a table, of Kafka's tools and of our own commands alike: help, completions and
+/// manual pages are made from it.
+///
+/// `Options` reads a line as Kafka's tools do: `--name value`, `--name=value`, one dash as good as two, options in any order and
+/// as often as they like. Rules about what goes with what are a table, too. Our own commands read theirs in another way
+/// (broker/cli/command_line.h).
 namespace partita::tools {
 
-/// One option of a tool.
+/// What an argument has to be.
+struct Check {
+    bool (*is_met)(std::string_view argument) = nullptr;
+    /// "a whole number from 1 to 65535".
+    std::string_view what = {};
+};
+
+/// One option of a command.
 struct Option {
     std::string_view name;
     /// What its argument is, for the help; empty when it takes none.
     std::string_view argument;
+    /// What it does: imperative, small letters, no full stop; units and an unusual default at the end.
     std::string_view help;
     /// Stands for the option when it is not given. Only for options with an argument.
     std::string_view default_value = {};
@@ -27,7 +39,25 @@ struct Option {
     bool argument_may_lack = false;
     /// Then a negative number does not look like one.
     bool is_number = false;
+    /// All that its argument may be, with blanks between; empty when that is not a list.
+    std::string_view choices = {};
+
+    // What only our own commands ask for.
+
+    /// Stands in the environment for an option that the line does not have.
+    std::string_view environment = {};
+    bool is_required = false;
+    bool may_repeat = false;
+    Check check = {};
 };
+
+/// An option whose argument is one of a list.
+[[nodiscard]] constexpr Option one_of(Option option, std::string_view choices) {
+    option.choices = choices;
+    return option;
+}
+/// With their dashes, the one that the help names first at the front: "--topic", "-t".
+[[nodiscard]] std::vector<std::string> names_with_dashes(const Option& option);
 
 /// What a rule asks for.
 enum class Requires : std::uint8_t {
@@ -100,7 +130,7 @@ class Options {
     std::vector<std::string> words_;
 };
 
-/// The options as a text for people, sorted by name.
+/// The options as a text for people, sorted by name; defaults and the environment's names stand at the end of a line.
 [[nodiscard]] std::string help_of(std::span<const Option> table);
 
 /// A whole number as Java's parseLong reads it.

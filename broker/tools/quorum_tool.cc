@@ -12,12 +12,12 @@ namespace {
 
 constexpr Option kQuorumOptions[] = {
     kBootstrapServer,
-    {"bootstrap-controller", "HOST:PORT,...", "Not served: ask a broker."},
+    {"bootstrap-controller", "HOST:PORT,...", "not served: ask a broker"},
     kCommandConfig,
-    {"help", "", "Print this.", {}, "h"},
-    {"status", "", "With describe: leader, epoch, lag and members, in a few lines."},
-    {"replication", "", "With describe: how far each controller and broker has read the metadata."},
-    {"human-readable", "", "With --replication: how long ago instead of when."},
+    {"help", "", "print this", {}, "h"},
+    {"status", "", "with describe: show leader, epoch, lag and members, in a few lines"},
+    {"replication", "", "with describe: show how far each controller and broker has read the metadata"},
+    {"human-readable", "", "with --replication: show how long ago instead of when"},
 };
 
 /// `[{"id": 1, "endpoints": ["CONTROLLER://h:9093"]}]`
@@ -132,7 +132,7 @@ Outcome<int> run_quorum(const Options& options, const Surroundings& surroundings
 
 const Tool kQuorumTool{.name = "quorum",
                        .kafka_name = "kafka-metadata-quorum",
-                       .summary = "how the controllers stand",
+                       .summary = "show how far the controllers are",
                        .purpose = "This tool describes kraft metadata quorum status: describe --status or --replication.",
                        .options = kQuorumOptions,
                        .run = run_quorum,

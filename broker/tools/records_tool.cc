@@ -17,8 +17,8 @@ constexpr Option kRecordsOptions[] = {
     kHelp,
     kVersion,
     {"offset-json-file", "file",
-     R"(The offsets before which records go: {"partitions": [{"topic": "foo", "partition": 1, "offset": 1}], "version": 1}. )"
-     "An offset of -1 stands for the end."},
+     R"(delete records before the offsets in this file: {"partitions": [{"topic": "foo", "partition": 1, "offset": 1}], "version": 1}; )"
+     "an offset of -1 stands for the end"},
 };
 constexpr Rule kRecordsRules[] = {{Requires::all_of, "", {"bootstrap-server", "offset-json-file"}}};
 

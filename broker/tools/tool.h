@@ -109,11 +109,10 @@ struct Tool {
 /// The text of a file, of 64 MiB at most.
 [[nodiscard]] Outcome<std::string> read_file(const std::string& path);
 
-inline constexpr Option kBootstrapServer{
-    "bootstrap-server", "HOST:PORT,...",
-    "The brokers to ask first. (`partita COMMAND` asks $PARTITA_BOOTSTRAP without it, then localhost:9092.)"};
-inline constexpr Option kCommandConfig{"command-config", "file", "Properties of the client that asks."};
-inline constexpr Option kHelp{"help", "", "Print this."};
-inline constexpr Option kVersion{"version", "", "Print the version of Kafka whose tools these are."};
+inline constexpr Option kBootstrapServer{"bootstrap-server", "HOST:PORT,...",
+                                         "ask these brokers first (`partita COMMAND`: $PARTITA_BOOTSTRAP, or localhost:9092)"};
+inline constexpr Option kCommandConfig{"command-config", "file", "read settings of the client from this file"};
+inline constexpr Option kHelp{"help", "", "print this"};
+inline constexpr Option kVersion{"version", "", "print the version of Kafka whose tools these are"};
 
 }  // namespace partita::tools

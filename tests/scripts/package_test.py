@@ -5,7 +5,6 @@ import hashlib
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tarfile
@@ -31,14 +30,6 @@ class Package(unittest.TestCase):
             done = subprocess.run([shell, "-n", script], capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stderr), (0, ""), script)
             self.assertTrue(os.access(script, os.X_OK) or script.name in ("postinst", "postrm", "prerm"), script)
-
-    def test_the_manual_page_names_the_options_of_serve(self):
-        source = (ROOT / "broker/cli/serve_command.cc").read_text()
-        page = (ROOT / "scripts/packages/partita.1").read_text().replace("\\-", "-")
-        options = re.findall(r'add_(?:option|flag)\("(?:-\w,)?(--[a-z-]+)', source)
-        self.assertGreater(len(options), 6)
-        for option in options:
-            self.assertIn(option, page)
 
 
 class OciLayout(unittest.TestCase):

@@ -3,15 +3,14 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "broker/cli/command.h"
-#include "broker/cli/suggestions.h"
 #include "tests/unit/cli/answering_server.h"
 
 namespace partita::cli {
@@ -21,95 +20,152 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 /// As `main` does it.
-class CommandLine : public ::testing::Test {
+class CommandsTest : public ::testing::Test {
   protected:
-    CommandLine() {
-        ::unsetenv("PARTITA_HTTP");
-        application_.require_subcommand(0, 1);
-        add_commands(application_, chosen_);
-    }
-    /// False when the line is refused.
-    [[nodiscard]] bool parse(std::vector<std::string> words) {
-        std::ranges::reverse(words);
-        try {
-            application_.parse(words);
-            return true;
-        } catch (const CLI::ParseError&) {
-            return false;
-        }
+    CommandsTest() { ::unsetenv("PARTITA_HTTP"); }
+
+    /// Why the line is refused; empty when it is not.
+    [[nodiscard]] static std::string refusal(const std::vector<std::string>& words) {
+        const auto action = read_line(program(), words);
+        return action ? "" : action.error();
     }
     struct Ran {
         int exit_code = -1;
         std::string output;
         std::string errors;
     };
-    [[nodiscard]] Ran run(const std::vector<std::string>& words) {
-        if (!parse(words) || !chosen_) {
-            ADD_FAILURE() << "the line is refused";
+    [[nodiscard]] static Ran run(const std::vector<std::string>& words) {
+        const auto action = read_line(program(), words);
+        if (!action) {
+            ADD_FAILURE() << "the line is refused: " << action.error();
             return {};
         }
         ::testing::internal::CaptureStdout();
         ::testing::internal::CaptureStderr();
         Ran ran;
-        ran.exit_code = chosen_();
+        ran.exit_code = (*action)();
         std::fflush(stdout);
         ran.output = ::testing::internal::GetCapturedStdout();
         ran.errors = ::testing::internal::GetCapturedStderr();
         return ran;
     }
-
-    CLI::App application_{"Partita"};
-    Action chosen_;
 };
 
-TEST_F(CommandLine, WithoutACommandItServes) {
-    EXPECT_TRUE(parse({}));
-    EXPECT_TRUE(chosen_ != nullptr);
-}
-
-TEST_F(CommandLine, ALineThatLacksSomethingRunsNothing) {
-    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-             {"plan"},
-             {"plan", "t"},
-             {"plan", "t", "--to", "many"},
-             {"plan", "t", "--to", "4", "--records", "0"},
-             {"plan", "t", "--to", "4", "--fail-on", "everything"},
-             {"control"},
-             {"control", "nudge"},
-             {"control", "unseed", "t"},
-             {"partitioner", "java", "-n", "0"},
-             {"watch", "--no-such-option"},
-             {"dev-security"},
-             {"dev-security", "d", "--port", "0"},
-             {"dev-security", "d", "--port", "65536"},
-             {"--security", "no-such-directory"},
-             {"plan", "t", "--to", "4", "watch"},
+TEST_F(CommandsTest, ALineThatLacksSomethingRunsNothing) {
+    for (const auto& [words, why] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+             {{"plan"}, "TOPIC is required"},
+             {{"plan", "t"}, "--to is required"},
+             {{"plan", "t", "--to"}, "--to has no argument"},
+             {{"plan", "t", "--to", "many"}, "--to is many; it must be a whole number"},
+             {{"plan", "t", "--to", "4", "--to", "5"}, "--to is given twice"},
+             {{"plan", "t", "--to", "4", "--records", "0"}, "--records is 0; it must be a whole number from 1 on"},
+             {{"plan", "t", "--to", "4", "--fail-on", "everything"}, "--fail-on is everything; it must be warn or block"},
+             {{"plan", "t", "--to", "4", "--json=yes"}, "--json takes no argument"},
+             {{"control"}, "`partita control` needs one of: show, nudge, visibility, unseed"},
+             {{"control", "nudge"}, "TOPIC is required"},
+             {{"control", "unseed", "t"}, "--epoch is required"},
+             {{"partitioner", "java", "-n", "0"}, "--partitions is 0; it must be a whole number from 1 to 2147483647"},
+             {{"partitioner", "java", "-z"}, "-z is no option of `partita partitioner`"},
+             {{"watch", "--no-such-option"}, "--no-such-option is no option of `partita watch`"},
+             {{"watch", "--every-ms", "49"}, "--every-ms is 49; it must be a whole number from 50"},
+             {{"top", "--interval", "0.05"}, "--interval is 0.05; it must be a number of seconds from 0.1"},
+             {{"dev-security"}, "DIR is required"},
+             {{"dev-security", "d", "--port", "0"}, "--port is 0; it must be a port"},
+             {{"dev-security", "d", "--port", "65536"}, "--port is 65536; it must be a port"},
+             {{"--security", "no-such-directory"}, "--security is no-such-directory; it must be an existing directory"},
+             {{"--config", "/"}, "--config is /; it must be an existing file"},
+             {{"completion", "tcsh"}, "SHELL is tcsh; it must be bash, zsh or fish"},
+             {{"plan", "t", "--to", "4", "watch"}, "unexpected watch behind `partita plan`"},
          }) {
-        CLI::App application{"Partita"};
-        application.require_subcommand(0, 1);
-        Action chosen;
-        add_commands(application, chosen);
-        std::vector<std::string> reversed(words.rbegin(), words.rend());
-        EXPECT_THROW(application.parse(reversed), CLI::ParseError) << ::testing::PrintToString(words);
+        EXPECT_THAT(refusal(words), StartsWith(why)) << ::testing::PrintToString(words);
     }
 }
 
-TEST_F(CommandLine, AWordThatIsNearlyOneOfTheLinesIsSuggested) {
-    ASSERT_FALSE(parse({"plam", "t", "--to", "4"}));
-    EXPECT_EQ(suggestion(application_), "plam: did you mean plan?");
+TEST_F(CommandsTest, OptionsAreReadInEveryWayThatPeopleWriteThem) {
+    static std::vector<std::string> given;
+    static constexpr tools::Option kPositionals[] = {{.name = "NAME", .argument = "", .help = ""}};
+    static constexpr tools::Option kOptions[] = {
+        {.name = "count", .argument = "number", .help = "", .default_value = "7", .alias = "n", .check = kWholeNumber},
+        {.name = "flag", .argument = "", .help = "", .alias = "f"},
+        {.name = "many", .argument = "text", .help = "", .alias = "m", .may_repeat = true},
+    };
+    static constexpr Command kTried{
+        .name = "tried", .summary = "", .options = kOptions, .positionals = kPositionals, .run = [](const CommandLine& line) {
+            given = {line.value("NAME"), std::to_string(*line.integer("count")), line.has("flag") ? "flag" : ""};
+            for (const std::string& each : line.values("many")) {
+                given.push_back(each);
+            }
+            return 0;
+        }};
+    const auto read = [](const std::vector<std::string>& words) {
+        const auto action = read_line(kTried, words);
+        return action && (*action)() == 0 ? given : std::vector<std::string>{action ? "" : action.error()};
+    };
+    using Words = std::vector<std::string>;
+    EXPECT_EQ(read({}), (Words{"", "7", ""}));
+    EXPECT_EQ(read({"x", "--count", "-3", "--flag"}), (Words{"x", "-3", "flag"}));
+    EXPECT_EQ(read({"--count=3", "x", "-f", "-f"}), (Words{"x", "3", "flag"}));
+    EXPECT_EQ(read({"-n", "3", "-fn4"}).front(), "--count is given twice (`partita --help` lists what there is)");
+    EXPECT_EQ(read({"-fn4"}), (Words{"", "4", "flag"}));
+    EXPECT_EQ(read({"-n=4"}), (Words{"", "4", ""}));
+    EXPECT_EQ(read({"-m", "a=b", "--many", "--c", "--many="}), (Words{"", "7", "", "a=b", "--c", ""}));
+    EXPECT_EQ(read({"--", "--flag"}), (Words{"--flag", "7", ""}));
+    EXPECT_EQ(read({"-"}), (Words{"-", "7", ""}));
+    EXPECT_THAT(read({"-count", "3"}).front(), StartsWith("-c is no option"));
+    EXPECT_THAT(read({"--n", "3"}).front(), StartsWith("--n is no option"));
 }
 
-TEST_F(CommandLine, OptionsAreSuggestedForTheCommandThatTheLineNames) {
-    ASSERT_FALSE(parse({"plan", "t", "--to", "4", "--record=5"}));
-    EXPECT_EQ(suggestion(application_), "--record: did you mean --records?");
+TEST_F(CommandsTest, WordsThatAreNearlyRightAreSuggested) {
+    EXPECT_THAT(refusal({"plam", "t", "--to", "4"}), StartsWith("plam is no command; did you mean plan?"));
+    EXPECT_THAT(refusal({"plan", "t", "--to", "4", "--record=5"}),
+                StartsWith("--record is no option of `partita plan`; did you mean --records?"));
+    EXPECT_EQ(refusal({"frobnicate"}), "frobnicate is no command (`partita --help` lists what there is)");
 }
 
-TEST_F(CommandLine, NothingIsSuggestedForWhatIsNearToNothing) {
-    ASSERT_FALSE(parse({"frobnicate"}));
-    EXPECT_EQ(suggestion(application_), std::nullopt);
+TEST_F(CommandsTest, HelpIsOutputAndNamesWhatACommandTakes) {
+    const Ran plan = run({"plan", "--help"});
+    EXPECT_EQ(plan.exit_code, kExitDone);
+    EXPECT_EQ(plan.errors, "");
+    EXPECT_THAT(plan.output, StartsWith("usage: partita plan TOPIC [OPTION]...\n\nshow what adding partitions"));
+    EXPECT_THAT(plan.output, HasSubstr("  --fail-on <severity>"));
+    EXPECT_THAT(plan.output, HasSubstr("localhost:8092) ($PARTITA_HTTP)"));
+    EXPECT_EQ(run({"plan", "t", "-h"}).output, plan.output) << "whatever else the line says";
+    const Ran all = run({"--help"});
+    EXPECT_THAT(all.output, StartsWith("usage: partita [COMMAND] [OPTION]...\n"));
+    EXPECT_THAT(all.output, HasSubstr("\nCommands:\n  "));
+    EXPECT_THAT(all.output, HasSubstr("\nKafka's tools:\n  acls "));
+    EXPECT_THAT(run({"control", "--help"}).output, HasSubstr("  unseed "));
+    EXPECT_THAT(run({"--version"}).output, StartsWith("partita "));
 }
 
-TEST_F(CommandLine, ASecureDirectoryIsMadeOnceAndThenRefused) {
+/// One look, one mood: "read settings from this file", and not "The file." or "Reads settings."
+void expect_good_help(std::string_view help, const std::string& where) {
+    EXPECT_FALSE(help.empty()) << where;
+    EXPECT_FALSE(help.ends_with('.') && !help.ends_with("...")) << where << ": " << help;
+    const std::string_view first = help.substr(0, help.find(' '));
+    const bool is_name = std::ranges::any_of(first, [](unsigned char letter) { return std::isdigit(letter) != 0; });
+    EXPECT_TRUE(std::islower(static_cast<unsigned char>(help.front())) != 0 || is_name) << where << ": " << help;
+    for (const char* word : {"the", "a", "an", "only", "what", "who", "how", "where", "from", "of", "not"}) {
+        EXPECT_NE(first, word) << where << ": " << help;
+    }
+}
+
+void expect_good_helps(const Command& command, const std::string& path) {
+    expect_good_help(command.summary, path);
+    for (const tools::Option& option : command.options) {
+        // "not served: ask a broker" is the whole truth about it.
+        if (!option.help.starts_with("not served")) {
+            expect_good_help(option.help, path + " --" + std::string(option.name));
+        }
+    }
+    for (const Command& below : command.subcommands) {
+        expect_good_helps(below, path + " " + std::string(below.name));
+    }
+}
+
+TEST_F(CommandsTest, HelpIsInOneMood) { expect_good_helps(program(), "partita"); }
+
+TEST_F(CommandsTest, ASecureDirectoryIsMadeOnceAndThenRefused) {
     const std::string above = ::testing::TempDir() + "dev-security-command-" + std::to_string(::getpid());
     const Ran made = run({"dev-security", above + "/sec", "--user", "billing", "--mtls"});
     EXPECT_EQ(made.exit_code, kExitDone) << made.errors;
@@ -125,7 +181,7 @@ TEST_F(CommandLine, ASecureDirectoryIsMadeOnceAndThenRefused) {
     std::filesystem::remove_all(above);
 }
 
-TEST_F(CommandLine, ADirectoryWithoutSettingsStartsNoBroker) {
+TEST_F(CommandsTest, ADirectoryWithoutSettingsStartsNoBroker) {
     const std::string empty = ::testing::TempDir() + "no-security-" + std::to_string(::getpid());
     std::filesystem::create_directory(empty);
     const Ran ran = run({"--security", empty});
@@ -134,7 +190,7 @@ TEST_F(CommandLine, ADirectoryWithoutSettingsStartsNoBroker) {
     std::filesystem::remove_all(empty);
 }
 
-TEST_F(CommandLine, AnAnswerOfTheBrokerIsPrintedAndTheCommandIsDone) {
+TEST_F(CommandsTest, AnAnswerOfTheBrokerIsPrintedAndTheCommandIsDone) {
     AnsweringServer server(AnsweringServer::http("200 OK", "{\"mode\":\"fenced\"}\n"));
     const Ran ran = run({"control", "show", "a topic", "--http", server.address()});
     EXPECT_EQ(ran.exit_code, kExitDone);
@@ -142,7 +198,7 @@ TEST_F(CommandLine, AnAnswerOfTheBrokerIsPrintedAndTheCommandIsDone) {
     EXPECT_EQ(server.request(), "GET /v1/topics/a%20topic/protection HTTP/1.1");
 }
 
-TEST_F(CommandLine, WhatTheBrokerRefusesIsUsageAndGoesToStandardError) {
+TEST_F(CommandsTest, WhatTheBrokerRefusesIsUsageAndGoesToStandardError) {
     AnsweringServer server(AnsweringServer::http("404 Not Found", "{\"error\":\"there is no topic t\"}\n"));
     const Ran ran = run({"control", "unseed", "t", "--epoch", "2", "--http", server.address()});
     EXPECT_EQ(ran.exit_code, kExitUsage);
@@ -151,32 +207,28 @@ TEST_F(CommandLine, WhatTheBrokerRefusesIsUsageAndGoesToStandardError) {
     EXPECT_EQ(server.request(), "DELETE /v1/topics/t/seeds?epoch=2 HTTP/1.1");
 }
 
-TEST_F(CommandLine, WhatTheBrokerCannotDoIsBroken) {
+TEST_F(CommandsTest, WhatTheBrokerCannotDoIsBroken) {
     AnsweringServer server(AnsweringServer::http("503 Service Unavailable", "{\"error\":\"it stops\"}\n"));
     EXPECT_EQ(run({"control", "nudge", "t", "--http", server.address()}).exit_code, kExitBroken);
 }
 
-TEST_F(CommandLine, TheEnvironmentNamesTheBrokerUnlessTheLineDoes) {
+TEST_F(CommandsTest, TheEnvironmentNamesTheBrokerUnlessTheLineDoes) {
     ::setenv("PARTITA_HTTP", "host:not-a-port", 1);
-    CLI::App application{"Partita"};
-    Action chosen;
-    add_commands(application, chosen);
-    std::vector<std::string> words{"t", "show", "control"};
-    application.parse(words);
-    ::testing::internal::CaptureStderr();
-    EXPECT_EQ(chosen(), kExitUsage);
-    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("host:not-a-port"));
+    const Ran by_environment = run({"control", "show", "t"});
+    EXPECT_EQ(by_environment.exit_code, kExitUsage);
+    EXPECT_THAT(by_environment.errors, HasSubstr("host:not-a-port"));
+    EXPECT_THAT(run({"control", "show", "t", "--http", "other:no-port"}).errors, HasSubstr("other:no-port"));
     ::unsetenv("PARTITA_HTTP");
 }
 
-TEST_F(CommandLine, APlanThatIsRefusedIsUsage) {
+TEST_F(CommandsTest, APlanThatIsRefusedIsUsage) {
     for (const std::string status : {"400 Bad Request", "403 Forbidden", "404 Not Found"}) {
         AnsweringServer server(AnsweringServer::http(status, "{\"error\":\"no\"}\n"));
         EXPECT_EQ(run({"plan", "t", "--to", "4", "--quiet", "--http", server.address()}).exit_code, kExitUsage) << status;
     }
 }
 
-TEST_F(CommandLine, WhatIsNoPlanIsBroken) {
+TEST_F(CommandsTest, WhatIsNoPlanIsBroken) {
     for (const std::string body : {"", "{\"plan\":{\"verdict\":7}}\n", "{\"plan\":{\"verdict\":\"safe\"}}\n",
                                    "{\"error\":\"topic t was deleted meanwhile\"}\n", "hello\n"}) {
         AnsweringServer server(AnsweringServer::http("200 OK", body));
@@ -187,26 +239,26 @@ TEST_F(CommandLine, WhatIsNoPlanIsBroken) {
     }
 }
 
-TEST_F(CommandLine, APlanIsNotAskedForByAPartitionerThatNobodyKnows) {
+TEST_F(CommandsTest, APlanIsNotAskedForByAPartitionerThatNobodyKnows) {
     const Ran ran = run({"plan", "t", "--to", "4", "--partitioner", "jav"});
     EXPECT_EQ(ran.exit_code, kExitUsage);
     EXPECT_THAT(ran.errors, HasSubstr("did you mean java"));
 }
 
-TEST_F(CommandLine, PartitionersAreListed) {
+TEST_F(CommandsTest, PartitionersAreListed) {
     const Ran ran = run({"partitioner", "--list"});
     EXPECT_EQ(ran.exit_code, kExitDone);
     EXPECT_THAT(ran.output, HasSubstr("murmur2-pos"));
 }
 
-TEST_F(CommandLine, APartitionerNeedsANameThatPlacesKeysAndACount) {
+TEST_F(CommandsTest, APartitionerNeedsANameThatPlacesKeysAndACount) {
     EXPECT_THAT(run({"partitioner"}).errors, HasSubstr("which partitioner?"));
     EXPECT_EQ(run({"partitioner"}).exit_code, kExitUsage);
     EXPECT_EQ(run({"partitioner", "no-such-client"}).exit_code, kExitUsage);
     EXPECT_THAT(run({"partitioner", "java"}).errors, HasSubstr("--partitions"));
 }
 
-TEST_F(CommandLine, WatchingEndsBrokenWhenTheBrokerEndsIt) {
+TEST_F(CommandsTest, WatchingEndsBrokenWhenTheBrokerEndsIt) {
     const std::string event =
         R"({"event":"opened","time_ms":0,"finding":{"id":"H03","severity":"block","subject":{"topic":"t"},"condition":"c","advice":"a"}})";
     AnsweringServer server(AnsweringServer::http("200 OK", event + "\n" + R"({"finding":{}})" + "\n"));
@@ -216,21 +268,21 @@ TEST_F(CommandLine, WatchingEndsBrokenWhenTheBrokerEndsIt) {
     EXPECT_THAT(ran.errors, HasSubstr("the broker ends the events"));
 }
 
-TEST_F(CommandLine, WatchingSaysWhoseFindingsTheyAre) {
+TEST_F(CommandsTest, WatchingSaysWhoseFindingsTheyAre) {
     AnsweringServer server("HTTP/1.1 200 OK\r\nPartita-Broker: node=1; data=/d\r\nContent-Length: 0\r\n\r\n");
     const Ran ran = run({"watch", "--json", "--http", server.address()});
     EXPECT_THAT(ran.errors, StartsWith("partita: watching the broker node=1; data=/d\n"));
     EXPECT_EQ(ran.output, "") << "where scripts read events";
 }
 
-TEST_F(CommandLine, EventsOfOtherTopicsAreLeftOut) {
+TEST_F(CommandsTest, EventsOfOtherTopicsAreLeftOut) {
     const std::string event = R"({"event":"closed","time_ms":0,"finding":{"id":"H03","severity":"info","subject":{"topic":"t"},)"
                               R"("condition":"c","advice":"a"}})";
     AnsweringServer server(AnsweringServer::http("200 OK", event + "\n"));
     EXPECT_EQ(run({"watch", "--topic", "u", "--json", "--http", server.address()}).output, "");
 }
 
-TEST_F(CommandLine, AGroupsPartitionsAreWatchedUntilTheBrokerEnds) {
+TEST_F(CommandsTest, AGroupsPartitionsAreWatchedUntilTheBrokerEnds) {
     const std::string body =
         R"({"time_ms":0,"members":[{"member_id":"m","instance_id":null,"client_id":"web"}],"takeovers":[],"partitions":[)"
         R"({"topic":"t","partition":3,"member_id":"m","claim":2,"since_ms":0,"free_since_ms":null,"checkpoint":null}]})";

@@ -22,16 +22,6 @@ using ::testing::Not;
 using ::testing::StartsWith;
 using Words = std::vector<std::string>;
 
-const CommandModel& program() {
-    static const CommandModel kProgram = [] {
-        CLI::App application{"Partita"};
-        Action ignored;
-        add_commands(application, ignored);
-        return program_model(application);
-    }();
-    return kProgram;
-}
-
 /// A broker that knows two topics and three groups, and remembers who was asked.
 struct Broker {
     WhomToAsk asked;
@@ -65,20 +55,15 @@ TEST(Completion, EveryOptionOfEveryToolIsOffered) {
 }
 
 TEST(Completion, EveryOptionOfOurOwnCommandsIsOffered) {
-    CLI::App application{"Partita"};
-    Action ignored;
-    add_commands(application, ignored);
     std::size_t options = 0;
-    for (const CLI::App* command : application.get_subcommands([](const CLI::App*) { return true; })) {
-        if (tools::tool_of_command(command->get_name()) != nullptr) {
+    for (const Command& command : program().subcommands) {
+        if (command.tool != nullptr) {
             continue;
         }
-        const Words offered = Broker().words({"partita", command->get_name(), "--"});
-        for (const CLI::Option* option : command->get_options()) {
-            for (const std::string& name : option->get_lnames()) {
-                EXPECT_THAT(offered, Contains("--" + name)) << command->get_name();
-                ++options;
-            }
+        const Words offered = Broker().words({"partita", std::string(command.name), "--"});
+        for (const tools::Option& option : command.options) {
+            EXPECT_THAT(offered, Contains("--" + std::string(option.name))) << command.name;
+            ++options;
         }
     }
     EXPECT_GT(options, 40u);
@@ -101,6 +86,7 @@ TEST(Completion, ValuesAreThoseThatAnOptionTakes) {
     EXPECT_THAT(Broker().words({"partita", "configs", "--entity-type", "brok"}), ElementsAre("brokers", "broker-loggers"));
     EXPECT_THAT(Broker().words({"partita", "configs", "--entity-type=us"}), ElementsAre("--entity-type=users"));
     EXPECT_THAT(Broker().words({"partita", "plan", "orders", "--picture", "a"}), ElementsAre("auto", "always"));
+    EXPECT_THAT(Broker().words({"partita", "completion", "f"}), ElementsAre("fish"));
     EXPECT_THAT(Broker().words({"kafka-topics.sh", "-topic", "o"}), ElementsAre("orders")) << "one dash is as good as two";
 }
 
@@ -165,12 +151,14 @@ TEST(CompletionScript, NamesEveryProgramThatIsOurs) {
     }
 }
 
-TEST(Manual, EveryCommandHasAPageWithAllOfItsOptions) {
-    for (const CommandModel& command : program().subcommands) {
+TEST(Manual, EveryCommandAndTheProgramHaveAPageWithAllOfTheirOptions) {
+    std::vector<Command> commands(program().subcommands.begin(), program().subcommands.end());
+    commands.push_back(program());
+    for (const Command& command : commands) {
         const std::string page = manual_page(command, "1.2");
-        EXPECT_THAT(page, StartsWith(".TH PARTITA-"));
-        for (const OptionModel& option : command.options) {
-            std::string name = option.names.front();
+        EXPECT_THAT(page, StartsWith(command.name == "partita" ? ".TH PARTITA 1 " : ".TH PARTITA-"));
+        for (const tools::Option& option : command.options) {
+            std::string name = "--" + std::string(option.name);
             for (std::size_t at = name.find('-'); at != std::string::npos; at = name.find('-', at + 2)) {
                 name.insert(at, "\\");
             }
@@ -178,17 +166,17 @@ TEST(Manual, EveryCommandHasAPageWithAllOfItsOptions) {
         }
         // A line that begins with a dot is a request of roff's.
         for (std::size_t at = page.find("\n."); at != std::string::npos; at = page.find("\n.", at + 1)) {
-            EXPECT_THAT((Words{".SH", ".TP", ".BR", ".B ", ".br", ".PP"}), Contains(page.substr(at + 1, 3))) << command.name;
+            EXPECT_THAT((Words{".SH", ".TP", ".BR", ".B ", ".br", ".PP", ".I "}), Contains(page.substr(at + 1, 3)))
+                << command.name;
         }
     }
 }
 
 TEST(Manual, TextMeansNothingToRoff) {
-    CommandModel command;
-    command.name = "odd";
-    command.summary = command.purpose = ".so /etc/passwd\n.sy reboot";
-    command.options = {{.names = {"--x"}, .argument = "", .help = "'a \\n b"}};
-    const std::string page = manual_page(command, "1");
+    static constexpr tools::Option kOptions[] = {{.name = "x", .argument = "", .help = "'a \\n b"}};
+    static constexpr Command kOdd{
+        .name = "odd", .summary = ".so /etc/passwd\n.sy reboot", .purpose = ".so /etc/passwd\n.sy reboot", .options = kOptions};
+    const std::string page = manual_page(kOdd, "1");
     EXPECT_THAT(page, Not(HasSubstr("\n.s")));
     EXPECT_THAT(page, HasSubstr("\\&'a \\en b"));
 }

@@ -59,7 +59,7 @@ TEST(HttpClient, WhereNobodyAnswersTheCommandBreaksAndSaysWhereItAsked) {
 TEST(HttpClient, ANameThatIsNotFoundInTimeHoldsNobody) {
     const auto system = std::make_shared<std::promise<void>>();
     HttpPlace place("broker.example");
-    place.resolver = std::make_shared<client::Resolver>([gone = system->get_future().share()](const std::string&) {
+    place.network = std::make_shared<client::TcpNetwork>([gone = system->get_future().share()](const std::string&) {
         gone.wait();
         return client::Addresses(std::unexpect, client::TransportFailure{});
     });

@@ -101,6 +101,8 @@ TEST(HttpExchange, OtherAnswersAndNoneAreErrors) {
     EXPECT_EQ(got(half), "error: the answer ended before it was complete");
     OneAnswer other("SSH-2.0-OpenSSH\r\n");
     EXPECT_THAT(got(other), HasSubstr("this is no answer of HTTP"));
+    OneAnswer nothing("");
+    EXPECT_EQ(got(nothing), "error: the connection ended without an answer");
     OneAnswer silent("");
     silent.ends = false;
     EXPECT_EQ(got(silent), "error: it took too long");
@@ -143,6 +145,7 @@ TEST(HttpExchange, TroubleSaysHowFarItCame) {
         return read ? std::optional<Kind>() : std::optional(read.error().kind);
     };
     EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\n\r\n", true), std::nullopt);
+    EXPECT_EQ(kind_of("", true), Kind::no_answer);
     EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\n", false), Kind::no_answer);
     EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\n", true), Kind::no_answer);
     EXPECT_EQ(kind_of("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab", true), Kind::incomplete);

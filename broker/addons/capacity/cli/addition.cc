@@ -3,9 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "broker/cli/addition.h"
@@ -14,27 +12,25 @@
 namespace partita::capacity {
 namespace {
 
-using cli::Action;
-using cli::add_http_options;
 using cli::ask_http;
+using cli::Command;
+using cli::CommandLine;
 using cli::HttpAnswer;
 using cli::HttpFailure;
 using cli::HttpMethod;
-using cli::HttpPlace;
 using cli::kExitBroken;
 using cli::kExitDone;
 using cli::kExitUsage;
+using cli::kHelp;
+using cli::kHttp;
+using cli::kHttpCa;
+using cli::kHttpTokenFile;
+using cli::kWholeNumber;
 using cli::tell_http;
 
 using nlohmann::json;
 
 constexpr const char* kPath = "/v1/capacity";
-
-struct CapacityArguments {
-    std::int64_t units = 0;
-    std::optional<std::int64_t> units_max;
-    bool as_json = false;
-};
 
 std::string amount_text(const json& amount) {
     return amount.is_null() ? "any number" : std::to_string(amount.get<std::int64_t>());
@@ -96,42 +92,58 @@ int print_answer(const std::expected<HttpAnswer, HttpFailure>& answer, bool as_j
     return kExitDone;
 }
 
-void add_command(CLI::App& application, Action& chosen) {
-    CLI::App* command = application.add_subcommand("capacity", "Units of capacity that all topics of a broker share");
-    command->require_subcommand(0, 1);
-    auto arguments = std::make_shared<CapacityArguments>();
-    const auto prepare = [&](CLI::App& action, std::function<int(const HttpPlace&)> run) {
-        action.add_flag("--json", arguments->as_json, "Prints the broker's answer as it is");
-        auto http = std::make_shared<HttpPlace>();
-        add_http_options(action, *http);
-        action.final_callback([&chosen, &action, http, run = std::move(run)] {
-            // The command itself stands for `show`, and is called after its subcommands.
-            if (action.get_subcommands().empty()) {
-                chosen = [http, run] { return run(*http); };
-            }
-        });
-    };
-    const auto show = [arguments](const HttpPlace& http) {
-        return print_answer(ask_http(http, HttpMethod::get, kPath), arguments->as_json);
-    };
-    prepare(*command, show);
-    prepare(*command->add_subcommand("show", "Shows the units, what they let pass, and what passed"), show);
-    CLI::App* set = command->add_subcommand("set", "Changes the number of units, at once and for later starts");
-    set->add_option("UNITS", arguments->units, "How many units there are from now on")->required();
-    set->add_option("--max", arguments->units_max,
-                    "Up to how many there may be by themselves when clients have to wait; 0 for never");
-    prepare(*set, [arguments](const HttpPlace& http) {
-        json body{{"units", arguments->units}};
-        if (arguments->units_max) {
-            body["units_max"] = *arguments->units_max;
-        }
-        return print_answer(tell_http(http, HttpMethod::put, kPath, body.dump()), arguments->as_json);
-    });
+constexpr tools::Option kAsJson{.name = "json", .argument = "", .help = "print the broker's answer as it is"};
+constexpr tools::Option kCapacityOptions[] = {kAsJson, kHttp, kHttpTokenFile, kHttpCa, kHelp};
+
+int run_capacity_show(const CommandLine& line) {
+    return print_answer(ask_http(http_place_of(line), HttpMethod::get, kPath), line.has("json"));
 }
+
+constexpr tools::Option kSetPositionals[] = {
+    {.name = "UNITS", .argument = "", .help = "give the broker so many units", .is_required = true, .check = kWholeNumber},
+};
+constexpr tools::Option kSetOptions[] = {
+    {.name = "max",
+     .argument = "units",
+     .help = "let the broker take up to so many by itself when clients have to wait; 0 for never",
+     .check = kWholeNumber},
+    kAsJson,
+    kHttp,
+    kHttpTokenFile,
+    kHttpCa,
+    kHelp,
+};
+int run_capacity_set(const CommandLine& line) {
+    json body{{"units", std::stoll(line.value("UNITS"))}};
+    if (const auto units_max = line.integer("max")) {
+        body["units_max"] = *units_max;
+    }
+    return print_answer(tell_http(http_place_of(line), HttpMethod::put, kPath, body.dump()), line.has("json"));
+}
+
+constexpr Command kCapacityActions[] = {
+    {.name = "show",
+     .summary = "show the units, what they let pass, and what passed",
+     .options = kCapacityOptions,
+     .run = run_capacity_show},
+    {.name = "set",
+     .summary = "change the number of units, at once and for later starts",
+     .options = kSetOptions,
+     .positionals = kSetPositionals,
+     .run = run_capacity_set},
+};
+
+constexpr Command kCommands[] = {
+    {.name = "capacity",
+     .summary = "show and change the units of capacity that all topics of a broker share",
+     .options = kCapacityOptions,
+     .subcommands = kCapacityActions,
+     .run = run_capacity_show},
+};
 
 }  // namespace
 
 extern const cli::Addition kCommandAddition;
-constinit const cli::Addition kCommandAddition{.add_commands = add_command};
+constinit const cli::Addition kCommandAddition{.commands = kCommands};
 
 }  // namespace partita::capacity

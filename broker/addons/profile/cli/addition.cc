@@ -35,13 +35,7 @@ std::string fresh_access_key() {
 
 class ServeOptions final : public cli::ServeOptionsOfAddon {
   public:
-    void add(CLI::App& application) override {
-        application
-            .add_option("--profile", profile_, "show clients what a managed service does instead of Kafka (docs/eventhubs.md)")
-            ->check(CLI::IsMember({std::string(kEventHubs)}));
-        application.add_option("--tier", tier_, "the tier of the profile (default standard)")
-            ->check(CLI::IsMember(std::vector<std::string>(kTierNames.begin(), kTierNames.end())));
-    }
+    explicit ServeOptions(const cli::CommandLine& line) : profile_(line.value("profile")), tier_(line.value("tier")) {}
 
     [[nodiscard]] std::vector<std::string> overrides() const override {
         std::vector<std::string> overrides;
@@ -78,14 +72,37 @@ class ServeOptions final : public cli::ServeOptionsOfAddon {
     }
 
   private:
-    std::string profile_;
-    std::string tier_;
+    const std::string profile_;
+    const std::string tier_;
+};
+
+constexpr std::string_view kTiers = "basic standard premium dedicated";
+constexpr bool are_all_tiers(std::string_view list) {
+    for (const std::string_view tier : kTierNames) {
+        if (!list.starts_with(tier)) {
+            return false;
+        }
+        list.remove_prefix(std::min(list.size(), tier.size() + 1));
+    }
+    return list.empty();
+}
+static_assert(are_all_tiers(kTiers));
+
+constexpr tools::Option kServeOptions[] = {
+    {.name = "profile",
+     .argument = "service",
+     .help = "show clients what a managed service does instead of Kafka (docs/eventhubs.md)",
+     .choices = kEventHubs},
+    {.name = "tier", .argument = "tier", .help = "serve this tier of the profile (default: standard)", .choices = kTiers},
 };
 
 }  // namespace
 
 extern const cli::Addition kCommandAddition;
 constinit const cli::Addition kCommandAddition{
-    .make_serve_options = []() -> std::shared_ptr<cli::ServeOptionsOfAddon> { return std::make_shared<ServeOptions>(); }};
+    .serve_options = kServeOptions,
+    .make_serve_options = [](const cli::CommandLine& line) -> std::shared_ptr<cli::ServeOptionsOfAddon> {
+        return std::make_shared<ServeOptions>(line);
+    }};
 
 }  // namespace partita::profile

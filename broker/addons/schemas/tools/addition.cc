@@ -19,16 +19,17 @@ using tools::Surroundings;
 /// The options that both tools have.
 constexpr Option kSchemaRegistry{
     "schema-registry", "url",
-    "Values are of Avro, Protobuf or JSON Schema, by schemas of the registry at this URL, and JSON here."};
+    "read and write values of Avro, Protobuf or JSON Schema as JSON, by schemas of the registry at this URL"};
 constexpr Option kSchemaRegistryLogin{"schema-registry-login", "user:password",
-                                      "Who asks the registry; else basic.auth.user.info of --command-config."};
-constexpr Option kSchemaRegistryCa{"schema-registry-ca", "file", "Who vouches for the registry's certificate, as PEM."};
+                                      "log in to the registry so (default: basic.auth.user.info of --command-config)"};
+constexpr Option kSchemaRegistryCa{"schema-registry-ca", "file",
+                                   "trust the authorities in this PEM file to vouch for the registry's certificate"};
 
 constexpr Option kConsumeOptions[] = {
     kSchemaRegistry,
     kSchemaRegistryLogin,
     kSchemaRegistryCa,
-    {"decode-keys", "", "With --schema-registry: keys, too."},
+    {"decode-keys", "", "with --schema-registry: decode keys, too"},
 };
 constexpr tools::Rule kConsumeRules[] = {{tools::Requires::none_of, "hex", {"schema-registry"}}};
 
@@ -36,10 +37,11 @@ constexpr Option kProduceOptions[] = {
     kSchemaRegistry,
     kSchemaRegistryLogin,
     kSchemaRegistryCa,
-    {"value-schema", "schema", "With --schema-registry: an id, latest (of TOPIC-value), a schema, or a file with one.", "latest"},
-    {"value-message", "name", "Of a Protobuf schema: the message. The first of the file."},
-    {"key-schema", "schema", "With --schema-registry: keys are written by this one. Otherwise they are text."},
-    {"key-message", "name", "The same of keys."},
+    {"value-schema", "schema",
+     "with --schema-registry: write values by an id, latest (of TOPIC-value), a schema, or a file with one", "latest"},
+    {"value-message", "name", "choose the message of a Protobuf schema (default: the first of the file)"},
+    {"key-schema", "schema", "with --schema-registry: write keys by this schema (default: keys are text)"},
+    {"key-message", "name", "choose the message of a Protobuf schema for keys (default: the first of the file)"},
 };
 
 /// The first place that is named: by the options, by `first`, by `second`.

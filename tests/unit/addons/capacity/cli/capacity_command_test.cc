@@ -2,19 +2,12 @@
 
 #include <gmock/gmock.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "broker/cli/addition.h"
 #include "broker/cli/command.h"
 #include "tests/unit/cli/answering_server.h"
-
-namespace partita::capacity {
-extern const cli::Addition kCommandAddition;
-}
 
 namespace partita::cli {
 namespace {
@@ -37,20 +30,15 @@ struct Ran {
 };
 Ran run(std::vector<std::string> words, const std::string& answer = AnsweringServer::http("200 OK", kTwoUnits)) {
     AnsweringServer server(answer);
-    Action chosen;
-    CLI::App application;
-    capacity::kCommandAddition.add_commands(application, chosen);
     words.insert(words.end(), {"--http", server.address()});
-    std::ranges::reverse(words);
     Ran ran;
-    try {
-        application.parse(words);
-    } catch (const CLI::ParseError&) {
+    const auto action = read_line(program(), words);
+    if (!action) {
         return ran;
     }
     ::testing::internal::CaptureStdout();
     ::testing::internal::CaptureStderr();
-    ran.exit_code = chosen();
+    ran.exit_code = (*action)();
     std::fflush(stdout);
     ran.output = ::testing::internal::GetCapturedStdout();
     ran.errors = ::testing::internal::GetCapturedStderr();
