@@ -157,21 +157,21 @@ Result<GroupDescription> describe_group(Cluster& cluster, const std::string& id)
         coordinator(id), {.name = "describeConsumerGroups"}, [&](std::int16_t) { return request; },
         [](const ConsumerGroupDescribeResponse& r) { return r.groups.empty() ? ErrorCode::none : r.groups[0].error_code; });
     Result<GroupDescription> description = std::unexpected(refusal(ErrorCode::group_id_not_found));
-    bool is_classic = !reply && reply.error().kind == Failure::Kind::unsupported;
-    if (!reply && !is_classic) {
+    bool may_be_classic = !reply && reply.error().kind == Failure::Kind::unsupported;
+    if (!reply && !may_be_classic) {
         return std::unexpected(std::move(reply.error()));
     }
     if (reply && !(*reply)->groups.empty()) {
         const auto& group = (*reply)->groups[0];
-        is_classic = group.error_code == ErrorCode::group_id_not_found || group.error_code == ErrorCode::unsupported_version;
-        if (!is_classic && group.error_code != ErrorCode::none) {
+        may_be_classic = group.error_code == ErrorCode::group_id_not_found || group.error_code == ErrorCode::unsupported_version;
+        if (!may_be_classic && group.error_code != ErrorCode::none) {
             return std::unexpected(refusal(group.error_code, group.error_message.value_or("")));
         }
-        if (!is_classic) {
+        if (!may_be_classic) {
             description = description_of(group);
         }
     }
-    if (is_classic) {
+    if (may_be_classic) {
         description = describe_classic(cluster, id);
     }
     const Node* node = cluster.last_coordinator(CoordinatorOf::group, id);

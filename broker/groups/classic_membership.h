@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "broker/groups/classic_group.h"
 #include "broker/groups/commands.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/group_environment.h"
@@ -12,8 +13,8 @@
 
 namespace partita::groups {
 
-/// What members of classic groups ask: JoinGroup, SyncGroup, Heartbeat, LeaveGroup. The group is not a consumer group with
-/// members when these are called. Only JoinGroup and SyncGroup may be answered later.
+/// What members of classic groups ask: JoinGroup, SyncGroup, Heartbeat, LeaveGroup. Only JoinGroup and SyncGroup may be answered
+/// later.
 class ClassicMembership {
   public:
     ClassicMembership(GroupTable& table, const GroupEnvironment& environment, Rebalances& rebalances)
@@ -21,7 +22,7 @@ class ClassicMembership {
 
     /// What is wrong with a JoinGroup whatever the group is.
     [[nodiscard]] ErrorCode find_fault(const JoinGroup& command) const;
-    /// Makes the group, or makes a classic group of an empty consumer group.
+    /// Makes the group, or makes a classic group of one of another kind, which must be empty.
     void join(const JoinGroup& command, Now now, Effects& effects);
     void sync(const SyncGroup& command, ClassicGroup& group, Now now, Effects& effects);
     [[nodiscard]] ErrorCode heartbeat(const Heartbeat& command, ClassicGroup& group, Now now);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <variant>
 
 #include "broker/assignors/assignment.h"
 #include "broker/groups/effects.h"
@@ -215,5 +216,11 @@ struct DeleteGroups {
 
 /// Offsets of the topic go in every group.
 using coordination::TopicDeleted;
+
+/// Every command: a new one is added here, and has one `decide` in one part of the coordinator (`group_core.h`).
+using AnyCommand =
+    std::variant<const JoinGroup*, const SyncGroup*, const Heartbeat*, const LeaveGroup*, const OffsetCommit*,
+                 const TransactionalOffsetCommit*, const OffsetFetch*, const OffsetDelete*, const ConsumerGroupHeartbeat*,
+                 const ConsumerGroupDescribe*, const DescribeGroups*, const ListGroups*, const DeleteGroups*>;
 
 }  // namespace partita::groups

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/groups/group_queries.h"
+#include "broker/groups/consumer_rules.h"
 #include "broker/groups/replies.h"
 
 namespace partita::groups {
@@ -46,31 +46,31 @@ ConsumerGroupDescribeResult::Member described(const ConsumerMember& member, cons
         .topic_regex = subscription.topic_regex,
         .assignment = named(everything_held(member.progress), cluster),
         .target_assignment = member.target ? named(*member.target, cluster) : std::vector<ConsumerGroupDescribeResult::Topic>(),
-        .is_classic = member.is_classic()};
+        .protocol = member.protocol()};
 }
 
 }  // namespace
 
-void GroupQueries::describe(const ConsumerGroupDescribe& command, Effects& effects) const {
+void ConsumerRules::decide(const ConsumerGroupDescribe& command, Now, Effects& effects) {
     ConsumerGroupDescribeResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {
         ConsumerGroupDescribeResult::Group& described_group = result.groups.emplace_back();
         described_group.group_id = group_id;
         const Group* group = table_.find(group_id);
-        if (group == nullptr || group->consumer() == nullptr) {
+        const ConsumerGroup* consumer = group == nullptr ? nullptr : group->as<ConsumerGroup>();
+        if (consumer == nullptr) {
             described_group.error = ErrorCode::group_id_not_found;
             described_group.error_message =
                 "Group " + std::string(group_id) + (group == nullptr ? " not found." : " is not a consumer group.");
             continue;
         }
-        const ConsumerGroup& consumer = *group->consumer();
-        described_group.state = state_name(consumer.state());
-        described_group.epoch = consumer.epoch();
-        described_group.assignment_epoch = consumer.assignment_epoch();
-        described_group.assignor = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.value.front());
-        described_group.members.reserve(consumer.size());
-        for (const auto& [id, member] : consumer.members()) {
+        described_group.state = consumer->state_text();
+        described_group.epoch = consumer->epoch();
+        described_group.assignment_epoch = consumer->assignment_epoch();
+        described_group.assignor = consumer->preferred_assignor().value_or(environment_.config.consumer_assignors.value.front());
+        described_group.members.reserve(consumer->size());
+        for (const auto& [id, member] : consumer->members()) {
             described_group.members.push_back(described(member, *environment_.cluster));
         }
     }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "broker/groups/group.h"
+#include "broker/groups/group_table.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
@@ -46,7 +46,7 @@ void ConsumerGroup::apply(const ConsumerGroupEpochRecord& record) {
 }
 
 void ConsumerGroup::apply(const ConsumerMemberRecord& record) {
-    group_.listing.note_change();
+    group().listing.note_change();
     ConsumerMember& member = find_or_add(record.member_id);
     count_subscription(member, -1);
     member.subscription = record.subscription;
@@ -61,7 +61,7 @@ void ConsumerGroup::apply(const TargetAssignmentEpochRecord& record) {
 void ConsumerGroup::apply(const TargetAssignmentRecord& record) { find_or_add(record.member_id).target = record.assignment; }
 
 void ConsumerGroup::apply(const CurrentAssignmentRecord& record) {
-    group_.listing.note_change();
+    group().listing.note_change();
     ConsumerMember& member = find_or_add(record.member_id);
     disown(member, member.progress.assigned);
     disown(member, member.progress.pending_revocation);
@@ -71,43 +71,44 @@ void ConsumerGroup::apply(const CurrentAssignmentRecord& record) {
 }
 
 void ConsumerGroup::apply(const RegularExpressionRecord& record) {
-    group_.listing.note_change();
+    group().listing.note_change();
     resolved_.insert_or_assign(std::string(record.regex), ResolvedRegex{.topics = {record.topics.begin(), record.topics.end()},
                                                                         .version = record.version,
                                                                         .timestamp = record.timestamp});
 }
 
-void ConsumerGroup::apply(const ConsumerGroupTombstone& record) {
-    group_.listing.note_change();
+bool ConsumerGroup::apply(const ConsumerGroupTombstone& record) {
+    group().listing.note_change();
     using Kind = ConsumerGroupTombstone::Kind;
     switch (record.kind) {
         case Kind::group:
-            return;
+            return true;
         case Kind::member:
             remove(record.name);
-            return;
+            break;
         case Kind::target_assignment_epoch:
             assignment_epoch_ = kInitialGroupEpoch;
             assignment_timestamp_ = {0};
-            return;
+            break;
         case Kind::target_assignment:
             if (ConsumerMember* member = find_to_change(record.name)) {
                 member->target.reset();
             }
-            return;
+            break;
         case Kind::current_assignment:
             if (ConsumerMember* member = find_to_change(record.name)) {
                 disown(*member, member->progress.assigned);
                 disown(*member, member->progress.pending_revocation);
                 member->progress = {.epoch = kLeavingEpoch, .previous_epoch = kLeavingEpoch};
             }
-            return;
+            break;
         case Kind::regular_expression:
             if (const auto known = resolved_.find(record.name); known != resolved_.end()) {
                 resolved_.erase(known);
             }
-            return;
+            break;
     }
+    return false;
 }
 
 ConsumerGroupState ConsumerGroup::state() const {
@@ -225,7 +226,7 @@ ConsumerMember& ConsumerGroup::find_or_add(std::string_view member_id) {
     if (ConsumerMember* member = find_to_change(member_id)) {
         return *member;
     }
-    return members_.try_emplace(std::string(member_id), group_, member_id).first->second;
+    return members_.try_emplace(std::string(member_id), group(), member_id).first->second;
 }
 
 void ConsumerGroup::remove(std::string_view member_id) {
@@ -292,6 +293,33 @@ void ConsumerGroup::disown(const ConsumerMember& member, const OwnedAssignment& 
             owners_.erase(owners);
         }
     }
+}
+
+void ConsumerGroup::end(GroupTable& table, Effects& effects) const {
+    using Kind = ConsumerGroupTombstone::Kind;
+    // The last record may end the group itself.
+    const std::string group_id = id();
+    std::vector<std::string> ids;
+    for (const auto& [member_id, member] : members_) {
+        ids.push_back(member_id);
+    }
+    std::vector<std::string> regexes;
+    for (const auto& [regex, resolved] : resolved_) {
+        regexes.push_back(regex);
+    }
+    for (const Kind kind : {Kind::current_assignment, Kind::target_assignment}) {
+        for (const std::string& member_id : ids) {
+            table.change(group_id, ConsumerGroupTombstone{kind, {}, member_id}, effects);
+        }
+    }
+    table.change(group_id, ConsumerGroupTombstone{Kind::target_assignment_epoch, {}, {}}, effects);
+    for (const std::string& member_id : ids) {
+        table.change(group_id, ConsumerGroupTombstone{Kind::member, {}, member_id}, effects);
+    }
+    for (const std::string& regex : regexes) {
+        table.change(group_id, ConsumerGroupTombstone{Kind::regular_expression, {}, regex}, effects);
+    }
+    table.change(group_id, ConsumerGroupTombstone{Kind::group, {}, {}}, effects);
 }
 
 }  // namespace partita::groups

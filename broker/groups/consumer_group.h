@@ -11,6 +11,10 @@
 
 #include "broker/assignors/assignment.h"
 #include "broker/groups/cluster_view.h"
+#include "broker/groups/consumer_protocol.h"
+#include "broker/groups/group.h"
+#include "broker/groups/group_kind.h"
+#include "broker/groups/history_notes.h"
 #include "broker/groups/member_assignment.h"
 #include "broker/groups/member_subscription.h"
 #include "broker/groups/records.h"
@@ -24,7 +28,7 @@
 
 namespace partita::groups {
 
-struct Group;
+struct ConsumerMember;
 
 /// Epochs of members with a meaning of their own.
 inline constexpr std::int32_t kJoiningEpoch = 0;
@@ -35,13 +39,29 @@ inline constexpr std::int32_t kStaticLeavingEpoch = -2;
 /// The epoch that a new group starts from; its first member lifts it to 2 (KIP-1263).
 inline constexpr std::int32_t kInitialGroupEpoch = 1;
 
+enum class ConsumerTimerKind : std::uint8_t {
+    session,    ///< A member was silent for too long.
+    rebalance,  ///< It did not give up its partitions in time.
+    join,       ///< A member that speaks the classic protocol was told to rejoin and did not.
+    sync,       ///< It rejoined and did not fetch its assignment.
+};
+
+/// Every timer of a consumer group is one of these.
+struct ConsumerTimer : Timer {
+    ConsumerTimer(ConsumerTimerKind timer_kind, Group& timer_group, const ConsumerMember& timer_member)
+        : Timer(&timer_group), kind(timer_kind), member(timer_member) {}
+
+    const ConsumerTimerKind kind;
+    const ConsumerMember& member;
+};
+
 struct ConsumerMember {
     ConsumerMember(Group& group, std::string_view member_id)
         : id(member_id),
-          session_timer(TimerKind::consumer_session, &group, this),
-          rebalance_timer(TimerKind::consumer_rebalance, &group, this),
-          join_timer(TimerKind::consumer_join, &group, this),
-          sync_timer(TimerKind::consumer_sync, &group, this) {}
+          session_timer(ConsumerTimerKind::session, group, *this),
+          rebalance_timer(ConsumerTimerKind::rebalance, group, *this),
+          join_timer(ConsumerTimerKind::join, group, *this),
+          sync_timer(ConsumerTimerKind::sync, group, *this) {}
 
     const std::string id;
     MemberSubscription subscription;
@@ -51,15 +71,17 @@ struct ConsumerMember {
 
     // Volatile: whoever finds the member can change this of it, and nothing else
 
-    mutable Timer session_timer;
+    mutable ConsumerTimer session_timer;
     /// Runs while the member has partitions to give up.
-    mutable Timer rebalance_timer;
+    mutable ConsumerTimer rebalance_timer;
     /// Run while a classic member that was told to rejoin, or to fetch its assignment, has not done so.
-    mutable Timer join_timer;
-    mutable Timer sync_timer;
+    mutable ConsumerTimer join_timer;
+    mutable ConsumerTimer sync_timer;
 
     [[nodiscard]] bool is_static() const { return subscription.instance_id.has_value(); }
-    [[nodiscard]] bool is_classic() const { return subscription.classic.has_value(); }
+    /// The protocol that it speaks.
+    [[nodiscard]] GroupType protocol() const { return subscription.classic ? GroupType::classic : GroupType::consumer; }
+    [[nodiscard]] bool speaks_classic() const { return protocol() == GroupType::classic; }
 };
 
 struct ResolvedRegex {
@@ -74,11 +96,11 @@ enum class ConsumerGroupState : std::uint8_t { empty, assigning, reconciling, st
 /// Kafka's name, for example "Reconciling".
 [[nodiscard]] std::string_view state_name(ConsumerGroupState state);
 
-class ConsumerGroup {
+class ConsumerGroup final : public GroupKind {
   public:
-    explicit ConsumerGroup(Group& group) : group_(group) {}
-    ConsumerGroup(const ConsumerGroup&) = delete;
-    ConsumerGroup& operator=(const ConsumerGroup&) = delete;
+    static constexpr GroupType kType = GroupType::consumer;
+
+    ConsumerGroup(Group& group, TimestampMs /*since*/) : GroupKind(group, kType) {}
 
     // The only way to change the group; for `GroupTable` alone. A record of a member that is not there creates the member; a
     // tombstone of something that is not there does nothing, because compaction may have removed what it belongs to.
@@ -89,8 +111,10 @@ class ConsumerGroup {
     void apply(const TargetAssignmentRecord& record);
     void apply(const CurrentAssignmentRecord& record);
     void apply(const RegularExpressionRecord& record);
-    /// Removes what the tombstone names, except the group itself: that is done by whoever holds the group.
-    void apply(const ConsumerGroupTombstone& record);
+    /// Removes what the tombstone names. True when it names the group itself, which ends then.
+    [[nodiscard]] bool apply(const ConsumerGroupTombstone& record);
+    void foretell(const ConsumerGroupEpochRecord& record, HistoryNotes& notes) const;
+    void foretell(const CurrentAssignmentRecord& record, HistoryNotes& notes) const;
 
     [[nodiscard]] std::int32_t epoch() const { return epoch_; }
     [[nodiscard]] std::int64_t metadata_hash() const { return metadata_hash_; }
@@ -101,8 +125,11 @@ class ConsumerGroup {
 
     /// Ascending by id.
     [[nodiscard]] const std::map<std::string, ConsumerMember, std::less<>>& members() const { return members_; }
-    [[nodiscard]] std::size_t size() const { return members_.size(); }
-    [[nodiscard]] bool empty() const { return members_.empty(); }
+    [[nodiscard]] std::size_t size() const override { return members_.size(); }
+    [[nodiscard]] bool empty() const override { return members_.empty(); }
+    [[nodiscard]] bool has_member(std::string_view member_id) const override { return find(member_id) != nullptr; }
+    [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view member_id,
+                                                            const ClusterView& cluster) const override;
     [[nodiscard]] const ConsumerMember* find(std::string_view member_id) const;
     [[nodiscard]] const ConsumerMember* find_static(std::string_view instance_id) const;
 
@@ -122,11 +149,30 @@ class ConsumerGroup {
     /// Null when it was not resolved yet.
     [[nodiscard]] const ResolvedRegex* resolved(std::string_view regex) const;
     [[nodiscard]] const std::map<std::string, ResolvedRegex, std::less<>>& resolved_regexes() const { return resolved_; }
-    [[nodiscard]] bool is_subscribed_to(std::string_view topic) const;
+    [[nodiscard]] bool is_subscribed_to(std::string_view topic) const override;
+    [[nodiscard]] bool knows_subscriptions() const override { return true; }
     /// The topics that members subscribe to by name or by expression, existing or not; ascending.
     [[nodiscard]] std::vector<std::string_view> subscribed_topics() const;
     /// The existing topics that the member subscribes to, ascending.
     [[nodiscard]] std::vector<TopicId> subscribed_topic_ids(const ConsumerMember& member, const ClusterView& cluster) const;
+
+    // What any kind is asked
+
+    [[nodiscard]] std::string_view state_text() const override { return state_name(state()); }
+    [[nodiscard]] std::string_view protocol_type_text() const override { return kConsumerProtocolType; }
+    [[nodiscard]] std::string_view assignor() const override { return {}; }
+    void list_topics(ReaderListing& listing) const override;
+    void tell_readers(ReaderCollector& collector) const override;
+    [[nodiscard]] ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind) const override;
+    /// Members may not read whose partitions may be somebody else's.
+    [[nodiscard]] ErrorCode refuse_fetch(const OffsetFetch::Group& wanted) const override;
+    /// A commit keeps no member: that needs its heartbeats.
+    void committed(std::string_view, TimerQueue&, Now) override {}
+    [[nodiscard]] OffsetUse offset_use() const override { return {}; }
+    void end(GroupTable& table, Effects& effects) const override;
+    [[nodiscard]] std::string dump() const override;
+    [[nodiscard]] GroupPhase phase() const override;
+    void begin_history(GroupHistory& history, const ClusterView& cluster) const override;
 
     /// Volatile: the version of the metadata that `metadata_hash` was compared with last; -1 after a start.
     mutable std::int64_t seen_metadata_version = -1;
@@ -139,7 +185,6 @@ class ConsumerGroup {
     void own(const ConsumerMember& member, const OwnedAssignment& assignment);
     void disown(const ConsumerMember& member, const OwnedAssignment& assignment);
 
-    Group& group_;
     std::int32_t epoch_ = kInitialGroupEpoch;
     std::int64_t metadata_hash_ = 0;
     std::int32_t assignment_epoch_ = kInitialGroupEpoch;
@@ -157,5 +202,8 @@ class ConsumerGroup {
     std::map<std::string, std::size_t, std::less<>> assignors_;
     std::map<std::string, ResolvedRegex, std::less<>> resolved_;
 };
+
+[[nodiscard]] MemberNames names_of(const ConsumerMember& member);
+[[nodiscard]] MemberNames names_of(std::string_view member_id, const MemberSubscription& subscription);
 
 }  // namespace partita::groups

@@ -23,14 +23,12 @@ class ConsumerMembership {
 
     void heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
     /// Removes the members of one group; it may thereby become a classic one, so that references to it are void.
-    void fence_members(const Group& group, std::span<const ConsumerMember* const> members, Now now, Effects& effects);
+    void fence_members(const ConsumerGroup& group, std::span<const ConsumerMember* const> members, Now now, Effects& effects);
 
   private:
     [[nodiscard]] std::optional<Refusal> find_fault(const ConsumerGroupHeartbeat& command) const;
     [[nodiscard]] std::optional<Refusal> refuse_heartbeat(const ConsumerGroupHeartbeat& command, const Group* group) const;
-    /// `known`: null when there is no such group. It may be a classic one without members, that ended just now.
-    void accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, const Group* known, Now now,
-                          Effects& effects);
+    void accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now, Effects& effects);
     [[nodiscard]] std::string supported_assignors() const;
     void leave(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
 

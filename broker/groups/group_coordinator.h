@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <expected>
 #include <functional>
@@ -80,7 +81,10 @@ class GroupCoordinator {
 
     /// Answers the command, or lets it wait; see `commands.h` for what can be asked and `results.h` for the answers.
     template <class Command>
-    void decide(const Command& command, Now now, Effects& effects);
+        requires std::constructible_from<AnyCommand, const Command*>
+    void decide(const Command& command, Now now, Effects& effects) {
+        execute(&command, now, effects);
+    }
     void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
     /// The marker that ends the producer's transaction stands in the log: what it committed here counts from now on, or goes. By
     /// group and topic, ascending; nothing of one that is aborted.
@@ -149,6 +153,8 @@ class GroupCoordinator {
     class Core;
 
   private:
+    void execute(AnyCommand command, Now now, Effects& effects);
+
     std::unique_ptr<Core> core_;
 };
 

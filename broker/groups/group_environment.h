@@ -16,4 +16,7 @@ struct GroupEnvironment {
     std::int64_t version_with_new_topics = 0;
 };
 
+/// What a coordinator looks at until it is told of a cluster: no topics.
+[[nodiscard]] ClusterPointer no_cluster();
+
 }  // namespace partita::groups

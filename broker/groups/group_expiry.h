@@ -12,14 +12,13 @@ namespace partita::groups {
 /// Offsets and groups that nobody uses any more, and those that an administrator deletes.
 class GroupExpiry {
   public:
-    GroupExpiry(GroupTable& table, const GroupEnvironment& environment)
-        : table_(table), config_(environment.config), timer_(TimerKind::offset_expiration) {}
+    GroupExpiry(GroupTable& table, const GroupEnvironment& environment) : table_(table), config_(environment.config) {}
 
     /// Looks for the first time after one interval.
     void schedule(Now now);
     /// The timer was due: expires what is unused, and schedules the next look.
     void timer_over(Now now, Effects& effects);
-    void remove(const DeleteGroups& command, Effects& effects);
+    void decide(const DeleteGroups& command, Now now, Effects& effects);
 
   private:
     [[nodiscard]] bool expire_offsets(const Group& group, Now now, Effects& effects);

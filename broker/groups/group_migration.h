@@ -19,14 +19,16 @@ class GroupMigration {
     GroupMigration(GroupTable& table, const GroupEnvironment& environment, Rebalances& rebalances, ConsumerSteps& steps)
         : table_(table), environment_(environment), rebalances_(rebalances), steps_(steps) {}
 
-    [[nodiscard]] std::optional<Refusal> refuse_upgrade(const ClassicGroup& group) const;
-    /// The classic group ends. Its members are those of a consumer group of that name, which does not exist yet if there are
-    /// none.
-    void upgrade(ClassicGroup& classic, Now now, Effects& effects);
+    /// Why a group of another kind cannot become a consumer group.
+    [[nodiscard]] std::optional<Refusal> refuse_upgrade(const Group& group) const;
+    /// The classic group ends, and references to its kind are void. Its members are those of a consumer group of that name, which
+    /// does not exist yet if there are none.
+    void upgrade(Group& group, Now now, Effects& effects);
     /// Without these members, all others speak the classic protocol and the group may become a classic one.
-    [[nodiscard]] bool can_downgrade(const Group& group, std::span<const ConsumerMember* const> without) const;
+    [[nodiscard]] bool can_downgrade(const ConsumerGroup& group, std::span<const ConsumerMember* const> without) const;
     /// The consumer group ends, and references to it are void. The others go on in a classic group, which rebalances if asked to.
-    void downgrade(const Group& group, std::span<const ConsumerMember* const> without, bool rebalance, Now now, Effects& effects);
+    void downgrade(const ConsumerGroup& group, std::span<const ConsumerMember* const> without, bool rebalance, Now now,
+                   Effects& effects);
 
   private:
     GroupTable& table_;

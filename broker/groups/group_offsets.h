@@ -7,7 +7,6 @@
 #include "broker/groups/effects.h"
 #include "broker/groups/group_environment.h"
 #include "broker/groups/group_table.h"
-#include "broker/groups/rebalances.h"
 #include "broker/groups/topic_readers.h"
 #include "protocol/types.h"
 
@@ -17,15 +16,14 @@ namespace partita::groups {
 /// nobody uses any more are GroupExpiry's.
 class GroupOffsets {
   public:
-    GroupOffsets(GroupTable& table, const GroupEnvironment& environment, Rebalances& rebalances)
-        : table_(table), config_(environment.config), rebalances_(rebalances) {}
+    GroupOffsets(GroupTable& table, const GroupEnvironment& environment) : table_(table), config_(environment.config) {}
 
     /// Makes the group if it is not there and somebody from outside commits.
-    void commit(const OffsetCommit& command, Now now, Effects& effects);
+    void decide(const OffsetCommit& command, Now now, Effects& effects);
     /// Likewise, as part of a transaction.
-    void commit(const TransactionalOffsetCommit& command, Now now, Effects& effects);
-    void fetch(const OffsetFetch& command, Effects& effects) const;
-    void remove(const OffsetDelete& command, Effects& effects);
+    void decide(const TransactionalOffsetCommit& command, Now now, Effects& effects);
+    void decide(const OffsetFetch& command, Now now, Effects& effects) const;
+    void decide(const OffsetDelete& command, Now now, Effects& effects);
     void topic_deleted(const TopicDeleted& event, Effects& effects);
     void seed(const SeedOffsets& command, Now now, Effects& effects);
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
@@ -40,7 +38,6 @@ class GroupOffsets {
 
     GroupTable& table_;
     const GroupConfig& config_;
-    Rebalances& rebalances_;
 };
 
 }  // namespace partita::groups

@@ -22,9 +22,7 @@ class GroupQueries {
   public:
     GroupQueries(GroupTable& table, const GroupEnvironment& environment) : table_(table), environment_(environment) {}
 
-    void list(const ListGroups& command, Effects& effects) const;
-    void describe(const DescribeGroups& command, Effects& effects) const;
-    void describe(const ConsumerGroupDescribe& command, Effects& effects) const;
+    void decide(const ListGroups& command, Now now, Effects& effects) const;
 
     // See GroupCoordinator for these.
 

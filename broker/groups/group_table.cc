@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "broker/groups/classic_group.h"
 #include "protocol/assert.h"
 
 namespace partita::groups {
@@ -79,37 +80,13 @@ void GroupTable::apply(const OffsetTombstone& record) {
     }
 }
 
-void GroupTable::apply(const GroupMetadataRecord& record) {
-    // The record says all that it is now; its offsets have records of their own.
-    classic_group(record.group_id, record.current_state_timestamp).apply(record);
-}
-
-void GroupTable::apply(const GroupTombstone& record) {
-    const auto known = groups_.find(record.group_id);
-    // A classic group that became a consumer group ended before the records of what it became.
-    if (known != groups_.end() && known->second->consumer() == nullptr) {
-        end(known);
-    }
-}
-
-void GroupTable::apply(const ConsumerGroupTombstone& record) {
-    const auto known = groups_.find(record.group_id);
-    if (known == groups_.end() || known->second->consumer() == nullptr) {
-        return;
-    }
-    known->second->consumer()->apply(record);
-    if (record.kind == ConsumerGroupTombstone::Kind::group) {
-        end(known);
-    }
-}
-
-void GroupTable::end(TextMap<std::unique_ptr<Group>>::iterator group) {
+void GroupTable::end(Group& group) {
     // Offsets have tombstones of their own and live on in a group without members when those are missing.
-    if (group->second->offsets.empty() && !pending_.has(group->second->id)) {
+    if (group.offsets.empty() && !pending_.has(group.id)) {
         last_offset_ = {};
-        groups_.erase(group);
+        groups_.erase(groups_.find(group.id));
     } else {
-        group->second->become_classic(kNoTimestamp);
+        group.become<ClassicGroup>(kNoTimestamp);
     }
 }
 
@@ -136,38 +113,7 @@ void GroupTable::remove(const Group& group, Effects& effects) {
     for (const PendingOffsets::Place& place : pending_.places_of(group.id)) {
         change(OffsetTombstone{group_id, effects.arena.copy(place.topic), place.partition}, effects);
     }
-    if (group.consumer() != nullptr) {
-        end_consumer_group(group, effects);
-    } else {
-        change(GroupTombstone{group_id}, effects);
-    }
-}
-
-void GroupTable::end_consumer_group(const Group& group, Effects& effects) {
-    using Kind = ConsumerGroupTombstone::Kind;
-    // The last record may end the group itself.
-    const std::string group_id = group.id;
-    std::vector<std::string> ids;
-    for (const auto& [id, member] : group.consumer()->members()) {
-        ids.push_back(id);
-    }
-    std::vector<std::string> regexes;
-    for (const auto& [regex, resolved] : group.consumer()->resolved_regexes()) {
-        regexes.push_back(regex);
-    }
-    for (const Kind kind : {Kind::current_assignment, Kind::target_assignment}) {
-        for (const std::string& id : ids) {
-            change(group_id, ConsumerGroupTombstone{kind, {}, id}, effects);
-        }
-    }
-    change(group_id, ConsumerGroupTombstone{Kind::target_assignment_epoch, {}, {}}, effects);
-    for (const std::string& id : ids) {
-        change(group_id, ConsumerGroupTombstone{Kind::member, {}, id}, effects);
-    }
-    for (const std::string& regex : regexes) {
-        change(group_id, ConsumerGroupTombstone{Kind::regular_expression, {}, regex}, effects);
-    }
-    change(group_id, ConsumerGroupTombstone{Kind::group, {}, {}}, effects);
+    group.kind().end(*this, effects);
 }
 
 Group* GroupTable::find(std::string_view group_id) {
@@ -185,17 +131,6 @@ Group& GroupTable::find_or_create(std::string_view group_id, TimestampMs since) 
         return *group;
     }
     return *groups_.emplace(std::string(group_id), std::make_unique<Group>(reader_index_, group_id, since)).first->second;
-}
-
-ClassicGroup& GroupTable::classic_group(std::string_view group_id, TimestampMs since) {
-    Group& group = find_or_create(group_id, since);
-    return group.classic() != nullptr ? *group.classic() : group.become_classic(since);
-}
-
-ConsumerGroup& GroupTable::consumer_group(std::string_view group_id) {
-    Group& group = find_or_create(group_id, kNoTimestamp);
-    // What is left of a classic group of that name are its offsets.
-    return group.consumer() != nullptr ? *group.consumer() : group.become_consumer();
 }
 
 namespace {
@@ -224,36 +159,6 @@ std::size_t GroupTable::offset_count() const {
         }
     }
     return count;
-}
-
-GroupMetadataRecord record_of(const ClassicGroup& group, Arena& arena) {
-    GroupMetadataRecord record{.group_id = arena.copy(group.id()),
-                               .protocol_type = arena.copy(group.protocol_type.value_or("")),
-                               .generation = {group.generation},
-                               .current_state_timestamp = group.state_since};
-    if (group.protocol) {
-        record.protocol = arena.copy(*group.protocol);
-    }
-    if (group.leader != nullptr) {
-        record.leader = arena.copy(group.leader->id);
-    }
-    record.members.reserve(group.size());
-    for (const auto& [order, member] : group.members()) {
-        MemberRecord& stored = record.members.emplace_back();
-        stored.member_id = arena.copy(member->id);
-        if (member->instance_id) {
-            stored.group_instance_id = arena.copy(*member->instance_id);
-        }
-        stored.client_id = arena.copy(member->client_id);
-        stored.client_host = arena.copy(member->client_host);
-        stored.rebalance_timeout_ms = member->rebalance_timeout_ms;
-        stored.session_timeout_ms = member->session_timeout_ms;
-        const OwnedBytes* metadata = group.protocol ? member->metadata(*group.protocol) : nullptr;
-        PARTITA_ASSERT(metadata != nullptr, "members of a persisted group support its protocol");
-        stored.subscription = as_bytes(arena.copy(as_text(*metadata)));
-        stored.assignment = as_bytes(arena.copy(as_text(member->assignment())));
-    }
-    return record;
 }
 
 }  // namespace partita::groups

@@ -6,34 +6,24 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "broker/groups/cluster_view.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/group.h"
+#include "broker/groups/history_notes.h"
 #include "broker/groups/pending_offsets.h"
 #include "broker/groups/reader_index.h"
 #include "broker/groups/records.h"
 #include "broker/groups/timer_queue.h"
 #include "broker/groups/transaction_commit.h"
-#include "broker/insight/history/group_history.h"
-#include "protocol/arena.h"
 #include "protocol/text_map.h"
 #include "protocol/types.h"
 
 /// The groups of one coordinator, and the one way in which what is durable of them changes.
 
 namespace partita::groups {
-
-// Groups tell the history what happens and are told nothing by it.
-using insight::GroupHistories;
-using insight::GroupHistory;
-using insight::GroupPhase;
-using insight::LateReading;
-using insight::LateRequest;
-using insight::MemberNames;
-using insight::RebalanceCause;
 
 /// What the table holds is of two sorts.
 ///
@@ -60,7 +50,7 @@ class GroupTable {
     /// Applies the record and appends it to the effects. Its texts must live in the effects' arena.
     template <class R>
     void change(R&& record, Effects& effects) {
-        remember(record);
+        foretell(record);
         apply(record);
         effects.records.emplace_back(std::forward<R>(record));
     }
@@ -85,14 +75,16 @@ class GroupTable {
     void apply(const OffsetCommitRecord& record);
     void apply(const PendingOffsetRecord& record);
     void apply(const OffsetTombstone& record);
-    void apply(const GroupMetadataRecord& record);
-    void apply(const GroupTombstone& record);
     template <class R>
-        requires requires(ConsumerGroup& group, const R& record) { group.apply(record); }
+        requires requires { typename R::Of; }
     void apply(const R& record) {
-        consumer_group(record.group_id).apply(record);
+        using Kind = typename R::Of;
+        if constexpr (std::is_void_v<decltype(std::declval<Kind&>().apply(record))>) {
+            group_of<Kind>(record.group_id, kNoTimestamp).apply(record);
+        } else if (Kind* group = find_as<Kind>(record.group_id); group != nullptr && group->apply(record)) {
+            end(group->group());
+        }
     }
-    void apply(const ConsumerGroupTombstone& record);
 
     /// The marker of the producer's transaction stands in the log: what it committed becomes the offsets of its groups, or goes.
     /// By group and topic, ascending.
@@ -119,51 +111,34 @@ class GroupTable {
     }
     /// The group ends: tombstones of its offsets, and of the group. It must have no members.
     void remove(const Group& group, Effects& effects);
-    /// The tombstones of everything that a consumer group persisted, in the order that Kafka's replay wants. What is left of it
-    /// are its offsets, if it has any.
-    void end_consumer_group(const Group& group, Effects& effects);
 
     // Groups
 
     /// Null when there is no such group.
     [[nodiscard]] Group* find(std::string_view group_id);
     [[nodiscard]] const Group* find(std::string_view group_id) const;
-    /// The classic group of that name, without members when it is new or was of another kind. For a group that a record will
+    /// Null when there is no group of that name and kind.
+    template <StateOfGroup Kind>
+    [[nodiscard]] Kind* find_as(std::string_view group_id) {
+        Group* group = find(group_id);
+        return group == nullptr ? nullptr : group->as<Kind>();
+    }
+    /// The group of that name and kind, without members when it is new or was of another kind. For a group that a record will
     /// speak of before the call ends.
-    [[nodiscard]] ClassicGroup& classic_group(std::string_view group_id, TimestampMs since);
+    template <StateOfGroup Kind>
+    [[nodiscard]] Kind& group_of(std::string_view group_id, TimestampMs since) {
+        Group& group = find_or_create(group_id, since);
+        Kind* known = group.as<Kind>();
+        return known != nullptr ? *known : group.become<Kind>(since);
+    }
     /// Ascending by id, for everything whose order can be seen.
     [[nodiscard]] std::vector<Group*> in_order();
     [[nodiscard]] std::vector<const Group*> in_order() const;
 
-    // What happened (insight/history/group_history.h). It is no part of the state: nothing is decided by it.
+    // What happened. It is no part of the state: nothing is decided by it.
 
-    /// Before each call of the coordinator: when it happens, and in which cluster.
-    void begin_call(TimestampMs now, const ClusterPointer& cluster) {
-        moment_ = now;
-        cluster_ = cluster.get();
-    }
-    /// After it: what became of the groups that something was noted of.
-    void end_call() {
-        if (histories_.has_news()) {
-            settle_histories();
-        }
-    }
-    void note(const Group& group, RebalanceCause cause, const std::optional<MemberNames>& member = std::nullopt,
-              std::string_view replaces = {});
-    void note_arrival(const Group& group, const MemberNames& member);
-    /// A request of the member was answered with `error`: noted, if that says that its claim is over. Null when it does not.
-    GroupHistory* note_late(const Group& group, std::string_view member_id, LateRequest request, std::int32_t claim,
-                            ErrorCode error);
-    /// For what comes often and is no news of the group. Null when the group has no members and no history, and when there are
-    /// histories enough of groups to which something happened.
-    [[nodiscard]] GroupHistory* history_for_commits(const Group& group);
-    /// What is known of the group, which may be no more than who has what.
-    [[nodiscard]] GroupHistory history(const Group& group, const ClusterView& cluster) const;
-
-    [[nodiscard]] const GroupHistories& histories() const { return histories_; }
-    /// See GroupHistory::note_late_reading. Nothing happens when nothing is known of the group.
-    void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id, LateReading seen);
-    void forget_topic_in_histories(const TopicId& topic_id) { histories_.forget_topic(topic_id); }
+    [[nodiscard]] HistoryNotes& notes() { return notes_; }
+    [[nodiscard]] const HistoryNotes& notes() const { return notes_; }
 
     [[nodiscard]] std::size_t group_count() const { return groups_.size(); }
     [[nodiscard]] std::size_t offset_count() const;
@@ -186,21 +161,21 @@ class GroupTable {
         PartitionOffsets::iterator next;
     };
 
-    // Called before the record is applied.
-    void remember(const GroupMetadataRecord& record);
-    void remember(const ConsumerGroupEpochRecord& record);
-    void remember(const CurrentAssignmentRecord& record);
+    /// Called before the record is applied.
     template <class R>
-    void remember(const R&) {}
-    [[nodiscard]] GroupHistory& history_of(const Group& group);
-    void settle_histories();
+    void foretell(const R& record) {
+        if constexpr (requires(const typename R::Of& kind) { kind.foretell(record, notes_); }) {
+            if (const typename R::Of* group = find_as<typename R::Of>(record.group_id)) {
+                group->foretell(record, notes_);
+            }
+        }
+    }
 
     Group& find_or_create(std::string_view group_id, TimestampMs since);
-    ConsumerGroup& consumer_group(std::string_view group_id);
     void remove_partitions(const Group& group, std::string_view topic, const std::vector<PartitionIndex>& partitions,
                            Effects& effects);
     /// The group has no kind any more: without offsets nothing is left of it.
-    void end(TextMap<std::unique_ptr<Group>>::iterator group);
+    void end(Group& group);
 
     // Declared before everything that holds timers, because timers leave the queue when they are destroyed.
     TimerQueue timers_;
@@ -208,19 +183,9 @@ class GroupTable {
     ReaderIndex reader_index_;
     TextMap<std::unique_ptr<Group>> groups_;
     PendingOffsets pending_;
-    GroupHistories histories_;
-    TimestampMs moment_{0};
-    /// Null before the first call.
-    const ClusterView* cluster_ = nullptr;
+    HistoryNotes notes_;
     /// Void after everything that removes groups or offsets.
     OffsetPlace last_offset_;
 };
-
-[[nodiscard]] MemberNames names_of(const Member& member);
-[[nodiscard]] MemberNames names_of(const ConsumerMember& member);
-[[nodiscard]] MemberNames names_of(std::string_view member_id, const MemberSubscription& subscription);
-
-/// The record that seals the group as it is now: with its members, or without any.
-[[nodiscard]] GroupMetadataRecord record_of(const ClassicGroup& group, Arena& arena);
 
 }  // namespace partita::groups

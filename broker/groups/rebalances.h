@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "broker/groups/classic_group.h"
 #include "broker/groups/commands.h"
 #include "broker/groups/effects.h"
 #include "broker/groups/group_environment.h"
@@ -18,8 +19,8 @@ class Rebalances {
 
     /// After a start everybody has a whole session.
     void loaded(ClassicGroup& group, Now now, Effects& effects);
-    /// A timer of a classic group was due. It may be gone when this returns, with its member and its group.
-    void timer_over(const Timer& timer, Now now, Effects& effects);
+    /// A timer of the group was due. It may be gone when this returns, with its member and its group.
+    void timer_over(const ClassicTimer& timer, ClassicGroup& group, Now now, Effects& effects);
     /// Answers everybody who waits with the error.
     void fail_waiting(ClassicGroup& group, ErrorCode error, Effects& effects);
 

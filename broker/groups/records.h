@@ -15,9 +15,13 @@
 /// What a coordinator persists, as plain values. They carry what Kafka's records of
 /// `__consumer_offsets` carry (OffsetCommitKey/Value, GroupMetadataKey/Value); `record_codec.h` turns
 /// them into those bytes and back. Texts and bytes that are views are borrowed: from the arena of the `Effects` that hold
-/// the record, or from the buffer that a codec decoded. Each record replaces the previous one of its key.
+/// the record, or from the buffer that a codec decoded. Each record replaces the previous one of its key. A record of a group
+/// whose members it concerns names the kind of the group (`Of`).
 
 namespace partita::groups {
+
+class ClassicGroup;
+class ConsumerGroup;
 
 /// The committed offset of one partition in one group.
 struct OffsetCommitRecord {
@@ -64,6 +68,7 @@ struct MemberRecord {
 /// A group whose members hold an assignment (Stable), or a group without members (Empty). No other
 /// state is ever persisted.
 struct GroupMetadataRecord {
+    using Of = ClassicGroup;
     std::string_view group_id;
     /// Empty for a group that only stores offsets.
     std::string_view protocol_type;
@@ -77,12 +82,14 @@ struct GroupMetadataRecord {
 
 /// The group is gone. (Its offsets have tombstones of their own.)
 struct GroupTombstone {
+    using Of = ClassicGroup;
     std::string_view group_id;
 };
 
 // Consumer groups of KIP-848 are persisted in parts, so that a heartbeat writes only what it changed.
 
 struct ConsumerGroupEpochRecord {
+    using Of = ConsumerGroup;
     std::string_view group_id;
     std::int32_t epoch = 0;
     /// The hash of the topics that the group subscribes to, see `metadata_hash.h`.
@@ -90,6 +97,7 @@ struct ConsumerGroupEpochRecord {
 };
 
 struct ConsumerMemberRecord {
+    using Of = ConsumerGroup;
     std::string_view group_id;
     std::string_view member_id;
     MemberSubscription subscription;
@@ -97,6 +105,7 @@ struct ConsumerMemberRecord {
 
 /// This group epoch is the one that the target assignment of all members was computed for.
 struct TargetAssignmentEpochRecord {
+    using Of = ConsumerGroup;
     std::string_view group_id;
     std::int32_t epoch = 0;
     TimestampMs timestamp{0};
@@ -104,6 +113,7 @@ struct TargetAssignmentEpochRecord {
 
 /// What one member shall have.
 struct TargetAssignmentRecord {
+    using Of = ConsumerGroup;
     std::string_view group_id;
     std::string_view member_id;
     assignors::Assignment assignment;
@@ -111,6 +121,7 @@ struct TargetAssignmentRecord {
 
 /// What one member has.
 struct CurrentAssignmentRecord {
+    using Of = ConsumerGroup;
     std::string_view group_id;
     std::string_view member_id;
     MemberProgress progress;
@@ -118,6 +129,7 @@ struct CurrentAssignmentRecord {
 
 /// The topics that a regular expression stands for.
 struct RegularExpressionRecord {
+    using Of = ConsumerGroup;
     std::string_view group_id;
     std::string_view regex;
     /// Ascending.
@@ -128,6 +140,7 @@ struct RegularExpressionRecord {
 
 /// Something of a consumer group is gone.
 struct ConsumerGroupTombstone {
+    using Of = ConsumerGroup;
     enum class Kind : std::uint8_t {
         group,
         member,

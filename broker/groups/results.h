@@ -10,6 +10,7 @@
 
 #include "broker/assignors/assignment.h"
 #include "protocol/error_code.h"
+#include "protocol/group_type.h"
 #include "protocol/types.h"
 
 /// What the coordinator answers. Results own their data: they may wait for records to be persisted
@@ -149,7 +150,8 @@ struct ConsumerGroupDescribeResult {
         /// The partitions that the member has, including those that it has yet to give up. Only topics that exist.
         std::vector<Topic> assignment;
         std::vector<Topic> target_assignment;
-        bool is_classic = false;
+        /// The protocol that the member speaks.
+        GroupType protocol = GroupType::consumer;
     };
     struct Group {
         std::string group_id;
@@ -196,8 +198,7 @@ struct ListGroupsResult {
         std::string group_id;
         std::string protocol_type;
         std::string state;
-        /// "classic" or "consumer": in small letters, as 4.3.1 writes it.
-        std::string type;
+        GroupType type = GroupType::classic;
     };
     /// Ascending by group id.
     std::vector<Group> groups;

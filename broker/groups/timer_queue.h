@@ -11,32 +11,14 @@
 namespace partita::groups {
 
 struct Group;
-struct Member;
-struct PendingMember;
-struct ConsumerMember;
 class TimerQueue;
 
-enum class TimerKind : std::uint8_t {
-    session,             ///< A member was silent for too long.
-    pending_member,      ///< An id was handed out (KIP-394) and nobody came back with it.
-    initial_join,        ///< The first rebalance of a group waited for company.
-    join,                ///< A rebalance waited for its members.
-    sync,                ///< A new generation waited for its members' SyncGroup.
-    offset_expiration,   ///< Time to look for expired offsets.
-    consumer_session,    ///< A member of a consumer group was silent for too long.
-    consumer_rebalance,  ///< It did not give up its partitions in time.
-    consumer_join,       ///< A classic member of a consumer group was told to rejoin and did not.
-    consumer_sync,       ///< It rejoined and did not fetch its assignment.
-};
-
-/// A deadline that is part of the object it belongs to. Destroying the owner cancels it.
+/// A deadline that is part of the object it belongs to. Destroying the owner cancels it. Each kind of groups has a timer of its
+/// own that is one of these, and says what it was for.
 class Timer {
   public:
-    explicit Timer(TimerKind timer_kind, Group* timer_group = nullptr, Member* timer_member = nullptr,
-                   PendingMember* timer_pending = nullptr)
-        : kind(timer_kind), group(timer_group), member(timer_member), pending(timer_pending) {}
-    Timer(TimerKind timer_kind, Group* timer_group, const ConsumerMember* timer_consumer_member)
-        : kind(timer_kind), group(timer_group), consumer_member(timer_consumer_member) {}
+    /// `timer_group`: null for a timer of the coordinator itself.
+    explicit Timer(Group* timer_group = nullptr) : group(timer_group) {}
     ~Timer() { cancel(); }
     Timer(const Timer&) = delete;
     Timer& operator=(const Timer&) = delete;
@@ -44,11 +26,7 @@ class Timer {
     void cancel();
     [[nodiscard]] bool is_scheduled() const { return queue_ != nullptr; }
 
-    const TimerKind kind;
     Group* const group;
-    Member* const member = nullptr;
-    PendingMember* const pending = nullptr;
-    const ConsumerMember* const consumer_member = nullptr;
 
   private:
     friend class TimerQueue;

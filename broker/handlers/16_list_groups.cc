@@ -38,7 +38,7 @@ void list_groups(runtime::RequestContext& context) {
             listed.push_back({.group_id = arena.copy(group.group_id),
                               .protocol_type = arena.copy(group.protocol_type),
                               .group_state = arena.copy(group.state),
-                              .group_type = arena.copy(group.type)});
+                              .group_type = to_string(group.type)});
         }
     }
     response.groups = listed;

@@ -56,7 +56,7 @@ Response::Member encoded(Arena& arena, const Result::Member& member, std::int16_
                                .assignment = encoded(arena, member.assignment),
                                .target_assignment = encoded(arena, member.target_assignment)};
     if (version >= 1) {
-        described.member_type = member.is_classic ? kClassicMember : kConsumerMember;
+        described.member_type = member.protocol == GroupType::classic ? kClassicMember : kConsumerMember;
     }
     return described;
 }

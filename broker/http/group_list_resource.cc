@@ -18,6 +18,7 @@
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
 #include "broker/logs/published_topics.h"
+#include "protocol/group_type.h"
 #include "protocol/messages/09_offset_fetch.h"
 #include "protocol/messages/15_describe_groups.h"
 #include "protocol/messages/16_list_groups.h"
@@ -30,7 +31,6 @@ using nlohmann::ordered_json;
 
 /// Groups on a page with lags: what they have committed is gathered at once.
 constexpr std::size_t kLagGroupsMax = 100;
-constexpr std::string_view kConsumerType = "consumer";
 
 ordered_json number_or_null(const std::optional<std::int64_t>& number) {
     return number ? ordered_json(*number) : ordered_json(nullptr);
@@ -95,11 +95,11 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
         }
     }
 
-    /// The names of the page's groups that speak KIP-848, or of the others.
-    [[nodiscard]] std::vector<std::string_view> names(bool of_consumers) const {
+    /// The names of the page's groups of that type.
+    [[nodiscard]] std::vector<std::string_view> names(GroupType type) const {
         std::vector<std::string_view> found;
         for (const auto& [name, row] : rows_) {
-            if ((row.type == kConsumerType) == of_consumers) {
+            if (row.type == to_string(type)) {
                 found.push_back(name);
             }
         }
@@ -117,7 +117,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
     }
 
     void ask_classic() {
-        std::vector<std::string_view> classic = names(false);
+        std::vector<std::string_view> classic = names(GroupType::classic);
         if (classic.empty()) {
             ask_consumers();
             return;
@@ -130,7 +130,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
     }
 
     void ask_consumers() {
-        std::vector<std::string_view> consumers = names(true);
+        std::vector<std::string_view> consumers = names(GroupType::consumer);
         if (consumers.empty()) {
             ask_offsets();
             return;

@@ -21,6 +21,7 @@
 #include "broker/logs/published_topics.h"
 #include "broker/runtime/queries/topic_sizes.h"
 #include "protocol/codec.h"
+#include "protocol/group_type.h"
 #include "protocol/messages/02_list_offsets.h"
 #include "protocol/messages/08_offset_commit.h"
 #include "protocol/messages/09_offset_fetch.h"
@@ -89,7 +90,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
             return;
         }
         object_["group"] = shown(group_);
-        object_["type"] = "classic";
+        object_["type"] = to_string(GroupType::classic);
         object_["state"] = group.group_state;
         object_["assignor"] = shown(group.protocol_data);
         object_["epoch"] = nullptr;
@@ -139,7 +140,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
             return;
         }
         object_["group"] = shown(group_);
-        object_["type"] = "consumer";
+        object_["type"] = to_string(GroupType::consumer);
         object_["state"] = group.group_state;
         object_["assignor"] = shown(group.assignor_name);
         object_["epoch"] = group.group_epoch;

@@ -26,11 +26,11 @@ ConsumersWorld::ConsumersWorld(const ConsumersOptions& options) : CoordinatorWor
     for (std::int64_t index = 0; index < count; ++index) {
         Member member;
         member.index = static_cast<std::size_t>(index);
-        member.is_classic = has_classic && chance(40);
-        if (!member.is_classic && chance(30)) {
+        member.speaks_classic = has_classic && chance(40);
+        if (!member.speaks_classic && chance(30)) {
             member.instance = "box" + std::to_string(index);
         }
-        if (by_regex && !member.is_classic && (is_homogeneous || chance(50))) {
+        if (by_regex && !member.speaks_classic && (is_homogeneous || chance(50))) {
             member.regex = "topic.*";
         } else {
             for (std::int32_t i = 1; i <= options_.topics + 1; ++i) {
@@ -124,7 +124,7 @@ void ConsumersWorld::start(Member& member) {
 }
 
 void ConsumersWorld::rejoin(Member& member) {
-    if (member.is_classic) {
+    if (member.speaks_classic) {
         member.id.clear();
         member.owned.clear();
         at(between(0, 200), [this, &member, life = member.life] {
@@ -149,14 +149,14 @@ void ConsumersWorld::stop(Member& member, std::int32_t farewell) {
     }
     member.owned.clear();
     member.told.clear();
-    if (member.is_classic && farewell != 0 && !member.id.empty()) {
+    if (member.speaks_classic && farewell != 0 && !member.id.empty()) {
         const LeaveGroup::Member leaving{member.id, std::nullopt};
         Effects effects;
         const LeaveGroup command{.group_id = kGroup, .members = {&leaving, 1}, .reply_to = {++tokens_}};
         if (deliver([&](Effects& out) { coordinator_->decide(command, now_, out); }, effects)) {
             dispatch(effects);
         }
-    } else if (!member.is_classic && farewell != 0 && member.epoch > 0) {
+    } else if (!member.speaks_classic && farewell != 0 && member.epoch > 0) {
         beat(member, farewell);
     }
     member.is_on = false;
@@ -407,7 +407,7 @@ std::optional<std::string> ConsumersWorld::unsettled() {
         return "the group has " + std::to_string(group.members.size()) + " members";
     }
     if (group.error != ErrorCode::none) {
-        return std::ranges::any_of(members_, [](const Member& member) { return member.is_on && !member.is_classic; })
+        return std::ranges::any_of(members_, [](const Member& member) { return member.is_on && !member.speaks_classic; })
                    ? std::optional<std::string>("the group is classic, and not all of its members are")
                    : std::nullopt;
     }
@@ -421,7 +421,7 @@ std::optional<std::string> ConsumersWorld::unsettled() {
         if (!member.is_on) {
             continue;
         }
-        if (member.is_classic ? member.is_waiting : member.owned != member.told) {
+        if (member.speaks_classic ? member.is_waiting : member.owned != member.told) {
             return "a member is not done";
         }
         for (const Partition& partition : member.owned) {
@@ -476,7 +476,7 @@ bool ConsumersWorld::is_uniform() const {
     const auto first = std::ranges::find_if(members_, &Member::is_on);
     return first != members_.end() && config_.consumer_assignors.value.front() == "uniform" &&
            std::ranges::all_of(members_, [&](const Member& member) {
-               return !member.is_on || (!member.is_classic && member.topics == first->topics && member.regex == first->regex);
+               return !member.is_on || (!member.speaks_classic && member.topics == first->topics && member.regex == first->regex);
            });
 }
 
@@ -484,7 +484,7 @@ bool ConsumersWorld::is_uniform() const {
 /// are given out, more may move, as with Kafka: the assignors are held against Kafka's own in their unit tests.)
 void ConsumersWorld::check_stickiness() {
     const auto newcomer = std::ranges::find_if(
-        members_, [](const Member& member) { return !member.is_on && !member.is_classic && !member.instance; });
+        members_, [](const Member& member) { return !member.is_on && !member.speaks_classic && !member.instance; });
     if (newcomer == members_.end() || !is_uniform()) {
         return;
     }

@@ -63,7 +63,7 @@ class ConsumersWorld : CoordinatorWorld {
         std::string regex;
         std::int64_t revocation_ms = 0;
         /// It speaks the classic protocol, eagerly: it lets go of everything before it rejoins.
-        bool is_classic = false;
+        bool speaks_classic = false;
         /// Its JoinGroup or SyncGroup was not answered yet.
         bool is_waiting = false;
 

@@ -52,7 +52,7 @@ TEST_F(Migration, ConsumerMemberUpgradesAClassicGroup) {
     EXPECT_EQ(read(given.assignment), partitions("t", {0, 1}));
     EXPECT_EQ(beat(silent("new", result.member_epoch)).assignment, partitions("t", {2, 3}));
     EXPECT_EQ(describe_consumer().state, "Stable");
-    EXPECT_TRUE(describe_consumer().members.at(0).is_classic != describe_consumer().members.at(1).is_classic);
+    EXPECT_TRUE(describe_consumer().members.at(0).protocol != describe_consumer().members.at(1).protocol);
 }
 
 TEST_F(Migration, UpgradedGroupSurvivesARestart) {

@@ -338,7 +338,8 @@ class GroupFixture : public ::testing::Test {
         run([&](Effects& effects) { coordinator_->decide(command, now_, effects); }, command.reply_to);
         std::vector<std::string> lines;
         for (const auto& group : take_reply<ListGroupsResult>(command.reply_to).groups) {
-            lines.push_back(group.group_id + " " + group.protocol_type + " " + group.state + " " + group.type);
+            lines.push_back(group.group_id + " " + group.protocol_type + " " + group.state + " " +
+                            std::string(to_string(group.type)));
         }
         return lines;
     }

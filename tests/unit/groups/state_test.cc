@@ -191,7 +191,7 @@ TEST(TimerQueue, RunsByDeadlineThenByOrderOfScheduling) {
     TimerQueue queue;
     std::vector<std::unique_ptr<Timer>> timers;
     for (int index = 0; index < 100; ++index) {
-        timers.push_back(std::make_unique<Timer>(TimerKind::join));
+        timers.push_back(std::make_unique<Timer>());
         queue.schedule(*timers.back(), {index * 37 % 10});
     }
     queue.schedule(*timers[0], {100});

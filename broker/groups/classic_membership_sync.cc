@@ -45,7 +45,7 @@ SyncResult current_assignment(const ClassicGroup& group, const Member& member) {
 
 void ClassicMembership::sync(const SyncGroup& command, ClassicGroup& group, Now now, Effects& effects) {
     if (const ErrorCode error = validate_sync(command, group); error != ErrorCode::none) {
-        table_.note_late(group.group(), command.member_id, LateRequest::sync, command.generation.value, error);
+        table_.notes().note_late(group.group(), command.member_id, LateRequest::sync, command.generation.value, error);
         reply(effects, command.reply_to, SyncResult{.error = error});
         return;
     }

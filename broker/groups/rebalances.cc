@@ -19,32 +19,24 @@ void Rebalances::loaded(ClassicGroup& group, Now now, Effects& effects) {
     }
 }
 
-void Rebalances::timer_over(const Timer& timer, Now now, Effects& effects) {
-    ClassicGroup& group = *timer.group->classic();
+void Rebalances::timer_over(const ClassicTimer& timer, ClassicGroup& group, Now now, Effects& effects) {
     switch (timer.kind) {
-        case TimerKind::session:
+        case ClassicTimerKind::session:
             session_over(group, *timer.member, now, effects);
             return;
-        case TimerKind::pending_member:
+        case ClassicTimerKind::pending_member:
             pending_member_over(group, timer.pending->id, now, effects);
             return;
-        case TimerKind::initial_join:
+        case ClassicTimerKind::initial_join:
             initial_delay_over(group, now, effects);
             return;
-        case TimerKind::join:
+        case ClassicTimerKind::join:
             complete_join(group, now, effects);
             return;
-        case TimerKind::sync:
+        case ClassicTimerKind::sync:
             sync_overdue(group, now, effects);
             return;
-        case TimerKind::offset_expiration:
-        case TimerKind::consumer_session:
-        case TimerKind::consumer_rebalance:
-        case TimerKind::consumer_join:
-        case TimerKind::consumer_sync:
-            break;
     }
-    PARTITA_ASSERT(false, "it is a timer of a classic group");
 }
 
 void Rebalances::fail_waiting(ClassicGroup& group, ErrorCode error, Effects& effects) {
@@ -126,7 +118,7 @@ void Rebalances::complete_join(ClassicGroup& group, Now now, Effects& effects) {
     for (auto next = group.members().begin(); next != group.members().end();) {
         Member& member = *(next++)->second;
         if (!member.waiting_join && !member.is_static()) {
-            table_.note(group.group(), RebalanceCause::did_not_rejoin, names_of(member));
+            table_.notes().note(group.group(), RebalanceCause::did_not_rejoin, names_of(member));
             remove_member(group, member, ErrorCode::unknown_member_id, effects);
         }
     }
@@ -216,7 +208,7 @@ void Rebalances::sync_overdue(ClassicGroup& group, Now now, Effects& effects) {
     for (auto next = group.members().begin(); next != group.members().end();) {
         Member& member = *(next++)->second;
         if (member.owes_sync) {
-            table_.note(group.group(), RebalanceCause::did_not_sync, names_of(member));
+            table_.notes().note(group.group(), RebalanceCause::did_not_sync, names_of(member));
             remove_member(group, member, ErrorCode::unknown_member_id, effects);
         }
     }
@@ -229,7 +221,7 @@ void Rebalances::session_over(ClassicGroup& group, Member& member, Now now, Effe
     if (!member.is_new && (member.waiting_join || member.waiting_sync)) {
         return;
     }
-    table_.note(group.group(), RebalanceCause::session_expired, names_of(member));
+    table_.notes().note(group.group(), RebalanceCause::session_expired, names_of(member));
     remove_member(group, member, ErrorCode::unknown_member_id, effects);
     if (group.is(GroupState::stable) || group.is(GroupState::completing_rebalance)) {
         prepare_rebalance(group, now, effects);

@@ -10,22 +10,23 @@ namespace partita::groups {
 void ConsumerMembership::leave(const ConsumerGroupHeartbeat& command, Now now, Effects& effects) {
     const std::string group_id(command.group_id);
     const std::string member_id(command.member_id);
-    Group* group = table_.find(command.group_id);
+    const Group* known = table_.find(command.group_id);
+    const ConsumerGroup* group = known == nullptr ? nullptr : known->as<ConsumerGroup>();
     std::optional<Refusal> refusal;
     const ConsumerMember* member = nullptr;
-    if (group == nullptr) {
+    if (known == nullptr) {
         refusal = Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " not found."};
-    } else if (group->consumer() == nullptr) {
+    } else if (group == nullptr) {
         refusal = Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " is not a consumer group."};
     } else if (!command.instance_id) {
-        member = group->consumer()->find(command.member_id);
+        member = group->find(command.member_id);
         if (member == nullptr) {
             refusal =
                 Refusal{ErrorCode::unknown_member_id, "Member " + member_id + " is not a member of group " + group_id + "."};
         }
     } else {
         const std::string instance_id(*command.instance_id);
-        member = group->consumer()->find_static(instance_id);
+        member = group->find_static(instance_id);
         if (member == nullptr) {
             refusal = Refusal{ErrorCode::unknown_member_id, "Instance id " + instance_id + " is unknown."};
         } else if (member->id != member_id) {
@@ -44,16 +45,16 @@ void ConsumerMembership::leave(const ConsumerGroupHeartbeat& command, Now now, E
         progress.epoch = kStaticLeavingEpoch;
         progress.pending_revocation.clear();
         member->rebalance_timer.cancel();
-        table_.change(group->id, CurrentAssignmentRecord{{}, member->id, std::move(progress)}, effects);
+        table_.change(group->id(), CurrentAssignmentRecord{{}, member->id, std::move(progress)}, effects);
     } else {
-        table_.note(*group, RebalanceCause::left, names_of(*member));
+        table_.notes().note(*known, RebalanceCause::left, names_of(*member));
         const ConsumerMember* const leaving[] = {member};
         fence_members(*group, leaving, now, effects);
     }
     reply(effects, command.reply_to, ConsumerHeartbeatResult{.member_id = member_id, .member_epoch = command.member_epoch});
 }
 
-void ConsumerMembership::fence_members(const Group& group, std::span<const ConsumerMember* const> members, Now now,
+void ConsumerMembership::fence_members(const ConsumerGroup& group, std::span<const ConsumerMember* const> members, Now now,
                                        Effects& effects) {
     if (members.empty()) {
         return;

@@ -47,7 +47,7 @@ std::optional<Refusal> refuse_static(const ConsumerGroupHeartbeat& command, cons
                                                : refuse_epoch(command, holder->progress);
     }
     // The place is free once its holder left it; one that speaks the classic protocol cannot say so.
-    if (holder != nullptr && !holder->is_classic() && holder->progress.epoch != kStaticLeavingEpoch) {
+    if (holder != nullptr && !holder->speaks_classic() && holder->progress.epoch != kStaticLeavingEpoch) {
         return Refusal{ErrorCode::unreleased_instance_id,
                        "Static member " + std::string(command.member_id) + " with instance id " + instance_id +
                            " cannot join the group because the instance id is owned by " + holder->id + " member."};
@@ -121,21 +121,20 @@ void ConsumerMembership::heartbeat(const ConsumerGroupHeartbeat& command, Now no
         const bool is_fenced =
             refusal->error == ErrorCode::fenced_member_epoch || refusal->error == ErrorCode::fenced_instance_id;
         if (is_fenced && group != nullptr) {
-            table_.note(*group, RebalanceCause::fenced,
-                        MemberNames{command.member_id, command.instance_id, command.client_id, command.client_host});
+            table_.notes().note(*group, RebalanceCause::fenced,
+                                MemberNames{command.member_id, command.instance_id, command.client_id, command.client_host});
         }
         if (group != nullptr) {
-            table_.note_late(*group, command.member_id, LateRequest::heartbeat, command.member_epoch, refusal->error);
+            table_.notes().note_late(*group, command.member_id, LateRequest::heartbeat, command.member_epoch, refusal->error);
         }
         reply(effects, command.reply_to,
               ConsumerHeartbeatResult{.error = refusal->error, .error_message = std::move(refusal->message)});
         return;
     }
-    if (group != nullptr && group->classic() != nullptr) {
-        migration_.upgrade(*group->classic(), now, effects);
-        group = table_.find(command.group_id);
+    if (group != nullptr && group->as<ConsumerGroup>() == nullptr) {
+        migration_.upgrade(*group, now, effects);
     }
-    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, group, now, effects);
+    accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, now, effects);
 }
 
 /// What is wrong with a request whatever the group is.
@@ -197,19 +196,17 @@ std::optional<Refusal> ConsumerMembership::refuse_heartbeat(const ConsumerGroupH
     if (group == nullptr && !joins) {
         return Refusal{ErrorCode::group_id_not_found, "Consumer group " + group_id + " not found."};
     }
-    const ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
-    if (classic != nullptr) {
+    const ConsumerGroup* consumer = group == nullptr ? nullptr : group->as<ConsumerGroup>();
+    if (group != nullptr && consumer == nullptr) {
         if (!joins) {
             return Refusal{ErrorCode::group_id_not_found, "Group " + group_id + " is not a consumer group."};
         }
-        if (auto refusal = migration_.refuse_upgrade(*classic)) {
+        if (auto refusal = migration_.refuse_upgrade(*group)) {
             return refusal;
         }
     }
-    const ConsumerGroup* consumer = group == nullptr ? nullptr : group->consumer();
-    const bool is_member = consumer != nullptr ? consumer->find(command.member_id) != nullptr
-                                               : classic != nullptr && classic->find(command.member_id) != nullptr;
-    const std::size_t size = consumer != nullptr ? consumer->size() : (classic != nullptr ? classic->size() : 0);
+    const bool is_member = group != nullptr && group->kind().has_member(command.member_id);
+    const std::size_t size = group == nullptr ? 0 : group->kind().size();
     if (std::cmp_greater_equal(size, environment_.config.consumer_max_size.value) && !is_member) {
         return Refusal{ErrorCode::group_max_size_reached, "The consumer group has reached its maximum capacity of " +
                                                               std::to_string(environment_.config.consumer_max_size.value) +
@@ -244,18 +241,19 @@ std::optional<Refusal> ConsumerMembership::refuse_heartbeat(const ConsumerGroupH
     return std::nullopt;
 }
 
-void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, const Group* known,
-                                          Now now, Effects& effects) {
-    const ConsumerGroup* consumer = known == nullptr ? nullptr : known->consumer();
-    const ConsumerMember* place = consumer == nullptr   ? nullptr
-                                  : command.instance_id ? consumer->find_static(*command.instance_id)
-                                                        : consumer->find(member_id);
+void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now,
+                                          Effects& effects) {
+    // Null when the group is new, also when it was a classic one without members, which ended just now.
+    const ConsumerGroup* known = table_.find_as<ConsumerGroup>(command.group_id);
+    const ConsumerMember* place = known == nullptr      ? nullptr
+                                  : command.instance_id ? known->find_static(*command.instance_id)
+                                                        : known->find(member_id);
     // A static member that joins takes the place of the one before even under the same id: with nothing in its hands.
     if (place != nullptr && command.instance_id && command.member_epoch == kJoiningEpoch) {
         place = &steps_.take_place(member_id, *place, *known, effects);
-    } else if (place == nullptr && consumer != nullptr) {
+    } else if (place == nullptr && known != nullptr) {
         // It may have been a dynamic one.
-        place = consumer->find(member_id);
+        place = known->find(member_id);
     }
     static const MemberSubscription kNothing;
     const MemberSubscription& said = place == nullptr ? kNothing : place->subscription;
@@ -266,10 +264,10 @@ void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command,
     if (place == nullptr || !says_nothing_new(command, said)) {
         names_changed = steps_.update_subscription(command.group_id, member_id, updated(said, command), effects);
         // By the record of what it says a member comes to be, and the first one's group.
-        known = table_.find(command.group_id);
-        place = known->consumer()->find(member_id);
+        known = table_.find_as<ConsumerGroup>(command.group_id);
+        place = known->find(member_id);
     }
-    const Group& group = *known;
+    const ConsumerGroup& group = *known;
     const ConsumerMember& member = *place;
     const ConsumerSteps::RegexUpdate regex =
         steps_.update_regex(group, regex_before, member.subscription.topic_regex, now, effects);
@@ -278,7 +276,7 @@ void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command,
     steps_.lead_on(group, member, names_changed || regex.changed, command.owned, now, effects);
     steps_.restart_session(group, member, now);
 
-    const auto overrides = environment_.cluster->overrides(group.id);
+    const auto overrides = environment_.cluster->overrides(group.id());
     ConsumerHeartbeatResult result{
         .member_id = member.id,
         .member_epoch = member.progress.epoch,

@@ -16,22 +16,22 @@ namespace partita::groups {
 /// Members of a consumer group that still speak the classic protocol. Each is led towards its target like the others: a rebalance
 /// that it is told of is a step of its own, not one of the group, so nobody waits for anybody here and everything is answered
 /// at once.
-class ClassicMembers {
+class ConsumerClassicMembers {
   public:
-    ClassicMembers(GroupTable& table, const GroupEnvironment& environment, ConsumerSteps& steps, GroupMigration& migration,
-                   ConsumerMembership& consumers)
+    ConsumerClassicMembers(GroupTable& table, const GroupEnvironment& environment, ConsumerSteps& steps,
+                           GroupMigration& migration, ConsumerMembership& consumers)
         : table_(table), environment_(environment), steps_(steps), migration_(migration), consumers_(consumers) {}
 
     // `group` is a consumer group; after `join` and `leave` it may be a classic one, and references to it void.
 
-    void join(const JoinGroup& command, const Group& group, Now now, Effects& effects);
-    void sync(const SyncGroup& command, const Group& group, Now now, Effects& effects);
-    [[nodiscard]] ErrorCode heartbeat(const Heartbeat& command, const Group& group, Now now);
+    void join(const JoinGroup& command, const ConsumerGroup& group, Now now, Effects& effects);
+    void sync(const SyncGroup& command, const ConsumerGroup& group, Now now, Effects& effects);
+    [[nodiscard]] ErrorCode heartbeat(const Heartbeat& command, const ConsumerGroup& group, Now now);
     /// An administrator removes members of either protocol this way.
-    void leave(const LeaveGroup& command, const Group& group, Now now, Effects& effects);
+    void leave(const LeaveGroup& command, const ConsumerGroup& group, Now now, Effects& effects);
 
   private:
-    void accept_join(const JoinGroup& command, std::string_view member_id, const Group& group, Now now, Effects& effects);
+    void accept_join(const JoinGroup& command, std::string_view member_id, const ConsumerGroup& group, Now now, Effects& effects);
 
     GroupTable& table_;
     const GroupEnvironment& environment_;

@@ -23,77 +23,10 @@ OffsetFetchResult::Partition undecided(PartitionIndex partition) {
     return {.partition = partition, .error = ErrorCode::unstable_offset_commit};
 }
 
-/// Whether a commit is part of a transaction: old producers do not say on whose behalf they commit, and those are believed.
-enum class CommitKind : std::uint8_t { plain, transactional };
-
-/// Kafka's rules for who may commit.
-ErrorCode validate_commit(const OffsetCommit& command, CommitKind kind, const ClassicGroup& group) {
-    if (command.generation.value < 0 && group.is(GroupState::empty)) {
-        // Administrators and consumers that assign themselves.
-        return ErrorCode::none;
-    }
-    if (command.generation.value >= 0 || !command.member_id.empty() || command.group_instance_id) {
-        if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
-            return error;
-        }
-        if (command.generation.value != group.generation) {
-            return ErrorCode::illegal_generation;
-        }
-    } else if (kind == CommitKind::plain) {
-        return ErrorCode::unknown_member_id;
-    }
-    // In PreparingRebalance a commit is welcome: clients commit what they did before they give
-    // partitions away. In CompletingRebalance the generation is already the new one.
-    const bool is_too_late = kind == CommitKind::plain && group.is(GroupState::completing_rebalance);
-    return is_too_late ? ErrorCode::rebalance_in_progress : ErrorCode::none;
-}
-
-/// A member commits in the epoch it knows. An older one is accepted for partitions that it has had since then or
-/// longer (KIP-1251): nobody else can have had them meanwhile.
-ErrorCode validate_consumer_commit(const OffsetCommit& command, CommitKind kind, const ConsumerGroup& group) {
-    if (command.generation.value < 0 && group.empty()) {
-        return ErrorCode::none;
-    }
-    const bool names_nobody =
-        command.generation == Generation{-1} && command.member_id.empty() && !command.group_instance_id.has_value();
-    if (kind == CommitKind::transactional && names_nobody) {
-        return ErrorCode::none;
-    }
-    const ConsumerMember* member = group.find(command.member_id);
-    if (member == nullptr) {
-        return ErrorCode::unknown_member_id;
-    }
-    if (kind == CommitKind::plain && !member->is_classic() && command.api_version < kCommitVersionKnowingMemberEpochs) {
-        return ErrorCode::unsupported_version;
-    }
-    const std::int32_t epoch = command.generation.value;
-    if (epoch == member->progress.epoch) {
-        return ErrorCode::none;
-    }
-    const ErrorCode stale = member->is_classic() ? ErrorCode::illegal_generation : ErrorCode::stale_member_epoch;
-    if (epoch > member->progress.epoch) {
-        return stale;
-    }
-    for (const OffsetCommit::Topic& topic : command.topics) {
-        for (const OffsetCommit::Partition& partition : topic.partitions) {
-            const std::int32_t index = partition.partition.value;
-            const OwnedPartition* owned = find_partition(member->progress.assigned, topic.topic_id, index);
-            if (owned == nullptr) {
-                owned = find_partition(member->progress.pending_revocation, topic.topic_id, index);
-            }
-            if (owned == nullptr || epoch < owned->assignment_epoch) {
-                return stale;
-            }
-        }
-    }
-    return ErrorCode::none;
-}
-
 /// `group`: null when there is none.
 ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind, const Group* group) {
     if (group != nullptr) {
-        const ErrorCode error = group->consumer() != nullptr ? validate_consumer_commit(command, kind, *group->consumer())
-                                                             : validate_commit(command, kind, *group->classic());
+        const ErrorCode error = group->kind().refuse_commit(command, kind);
         // TxnOffsetCommit never learned of epochs.
         return kind == CommitKind::transactional && error == ErrorCode::stale_member_epoch ? ErrorCode::illegal_generation
                                                                                            : error;
@@ -106,34 +39,16 @@ ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind, const Grou
     return knows_unknown_groups ? ErrorCode::group_id_not_found : ErrorCode::illegal_generation;
 }
 
-ErrorCode validate_consumer_fetch(const OffsetFetch::Group& wanted, const ConsumerGroup& group) {
-    if (!wanted.member_id && wanted.member_epoch < 0) {
-        // Administrators.
-        return ErrorCode::none;
-    }
-    const ConsumerMember* member = group.find(wanted.member_id.value_or(""));
-    if (member == nullptr) {
-        return ErrorCode::unknown_member_id;
-    }
-    if (wanted.member_epoch != member->progress.epoch) {
-        return member->is_classic() ? ErrorCode::illegal_generation : ErrorCode::stale_member_epoch;
-    }
-    return ErrorCode::none;
-}
-
-/// A classic group lets everybody read: member id and epoch mean nothing to it. A consumer group does not let
-/// members read whose partitions may be somebody else's. `unstable`: pending offsets, for somebody who wants to know
+/// `unstable`: pending offsets, for somebody who wants to know
 /// whether an offset may still change; else null.
 OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Group* group, const PendingOffsets* unstable) {
     OffsetFetchResult::Group result{.group_id = std::string(wanted.group_id)};
     const auto is_unstable = [&](std::string_view topic, PartitionIndex partition) {
         return unstable != nullptr && unstable->has(wanted.group_id, topic, partition);
     };
-    if (group != nullptr && group->consumer() != nullptr) {
-        result.error = validate_consumer_fetch(wanted, *group->consumer());
-        if (result.error != ErrorCode::none) {
-            return result;
-        }
+    result.error = group == nullptr ? ErrorCode::none : group->kind().refuse_fetch(wanted);
+    if (result.error != ErrorCode::none) {
+        return result;
     }
     if (!wanted.topics) {
         if (group == nullptr) {
@@ -184,20 +99,18 @@ bool GroupOffsets::metadata_too_large(std::string_view metadata) const {
            std::cmp_greater(utf16_length(metadata), config_.offset_metadata_max_bytes.value);
 }
 
-void GroupOffsets::commit(const OffsetCommit& command, Now now, Effects& effects) {
-    const Group* group = table_.find(command.group_id);
+void GroupOffsets::decide(const OffsetCommit& command, Now now, Effects& effects) {
+    Group* group = table_.find(command.group_id);
     if (const ErrorCode refusal = refuse_commit(command, CommitKind::plain, group); refusal != ErrorCode::none) {
         note_refused(command, group, refusal, now);
         reply(effects, command.reply_to, OffsetCommitResult{.error = refusal});
         return;
     }
-    // A commit keeps a member of a consumer group no longer: that needs its heartbeats.
-    if (const ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
-        classic != nullptr && (classic->is(GroupState::stable) || classic->is(GroupState::preparing_rebalance))) {
-        rebalances_.restart_session(*classic->find(command.member_id), now);
+    if (group != nullptr) {
+        group->kind().committed(command.member_id, table_.timers(), now);
     }
     // Who commits without being a member is nobody to the history.
-    GroupHistory* history = group == nullptr ? nullptr : table_.history_for_commits(*group);
+    GroupHistory* history = group == nullptr ? nullptr : table_.notes().history_for_commits(*group);
     const std::int32_t committer =
         history == nullptr || command.member_id.empty() ? GroupHistory::kNobody : history->committer(command.member_id);
     OffsetCommitResult result = commit_each(command, now, effects, [&](const OffsetCommitRecord& record) {
@@ -213,7 +126,8 @@ void GroupOffsets::note_refused(const OffsetCommit& command, const Group* group,
     if (group == nullptr || command.member_id.empty()) {
         return;
     }
-    GroupHistory* history = table_.note_late(*group, command.member_id, LateRequest::commit, command.generation.value, refusal);
+    GroupHistory* history =
+        table_.notes().note_late(*group, command.member_id, LateRequest::commit, command.generation.value, refusal);
     if (history == nullptr) {
         return;
     }
@@ -224,7 +138,7 @@ void GroupOffsets::note_refused(const OffsetCommit& command, const Group* group,
     }
 }
 
-void GroupOffsets::commit(const TransactionalOffsetCommit& command, Now now, Effects& effects) {
+void GroupOffsets::decide(const TransactionalOffsetCommit& command, Now now, Effects& effects) {
     const OffsetCommit& offsets = command.offsets;
     const Group* group = table_.find(offsets.group_id);
     if (const ErrorCode refusal = refuse_commit(offsets, CommitKind::transactional, group); refusal != ErrorCode::none) {
@@ -274,7 +188,7 @@ OffsetCommitResult GroupOffsets::commit_each(const OffsetCommit& command, Now no
     return result;
 }
 
-void GroupOffsets::fetch(const OffsetFetch& command, Effects& effects) const {
+void GroupOffsets::decide(const OffsetFetch& command, Now, Effects& effects) const {
     OffsetFetchResult result;
     result.groups.reserve(command.groups.size());
     for (const OffsetFetch::Group& wanted : command.groups) {
@@ -284,16 +198,15 @@ void GroupOffsets::fetch(const OffsetFetch& command, Effects& effects) const {
     reply(effects, command.reply_to, std::move(result));
 }
 
-void GroupOffsets::remove(const OffsetDelete& command, Effects& effects) {
+void GroupOffsets::decide(const OffsetDelete& command, Now, Effects& effects) {
     OffsetDeleteResult result;
     Group* group = table_.find(command.group_id);
-    const ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
     if (command.group_id.empty()) {
         result.error = ErrorCode::invalid_group_id;
     } else if (group == nullptr) {
         result.error = ErrorCode::group_id_not_found;
-    } else if (classic != nullptr && !classic->empty() && !classic->uses_consumer_protocol()) {
-        // Whether members of another protocol use the topic cannot be known.
+    } else if (!group->kind().knows_subscriptions()) {
+        // Whether the members use the topic cannot be known.
         result.error = ErrorCode::non_empty_group;
     }
     if (result.error != ErrorCode::none) {

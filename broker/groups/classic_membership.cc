@@ -9,14 +9,15 @@ namespace partita::groups {
 
 ErrorCode ClassicMembership::heartbeat(const Heartbeat& command, ClassicGroup& group, Now now) {
     const ErrorCode answer = answer_heartbeat(command, group, now);
-    table_.note_late(group.group(), command.member_id, LateRequest::heartbeat, command.generation.value, answer);
+    table_.notes().note_late(group.group(), command.member_id, LateRequest::heartbeat, command.generation.value, answer);
     return answer;
 }
 
 ErrorCode ClassicMembership::answer_heartbeat(const Heartbeat& command, ClassicGroup& group, Now now) {
     if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
         if (error == ErrorCode::fenced_instance_id) {
-            table_.note(group.group(), RebalanceCause::fenced, MemberNames{command.member_id, command.group_instance_id, {}, {}});
+            table_.notes().note(group.group(), RebalanceCause::fenced,
+                                MemberNames{command.member_id, command.group_instance_id, {}, {}});
         }
         return error;
     }
@@ -63,7 +64,7 @@ ErrorCode ClassicMembership::leave_one(const LeaveGroup::Member& leaving, Classi
         if (member == nullptr) {
             return ErrorCode::unknown_member_id;
         }
-        table_.note(group.group(), RebalanceCause::left, names_of(*member));
+        table_.notes().note(group.group(), RebalanceCause::left, names_of(*member));
         rebalances_.remove_member(group, *member, ErrorCode::unknown_member_id, effects);
         return ErrorCode::none;
     }
@@ -74,7 +75,7 @@ ErrorCode ClassicMembership::leave_one(const LeaveGroup::Member& leaving, Classi
     const ErrorCode error = group.validate(leaving.member_id, leaving.group_instance_id);
     if (error == ErrorCode::none) {
         Member& member = *group.find(leaving.member_id);
-        table_.note(group.group(), RebalanceCause::left, names_of(member));
+        table_.notes().note(group.group(), RebalanceCause::left, names_of(member));
         rebalances_.remove_member(group, member, ErrorCode::unknown_member_id, effects);
     }
     return error;

@@ -34,24 +34,16 @@ bool GroupExpiry::expire_offsets(const Group& group, Now now, Effects& effects) 
     if (group.offsets.empty()) {
         return !has_pending;
     }
-    // Since when it has been empty, for a group that had members.
-    std::optional<TimestampMs> empty_since;
-    if (const ClassicGroup* classic = group.classic(); classic != nullptr && classic->protocol_type) {
-        const bool unused_topics_are_known =
-            classic->is(GroupState::stable) && classic->uses_consumer_protocol() && classic->topics;
-        if (!classic->empty() && !unused_topics_are_known) {
-            return false;
-        }
-        if (classic->empty() && classic->state_since != kNoTimestamp) {
-            empty_since = classic->state_since;
-        }
+    const OffsetUse use = group.kind().offset_use();
+    if (use.is_everything_used) {
+        return false;
     }
     std::string_view topic_name;
     const auto is_expired = [&](PartitionIndex partition, const CommittedOffset& committed) {
         if (has_pending && table_.pending_offsets().has(group.id, topic_name, partition)) {
             return false;
         }
-        const TimestampMs since = empty_since.value_or(committed.commit_timestamp);
+        const TimestampMs since = use.unused_since.value_or(committed.commit_timestamp);
         return committed.expire_timestamp != kNoTimestamp
                    ? now.wall >= committed.expire_timestamp
                    : wrapping_subtract(now.wall.value, since.value) >= config_.offsets_retention_ms;
@@ -67,7 +59,7 @@ bool GroupExpiry::expire_offsets(const Group& group, Now now, Effects& effects) 
     return group.offsets.empty() && !has_pending;
 }
 
-void GroupExpiry::remove(const DeleteGroups& command, Effects& effects) {
+void GroupExpiry::decide(const DeleteGroups& command, Now, Effects& effects) {
     DeleteGroupsResult result;
     result.groups.reserve(command.group_ids.size());
     for (const std::string_view group_id : command.group_ids) {

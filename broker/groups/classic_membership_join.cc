@@ -31,24 +31,24 @@ ErrorCode ClassicMembership::find_fault(const JoinGroup& command) const {
 void ClassicMembership::join(const JoinGroup& command, Now now, Effects& effects) {
     const bool without_id = command.member_id.empty();
     Group* group = table_.find(command.group_id);
-    ClassicGroup* classic = group == nullptr ? nullptr : group->classic();
+    ClassicGroup* classic = group == nullptr ? nullptr : group->as<ClassicGroup>();
     if (classic == nullptr && !without_id) {
         reply(effects, command.reply_to, join_error(ErrorCode::unknown_member_id, command.member_id));
         return;
     }
     if (classic == nullptr) {
         // Kafka writes a group down as soon as somebody asked to join, so that it is listed from then on.
-        // An empty consumer group becomes a classic one.
+        // A group of another kind becomes a classic one.
         if (group != nullptr) {
-            table_.end_consumer_group(*group, effects);
+            group->kind().end(table_, effects);
         }
         table_.change(GroupMetadataRecord{.group_id = effects.arena.copy(command.group_id), .current_state_timestamp = now.wall},
                       effects);
-        classic = table_.find(command.group_id)->classic();
+        classic = table_.find_as<ClassicGroup>(command.group_id);
     }
     if (!accepts(*classic, command.member_id)) {
         if (Member* member = classic->find(command.member_id)) {
-            table_.note(classic->group(), RebalanceCause::left_out, names_of(*member));
+            table_.notes().note(classic->group(), RebalanceCause::left_out, names_of(*member));
             rebalances_.remove_member(*classic, *member, ErrorCode::group_max_size_reached, effects);
         } else {
             classic->remove(command.member_id);
@@ -129,10 +129,10 @@ void ClassicMembership::join_known_member(const JoinGroup& command, ClassicGroup
     }
     if (const ErrorCode error = group.validate(command.member_id, command.group_instance_id); error != ErrorCode::none) {
         if (error == ErrorCode::fenced_instance_id) {
-            table_.note(group.group(), RebalanceCause::fenced, said_by(command));
+            table_.notes().note(group.group(), RebalanceCause::fenced, said_by(command));
         }
         // A step of a rebalance, as a sync. It names no generation.
-        table_.note_late(group.group(), command.member_id, LateRequest::sync, GroupHistory::kNoClaim, error);
+        table_.notes().note_late(group.group(), command.member_id, LateRequest::sync, GroupHistory::kNoClaim, error);
         reply(effects, command.reply_to, join_error(error, command.member_id));
         return;
     }
@@ -148,7 +148,8 @@ void ClassicMembership::join_known_member(const JoinGroup& command, ClassicGroup
     }
     PARTITA_ASSERT(!group.is(GroupState::empty), "an empty group has no members");
     if (!group.is(GroupState::preparing_rebalance)) {
-        table_.note(group.group(), unchanged ? RebalanceCause::rejoined : RebalanceCause::subscription_changed, names_of(member));
+        table_.notes().note(group.group(), unchanged ? RebalanceCause::rejoined : RebalanceCause::subscription_changed,
+                            names_of(member));
     }
     update_member(command, group, member, effects);
     rebalances_.rebalance_or_complete(group, now, effects);
@@ -167,8 +168,8 @@ void ClassicMembership::add_member(const JoinGroup& command, std::string_view me
     member.is_new = true;
     member.waiting_join = command.reply_to;
     ++group.waiting_joins;
-    table_.note(group.group(), RebalanceCause::joined, names_of(member));
-    table_.note_arrival(group.group(), names_of(member));
+    table_.notes().note(group.group(), RebalanceCause::joined, names_of(member));
+    table_.notes().note_arrival(group.group(), names_of(member));
     table_.timers().schedule(member.session_timer, now.monotonic + kNewMemberJoinTimeoutMs);
     rebalances_.rebalance_or_complete(group, now, effects);
 }
@@ -182,7 +183,7 @@ void ClassicMembership::update_member(const JoinGroup& command, ClassicGroup& gr
     member.session_timeout_ms = command.session_timeout_ms;
     member.waiting_join = command.reply_to;
     ++group.waiting_joins;
-    table_.note_arrival(group.group(), names_of(member));
+    table_.notes().note_arrival(group.group(), names_of(member));
 }
 
 /// KIP-345: a static member that restarted has lost its id and comes with its instance id only. It takes
@@ -199,7 +200,7 @@ void ClassicMembership::replace_static_member(const JoinGroup& command, Member& 
     MemberNames names = names_of(member);
     names.client_id = command.client_id;
     names.client_host = command.client_host;
-    table_.note(group.group(), RebalanceCause::restarted, names, previous_id);
+    table_.notes().note(group.group(), RebalanceCause::restarted, names, previous_id);
     member.is_new = false;
     rebalances_.restart_session(member, now);
     update_member(command, group, member, effects);

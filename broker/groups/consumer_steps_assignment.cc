@@ -103,13 +103,13 @@ class FreeOrOwn final : public PartitionAvailability {
 
 }  // namespace
 
-std::int64_t ConsumerSteps::compute_metadata_hash(const Group& group) {
+std::int64_t ConsumerSteps::compute_metadata_hash(const ConsumerGroup& group) {
     if (topic_hashes_version_ != environment_.cluster->version()) {
         topic_hashes_.clear();
         topic_hashes_version_ = environment_.cluster->version();
     }
     std::vector<std::int64_t> hashes;
-    for (const std::string_view name : group.consumer()->subscribed_topics()) {
+    for (const std::string_view name : group.subscribed_topics()) {
         const auto topic = environment_.cluster->find(name);
         if (!topic) {
             continue;
@@ -123,39 +123,36 @@ std::int64_t ConsumerSteps::compute_metadata_hash(const Group& group) {
     return group_hash(hashes);
 }
 
-void ConsumerSteps::update_group_epoch(const Group& group, bool bump, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer();
-    if (!bump && consumer.seen_metadata_version == environment_.cluster->version()) {
+void ConsumerSteps::update_group_epoch(const ConsumerGroup& group, bool bump, Effects& effects) {
+    if (!bump && group.seen_metadata_version == environment_.cluster->version()) {
         return;
     }
-    consumer.seen_metadata_version = environment_.cluster->version();
+    group.seen_metadata_version = environment_.cluster->version();
     const std::int64_t hash = compute_metadata_hash(group);
-    if (!bump && hash != consumer.metadata_hash()) {
-        table_.note(group, RebalanceCause::topics_changed);
+    if (!bump && hash != group.metadata_hash()) {
+        table_.notes().note(group.group(), RebalanceCause::topics_changed);
     }
-    if (bump || hash != consumer.metadata_hash()) {
-        table_.change(group.id, ConsumerGroupEpochRecord{{}, consumer.epoch() + 1, hash}, effects);
+    if (bump || hash != group.metadata_hash()) {
+        table_.change(group.id(), ConsumerGroupEpochRecord{{}, group.epoch() + 1, hash}, effects);
     }
 }
 
-void ConsumerSteps::update_target_assignment(const Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer();
-    if (consumer.epoch() <= consumer.assignment_epoch()) {
+void ConsumerSteps::update_target_assignment(const ConsumerGroup& group, Now now, Effects& effects) {
+    if (group.epoch() <= group.assignment_epoch()) {
         return;
     }
     // Members that come together are assigned together (KIP-1263). A clock that was set back delays nobody.
-    const std::int64_t interval_ms = environment_.cluster->overrides(group.id).assignment_interval_ms.value_or(
-        environment_.config.consumer_assignment_interval_ms);
-    const std::int64_t last = consumer.assignment_timestamp().value;
+    const std::int64_t interval_ms = environment_.cluster->overrides(group.id())
+                                         .assignment_interval_ms.value_or(environment_.config.consumer_assignment_interval_ms);
+    const std::int64_t last = group.assignment_timestamp().value;
     const bool is_due = last == 0 || interval_ms == 0 || now.wall.value >= last + interval_ms || now.wall.value < last;
     if (is_due) {
         compute_target_assignment(group, now, effects);
     }
 }
 
-void ConsumerSteps::compute_target_assignment(const Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer();
-    std::string name = consumer.preferred_assignor().value_or(environment_.config.consumer_assignors.value.front());
+void ConsumerSteps::compute_target_assignment(const ConsumerGroup& group, Now now, Effects& effects) {
+    std::string name = group.preferred_assignor().value_or(environment_.config.consumer_assignors.value.front());
     if (std::ranges::find(environment_.config.consumer_assignors.value, name) ==
         environment_.config.consumer_assignors.value.end()) {
         // It was served when the member named it, before a restart with other settings.
@@ -163,39 +160,38 @@ void ConsumerSteps::compute_target_assignment(const Group& group, Now now, Effec
     }
     const assignors::Assignor assign = assignors::find_assignor(name);
     PARTITA_ASSERT(assign != nullptr, "only known assignors can be configured");
-    const SpecBuilder builder(consumer, *environment_.cluster);
+    const SpecBuilder builder(group, *environment_.cluster);
     assignors::GroupAssignment goals = assign(builder.spec());
     std::size_t index = 0;
     for (const ConsumerMember* member : builder.members()) {
         assignors::Assignment& goal = goals[index++];
         if (!member->target || *member->target != goal) {
-            table_.change(group.id, TargetAssignmentRecord{{}, member->id, std::move(goal)}, effects);
+            table_.change(group.id(), TargetAssignmentRecord{{}, member->id, std::move(goal)}, effects);
         }
     }
-    table_.change(group.id, TargetAssignmentEpochRecord{{}, consumer.epoch(), now.wall}, effects);
+    table_.change(group.id(), TargetAssignmentEpochRecord{{}, group.epoch(), now.wall}, effects);
 }
 
-void ConsumerSteps::lead_on(const Group& group, const ConsumerMember& member, bool subscription_changed,
+void ConsumerSteps::lead_on(const ConsumerGroup& group, const ConsumerMember& member, bool subscription_changed,
                             const std::optional<std::span<const assignors::TopicPartitions>>& owned, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer();
     const MemberProgress& progress = member.progress;
-    if (!subscription_changed && progress.state == MemberState::stable && progress.epoch == consumer.assignment_epoch()) {
+    if (!subscription_changed && progress.state == MemberState::stable && progress.epoch == group.assignment_epoch()) {
         return;
     }
     static const assignors::Assignment kNothing;
-    const std::vector<TopicId> subscribed = consumer.subscribed_topic_ids(member, *environment_.cluster);
+    const std::vector<TopicId> subscribed = group.subscribed_topic_ids(member, *environment_.cluster);
     MemberProgress next = reconcile(progress,
-                                    {.target_epoch = consumer.assignment_epoch(),
+                                    {.target_epoch = group.assignment_epoch(),
                                      .target = member.target ? *member.target : kNothing,
                                      .subscribed = subscribed,
                                      .subscription_changed = subscription_changed,
                                      .owned = owned},
-                                    FreeOrOwn(consumer, member));
+                                    FreeOrOwn(group, member));
     if (next == progress) {
         return;
     }
-    table_.change(group.id, CurrentAssignmentRecord{{}, member.id, std::move(next)}, effects);
-    if (member.is_classic()) {
+    table_.change(group.id(), CurrentAssignmentRecord{{}, member.id, std::move(next)}, effects);
+    if (member.speaks_classic()) {
         // These are given time to rejoin and to fetch their assignment instead.
         return;
     }

@@ -52,7 +52,12 @@ MigrationPolicy migration_policy(std::string_view name) {
     return small == "downgrade" ? MigrationPolicy::downgrade : MigrationPolicy::disabled;
 }
 
-std::optional<Refusal> GroupMigration::refuse_upgrade(const ClassicGroup& group) const {
+std::optional<Refusal> GroupMigration::refuse_upgrade(const Group& known) const {
+    const ClassicGroup* classic = known.as<ClassicGroup>();
+    if (classic == nullptr) {
+        return Refusal{ErrorCode::group_id_not_found, "Group " + known.id + " is not a consumer group."};
+    }
+    const ClassicGroup& group = *classic;
     if (group.is(GroupState::empty)) {
         return std::nullopt;
     }
@@ -88,9 +93,11 @@ std::optional<Refusal> GroupMigration::refuse_upgrade(const ClassicGroup& group)
 
 /// The first member of the new protocol comes. An empty group starts anew; in another the members
 /// stay what they are, with the assignment that they have.
-void GroupMigration::upgrade(ClassicGroup& classic, Now now, Effects& effects) {
+void GroupMigration::upgrade(Group& known, Now now, Effects& effects) {
+    PARTITA_ASSERT(known.as<ClassicGroup>() != nullptr, "a group is looked at before it is upgraded");
+    ClassicGroup& classic = *known.as<ClassicGroup>();
     if (!classic.empty()) {
-        table_.note(classic.group(), RebalanceCause::converted);
+        table_.notes().note(known, RebalanceCause::converted);
     }
     std::vector<ConsumerMemberRecord> members;
     std::vector<MemberProgress> progress;
@@ -125,43 +132,43 @@ void GroupMigration::upgrade(ClassicGroup& classic, Now now, Effects& effects) {
     for (ConsumerMemberRecord& member : members) {
         table_.change(group_id, member, effects);
     }
-    const Group& group = *table_.find(group_id);
-    table_.change(group.id, ConsumerGroupEpochRecord{{}, epoch, steps_.compute_metadata_hash(group)}, effects);
+    const ConsumerGroup& group = *table_.find_as<ConsumerGroup>(group_id);
+    table_.change(group.id(), ConsumerGroupEpochRecord{{}, epoch, steps_.compute_metadata_hash(group)}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
-        table_.change(group.id, TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)}, effects);
+        table_.change(group.id(), TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)},
+                      effects);
     }
     // Nothing was computed yet, so the first target of the new group need not wait for the assignment interval.
-    table_.change(group.id, TargetAssignmentEpochRecord{{}, epoch, {0}}, effects);
+    table_.change(group.id(), TargetAssignmentEpochRecord{{}, epoch, {0}}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
-        table_.change(group.id, CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
-        steps_.restart_session(group, *group.consumer()->find(members[i].member_id), now);
+        table_.change(group.id(), CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
+        steps_.restart_session(group, *group.find(members[i].member_id), now);
     }
 }
 
-bool GroupMigration::can_downgrade(const Group& group, std::span<const ConsumerMember* const> without) const {
-    const ConsumerGroup& consumer = *group.consumer();
+bool GroupMigration::can_downgrade(const ConsumerGroup& group, std::span<const ConsumerMember* const> without) const {
     std::size_t leaving_classic = 0;
     for (const ConsumerMember* member : without) {
-        leaving_classic += member->is_classic() ? 1 : 0;
+        leaving_classic += member->speaks_classic() ? 1 : 0;
     }
-    const std::size_t staying = consumer.size() - without.size();
+    const std::size_t staying = group.size() - without.size();
     // A group whose members all speak the classic protocol is one already, so somebody else must be leaving.
-    return staying > 0 && consumer.classic_member_count() - leaving_classic == staying && leaving_classic < without.size() &&
+    return staying > 0 && group.classic_member_count() - leaving_classic == staying && leaving_classic < without.size() &&
            (environment_.config.migration_policy == MigrationPolicy::bidirectional ||
             environment_.config.migration_policy == MigrationPolicy::downgrade) &&
            std::cmp_less_equal(staying, environment_.config.max_size.value);
 }
 
-void GroupMigration::downgrade(const Group& group, std::span<const ConsumerMember* const> without, bool rebalance, Now now,
-                               Effects& effects) {
+void GroupMigration::downgrade(const ConsumerGroup& group, std::span<const ConsumerMember* const> without, bool rebalance,
+                               Now now, Effects& effects) {
     struct Staying {
         std::string id;
         MemberSubscription subscription;
         OwnedBytes assignment;
     };
-    table_.note(group, RebalanceCause::converted);
+    table_.notes().note(group.group(), RebalanceCause::converted);
     std::vector<Staying> staying;
-    for (const auto& [id, member] : group.consumer()->members()) {
+    for (const auto& [id, member] : group.members()) {
         if (std::ranges::find(without, &member) != without.end()) {
             continue;
         }
@@ -171,11 +178,11 @@ void GroupMigration::downgrade(const Group& group, std::span<const ConsumerMembe
         staying.push_back({id, member.subscription,
                            write_assignment(without_epochs(member.progress.assigned), version, *environment_.cluster)});
     }
-    const std::int32_t epoch = group.consumer()->epoch();
-    const std::string group_id = group.id;
-    table_.end_consumer_group(group, effects);
+    const std::int32_t epoch = group.epoch();
+    const std::string group_id = group.id();
+    group.end(table_, effects);
     // They join as into any classic group, and the record seals the generation that they have together.
-    ClassicGroup& became = table_.classic_group(group_id, now.wall);
+    ClassicGroup& became = table_.group_of<ClassicGroup>(group_id, now.wall);
     for (const Staying& member : staying) {
         std::vector<MemberProtocol> protocols;
         for (const MemberSubscription::Protocol& protocol : member.subscription.classic->protocols) {

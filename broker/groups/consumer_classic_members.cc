@@ -2,7 +2,7 @@
 #include <expected>
 #include <utility>
 
-#include "broker/groups/classic_members.h"
+#include "broker/groups/consumer_classic_members.h"
 #include "broker/groups/consumer_metadata.h"
 #include "broker/groups/consumer_protocol.h"
 #include "broker/groups/limits.h"
@@ -52,7 +52,7 @@ std::expected<const ConsumerMember*, ErrorCode> find_classic_member(const Consum
                                                                     const std::optional<std::string_view>& instance_id,
                                                                     Generation generation) {
     const auto found = find_member(group, member_id, instance_id);
-    if (found && !(*found)->is_classic()) {
+    if (found && !(*found)->speaks_classic()) {
         return std::unexpected(ErrorCode::unknown_member_id);
     }
     if (found && (*found)->progress.epoch != generation.value) {
@@ -76,8 +76,7 @@ bool waits_for_others(const ConsumerGroup& group, const ConsumerMember& member) 
 
 }  // namespace
 
-void ClassicMembers::join(const JoinGroup& command, const Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer();
+void ConsumerClassicMembers::join(const JoinGroup& command, const ConsumerGroup& group, Now now, Effects& effects) {
     // Kafka's exceptions know no member id, so that every refusal carries an empty one.
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, join_error(error, "")); };
     if (environment_.config.migration_policy == MigrationPolicy::disabled) {
@@ -85,15 +84,14 @@ void ClassicMembers::join(const JoinGroup& command, const Group& group, Now now,
     }
     const std::string member_id =
         command.member_id.empty() ? short_id(command.fresh_member_suffix) : std::string(command.member_id);
-    if (std::cmp_greater_equal(consumer.size(), environment_.config.consumer_max_size.value) &&
-        consumer.find(member_id) == nullptr) {
+    if (std::cmp_greater_equal(group.size(), environment_.config.consumer_max_size.value) && group.find(member_id) == nullptr) {
         return refuse(ErrorCode::group_max_size_reached);
     }
     std::vector<std::string_view> names;
     for (const JoinGroup::Protocol& protocol : command.protocols) {
         names.push_back(protocol.name);
     }
-    if (names.empty() || !consumer.supports_classic(command.protocol_type, names)) {
+    if (names.empty() || !group.supports_classic(command.protocol_type, names)) {
         return refuse(ErrorCode::inconsistent_group_protocol);
     }
     if (command.member_id.empty() && !command.group_instance_id && command.api_version >= kJoinVersionRequiringMemberId) {
@@ -101,7 +99,7 @@ void ClassicMembers::join(const JoinGroup& command, const Group& group, Now now,
         return reply(effects, command.reply_to, join_error(ErrorCode::member_id_required, member_id));
     }
     if (command.group_instance_id && !command.member_id.empty()) {
-        if (const auto found = find_member(consumer, command.member_id, command.group_instance_id); !found) {
+        if (const auto found = find_member(group, command.member_id, command.group_instance_id); !found) {
             return refuse(found.error());
         }
     }
@@ -112,18 +110,18 @@ void ClassicMembers::join(const JoinGroup& command, const Group& group, Now now,
     accept_join(command, member_id, group, now, effects);
 }
 
-void ClassicMembers::accept_join(const JoinGroup& command, std::string_view member_id, const Group& group, Now now,
-                                 Effects& effects) {
+void ConsumerClassicMembers::accept_join(const JoinGroup& command, std::string_view member_id, const ConsumerGroup& group,
+                                         Now now, Effects& effects) {
     const auto said = read_subscription(command.protocols.front().metadata, *environment_.cluster);
     PARTITA_ASSERT(said.has_value(), "what a member says was looked at before");
     const ConsumerMember* place =
-        command.group_instance_id ? group.consumer()->find_static(*command.group_instance_id) : group.consumer()->find(member_id);
+        command.group_instance_id ? group.find_static(*command.group_instance_id) : group.find(member_id);
     // The last member of the new protocol is replaced: then the old one is all there is.
-    const bool downgrades = command.group_instance_id && place != nullptr && !place->is_classic() &&
-                            group.consumer()->classic_member_count() + 1 == group.consumer()->size() &&
+    const bool downgrades = command.group_instance_id && place != nullptr && !place->speaks_classic() &&
+                            group.classic_member_count() + 1 == group.size() &&
                             (environment_.config.migration_policy == MigrationPolicy::bidirectional ||
                              environment_.config.migration_policy == MigrationPolicy::downgrade) &&
-                            std::cmp_less_equal(group.consumer()->size(), environment_.config.max_size.value);
+                            std::cmp_less_equal(group.size(), environment_.config.max_size.value);
     if (place != nullptr && command.group_instance_id && command.member_id.empty()) {
         place = &steps_.take_place(member_id, *place, group, effects);
     }
@@ -143,8 +141,8 @@ void ClassicMembers::accept_join(const JoinGroup& command, std::string_view memb
     subscription.client_host = command.client_host;
     subscription.classic = {command.session_timeout_ms, owned_protocols(command.protocols)};
     const std::string protocol = subscription.classic->protocols.front().name;
-    const bool names_changed = steps_.update_subscription(group.id, member_id, std::move(subscription), effects);
-    const ConsumerMember& member = *group.consumer()->find(member_id);
+    const bool names_changed = steps_.update_subscription(group.id(), member_id, std::move(subscription), effects);
+    const ConsumerMember& member = *group.find(member_id);
     const ConsumerSteps::RegexUpdate regex = steps_.update_regex(group, regex_before, "", now, effects);
     const bool changed = names_changed || regex.changed;
     steps_.update_group_epoch(group, changed, effects);
@@ -172,10 +170,9 @@ void ClassicMembers::accept_join(const JoinGroup& command, std::string_view memb
     }
 }
 
-void ClassicMembers::sync(const SyncGroup& command, const Group& group, Now now, Effects& effects) {
-    const ConsumerGroup& consumer = *group.consumer();
+void ConsumerClassicMembers::sync(const SyncGroup& command, const ConsumerGroup& group, Now now, Effects& effects) {
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, SyncResult{.error = error}); };
-    const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
+    const auto found = find_classic_member(group, command.member_id, command.group_instance_id, command.generation);
     if (!found) {
         return refuse(found.error());
     }
@@ -188,7 +185,7 @@ void ClassicMembers::sync(const SyncGroup& command, const Group& group, Now now,
     // The epoch of the assignment and not of the group: while assignments are batched (KIP-1263) the group is ahead, and
     // rejoining would give the member nothing new. One that has partitions to give up has rejoined already and must do
     // that first.
-    if (consumer.assignment_epoch() > member.progress.epoch && member.progress.state != MemberState::unrevoked_partitions) {
+    if (group.assignment_epoch() > member.progress.epoch && member.progress.state != MemberState::unrevoked_partitions) {
         if (!member.join_timer.is_scheduled()) {
             table_.timers().schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));
         }
@@ -211,17 +208,16 @@ void ClassicMembers::sync(const SyncGroup& command, const Group& group, Now now,
     reply(effects, command.reply_to, std::move(result));
 }
 
-ErrorCode ClassicMembers::heartbeat(const Heartbeat& command, const Group& group, Now now) {
-    const ConsumerGroup& consumer = *group.consumer();
-    const auto found = find_classic_member(consumer, command.member_id, command.group_instance_id, command.generation);
+ErrorCode ConsumerClassicMembers::heartbeat(const Heartbeat& command, const ConsumerGroup& group, Now now) {
+    const auto found = find_classic_member(group, command.member_id, command.group_instance_id, command.generation);
     if (!found) {
         return found.error();
     }
     const ConsumerMember& member = **found;
     steps_.restart_session(group, member, now);
     const MemberState state = member.progress.state;
-    const bool must_rejoin = member.progress.epoch < consumer.assignment_epoch() || state == MemberState::unrevoked_partitions ||
-                             (state == MemberState::unreleased_partitions && !waits_for_others(consumer, member));
+    const bool must_rejoin = member.progress.epoch < group.assignment_epoch() || state == MemberState::unrevoked_partitions ||
+                             (state == MemberState::unreleased_partitions && !waits_for_others(group, member));
     if (!must_rejoin) {
         return ErrorCode::none;
     }
@@ -231,7 +227,7 @@ ErrorCode ClassicMembers::heartbeat(const Heartbeat& command, const Group& group
     return ErrorCode::rebalance_in_progress;
 }
 
-void ClassicMembers::leave(const LeaveGroup& command, const Group& group, Now now, Effects& effects) {
+void ConsumerClassicMembers::leave(const LeaveGroup& command, const ConsumerGroup& group, Now now, Effects& effects) {
     LeaveResult result;
     std::vector<const ConsumerMember*> leaving;
     for (const LeaveGroup::Member& one : command.members) {
@@ -241,13 +237,13 @@ void ClassicMembers::leave(const LeaveGroup& command, const Group& group, Now no
             answer.group_instance_id = std::string(*one.group_instance_id);
         }
         const ConsumerMember* member =
-            one.group_instance_id ? group.consumer()->find_static(*one.group_instance_id) : group.consumer()->find(one.member_id);
+            one.group_instance_id ? group.find_static(*one.group_instance_id) : group.find(one.member_id);
         if (member == nullptr) {
             answer.error = ErrorCode::unknown_member_id;
         } else if (one.group_instance_id && !one.member_id.empty() && member->id != one.member_id) {
             answer.error = ErrorCode::fenced_instance_id;
         } else if (std::ranges::find(leaving, member) == leaving.end()) {
-            table_.note(group, RebalanceCause::left, names_of(*member));
+            table_.notes().note(group.group(), RebalanceCause::left, names_of(*member));
             leaving.push_back(member);
         }
     }
