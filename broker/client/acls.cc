@@ -3,6 +3,7 @@
 #include "protocol/messages/29_describe_acls.h"
 #include "protocol/messages/30_create_acls.h"
 #include "protocol/messages/31_delete_acls.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -48,15 +49,12 @@ Result<std::set<BoundRule>> describe_acls(Cluster& cluster, const ResourcePatter
                                       .host_filter = std::nullopt,
                                       .operation = access::kAnyCode,
                                       .permission_type = access::kAnyCode};
-    auto reply = cluster.ask<DescribeAclsResponse>(Route::any(), {.name = "describeAcls"}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<DescribeAclsResponse>(Route::any(), {.name = "describeAcls"}, request));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code, reply->error_message.value_or("")));
     }
     std::set<BoundRule> rules;
-    for (const auto& resource : (*reply)->resources) {
+    for (const auto& resource : reply->resources) {
         const ResourcePattern pattern{AclResource(resource.resource_type), std::string(resource.resource_name),
                                       AclPattern(resource.pattern_type)};
         for (const auto& acl : resource.acls) {
@@ -81,9 +79,7 @@ Result<void> create_acls(Cluster& cluster, const std::vector<BoundRule>& rules) 
     }
     auto reply =
         cluster.ask<CreateAclsResponse>(Route::controller(), {.name = "createAcls"}, CreateAclsRequest{.creations = creations});
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     for (const auto& result : (*reply)->results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
@@ -113,9 +109,7 @@ Result<void> delete_acls(Cluster& cluster, const ResourcePattern& filter, const 
     }
     auto reply =
         cluster.ask<DeleteAclsResponse>(Route::controller(), {.name = "deleteAcls"}, DeleteAclsRequest{.filters = filters});
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     for (const auto& result : (*reply)->filter_results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));

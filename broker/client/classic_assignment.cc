@@ -12,6 +12,7 @@
 #include "protocol/codec.h"
 #include "protocol/cursor.h"
 #include "protocol/messages/consumer_protocol.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -279,13 +280,10 @@ std::vector<std::byte> encode_subscription(const ClassicSubscription& subscripti
 
 Result<ClassicSubscription> decode_subscription(Bytes metadata) {
     Arena arena;
-    const auto message = without_version<ConsumerProtocolSubscription>(metadata, arena, "a subscription");
-    if (!message) {
-        return std::unexpected(message.error());
-    }
-    ClassicSubscription subscription{.topics = {message->topics.begin(), message->topics.end()},
-                                     .owned = flattened(message->owned_partitions),
-                                     .generation = message->generation_id};
+    PARTITA_TRY_ASSIGN(const auto message, without_version<ConsumerProtocolSubscription>(metadata, arena, "a subscription"));
+    ClassicSubscription subscription{.topics = {message.topics.begin(), message.topics.end()},
+                                     .owned = flattened(message.owned_partitions),
+                                     .generation = message.generation_id};
     std::ranges::sort(subscription.topics);
     return subscription;
 }
@@ -300,11 +298,8 @@ Result<std::vector<TopicPartition>> decode_assignment(Bytes assignment) {
         return std::vector<TopicPartition>();
     }
     Arena arena;
-    const auto message = without_version<ConsumerProtocolAssignment>(assignment, arena, "an assignment");
-    if (!message) {
-        return std::unexpected(message.error());
-    }
-    return flattened(message->assigned_partitions);
+    PARTITA_TRY_ASSIGN(const auto message, without_version<ConsumerProtocolAssignment>(assignment, arena, "an assignment"));
+    return flattened(message.assigned_partitions);
 }
 
 std::map<std::string, std::vector<TopicPartition>> assign_classic(ClassicAssignor assignor,

@@ -8,6 +8,7 @@
 #include "protocol/messages/12_heartbeat.h"
 #include "protocol/messages/13_leave_group.h"
 #include "protocol/messages/14_sync_group.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -65,9 +66,7 @@ Result<void> ClassicGroupMember::keep(const SubscribedTopics& topics) {
         topics.names != topics_.names || (is_leader_ && topics.partition_counts != topics_.partition_counts);
     topics_ = topics;
     if (is_member_ && !wants_others) {
-        if (const auto alive = beat(); !alive) {
-            return std::unexpected(alive.error());
-        }
+        PARTITA_TRY(beat());
         if (!is_rebalancing_) {
             return {};
         }
@@ -82,11 +81,8 @@ Result<void> ClassicGroupMember::keep(const SubscribedTopics& topics) {
         }
         is_rebalancing_ = false;
         const bool had_id = !member_id_.empty();
-        auto joined = join();
-        if (!joined) {
-            return std::unexpected(std::move(joined.error()));
-        }
-        if (*joined) {
+        PARTITA_TRY_ASSIGN(auto joined, join());
+        if (joined) {
             continue;
         }
         is_rebalancing_ = true;
@@ -134,9 +130,7 @@ Result<bool> ClassicGroupMember::join() {
     const CallOptions options{.name = "joinGroup", .waits_at_broker_ms = settings_.rebalance_timeout_ms + kJoinGraceMs};
     auto reply =
         cluster_.ask<JoinGroupResponse>(coordinator_, options, make, [](const JoinGroupResponse& r) { return r.error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     if ((*reply)->error_code == ErrorCode::member_id_required) {
         member_id_ = (*reply)->member_id;
         return false;
@@ -152,19 +146,12 @@ Result<bool> ClassicGroupMember::join() {
     if (is_leader_ && !(*reply)->skip_assignment) {
         std::vector<ClassicMember> members;
         for (const auto& member : (*reply)->members) {
-            auto decoded = decode_subscription(member.metadata);
-            if (!decoded) {
-                return std::unexpected(std::move(decoded.error()));
-            }
+            PARTITA_TRY_ASSIGN(auto decoded, decode_subscription(member.metadata));
             const auto& instance = member.group_instance_id;
             members.push_back({std::string(member.member_id), instance ? std::optional(std::string(*instance)) : std::nullopt,
-                               std::move(*decoded)});
+                               std::move(decoded)});
         }
-        auto divided = divide(protocol, members);
-        if (!divided) {
-            return std::unexpected(std::move(divided.error()));
-        }
-        assigned = std::move(*divided);
+        PARTITA_TRY_ASSIGN(assigned, divide(protocol, members));
     }
     return sync(protocol, assigned);
 }
@@ -180,11 +167,8 @@ Result<ClassicGroupMember::Assigned> ClassicGroupMember::divide(const std::strin
     for (const ClassicMember& member : members) {
         names.insert(member.subscription.topics.begin(), member.subscription.topics.end());
     }
-    auto counts = partition_counts(cluster_, {names.begin(), names.end()}, false);
-    if (!counts) {
-        return std::unexpected(std::move(counts.error()));
-    }
-    return assign_classic(*assignor, members, *counts);
+    PARTITA_TRY_ASSIGN(auto counts, partition_counts(cluster_, {names.begin(), names.end()}, false));
+    return assign_classic(*assignor, members, counts);
 }
 
 Result<bool> ClassicGroupMember::sync(const std::string& protocol, const Assigned& assigned) {
@@ -211,19 +195,14 @@ Result<bool> ClassicGroupMember::sync(const std::string& protocol, const Assigne
     const CallOptions options{.name = "syncGroup", .waits_at_broker_ms = settings_.rebalance_timeout_ms + kJoinGraceMs};
     auto reply =
         cluster_.ask<SyncGroupResponse>(coordinator_, options, make, [](const SyncGroupResponse& r) { return r.error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     if ((*reply)->error_code != ErrorCode::none) {
         return again((*reply)->error_code);
     }
-    const auto decoded = decode_assignment((*reply)->assignment);
-    if (!decoded) {
-        return std::unexpected(decoded.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto decoded, decode_assignment((*reply)->assignment));
     is_member_ = true;
     next_beat_ = cluster_.network().clock().now().monotonic + settings_.heartbeat_interval_ms;
-    const std::set<TopicPartition> target(decoded->begin(), decoded->end());
+    const std::set<TopicPartition> target(decoded.begin(), decoded.end());
     if (const auto gone = without(owned_, target); !gone.empty()) {
         let_go_of(gone);
         // Whoever gets them finds them free only after this member joined without them.
@@ -231,9 +210,7 @@ Result<bool> ClassicGroupMember::sync(const std::string& protocol, const Assigne
     }
     if (const auto added = without(target, owned_); !added.empty()) {
         owned_ = target;
-        if (auto taken = reader_.take(added); !taken) {
-            return std::unexpected(std::move(taken.error()));
-        }
+        PARTITA_TRY(reader_.take(added));
     }
     return true;
 }
@@ -253,16 +230,13 @@ Result<bool> ClassicGroupMember::beat() {
                                 .member_id = member_id_,
                                 .group_instance_id = view_from(std::int16_t{3}, version, settings_.instance_id)};
     };
-    auto reply = cluster_.ask<HeartbeatResponse>(coordinator_, {.name = "heartbeat"}, make,
-                                                 [](const HeartbeatResponse& r) { return r.error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code == ErrorCode::none) {
+    PARTITA_TRY_ASSIGN(auto reply, cluster_.ask<HeartbeatResponse>(coordinator_, {.name = "heartbeat"}, make,
+                                                                   [](const HeartbeatResponse& r) { return r.error_code; }));
+    if (reply->error_code == ErrorCode::none) {
         return true;
     }
     is_rebalancing_ = true;
-    const ErrorCode code = (*reply)->error_code;
+    const ErrorCode code = reply->error_code;
     if (code == ErrorCode::rebalance_in_progress) {
         return false;
     }
@@ -295,15 +269,12 @@ Result<void> ClassicGroupMember::leave() {
         }
         return request;
     };
-    auto reply = cluster_.ask<LeaveGroupResponse>(coordinator_, {.name = "leaveGroup"}, make,
-                                                  [](const LeaveGroupResponse& r) { return r.error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto reply, cluster_.ask<LeaveGroupResponse>(coordinator_, {.name = "leaveGroup"}, make,
+                                                                    [](const LeaveGroupResponse& r) { return r.error_code; }));
     member_id_.clear();
     is_member_ = false;
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code));
     }
     return {};
 }

@@ -6,6 +6,7 @@
 #include "protocol/codec.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/10_find_coordinator.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -122,19 +123,13 @@ Result<void> Cluster::refresh_membership(Instant deadline) {
     if (membership_) {
         return {};
     }
-    auto connection = any_connection(deadline);
-    if (!connection) {
-        return std::unexpected(std::move(connection.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto connection, any_connection(deadline));
     const ApiInfo& api = *find_api(ApiKey::metadata);
-    auto version = (*connection)->version_for(api, kMembershipVersions);
-    if (!version) {
-        return std::unexpected(std::move(version.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto version, connection->version_for(api, kMembershipVersions));
     const MetadataRequest request;
-    auto raw = (*connection)->call(api, *version, &request, deadline);
+    auto raw = connection->call(api, version, &request, deadline);
     if (!raw) {
-        drop(**connection);
+        drop(*connection);
         return std::unexpected(std::move(raw.error()));
     }
     membership_ = membership_of(*static_cast<const MetadataResponse*>(raw->message));
@@ -146,34 +141,29 @@ Result<Node> Cluster::find_coordinator(const Route& route, Instant deadline) {
     if (known != coordinators_.end()) {
         return known->second;
     }
-    auto connection = any_connection(deadline);
-    if (!connection) {
-        return std::unexpected(std::move(connection.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto connection, any_connection(deadline));
     const ApiInfo& api = *find_api(ApiKey::find_coordinator);
-    auto version = (*connection)->version_for(api, {static_cast<std::int16_t>(route.of == CoordinatorOf::group ? 0 : 1)});
-    if (!version) {
-        return std::unexpected(std::move(version.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto version,
+                       connection->version_for(api, {static_cast<std::int16_t>(route.of == CoordinatorOf::group ? 0 : 1)}));
     constexpr std::int16_t kManyKeys = 4;
     std::string_view key = route.key;
     FindCoordinatorRequest request;
     request.key_type = static_cast<std::int8_t>(route.of);
-    if (*version >= kManyKeys) {
+    if (version >= kManyKeys) {
         request.coordinator_keys = Array<std::string_view>(&key, 1);
     } else {
         request.key = key;
     }
-    auto raw = (*connection)->call(api, *version, &request, deadline);
+    auto raw = connection->call(api, version, &request, deadline);
     if (!raw) {
-        drop(**connection);
+        drop(*connection);
         return std::unexpected(std::move(raw.error()));
     }
     const auto& reply = *static_cast<const FindCoordinatorResponse*>(raw->message);
     ErrorCode code = reply.error_code;
     std::string_view text = reply.error_message.value_or("");
     Node node{reply.node_id, {std::string(reply.host), static_cast<std::uint16_t>(reply.port)}, std::nullopt};
-    if (*version >= kManyKeys) {
+    if (version >= kManyKeys) {
         if (reply.coordinators.empty()) {
             code = ErrorCode::coordinator_not_available;
         }
@@ -195,15 +185,10 @@ Result<Connection*> Cluster::connection_to(const Route& route, Instant deadline)
         return any_connection(deadline);
     }
     if (route.kind == Route::Kind::coordinator) {
-        auto node = find_coordinator(route, deadline);
-        if (!node) {
-            return std::unexpected(std::move(node.error()));
-        }
-        return connect(node->endpoint, deadline);
+        PARTITA_TRY_ASSIGN(auto node, find_coordinator(route, deadline));
+        return connect(node.endpoint, deadline);
     }
-    if (auto known = refresh_membership(deadline); !known) {
-        return std::unexpected(std::move(known.error()));
-    }
+    PARTITA_TRY(refresh_membership(deadline));
     const std::int32_t id = route.kind == Route::Kind::controller ? membership_->controller_id : route.node_id;
     const auto node = std::ranges::find(membership_->nodes, id, &Node::id);
     if (node == membership_->nodes.end()) {
@@ -215,11 +200,9 @@ Result<Connection*> Cluster::connection_to(const Route& route, Instant deadline)
 
 Result<const Membership*> Cluster::membership(std::string_view call_name) {
     if (!membership_) {
-        auto reply = ask<MetadataResponse>(Route::any(), {.name = call_name, .versions = kMembershipVersions}, MetadataRequest{});
-        if (!reply) {
-            return std::unexpected(std::move(reply.error()));
-        }
-        membership_ = membership_of(**reply);
+        PARTITA_TRY_ASSIGN(auto reply, ask<MetadataResponse>(Route::any(), {.name = call_name, .versions = kMembershipVersions},
+                                                             MetadataRequest{}));
+        membership_ = membership_of(*reply);
     }
     return &*membership_;
 }
@@ -237,21 +220,13 @@ void Cluster::forget(const Route& route) {
 }
 
 Result<RawReply> Cluster::ask_once(const Route& route, const CallOptions& options, const Encoding& encoding, Instant deadline) {
-    auto connection = connection_to(route, deadline);
-    if (!connection) {
-        return std::unexpected(std::move(connection.error()));
-    }
-    auto version = (*connection)->version_for(encoding.api, options.versions);
-    if (!version) {
-        return std::unexpected(std::move(version.error()));
-    }
-    auto raw = (*connection)->call(encoding.api, *version, encoding.request(*version), deadline);
+    PARTITA_TRY_ASSIGN(auto connection, connection_to(route, deadline));
+    PARTITA_TRY_ASSIGN(auto version, connection->version_for(encoding.api, options.versions));
+    auto raw = connection->call(encoding.api, version, encoding.request(version), deadline);
     if (!raw && raw.error().kind != Failure::Kind::unsupported) {
-        drop(**connection);
+        drop(*connection);
     }
-    if (!raw) {
-        return raw;
-    }
+    PARTITA_TRY(raw);
     if (const ErrorCode code = encoding.error_of(raw->message); is_misdirected(code)) {
         return std::unexpected(refusal(code));
     }

@@ -17,6 +17,7 @@
 #include "broker/client/network.h"
 #include "broker/client/settings.h"
 #include "protocol/api_keys.h"
+#include "protocol/try.h"
 
 /// A small synchronous client of any Kafka cluster, for commands and for whatever else asks a cluster now and then: it knows who
 /// the brokers are, who leads and who coordinates, asks in the versions that both sides have, and asks again until its time is
@@ -103,11 +104,8 @@ class Cluster {
                                     return &request;
                                 },
                                 [&](const void* reply) { return error_of(*static_cast<const Response*>(reply)); }};
-        auto raw = ask_raw(route, options, encoding);
-        if (!raw) {
-            return std::unexpected(std::move(raw.error()));
-        }
-        return Reply<Response>(std::move(*raw));
+        PARTITA_TRY_ASSIGN(auto raw, ask_raw(route, options, encoding));
+        return Reply<Response>(std::move(raw));
     }
     /// The same with one request for all versions, and nothing that says to ask again.
     template <class Response, class Request>

@@ -7,6 +7,7 @@
 #include "protocol/codec.h"
 #include "protocol/cursor.h"
 #include "protocol/request_header.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -58,13 +59,9 @@ Result<std::unique_ptr<Connection>> Connection::open(Network& network, const End
                                        .message = to_string(endpoint) + ": " + transport.error().message});
     }
     std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, settings.client_id));
-    if (auto agreed = connection->negotiate(deadline); !agreed) {
-        return std::unexpected(std::move(agreed.error()));
-    }
+    PARTITA_TRY(connection->negotiate(deadline));
     if (settings.login) {
-        if (auto known = log_in(*connection, *settings.login, deadline); !known) {
-            return std::unexpected(std::move(known.error()));
-        }
+        PARTITA_TRY(log_in(*connection, *settings.login, deadline));
     }
     return connection;
 }
@@ -95,14 +92,9 @@ Result<void> Connection::negotiate(Instant deadline) {
     std::int16_t version = kFirstVersion;
     // Twice at most: a broker that is older says which version it has.
     for (int attempt = 0; attempt < 2; ++attempt) {
-        if (auto sent = send(api, version, &request, deadline); !sent) {
-            return sent;
-        }
-        auto frame = receive_frame(deadline);
-        if (!frame) {
-            return std::unexpected(std::move(frame.error()));
-        }
-        Cursor head(frame->bytes());
+        PARTITA_TRY(send(api, version, &request, deadline));
+        PARTITA_TRY_ASSIGN(auto frame, receive_frame(deadline));
+        Cursor head(frame.bytes());
         std::int32_t correlation_id = 0;
         std::int16_t error = 0;
         if (!head.read(correlation_id) || !head.read(error)) {
@@ -113,7 +105,7 @@ Result<void> Connection::negotiate(Instant deadline) {
         }
         const bool is_older = static_cast<ErrorCode>(error) == ErrorCode::unsupported_version;
         auto reply =
-            decoded(ApiVersionsResponse::schema, std::move(*frame), sizeof correlation_id, is_older ? std::int16_t{0} : version);
+            decoded(ApiVersionsResponse::schema, std::move(frame), sizeof correlation_id, is_older ? std::int16_t{0} : version);
         if (!reply) {
             return malformed(reply.error().message);
         }
@@ -203,21 +195,16 @@ Result<ByteBuffer> Connection::receive_frame(Instant deadline) {
 
 Result<RawReply> Connection::call(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline) {
     const std::int32_t correlation_id = next_correlation_id_;
-    if (auto sent = send(api, version, request, deadline); !sent) {
-        return std::unexpected(std::move(sent.error()));
-    }
-    auto frame = receive_frame(deadline);
-    if (!frame) {
-        return std::unexpected(std::move(frame.error()));
-    }
-    const auto header = parse_response_header(api, version, frame->bytes());
+    PARTITA_TRY(send(api, version, request, deadline));
+    PARTITA_TRY_ASSIGN(auto frame, receive_frame(deadline));
+    const auto header = parse_response_header(api, version, frame.bytes());
     if (!header) {
         return malformed("a reply is too short");
     }
     if (header->correlation_id != correlation_id) {
         return malformed("a reply to another request");
     }
-    auto reply = decoded(*api.response, std::move(*frame), header->size, version);
+    auto reply = decoded(*api.response, std::move(frame), header->size, version);
     if (!reply) {
         return malformed("its reply to " + std::string(api.name) + ": " + reply.error().message);
     }

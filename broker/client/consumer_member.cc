@@ -7,6 +7,7 @@
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/68_consumer_group_heartbeat.h"
 #include "protocol/random_bytes.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -26,13 +27,11 @@ Result<std::map<TopicId, std::string>> names_of(Cluster& cluster, const std::vec
         wanted.push_back({.topic_id = id, .name = std::nullopt});
     }
     constexpr std::int16_t kFindsById = 12;
-    auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {kFindsById}},
-                                               MetadataRequest{.topics = wanted, .allow_auto_topic_creation = false});
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {kFindsById}},
+                                                     MetadataRequest{.topics = wanted, .allow_auto_topic_creation = false}));
     std::map<TopicId, std::string> names;
-    for (const auto& topic : (*reply)->topics) {
+    for (const auto& topic : reply->topics) {
         if (topic.error_code == ErrorCode::none && topic.name) {
             names[topic.topic_id] = *topic.name;
         }
@@ -70,16 +69,12 @@ Result<void> ConsumerGroupMember::keep(const SubscribedTopics& topics) {
         if (std::exchange(is_fenced_, false)) {
             forget_membership();
         }
-        if (const auto moved = reconcile(); !moved) {
-            return std::unexpected(moved.error());
-        }
+        PARTITA_TRY(reconcile());
         if (news_ == News::none && cluster_.network().clock().now().monotonic < next_beat_) {
             return {};
         }
         const bool was_joining = epoch_ == kJoining;
-        if (auto told = heartbeat(); !told) {
-            return told;
-        }
+        PARTITA_TRY(heartbeat());
         // Who was fenced joins anew; after a pause when that is what it was doing.
         if (was_joining && is_fenced_) {
             cluster_.network().pause(cluster_.settings().retry_backoff_ms);
@@ -94,9 +89,7 @@ Result<bool> ConsumerGroupMember::beat() {
     if (cluster_.network().clock().now().monotonic < next_beat_) {
         return true;
     }
-    if (auto told = heartbeat(); !told) {
-        return std::unexpected(std::move(told.error()));
-    }
+    PARTITA_TRY(heartbeat());
     return !is_target_new_ && !is_fenced_;
 }
 
@@ -129,9 +122,7 @@ Result<void> ConsumerGroupMember::heartbeat() {
     auto reply =
         cluster_.ask<ConsumerGroupHeartbeatResponse>(coordinator_, {.name = "consumerGroupHeartbeat"}, make,
                                                      [](const ConsumerGroupHeartbeatResponse& r) { return r.error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     if ((*reply)->error_code != ErrorCode::none) {
         return take_answer((*reply)->error_code, (*reply)->error_message.value_or(""));
     }
@@ -166,11 +157,8 @@ Result<std::set<TopicPartition>> ConsumerGroupMember::named_target() {
         }
     }
     if (!unknown.empty()) {
-        auto found = names_of(cluster_, unknown);
-        if (!found) {
-            return std::unexpected(std::move(found.error()));
-        }
-        names_.merge(*found);
+        PARTITA_TRY_ASSIGN(auto found, names_of(cluster_, unknown));
+        names_.merge(found);
     }
     std::set<TopicPartition> named;
     for (const auto& [id, partitions] : target_) {
@@ -189,27 +177,22 @@ Result<bool> ConsumerGroupMember::reconcile() {
     if (!is_target_new_) {
         return false;
     }
-    const auto target = named_target();
-    if (!target) {
-        return std::unexpected(target.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto target, named_target());
     // A topic that no broker knows yet is looked for again with the next heartbeat.
     is_target_new_ = std::ranges::any_of(target_, [&](const auto& topic) { return !names_.contains(topic.first); });
     std::set<TopicPartition> gone;
     std::set<TopicPartition> added;
-    std::ranges::set_difference(owned_, *target, std::inserter(gone, gone.end()));
-    std::ranges::set_difference(*target, owned_, std::inserter(added, added.end()));
+    std::ranges::set_difference(owned_, target, std::inserter(gone, gone.end()));
+    std::ranges::set_difference(target, owned_, std::inserter(added, added.end()));
     if (!gone.empty()) {
         reader_.let_go(gone);
     }
-    owned_ = *target;
+    owned_ = target;
     if (news_ == News::none) {
         news_ = News::partitions;
     }
     if (!added.empty()) {
-        if (auto taken = reader_.take(added); !taken) {
-            return std::unexpected(std::move(taken.error()));
-        }
+        PARTITA_TRY(reader_.take(added));
     }
     return true;
 }
@@ -226,9 +209,7 @@ Result<void> ConsumerGroupMember::leave() {
         coordinator_, {.name = "consumerGroupHeartbeat"}, [&](std::int16_t) { return request; },
         [](const ConsumerGroupHeartbeatResponse& r) { return r.error_code; });
     epoch_ = kJoining;
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     if ((*reply)->error_code != ErrorCode::none) {
         return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
     }

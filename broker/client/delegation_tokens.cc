@@ -8,6 +8,7 @@
 #include "protocol/messages/39_renew_delegation_token.h"
 #include "protocol/messages/40_expire_delegation_token.h"
 #include "protocol/messages/41_describe_delegation_token.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -25,14 +26,11 @@ Result<std::string> bytes_of_hmac(const std::string& hmac) {
 /// Renewing and expiring differ in their names alone.
 template <class Response, class Request>
 Result<std::int64_t> change_expiry(Cluster& cluster, std::string_view name, const Request& request) {
-    auto reply = cluster.ask<Response>(Route::any(), {.name = name}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<Response>(Route::any(), {.name = name}, request));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code));
     }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code));
-    }
-    return (*reply)->expiry_timestamp_ms;
+    return reply->expiry_timestamp_ms;
 }
 
 }  // namespace
@@ -50,11 +48,9 @@ Result<DelegationToken> create_delegation_token(Cluster& cluster, const std::opt
         request.owner_principal_type = owner->type;
         request.owner_principal_name = owner->name;
     }
-    auto reply = cluster.ask<CreateDelegationTokenResponse>(Route::any(), {.name = "createDelegationToken"}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    const CreateDelegationTokenResponse& made = **reply;
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<CreateDelegationTokenResponse>(Route::any(), {.name = "createDelegationToken"}, request));
+    const CreateDelegationTokenResponse& made = *reply;
     if (made.error_code != ErrorCode::none) {
         return std::unexpected(refusal(made.error_code));
     }
@@ -69,22 +65,16 @@ Result<DelegationToken> create_delegation_token(Cluster& cluster, const std::opt
 }
 
 Result<std::int64_t> renew_delegation_token(Cluster& cluster, const std::string& hmac, std::int64_t period_ms) {
-    const auto bytes = bytes_of_hmac(hmac);
-    if (!bytes) {
-        return std::unexpected(bytes.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto bytes, bytes_of_hmac(hmac));
     return change_expiry<RenewDelegationTokenResponse>(
-        cluster, "renewDelegationToken", RenewDelegationTokenRequest{.hmac = as_bytes(*bytes), .renew_period_ms = period_ms});
+        cluster, "renewDelegationToken", RenewDelegationTokenRequest{.hmac = as_bytes(bytes), .renew_period_ms = period_ms});
 }
 
 Result<std::int64_t> expire_delegation_token(Cluster& cluster, const std::string& hmac, std::int64_t period_ms) {
-    const auto bytes = bytes_of_hmac(hmac);
-    if (!bytes) {
-        return std::unexpected(bytes.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto bytes, bytes_of_hmac(hmac));
     return change_expiry<ExpireDelegationTokenResponse>(
         cluster, "expireDelegationToken",
-        ExpireDelegationTokenRequest{.hmac = as_bytes(*bytes), .expiry_time_period_ms = period_ms});
+        ExpireDelegationTokenRequest{.hmac = as_bytes(bytes), .expiry_time_period_ms = period_ms});
 }
 
 Result<std::vector<DelegationToken>> describe_delegation_tokens(Cluster& cluster,
@@ -97,15 +87,13 @@ Result<std::vector<DelegationToken>> describe_delegation_tokens(Cluster& cluster
         }
         request.owners = asked;
     }
-    auto reply = cluster.ask<DescribeDelegationTokenResponse>(Route::any(), {.name = "describeDelegationToken"}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code));
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<DescribeDelegationTokenResponse>(Route::any(), {.name = "describeDelegationToken"}, request));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code));
     }
     std::vector<DelegationToken> tokens;
-    for (const auto& told : (*reply)->tokens) {
+    for (const auto& told : reply->tokens) {
         DelegationToken& token = tokens.emplace_back();
         token = {.id = std::string(told.token_id),
                  .hmac = authentication::to_base64(as_text(told.hmac)),

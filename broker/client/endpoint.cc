@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "protocol/try.h"
+
 namespace partita::client {
 namespace {
 
@@ -78,11 +80,8 @@ Result<std::vector<Endpoint>> parse_bootstrap(std::string_view text) {
         if (endpoints.size() == kEndpointsMax) {
             return bad_setting("bootstrap.servers has more than 1000 addresses");
         }
-        auto endpoint = parse_endpoint(one);
-        if (!endpoint) {
-            return std::unexpected(std::move(endpoint.error()));
-        }
-        endpoints.push_back(std::move(*endpoint));
+        PARTITA_TRY_ASSIGN(auto endpoint, parse_endpoint(one));
+        endpoints.push_back(std::move(endpoint));
     }
     if (endpoints.empty()) {
         return bad_setting("No resolvable bootstrap urls given in bootstrap.servers");

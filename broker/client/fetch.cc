@@ -5,6 +5,7 @@
 #include "broker/client/legacy_records.h"
 #include "protocol/messages/01_fetch.h"
 #include "protocol/record_batch_builder.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -42,11 +43,8 @@ Result<void> Fetcher::find_leaders() {
     if (unknown.empty()) {
         return {};
     }
-    auto found = leaders_of(cluster_, "metadata", unknown);
-    if (!found) {
-        return std::unexpected(std::move(found.error()));
-    }
-    for (auto& [partition, leader] : *found) {
+    PARTITA_TRY_ASSIGN(auto found, leaders_of(cluster_, "metadata", unknown));
+    for (auto& [partition, leader] : found) {
         if (leader) {
             leaders_[partition] = *leader;
         } else if (!is_leader_moving(leader.error().code)) {
@@ -57,9 +55,7 @@ Result<void> Fetcher::find_leaders() {
 }
 
 Result<std::int64_t> Fetcher::poll(const Taker& take, std::int64_t wait_ms_max) {
-    if (auto found = find_leaders(); !found) {
-        return std::unexpected(std::move(found.error()));
-    }
+    PARTITA_TRY(find_leaders());
     std::map<std::int32_t, std::vector<TopicPartition>> by_leader;
     for (const auto& [partition, position] : positions_) {
         if (const auto leader = leaders_.find(partition); leader != leaders_.end()) {
@@ -77,11 +73,8 @@ Result<std::int64_t> Fetcher::poll(const Taker& take, std::int64_t wait_ms_max) 
         if (!wants_more) {
             break;
         }
-        auto taken = ask(leader, partitions, wait_ms, take, wants_more);
-        if (!taken) {
-            return taken;
-        }
-        count += *taken;
+        PARTITA_TRY_ASSIGN(auto taken, ask(leader, partitions, wait_ms, take, wants_more));
+        count += taken;
     }
     return count;
 }
@@ -92,11 +85,8 @@ Result<void> Fetcher::answer(const TopicPartition& partition, ErrorCode code) {
         if (!time) {
             return std::unexpected(refusal(code));
         }
-        const auto offsets = list_offsets(cluster_, {partition}, *time);
-        if (!offsets) {
-            return std::unexpected(offsets.error());
-        }
-        if (const auto& offset = offsets->at(partition); offset) {
+        PARTITA_TRY_ASSIGN(const auto offsets, list_offsets(cluster_, {partition}, *time));
+        if (const auto& offset = offsets.at(partition); offset) {
             positions_[partition].offset = *offset;
         } else {
             return std::unexpected(offset.error());
@@ -128,16 +118,14 @@ Result<std::int64_t> Fetcher::ask(std::int32_t leader, const std::vector<TopicPa
                                .max_bytes = kFetchBytes,
                                .isolation_level = static_cast<std::int8_t>(settings_.is_read_committed ? 1 : 0),
                                .topics = topics};
-    auto reply = cluster_.ask<FetchResponse>(
-        Route::node(leader), {.name = "fetch", .versions = kFetchVersions, .waits_at_broker_ms = wait_ms}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code));
+    PARTITA_TRY_ASSIGN(auto reply, cluster_.ask<FetchResponse>(
+                                       Route::node(leader),
+                                       {.name = "fetch", .versions = kFetchVersions, .waits_at_broker_ms = wait_ms}, request));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code));
     }
     std::int64_t count = 0;
-    for (const auto& topic : (*reply)->responses) {
+    for (const auto& topic : reply->responses) {
         for (const auto& data : topic.partitions) {
             const TopicPartition partition{std::string(topic.topic), data.partition_index};
             const auto position = positions_.find(partition);
@@ -145,9 +133,7 @@ Result<std::int64_t> Fetcher::ask(std::int32_t leader, const std::vector<TopicPa
                 continue;
             }
             if (data.error_code != ErrorCode::none) {
-                if (auto done = answer(partition, data.error_code); !done) {
-                    return std::unexpected(std::move(done.error()));
-                }
+                PARTITA_TRY(answer(partition, data.error_code));
                 continue;
             }
             position->second.end =
@@ -157,11 +143,8 @@ Result<std::int64_t> Fetcher::ask(std::int32_t leader, const std::vector<TopicPa
                 aborted.emplace_back(transaction.first_offset, transaction.producer_id);
             }
             std::ranges::sort(aborted);
-            auto taken = hand_on(partition, data.records.bytes(), aborted, take, wants_more);
-            if (!taken) {
-                return taken;
-            }
-            count += *taken;
+            PARTITA_TRY_ASSIGN(auto taken, hand_on(partition, data.records.bytes(), aborted, take, wants_more));
+            count += taken;
         }
     }
     return count;
@@ -222,11 +205,8 @@ std::expected<void, BatchError> Fetcher::Handing::hand_on(const Batch& batch, Ab
     RecordReader reader(batch);
     RecordView record;
     while (wants_more && !is_left_out) {
-        const auto more = reader.next(record);
+        PARTITA_TRY_ASSIGN(const auto more, reader.next(record));
         if (!more) {
-            return std::unexpected(more.error());
-        }
-        if (!*more) {
             break;
         }
         hand_on({.topic = partition.topic,
@@ -246,9 +226,7 @@ std::expected<void, BatchError> Fetcher::Handing::hand_on(const Batch& batch, Ab
 }
 
 std::expected<void, BatchError> Fetcher::Handing::hand_on(const LegacyEntry& entry) {
-    if (auto read = read_legacy_entry(entry, unpacked, legacy); !read) {
-        return read;
-    }
+    PARTITA_TRY(read_legacy_entry(entry, unpacked, legacy));
     for (const LegacyRecord& record : legacy) {
         if (!wants_more) {
             return {};

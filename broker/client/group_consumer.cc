@@ -6,6 +6,7 @@
 #include "broker/client/consumer_member.h"
 #include "broker/client/topics.h"
 #include "protocol/messages/03_metadata.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 
@@ -46,12 +47,9 @@ Result<std::map<std::string, std::int32_t>> partition_counts(Cluster& cluster, c
         request.allow_auto_topic_creation = version < kHasCreation || may_create;
         return request;
     };
-    auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {1}}, make,
-                                               [](const MetadataResponse&) { return ErrorCode::none; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    for (const auto& topic : (*reply)->topics) {
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {1}}, make,
+                                                                 [](const MetadataResponse&) { return ErrorCode::none; }));
+    for (const auto& topic : reply->topics) {
         if (topic.error_code == ErrorCode::none) {
             counts[std::string(topic.name.value_or(""))] = static_cast<std::int32_t>(topic.partitions.size);
         } else if (topic.error_code != ErrorCode::unknown_topic_or_partition && !is_leader_moving(topic.error_code)) {
@@ -80,38 +78,30 @@ Result<void> GroupConsumer::look_for_topics() {
     }
     std::vector<std::string> names = settings_.topics;
     if (settings_.matches) {
-        const auto listed = list_topics(cluster_);
-        if (!listed) {
-            return std::unexpected(listed.error());
-        }
-        for (const ListedTopic& topic : *listed) {
+        PARTITA_TRY_ASSIGN(const auto listed, list_topics(cluster_));
+        for (const ListedTopic& topic : listed) {
             if (settings_.matches(topic.name)) {
                 names.push_back(topic.name);
             }
         }
     }
     std::ranges::sort(names);
-    auto counts = partition_counts(cluster_, names, settings_.may_create_topics && !settings_.matches);
-    if (!counts) {
-        return std::unexpected(std::move(counts.error()));
-    }
-    const bool is_complete = counts->size() == names.size();
+    PARTITA_TRY_ASSIGN(auto counts, partition_counts(cluster_, names, settings_.may_create_topics && !settings_.matches));
+    const bool is_complete = counts.size() == names.size();
     for (const std::string& name : names) {
-        if (counts->contains(name) || !warned_.insert(name).second) {
+        if (counts.contains(name) || !warned_.insert(name).second) {
             continue;
         }
         warn("Error while fetching metadata: {" + name + "=UNKNOWN_TOPIC_OR_PARTITION}");
     }
-    topics_ = {std::move(names), std::move(*counts)};
+    topics_ = {std::move(names), std::move(counts)};
     // A topic that somebody waits for is asked for soon.
     next_look_ = now + (is_complete ? settings_.metadata_max_age_ms : cluster_.settings().retry_backoff_max_ms);
     return {};
 }
 
 Result<std::int64_t> GroupConsumer::poll(const Fetcher::Taker& take, std::int64_t wait_ms) {
-    if (auto found = look_for_topics(); !found) {
-        return std::unexpected(std::move(found.error()));
-    }
+    PARTITA_TRY(look_for_topics());
     Clock& clock = cluster_.network().clock();
     const Instant begin = clock.now().monotonic;
     if (!next_commit_) {
@@ -121,9 +111,7 @@ Result<std::int64_t> GroupConsumer::poll(const Fetcher::Taker& take, std::int64_
         commit(assigned_);
         next_commit_ = begin + settings_.commit_interval_ms;
     }
-    if (auto kept = member_->keep(topics_); !kept) {
-        return std::unexpected(std::move(kept.error()));
-    }
+    PARTITA_TRY(member_->keep(topics_));
     const std::int64_t until_beat_ms = std::max<std::int64_t>(0, member_->next_beat() - clock.now().monotonic);
     if (!fetcher_.has_partitions()) {
         const std::int64_t until_look_ms = std::max<std::int64_t>(0, *next_look_ - clock.now().monotonic);
@@ -177,13 +165,10 @@ Result<std::map<TopicPartition, CommittedOffset>> GroupConsumer::committed(const
 }
 
 Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
-    const auto offsets = committed(partitions);
-    if (!offsets) {
-        return std::unexpected(offsets.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto offsets, committed(partitions));
     std::vector<TopicPartition> fresh;
     for (const TopicPartition& partition : partitions) {
-        if (const auto found = offsets->find(partition); found != offsets->end()) {
+        if (const auto found = offsets.find(partition); found != offsets.end()) {
             fetcher_.seek(partition, found->second.offset);
             committed_[partition] = found->second.offset;
         } else {
@@ -198,15 +183,10 @@ Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
                                            .message = "Undefined offset with no reset policy for partitions: [" +
                                                       to_string(fresh.front()) + (fresh.size() > 1 ? ", ...]" : "]")});
         }
-        const auto found = list_offsets(cluster_, fresh, *time);
-        if (!found) {
-            return std::unexpected(found.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto found, list_offsets(cluster_, fresh, *time));
         std::vector<TopicPartition> at_end;
-        for (const auto& [partition, offset] : *found) {
-            if (!offset) {
-                return std::unexpected(offset.error());
-            }
+        for (const auto& [partition, offset] : found) {
+            PARTITA_TRY(offset);
             if (*offset < 0) {
                 at_end.push_back(partition);
             }
@@ -214,14 +194,9 @@ Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
         }
         // Nothing is so young as by_duration says: what comes next is.
         if (!at_end.empty()) {
-            const auto ends = list_offsets(cluster_, at_end, kLatest);
-            if (!ends) {
-                return std::unexpected(ends.error());
-            }
-            for (const auto& [partition, offset] : *ends) {
-                if (!offset) {
-                    return std::unexpected(offset.error());
-                }
+            PARTITA_TRY_ASSIGN(const auto ends, list_offsets(cluster_, at_end, kLatest));
+            for (const auto& [partition, offset] : ends) {
+                PARTITA_TRY(offset);
                 fetcher_.seek(partition, *offset);
             }
         }

@@ -6,6 +6,7 @@
 #include "protocol/big_endian.h"
 #include "protocol/compression.h"
 #include "protocol/cursor.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -142,34 +143,29 @@ std::expected<void, BatchError> read_legacy_entry(const LegacyEntry& entry, std:
     if (!has_right_crc(entry)) {
         return std::unexpected(BatchError::crc_mismatch);
     }
-    const auto message = message_of(entry);
-    if (!message) {
-        return std::unexpected(message.error());
-    }
-    if (!message->is_compressed()) {
-        records.push_back(message->record);
+    PARTITA_TRY_ASSIGN(const auto message, message_of(entry));
+    if (!message.is_compressed()) {
+        records.push_back(message.record);
         return {};
     }
-    if (auto done = unpack(*message, room); !done) {
-        return done;
-    }
+    PARTITA_TRY(unpack(message, room));
     for (Bytes rest(room); !rest.empty();) {
         const auto inner_entry = parse_legacy_entry(rest);
         const auto inner = inner_entry ? message_of(*inner_entry) : std::unexpected(BatchError::invalid_record);
-        if (!inner || inner->is_compressed() || inner->magic != message->magic) {
+        if (!inner || inner->is_compressed() || inner->magic != message.magic) {
             return std::unexpected(BatchError::invalid_record);
         }
         LegacyRecord& record = records.emplace_back(inner->record);
-        if (message->record.timestamp_type == TimestampType::log_append_time) {
+        if (message.record.timestamp_type == TimestampType::log_append_time) {
             record.timestamp_type = TimestampType::log_append_time;
-            record.timestamp_ms = message->record.timestamp_ms;
+            record.timestamp_ms = message.record.timestamp_ms;
         }
         rest = rest.subspan(inner_entry->bytes.size());
     }
     if (records.empty()) {
         return std::unexpected(BatchError::invalid_record);
     }
-    if (message->magic >= kFormatWithTime) {
+    if (message.magic >= kFormatWithTime) {
         make_absolute(entry.offset, records);
     }
     return {};

@@ -7,6 +7,7 @@
 
 #include "broker/tls/key_material.h"
 #include "protocol/edit_distance.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -147,12 +148,8 @@ Result<JavaSettings> in_javas_names(const Properties& properties) {
     for (const auto& [given, javas] : kAliases) {
         translation.rename(given, javas);
     }
-    if (auto taken = translation.take_trusted(); !taken) {
-        return std::unexpected(std::move(taken.error()));
-    }
-    if (auto taken = translation.take_key(); !taken) {
-        return std::unexpected(std::move(taken.error()));
-    }
+    PARTITA_TRY(translation.take_trusted());
+    PARTITA_TRY(translation.take_key());
     return translation.result();
 }
 

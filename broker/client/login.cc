@@ -11,6 +11,7 @@
 #include "protocol/messages/17_sasl_handshake.h"
 #include "protocol/messages/36_sasl_authenticate.h"
 #include "protocol/random_bytes.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -41,16 +42,10 @@ std::string fresh_nonce() {
 Result<void> shake_hands(Connection& connection, const std::string& mechanism, Instant deadline) {
     const ApiInfo& api = *find_api(ApiKey::sasl_handshake);
     // Tokens go in requests of their own from version 1 on.
-    const auto version = connection.version_for(api, {.first = 1});
-    if (!version) {
-        return std::unexpected(version.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto version, connection.version_for(api, {.first = 1}));
     const SaslHandshakeRequest request{.mechanism = mechanism};
-    const auto raw = connection.call(api, *version, &request, deadline);
-    if (!raw) {
-        return std::unexpected(raw.error());
-    }
-    const auto& reply = *static_cast<const SaslHandshakeResponse*>(raw->message);
+    PARTITA_TRY_ASSIGN(const auto raw, connection.call(api, version, &request, deadline));
+    const auto& reply = *static_cast<const SaslHandshakeResponse*>(raw.message);
     if (reply.error_code == ErrorCode::none) {
         return {};
     }
@@ -68,16 +63,10 @@ Result<void> shake_hands(Connection& connection, const std::string& mechanism, I
 
 Result<std::string> say(Connection& connection, std::string_view token, Instant deadline) {
     const ApiInfo& api = *find_api(ApiKey::sasl_authenticate);
-    const auto version = connection.version_for(api, {});
-    if (!version) {
-        return std::unexpected(version.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto version, connection.version_for(api, {}));
     const SaslAuthenticateRequest request{.auth_bytes = as_bytes(token)};
-    const auto raw = connection.call(api, *version, &request, deadline);
-    if (!raw) {
-        return std::unexpected(raw.error());
-    }
-    const auto& reply = *static_cast<const SaslAuthenticateResponse*>(raw->message);
+    PARTITA_TRY_ASSIGN(const auto raw, connection.call(api, version, &request, deadline));
+    const auto& reply = *static_cast<const SaslAuthenticateResponse*>(raw.message);
     if (reply.error_code != ErrorCode::none) {
         return std::unexpected(refusal(reply.error_code, reply.error_message.value_or("")));
     }
@@ -87,19 +76,13 @@ Result<std::string> say(Connection& connection, std::string_view token, Instant 
 Result<void> log_in_by_scram(Connection& connection, const Login& login, Instant deadline) {
     const Hash hash = login.mechanism == "SCRAM-SHA-512" ? Hash::sha_512 : Hash::sha_256;
     authentication::ScramClient client(hash, login.user, login.password, fresh_nonce(), login.by_token);
-    const auto first = say(connection, client.first_message(), deadline);
-    if (!first) {
-        return std::unexpected(first.error());
-    }
-    const auto proof = client.answer(*first);
+    PARTITA_TRY_ASSIGN(const auto first, say(connection, client.first_message(), deadline));
+    const auto proof = client.answer(first);
     if (!proof) {
         return not_believed(proof.error());
     }
-    const auto last = say(connection, *proof, deadline);
-    if (!last) {
-        return std::unexpected(last.error());
-    }
-    if (const auto known = client.check(*last); !known) {
+    PARTITA_TRY_ASSIGN(const auto last, say(connection, *proof, deadline));
+    if (const auto known = client.check(last); !known) {
         return not_believed(known.error());
     }
     return {};
@@ -163,16 +146,11 @@ Result<Login> login_of(const std::map<std::string, std::string>& properties) {
 }
 
 Result<void> log_in(Connection& connection, const Login& login, Instant deadline) {
-    if (auto agreed = shake_hands(connection, login.mechanism, deadline); !agreed) {
-        return agreed;
-    }
+    PARTITA_TRY(shake_hands(connection, login.mechanism, deadline));
     if (login.mechanism != "PLAIN") {
         return log_in_by_scram(connection, login, deadline);
     }
-    const auto answer = say(connection, authentication::plain_token(login.user, login.password), deadline);
-    if (!answer) {
-        return std::unexpected(answer.error());
-    }
+    PARTITA_TRY(say(connection, authentication::plain_token(login.user, login.password), deadline));
     return {};
 }
 

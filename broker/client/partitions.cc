@@ -5,6 +5,7 @@
 #include "protocol/messages/02_list_offsets.h"
 #include "protocol/messages/03_metadata.h"
 #include "protocol/messages/21_delete_records.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -102,16 +103,13 @@ Result<ByPartition<std::int32_t>> leaders_of(Cluster& cluster, std::string_view 
         request.allow_auto_topic_creation = version < kHasCreation;
         return request;
     };
-    auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = call_name, .versions = {1}}, make,
-                                               [](const MetadataResponse&) { return ErrorCode::none; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<MetadataResponse>(Route::any(), {.name = call_name, .versions = {1}}, make,
+                                                                 [](const MetadataResponse&) { return ErrorCode::none; }));
     ByPartition<std::int32_t> leaders;
     for (const TopicPartition& partition : partitions) {
         leaders.insert_or_assign(partition, std::unexpected(refusal(ErrorCode::unknown_topic_or_partition)));
     }
-    for (const auto& topic : (*reply)->topics) {
+    for (const auto& topic : reply->topics) {
         const std::string name(topic.name.value_or(""));
         if (topic.error_code != ErrorCode::none) {
             for (auto& [partition, leader] : leaders) {
@@ -158,12 +156,10 @@ Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster, const std::map<
                 }
                 return request;
             };
-            auto reply = cluster.ask<ListOffsetsResponse>(Route::node(leader), {.name = "listOffsets", .versions = {least}}, make,
-                                                          [](const ListOffsetsResponse&) { return ErrorCode::none; });
-            if (!reply) {
-                return std::unexpected(std::move(reply.error()));
-            }
-            return results_of((*reply)->topics, [](const auto& partition) { return partition.offset; });
+            PARTITA_TRY_ASSIGN(
+                auto reply, cluster.ask<ListOffsetsResponse>(Route::node(leader), {.name = "listOffsets", .versions = {least}},
+                                                             make, [](const ListOffsetsResponse&) { return ErrorCode::none; }));
+            return results_of(reply->topics, [](const auto& partition) { return partition.offset; });
         });
 }
 
@@ -191,11 +187,9 @@ Result<ByPartition<std::int64_t>> delete_records(Cluster& cluster, const std::ma
                                                                         .offset = before.at(partition)};
                 });
             const DeleteRecordsRequest request{.topics = topics.array(), .timeout_ms = static_cast<std::int32_t>(timeout_ms)};
-            auto reply = cluster.ask<DeleteRecordsResponse>(Route::node(leader), {.name = "deleteRecords"}, request);
-            if (!reply) {
-                return std::unexpected(std::move(reply.error()));
-            }
-            return results_of((*reply)->topics, [](const auto& partition) { return partition.low_watermark; });
+            PARTITA_TRY_ASSIGN(auto reply,
+                               cluster.ask<DeleteRecordsResponse>(Route::node(leader), {.name = "deleteRecords"}, request));
+            return results_of(reply->topics, [](const auto& partition) { return partition.low_watermark; });
         });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/client/cluster.h"
+#include "protocol/try.h"
 
 /// What only the leader of a partition can say or do.
 namespace partita::client {
@@ -71,12 +72,9 @@ Result<ByPartition<T>> ask_leaders(
     ByPartition<T> results;
     const Instant deadline = cluster.network().clock().now().monotonic + cluster.settings().default_api_timeout_ms;
     while (!wanted.empty()) {
-        auto leaders = leaders_of(cluster, call_name, wanted);
-        if (!leaders) {
-            return std::unexpected(std::move(leaders.error()));
-        }
+        PARTITA_TRY_ASSIGN(auto leaders, leaders_of(cluster, call_name, wanted));
         std::map<std::int32_t, std::vector<TopicPartition>> by_leader;
-        for (auto& [partition, leader] : *leaders) {
+        for (auto& [partition, leader] : leaders) {
             if (leader) {
                 by_leader[*leader].push_back(partition);
             } else {
@@ -84,11 +82,8 @@ Result<ByPartition<T>> ask_leaders(
             }
         }
         for (const auto& [leader, partitions] : by_leader) {
-            auto answered = ask(leader, partitions);
-            if (!answered) {
-                return std::unexpected(std::move(answered.error()));
-            }
-            for (auto& [partition, result] : *answered) {
+            PARTITA_TRY_ASSIGN(auto answered, ask(leader, partitions));
+            for (auto& [partition, result] : answered) {
                 results.insert_or_assign(partition, std::move(result));
             }
         }

@@ -8,6 +8,7 @@
 #include "protocol/messages/22_init_producer_id.h"
 #include "protocol/random_bytes.h"
 #include "protocol/record_batch_builder.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -58,13 +59,10 @@ Result<void> Producer::find_leaders(bool may_create) {
         request.allow_auto_topic_creation = may_create || version < kHasCreation;
         return request;
     };
-    auto reply = cluster_.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {1}}, make,
-                                                [](const MetadataResponse&) { return ErrorCode::none; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto reply, cluster_.ask<MetadataResponse>(Route::any(), {.name = "metadata", .versions = {1}}, make,
+                                                                  [](const MetadataResponse&) { return ErrorCode::none; }));
     leaders_.clear();
-    for (const auto& topic : (*reply)->topics) {
+    for (const auto& topic : reply->topics) {
         if (topic.error_code != ErrorCode::none) {
             return std::unexpected(refusal(topic.error_code));
         }
@@ -227,25 +225,19 @@ Result<void> Producer::send_once(std::int32_t partition, const std::vector<std::
                                  .topic_data = {&topic, 1}};
     const Versions versions{kFirstProduce, kLastProduceWithNames};
     const Instant deadline = cluster_.network().clock().now().monotonic + timeout_ms;
-    auto connection = cluster_.connection_to(Route::node(leader->second), deadline);
-    if (!connection) {
-        return std::unexpected(std::move(connection.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto connection, cluster_.connection_to(Route::node(leader->second), deadline));
     const ApiInfo& api = *find_api(ApiKey::produce);
-    const auto version = (*connection)->version_for(api, versions);
-    if (!version) {
-        return std::unexpected(version.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto version, connection->version_for(api, versions));
     if (settings_.acks == 0) {
-        auto sent = (*connection)->send(api, *version, &request, deadline);
+        auto sent = connection->send(api, version, &request, deadline);
         if (!sent) {
-            cluster_.drop(**connection);
+            cluster_.drop(*connection);
         }
         return sent;
     }
-    auto raw = (*connection)->call(api, *version, &request, deadline);
+    auto raw = connection->call(api, version, &request, deadline);
     if (!raw) {
-        cluster_.drop(**connection);
+        cluster_.drop(*connection);
         return std::unexpected(std::move(raw.error()));
     }
     for (const auto& answered : static_cast<const ProduceResponse*>(raw->message)->responses) {

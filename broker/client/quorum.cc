@@ -6,6 +6,7 @@
 #include "protocol/messages/43_elect_leaders.h"
 #include "protocol/messages/55_describe_quorum.h"
 #include "protocol/messages/57_update_features.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -29,22 +30,19 @@ std::vector<QuorumReplica> replicas_of(const Array<DescribeQuorumResponse::Repli
 Result<Quorum> describe_quorum(Cluster& cluster) {
     DescribeQuorumRequest::PartitionData partition{.partition_index = 0};
     DescribeQuorumRequest::TopicData topic{.topic_name = kMetadataTopic, .partitions = {&partition, 1}};
-    auto reply = cluster.ask<DescribeQuorumResponse>(Route::any(), {.name = "describeMetadataQuorum"},
-                                                     DescribeQuorumRequest{.topics = {&topic, 1}});
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<DescribeQuorumResponse>(Route::any(), {.name = "describeMetadataQuorum"},
+                                                                       DescribeQuorumRequest{.topics = {&topic, 1}}));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code, reply->error_message.value_or("")));
     }
     Quorum quorum;
-    for (const auto& node : (*reply)->nodes) {
+    for (const auto& node : reply->nodes) {
         for (const auto& listener : node.listeners) {
             quorum.endpoints[node.node_id].push_back(std::string(listener.name) + "://" + std::string(listener.host) + ":" +
                                                      std::to_string(listener.port));
         }
     }
-    for (const auto& one : (*reply)->topics) {
+    for (const auto& one : reply->topics) {
         for (const auto& data : one.partitions) {
             if (data.error_code != ErrorCode::none) {
                 return std::unexpected(refusal(data.error_code, data.error_message.value_or("")));
@@ -65,20 +63,18 @@ Result<Quorum> describe_quorum(Cluster& cluster) {
 
 Result<Features> describe_features(Cluster& cluster, std::optional<std::int32_t> node) {
     const Route route = node ? Route::node(*node) : Route::any();
-    auto reply = cluster.ask<ApiVersionsResponse>(
-        route, {.name = "describeFeatures"},
-        ApiVersionsRequest{.client_software_name = "partita", .client_software_version = PARTITA_VERSION});
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<ApiVersionsResponse>(
+                           route, {.name = "describeFeatures"},
+                           ApiVersionsRequest{.client_software_name = "partita", .client_software_version = PARTITA_VERSION}));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code));
     }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code));
-    }
-    Features features{.epoch = (*reply)->finalized_features_epoch};
-    for (const auto& supported : (*reply)->supported_features) {
+    Features features{.epoch = reply->finalized_features_epoch};
+    for (const auto& supported : reply->supported_features) {
         FeatureLevel& level =
             features.levels.emplace_back(std::string(supported.name), supported.min_version, supported.max_version);
-        for (const auto& finalized : (*reply)->finalized_features) {
+        for (const auto& finalized : reply->finalized_features) {
             if (finalized.name == supported.name) {
                 level.finalized = finalized.max_version_level;
             }
@@ -98,16 +94,14 @@ Result<void> update_features(Cluster& cluster, const std::map<std::string, std::
                                         .feature_updates = updates,
                                         .validate_only = only_validates};
     constexpr std::int16_t kHasTypes = 1;
-    auto reply = cluster.ask<UpdateFeaturesResponse>(
-        Route::controller(), {.name = "updateFeatures", .versions = {kHasTypes}}, [&](std::int16_t) { return request; },
-        [](const UpdateFeaturesResponse& r) { return r.error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<UpdateFeaturesResponse>(
+                           Route::controller(), {.name = "updateFeatures", .versions = {kHasTypes}},
+                           [&](std::int16_t) { return request; }, [](const UpdateFeaturesResponse& r) { return r.error_code; }));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code, reply->error_message.value_or("")));
     }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
-    }
-    for (const auto& result : (*reply)->results) {
+    for (const auto& result : reply->results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
         }
@@ -138,16 +132,14 @@ Result<std::map<TopicPartition, Failure>> elect_leaders(Cluster& cluster, Electi
         return request;
     };
     const std::int16_t least = type == ElectionType::preferred ? 0 : 1;
-    auto reply = cluster.ask<ElectLeadersResponse>(Route::controller(), {.name = "electLeaders", .versions = {least}}, make,
-                                                   [](const ElectLeadersResponse& r) { return r.error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code));
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<ElectLeadersResponse>(Route::controller(), {.name = "electLeaders", .versions = {least}}, make,
+                                                         [](const ElectLeadersResponse& r) { return r.error_code; }));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code));
     }
     std::map<TopicPartition, Failure> results;
-    for (const auto& topic : (*reply)->replica_election_results) {
+    for (const auto& topic : reply->replica_election_results) {
         for (const auto& result : topic.partition_result) {
             results[{std::string(topic.topic), result.partition_id}] =
                 result.error_code == ErrorCode::none ? Failure{} : refusal(result.error_code, result.error_message.value_or(""));

@@ -9,6 +9,7 @@
 #include "protocol/messages/50_describe_user_scram_credentials.h"
 #include "protocol/messages/51_alter_user_scram_credentials.h"
 #include "protocol/random_bytes.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -80,15 +81,13 @@ Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::v
                               .match = match.name ? view(*match.name) : std::nullopt});
     }
     const DescribeClientQuotasRequest request{.components = components, .strict = entities == QuotaEntities::exact};
-    auto reply = cluster.ask<DescribeClientQuotasResponse>(Route::any(), {.name = "describeClientQuotas"}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<DescribeClientQuotasResponse>(Route::any(), {.name = "describeClientQuotas"}, request));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code, reply->error_message.value_or("")));
     }
     std::vector<EntityQuotas> quotas;
-    for (const auto& entry : (*reply)->entries) {
+    for (const auto& entry : reply->entries) {
         EntityQuotas one;
         for (const auto& entity : entry.entity) {
             one.entity.emplace_back(entity.entity_type, owned(entity.entity_name));
@@ -113,11 +112,9 @@ Result<void> alter_quotas(Cluster& cluster, const QuotaEntity& entity,
     }
     AlterClientQuotasRequest::EntryData entry{.entity = entities, .ops = ops};
     const AlterClientQuotasRequest request{.entries = {&entry, 1}};
-    auto reply = cluster.ask<AlterClientQuotasResponse>(Route::controller(), {.name = "alterClientQuotas"}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    for (const auto& result : (*reply)->entries) {
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<AlterClientQuotasResponse>(Route::controller(), {.name = "alterClientQuotas"}, request));
+    for (const auto& result : reply->entries) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
         }
@@ -133,9 +130,7 @@ Result<std::vector<UserCredentials>> describe_credentials(Cluster& cluster, cons
     const DescribeUserScramCredentialsRequest request{.users = names};
     auto reply =
         cluster.ask<DescribeUserScramCredentialsResponse>(Route::any(), {.name = "describeUserScramCredentials"}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     if ((*reply)->error_code != ErrorCode::none) {
         return std::unexpected(refusal((*reply)->error_code, (*reply)->error_message.value_or("")));
     }
@@ -158,11 +153,8 @@ Result<void> alter_credentials(Cluster& cluster, const std::string& user, const 
     std::vector<AlterUserScramCredentialsRequest::ScramCredentialUpsertion> upsertions;
     std::vector<AlterUserScramCredentialsRequest::ScramCredentialDeletion> deletions;
     for (const NewCredential& credential : set) {
-        auto secret = salted(credential);
-        if (!secret) {
-            return std::unexpected(std::move(secret.error()));
-        }
-        secrets.push_back(std::move(*secret));
+        PARTITA_TRY_ASSIGN(auto secret, salted(credential));
+        secrets.push_back(std::move(secret));
     }
     for (std::size_t i = 0; i < set.size(); ++i) {
         upsertions.push_back({.name = user,
@@ -177,9 +169,7 @@ Result<void> alter_credentials(Cluster& cluster, const std::string& user, const 
     const AlterUserScramCredentialsRequest request{.deletions = deletions, .upsertions = upsertions};
     auto reply =
         cluster.ask<AlterUserScramCredentialsResponse>(Route::controller(), {.name = "alterUserScramCredentials"}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     for (const auto& result : (*reply)->results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));

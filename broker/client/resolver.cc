@@ -17,6 +17,7 @@
 
 #include "broker/client/waiting.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -52,9 +53,7 @@ Addresses ask_system(const std::string& host, int flags) {
 }
 
 Addresses with_port(Addresses addresses, std::uint16_t port) {
-    if (!addresses) {
-        return addresses;
-    }
+    PARTITA_TRY(addresses);
     for (SocketAddress& address : *addresses) {
         // Both kinds keep it in the same place, but only their own types say so.
         if (address.bytes.ss_family == AF_INET) {
@@ -122,21 +121,16 @@ Addresses Resolver::resolve(const Endpoint& endpoint, Instant deadline, Clock& c
     if (auto written = ask_system(endpoint.host, AI_NUMERICHOST)) {
         return with_port(std::move(written), endpoint.port);
     }
-    const auto pending = look_up(endpoint.host);
-    if (!pending) {
-        return std::unexpected(pending.error());
-    }
-    const auto waited = wait_for((*pending)->done, POLLIN, deadline, clock, interruption);
+    PARTITA_TRY_ASSIGN(const auto pending, look_up(endpoint.host));
+    const auto waited = wait_for(pending->done, POLLIN, deadline, clock, interruption);
     if (!waited && waited.error().kind == TransportFailure::Kind::timed_out) {
         return lookup_failed(waited.error().kind, "the address of " + endpoint.host + " was not found in time");
     }
-    if (!waited) {
-        return std::unexpected(waited.error());
-    }
+    PARTITA_TRY(waited);
     // What it found is written before it says so. The load pairs with that store.
-    PARTITA_ASSERT((*pending)->is_done.load(), "a lookup that has ended has an outcome");
-    Addresses found = (*pending)->found;
-    std::erase(pending_, *pending);
+    PARTITA_ASSERT(pending->is_done.load(), "a lookup that has ended has an outcome");
+    Addresses found = pending->found;
+    std::erase(pending_, pending);
     return with_port(std::move(found), endpoint.port);
 }
 

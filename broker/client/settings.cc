@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "broker/client/librdkafka_names.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -57,18 +58,12 @@ Result<void> read_security(const std::map<std::string, std::string>& properties,
                               "SASL_PLAINTEXT, SASL_SSL, SSL");
     }
     if (name.ends_with("SSL")) {
-        auto tls = Tls::of(properties);
-        if (!tls) {
-            return std::unexpected(std::move(tls.error()));
-        }
-        settings.tls = std::move(*tls);
+        PARTITA_TRY_ASSIGN(auto tls, Tls::of(properties));
+        settings.tls = std::move(tls);
     }
     if (name.starts_with("SASL_")) {
-        auto login = login_of(properties);
-        if (!login) {
-            return std::unexpected(std::move(login.error()));
-        }
-        settings.login = std::move(*login);
+        PARTITA_TRY_ASSIGN(auto login, login_of(properties));
+        settings.login = std::move(login);
     }
     return {};
 }
@@ -76,23 +71,16 @@ Result<void> read_security(const std::map<std::string, std::string>& properties,
 }  // namespace
 
 Result<Settings> settings_of(const std::map<std::string, std::string>& given) {
-    const auto in_javas = in_javas_names(given);
-    if (!in_javas) {
-        return std::unexpected(in_javas.error());
-    }
-    const std::map<std::string, std::string>& properties = in_javas->properties;
+    PARTITA_TRY_ASSIGN(const auto in_javas, in_javas_names(given));
+    const std::map<std::string, std::string>& properties = in_javas.properties;
     Settings settings;
-    if (auto secure = read_security(properties, settings); !secure) {
-        return std::unexpected(std::move(secure.error()));
-    }
+    PARTITA_TRY(read_security(properties, settings));
     for (const Duration& duration : kDurations) {
         const auto found = properties.find(duration.name);
         if (found == properties.end()) {
             continue;
         }
-        if (auto done = read(duration, found->second, settings); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(read(duration, found->second, settings));
     }
     const bool has_api_timeout = properties.contains("default.api.timeout.ms");
     if (settings.default_api_timeout_ms < settings.request_timeout_ms) {
@@ -109,11 +97,7 @@ Result<Settings> settings_of(const std::map<std::string, std::string>& given) {
     if (bootstrap == properties.end()) {
         return refuse_setting("Missing required configuration \"bootstrap.servers\" which has no default value.");
     }
-    auto endpoints = parse_bootstrap(bootstrap->second);
-    if (!endpoints) {
-        return std::unexpected(std::move(endpoints.error()));
-    }
-    settings.bootstrap = std::move(*endpoints);
+    PARTITA_TRY_ASSIGN(settings.bootstrap, parse_bootstrap(bootstrap->second));
     return settings;
 }
 

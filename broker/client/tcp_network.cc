@@ -12,6 +12,7 @@
 
 #include "broker/client/tcp_network.h"
 #include "broker/client/waiting.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -63,9 +64,7 @@ class TcpTransport final : public Transport {
             if (sent >= 0) {
                 bytes = bytes.subspan(static_cast<std::size_t>(sent));
             } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-                if (auto ready = socket_.wait(POLLOUT, deadline, clock_); !ready) {
-                    return ready;
-                }
+                PARTITA_TRY(socket_.wait(POLLOUT, deadline, clock_));
             } else if (errno != EINTR) {
                 return tcp_failed(errno == EPIPE || errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
             }
@@ -83,10 +82,7 @@ class TcpTransport final : public Transport {
                 return tcp_failed(Kind::closed, "the other side closed the connection");
             }
             if (errno == EAGAIN || errno == EWOULDBLOCK) {
-                auto ready = socket_.wait(POLLIN, deadline, clock_, interruption_);
-                if (!ready) {
-                    return std::unexpected(std::move(ready.error()));
-                }
+                PARTITA_TRY(socket_.wait(POLLIN, deadline, clock_, interruption_));
             } else if (errno != EINTR) {
                 return tcp_failed(errno == ECONNRESET ? Kind::closed : Kind::broken, text_of(errno));
             }
@@ -110,9 +106,7 @@ std::expected<Socket, TransportFailure> connect_to(const SocketAddress& address,
         if (errno != EINPROGRESS) {
             return tcp_failed(Kind::refused, text_of(errno));
         }
-        if (auto ready = socket.wait(POLLOUT, deadline, clock, interruption); !ready) {
-            return std::unexpected(std::move(ready.error()));
-        }
+        PARTITA_TRY(socket.wait(POLLOUT, deadline, clock, interruption));
         int error = 0;
         socklen_t size = sizeof error;
         if (::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
@@ -136,9 +130,7 @@ std::expected<std::unique_ptr<Transport>, TransportFailure> TcpNetwork::connect(
         return tcp_failed(Kind::interrupted, text_of(EINTR));
     }
     const Addresses addresses = resolver_.resolve(endpoint, deadline, clock_, interruption_);
-    if (!addresses) {
-        return std::unexpected(addresses.error());
-    }
+    PARTITA_TRY(addresses);
     TransportFailure last{Kind::unknown_host, "no address"};
     for (const SocketAddress& address : *addresses) {
         auto socket = connect_to(address, deadline, clock_, interruption_);

@@ -18,6 +18,7 @@
 #include "broker/client/librdkafka_names.h"
 #include "broker/tls/key_material.h"
 #include "broker/tls/openssl.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -175,9 +176,7 @@ class TlsTransport final : public Transport {
                 return failed(Kind::untrusted, "SSL handshake failed: " +
                                                    (verdict != X509_V_OK ? distrust(verdict, host, advice_) : explained(reason)));
             }
-            if (!flushed) {
-                return flushed;
-            }
+            PARTITA_TRY(flushed);
             if (auto filled = fill(deadline); !filled) {
                 if (filled.error().kind != Kind::closed) {
                     return filled;
@@ -195,9 +194,7 @@ class TlsTransport final : public Transport {
             const int written = SSL_write(connection_.get(), bytes.data(), size);
             if (written > 0) {
                 bytes = bytes.subspan(static_cast<std::size_t>(written));
-                if (auto flushed = flush(deadline); !flushed) {
-                    return flushed;
-                }
+                PARTITA_TRY(flush(deadline));
             } else if (auto moved = go_on(written, deadline); !moved) {
                 return moved;
             }
@@ -213,9 +210,7 @@ class TlsTransport final : public Transport {
             if (got > 0) {
                 return static_cast<std::size_t>(got);
             }
-            if (auto moved = go_on(got, deadline); !moved) {
-                return std::unexpected(std::move(moved.error()));
-            }
+            PARTITA_TRY(go_on(got, deadline));
         }
     }
 
@@ -232,9 +227,7 @@ class TlsTransport final : public Transport {
         switch (SSL_get_error(connection_.get(), outcome)) {
             case SSL_ERROR_WANT_READ: {
                 // A message of the handshake may want an answer first (TLS 1.3, key update).
-                if (auto flushed = flush(deadline); !flushed) {
-                    return flushed;
-                }
+                PARTITA_TRY(flush(deadline));
                 return fill(deadline);
             }
             case SSL_ERROR_WANT_WRITE:
@@ -258,11 +251,8 @@ class TlsTransport final : public Transport {
     }
 
     std::expected<void, TransportFailure> fill(Instant deadline) {
-        const auto got = plain_->receive(piece_, deadline);
-        if (!got) {
-            return std::unexpected(got.error());
-        }
-        if (BIO_write(&incoming_, piece_.data(), static_cast<int>(*got)) != static_cast<int>(*got)) {
+        PARTITA_TRY_ASSIGN(const auto got, plain_->receive(piece_, deadline));
+        if (BIO_write(&incoming_, piece_.data(), static_cast<int>(got)) != static_cast<int>(got)) {
             return failed(Kind::broken, "no memory for what was received");
         }
         return {};
@@ -289,11 +279,8 @@ Tls::Tls(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Tls::~Tls() = default;
 
 Result<std::shared_ptr<const Tls>> Tls::of(const Properties& given, TlsAdvice advice) {
-    const auto settings = in_javas_names(given);
-    if (!settings) {
-        return std::unexpected(settings.error());
-    }
-    const Properties& properties = settings->properties;
+    PARTITA_TRY_ASSIGN(const auto settings, in_javas_names(given));
+    const Properties& properties = settings.properties;
     auto parts = std::make_unique<Parts>();
     parts->advice = std::move(advice);
     const auto identification = value_of(properties, kIdentification);
@@ -303,27 +290,21 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& given, TlsAdvice ad
     if (!algorithm.empty() && algorithm != "https" && algorithm != "none") {
         return refuse_tls_setting(std::string(kIdentification) + "=" + *identification + " is not served: https, or nothing");
     }
-    const auto verifies = verifies_certificates(properties);
-    if (!verifies) {
-        return std::unexpected(verifies.error());
-    }
-    parts->checks_host = algorithm == "https" && *verifies;
-    const auto protocols = protocols_of(properties);
-    if (!protocols) {
-        return std::unexpected(protocols.error());
-    }
-    const auto material = tls::load_key_material(stores_of(*settings));
+    PARTITA_TRY_ASSIGN(const auto verifies, verifies_certificates(properties));
+    parts->checks_host = algorithm == "https" && verifies;
+    PARTITA_TRY_ASSIGN(const auto protocols, protocols_of(properties));
+    const auto material = tls::load_key_material(stores_of(settings));
     if (!material) {
         return refuse_tls_setting(material.error());
     }
 
     parts->context.reset(SSL_CTX_new(TLS_client_method()));
     SSL_CTX* const context = parts->context.get();
-    if (context == nullptr || SSL_CTX_set_min_proto_version(context, protocols->first) != 1 ||
-        SSL_CTX_set_max_proto_version(context, protocols->last) != 1) {
+    if (context == nullptr || SSL_CTX_set_min_proto_version(context, protocols.first) != 1 ||
+        SSL_CTX_set_max_proto_version(context, protocols.last) != 1) {
         return refuse_tls_setting("OpenSSL cannot be used: " + tls::take_openssl_reason());
     }
-    SSL_CTX_set_verify(context, *verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+    SSL_CTX_set_verify(context, verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_AUTO_RETRY);
     // One connection to each broker: there is nothing to resume.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
@@ -349,9 +330,7 @@ std::expected<std::unique_ptr<Transport>, TransportFailure> Tls::secure(std::uni
     SSL_set_bio(connection.get(), incoming, outgoing);
     auto transport =
         std::make_unique<TlsTransport>(std::move(plain), std::move(connection), *incoming, *outgoing, parts_->advice);
-    if (auto agreed = transport->shake_hands(host, deadline); !agreed) {
-        return std::unexpected(std::move(agreed.error()));
-    }
+    PARTITA_TRY(transport->shake_hands(host, deadline));
     return transport;
 }
 

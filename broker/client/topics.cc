@@ -11,6 +11,7 @@
 #include "protocol/messages/60_describe_cluster.h"
 #include "protocol/messages/74_list_config_resources.h"
 #include "protocol/messages/75_describe_topic_partitions.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -61,14 +62,11 @@ Result<std::vector<TopicDescription>> describe_by_metadata(Cluster& cluster, con
         request.allow_auto_topic_creation = version < kHasCreation;
         return request;
     };
-    auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "describeTopics", .versions = {1}}, make,
-                                               [](const MetadataResponse&) { return ErrorCode::none; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<MetadataResponse>(Route::any(), {.name = "describeTopics", .versions = {1}}, make,
+                                                                 [](const MetadataResponse&) { return ErrorCode::none; }));
     std::vector<TopicDescription> descriptions;
-    const std::vector<std::int32_t> nodes = ids_of(**reply);
-    for (const auto& topic : (*reply)->topics) {
+    const std::vector<std::int32_t> nodes = ids_of(*reply);
+    for (const auto& topic : reply->topics) {
         if (topic.error_code != ErrorCode::none) {
             return std::unexpected(refusal(topic.error_code));
         }
@@ -118,12 +116,9 @@ Route route_of(ResourceType type, std::span<const std::string> names) {
 Result<std::vector<ListedTopic>> list_topics(Cluster& cluster) {
     MetadataRequest request;
     request.topics = nullptr;
-    auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "listTopics", .versions = {1}}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<MetadataResponse>(Route::any(), {.name = "listTopics", .versions = {1}}, request));
     std::vector<ListedTopic> topics;
-    for (const auto& topic : (*reply)->topics) {
+    for (const auto& topic : reply->topics) {
         if (topic.error_code == ErrorCode::none && topic.name) {
             topics.push_back(
                 {std::string(*topic.name), topic.topic_id, topic.is_internal, static_cast<std::int32_t>(topic.partitions.size)});
@@ -135,15 +130,10 @@ Result<std::vector<ListedTopic>> list_topics(Cluster& cluster) {
 Result<Membership> describe_cluster(Cluster& cluster) {
     auto reply = cluster.ask<DescribeClusterResponse>(Route::any(), {.name = "listNodes"}, DescribeClusterRequest{});
     if (!reply && reply.error().kind == Failure::Kind::unsupported) {
-        auto membership = cluster.membership("listNodes");
-        if (!membership) {
-            return std::unexpected(std::move(membership.error()));
-        }
-        return **membership;
+        PARTITA_TRY_ASSIGN(auto membership, cluster.membership("listNodes"));
+        return *membership;
     }
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     const DescribeClusterResponse& response = **reply;
     if (response.error_code != ErrorCode::none) {
         return std::unexpected(refusal(response.error_code, response.error_message.value_or("")));
@@ -164,12 +154,9 @@ Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vec
         return std::vector<TopicDescription>{};
     }
     std::ranges::sort(names);
-    auto living_nodes = describe_cluster(cluster);
-    if (!living_nodes) {
-        return std::unexpected(std::move(living_nodes.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto living_nodes, describe_cluster(cluster));
     std::vector<std::int32_t> nodes;
-    for (const Node& node : living_nodes->nodes) {
+    for (const Node& node : living_nodes.nodes) {
         nodes.push_back(node.id);
     }
     std::map<std::string, TopicDescription> found;
@@ -193,12 +180,8 @@ Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vec
         if (!reply && reply.error().kind == Failure::Kind::unsupported) {
             return describe_by_metadata(cluster, names);
         }
-        if (!reply) {
-            return std::unexpected(std::move(reply.error()));
-        }
-        if (auto added = add_answer(**reply, nodes, found); !added) {
-            return std::unexpected(std::move(added.error()));
-        }
+        PARTITA_TRY(reply);
+        PARTITA_TRY(add_answer(**reply, nodes, found));
         next.reset();
         if (const auto* more = (*reply)->next_cursor) {
             next = {std::string(more->topic_name), more->partition_index};
@@ -220,15 +203,13 @@ Result<TopicDescription> describe_topic(Cluster& cluster, const TopicId& id) {
     constexpr std::int16_t kHasIds = 12;
     MetadataRequest::Topic wanted{.topic_id = id, .name = std::nullopt};
     MetadataRequest request{.topics = {&wanted, 1}, .allow_auto_topic_creation = false};
-    auto reply = cluster.ask<MetadataResponse>(Route::any(), {.name = "describeTopics", .versions = {kHasIds}}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    for (const auto& topic : (*reply)->topics) {
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<MetadataResponse>(Route::any(), {.name = "describeTopics", .versions = {kHasIds}}, request));
+    for (const auto& topic : reply->topics) {
         if (topic.error_code != ErrorCode::none) {
             return std::unexpected(refusal(topic.error_code));
         }
-        return description_of(topic, ids_of(**reply));
+        return description_of(topic, ids_of(*reply));
     }
     return std::unexpected(refusal(ErrorCode::unknown_topic_id));
 }
@@ -246,11 +227,9 @@ Result<std::map<std::string, std::vector<ConfigEntry>>> describe_configs(Cluster
             {.resource_type = static_cast<std::int8_t>(type), .resource_name = name, .configuration_keys = nullptr});
     }
     DescribeConfigsRequest request{.resources = resources, .include_synonyms = with_synonyms};
-    auto reply = cluster.ask<DescribeConfigsResponse>(route, {.name = "describeConfigs", .versions = {1}}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    for (const auto& result : (*reply)->results) {
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<DescribeConfigsResponse>(route, {.name = "describeConfigs", .versions = {1}}, request));
+    for (const auto& result : reply->results) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
         }
@@ -287,9 +266,7 @@ Result<void> alter_configs(Cluster& cluster, ResourceType type, const std::strin
     const IncrementalAlterConfigsRequest request{.resources = {&resource, 1}};
     auto reply =
         cluster.ask<IncrementalAlterConfigsResponse>(route_of(type, {&name, 1}), {.name = "incrementalAlterConfigs"}, request);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY(reply);
     for (const auto& result : (*reply)->responses) {
         if (result.error_code != ErrorCode::none) {
             return std::unexpected(refusal(result.error_code, result.error_message.value_or("")));
@@ -308,16 +285,14 @@ Result<std::vector<std::string>> list_config_resources(Cluster& cluster, Resourc
         }
         return request;
     };
-    auto reply = cluster.ask<ListConfigResourcesResponse>(Route::any(), {.name = "listConfigResources"}, make,
-                                                          [](const ListConfigResourcesResponse&) { return ErrorCode::none; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code));
+    PARTITA_TRY_ASSIGN(
+        auto reply, cluster.ask<ListConfigResourcesResponse>(Route::any(), {.name = "listConfigResources"}, make,
+                                                             [](const ListConfigResourcesResponse&) { return ErrorCode::none; }));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code));
     }
     std::vector<std::string> names;
-    for (const auto& resource : (*reply)->config_resources) {
+    for (const auto& resource : reply->config_resources) {
         if (resource.resource_type == wanted) {
             names.emplace_back(resource.resource_name);
         }

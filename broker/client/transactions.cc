@@ -7,6 +7,7 @@
 #include "protocol/messages/61_describe_producers.h"
 #include "protocol/messages/65_describe_transactions.h"
 #include "protocol/messages/66_list_transactions.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -24,13 +25,11 @@ Result<ByPartition<std::vector<ActiveProducer>>> ask_producers(Cluster& cluster,
         topics.push_back({.name = name, .partition_indexes = list});
     }
     const DescribeProducersRequest request{.topics = topics};
-    auto reply = cluster.ask<DescribeProducersResponse>(
-        Route::node(broker), {.name = "describeProducers"}, [&](std::int16_t) { return request; }, no_error);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<DescribeProducersResponse>(
+                           Route::node(broker), {.name = "describeProducers"}, [&](std::int16_t) { return request; }, no_error));
     ByPartition<std::vector<ActiveProducer>> results;
-    for (const auto& topic : (*reply)->topics) {
+    for (const auto& topic : reply->topics) {
         for (const auto& partition : topic.partitions) {
             const TopicPartition key{std::string(topic.name), partition.partition_index};
             if (partition.error_code != ErrorCode::none) {
@@ -57,12 +56,9 @@ Result<ByPartition<std::vector<ActiveProducer>>> ask_producers(Cluster& cluster,
 }  // namespace
 
 Result<std::vector<ListedTransaction>> list_transactions(Cluster& cluster, const TransactionFilter& filter) {
-    const auto membership = cluster.membership("listTransactions");
-    if (!membership) {
-        return std::unexpected(membership.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto membership, cluster.membership("listTransactions"));
     std::vector<std::int32_t> nodes;
-    for (const Node& node : (*membership)->nodes) {
+    for (const Node& node : membership->nodes) {
         nodes.push_back(node.id);
     }
     ListTransactionsRequest request{.producer_id_filters = filter.producer_ids};
@@ -77,16 +73,14 @@ Result<std::vector<ListedTransaction>> list_transactions(Cluster& cluster, const
     const std::int16_t least = filter.id_pattern ? kHasPattern : filter.duration_ms >= 0 ? kHasDuration : std::int16_t{0};
     std::vector<ListedTransaction> all;
     for (const std::int32_t node : nodes) {
-        auto reply = cluster.ask<ListTransactionsResponse>(
-            Route::node(node), {.name = "listTransactions", .versions = {least}}, [&](std::int16_t) { return request; },
-            [](const ListTransactionsResponse& r) { return r.error_code; });
-        if (!reply) {
-            return std::unexpected(std::move(reply.error()));
+        PARTITA_TRY_ASSIGN(auto reply, cluster.ask<ListTransactionsResponse>(
+                                           Route::node(node), {.name = "listTransactions", .versions = {least}},
+                                           [&](std::int16_t) { return request; },
+                                           [](const ListTransactionsResponse& r) { return r.error_code; }));
+        if (reply->error_code != ErrorCode::none) {
+            return std::unexpected(refusal(reply->error_code));
         }
-        if ((*reply)->error_code != ErrorCode::none) {
-            return std::unexpected(refusal((*reply)->error_code));
-        }
-        for (const auto& state : (*reply)->transaction_states) {
+        for (const auto& state : reply->transaction_states) {
             all.push_back({node, std::string(state.transactional_id), state.producer_id, std::string(state.transaction_state)});
         }
     }
@@ -99,16 +93,13 @@ Result<TransactionDescription> describe_transaction(Cluster& cluster, const std:
     const auto error_of = [](const DescribeTransactionsResponse& r) {
         return r.transaction_states.empty() ? ErrorCode::none : r.transaction_states[0].error_code;
     };
-    auto reply = cluster.ask<DescribeTransactionsResponse>(
-        Route::coordinator(CoordinatorOf::transaction, transactional_id), {.name = "describeTransactions"},
-        [&](std::int16_t) { return request; }, error_of);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->transaction_states.empty()) {
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<DescribeTransactionsResponse>(
+                                       Route::coordinator(CoordinatorOf::transaction, transactional_id),
+                                       {.name = "describeTransactions"}, [&](std::int16_t) { return request; }, error_of));
+    if (reply->transaction_states.empty()) {
         return std::unexpected(refusal(ErrorCode::transactional_id_not_found));
     }
-    const auto& state = (*reply)->transaction_states[0];
+    const auto& state = reply->transaction_states[0];
     if (state.error_code == ErrorCode::transactional_id_not_found) {
         return std::unexpected(refusal(state.error_code, "DescribeTransactions request for transactionalId `" + transactional_id +
                                                              "` failed because the ID could not be found"));
@@ -157,12 +148,10 @@ Result<void> abort_transaction(Cluster& cluster, const HangingTransaction& trans
     const auto results = ask_leaders<bool>(
         cluster, "abortTransaction", {transaction.partition},
         [&](std::int32_t leader, const std::vector<TopicPartition>&) -> Result<ByPartition<bool>> {
-            auto reply = cluster.ask<WriteTxnMarkersResponse>(Route::node(leader), {.name = "abortTransaction"}, request);
-            if (!reply) {
-                return std::unexpected(std::move(reply.error()));
-            }
+            PARTITA_TRY_ASSIGN(auto reply,
+                               cluster.ask<WriteTxnMarkersResponse>(Route::node(leader), {.name = "abortTransaction"}, request));
             ByPartition<bool> answered;
-            for (const auto& result : (*reply)->markers) {
+            for (const auto& result : reply->markers) {
                 for (const auto& done : result.topics) {
                     for (const auto& partition : done.partitions) {
                         const TopicPartition key{std::string(done.name), partition.partition_index};
@@ -176,9 +165,7 @@ Result<void> abort_transaction(Cluster& cluster, const HangingTransaction& trans
             }
             return answered;
         });
-    if (!results) {
-        return std::unexpected(results.error());
-    }
+    PARTITA_TRY(results);
     const auto result = results->find(transaction.partition);
     if (result == results->end()) {
         return std::unexpected(refusal(ErrorCode::unknown_server_error));
@@ -196,13 +183,10 @@ Result<void> terminate_transaction(Cluster& cluster, const std::string& transact
     const Route route = Route::coordinator(CoordinatorOf::transaction, transactional_id);
     const Instant deadline = cluster.network().clock().now().monotonic + cluster.settings().default_api_timeout_ms;
     while (true) {
-        auto reply = cluster.ask<InitProducerIdResponse>(
-            route, {.name = "fenceProducer"}, [&](std::int16_t) { return request; },
-            [](const InitProducerIdResponse& r) { return r.error_code; });
-        if (!reply) {
-            return std::unexpected(std::move(reply.error()));
-        }
-        const ErrorCode code = (*reply)->error_code;
+        PARTITA_TRY_ASSIGN(auto reply, cluster.ask<InitProducerIdResponse>(
+                                           route, {.name = "fenceProducer"}, [&](std::int16_t) { return request; },
+                                           [](const InitProducerIdResponse& r) { return r.error_code; }));
+        const ErrorCode code = reply->error_code;
         if (code == ErrorCode::none) {
             return {};
         }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "protocol/messages/consumer_group_records.h"
+#include "protocol/try.h"
 
 namespace partita::groups {
 namespace {
@@ -153,28 +154,19 @@ using DecodedRecord = std::expected<std::optional<Record>, DecodeError>;
 template <class Key, class Value>
 DecodedRecord decode_as(ConsumerGroupTombstone::Kind kind, Bytes key_bytes, const std::optional<Bytes>& value_bytes,
                         Arena& arena) {
-    const auto key = decode<Key>(key_bytes, kKeyVersion, arena);
-    if (!key) {
-        return std::unexpected(key.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto key, decode<Key>(key_bytes, kKeyVersion, arena));
     if (!value_bytes) {
-        ConsumerGroupTombstone tombstone{kind, key->group_id, {}};
-        if constexpr (requires { key->member_id; }) {
-            tombstone.name = key->member_id;
-        } else if constexpr (requires { key->regular_expression; }) {
-            tombstone.name = key->regular_expression;
+        ConsumerGroupTombstone tombstone{kind, key.group_id, {}};
+        if constexpr (requires { key.member_id; }) {
+            tombstone.name = key.member_id;
+        } else if constexpr (requires { key.regular_expression; }) {
+            tombstone.name = key.regular_expression;
         }
         return tombstone;
     }
-    const auto value_parts = split(*value_bytes);
-    if (!value_parts) {
-        return std::unexpected(value_parts.error());
-    }
-    const auto value = decode<Value>(value_parts->rest, std::min(value_parts->prefix, kValueVersion), arena);
-    if (!value) {
-        return std::unexpected(value.error());
-    }
-    return read(*key, *value);
+    PARTITA_TRY_ASSIGN(const auto value_parts, split(*value_bytes));
+    PARTITA_TRY_ASSIGN(const auto value, decode<Value>(value_parts.rest, std::min(value_parts.prefix, kValueVersion), arena));
+    return read(key, value);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "broker/groups/record_types.h"
 #include "protocol/assert.h"
 #include "protocol/big_endian.h"
+#include "protocol/try.h"
 #include "protocol/varint.h"
 
 namespace partita::groups {
@@ -93,11 +94,8 @@ std::expected<void, EncodeError> append_record(const Record& record, TimestampMs
         write_in_place(*commit, timestamp, batch);
         return {};
     }
-    const auto encoded = encode_record(record, scratch);
-    if (!encoded) {
-        return std::unexpected(encoded.error());
-    }
-    batch.append(timestamp, encoded->key, encoded->value);
+    PARTITA_TRY_ASSIGN(const auto encoded, encode_record(record, scratch));
+    batch.append(timestamp, encoded.key, encoded.value);
     return {};
 }
 

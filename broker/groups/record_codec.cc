@@ -8,6 +8,7 @@
 #include "broker/groups/record_types.h"
 #include "protocol/messages/group_metadata_record.h"
 #include "protocol/messages/offset_commit_record.h"
+#include "protocol/try.h"
 
 namespace partita::groups {
 namespace {
@@ -67,59 +68,41 @@ std::expected<EncodedRecord, EncodeError> encode_one(const GroupTombstone& recor
 }
 
 DecodedRecord decode_offset(Bytes key_bytes, const std::optional<Bytes>& value_bytes, Arena& arena) {
-    const auto key = decode<OffsetCommitKey>(key_bytes, kKeyVersion, arena);
-    if (!key) {
-        return std::unexpected(key.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto key, decode<OffsetCommitKey>(key_bytes, kKeyVersion, arena));
     if (!value_bytes) {
-        return OffsetTombstone{key->group, key->topic, {key->partition}};
+        return OffsetTombstone{key.group, key.topic, {key.partition}};
     }
-    const auto value_parts = split(*value_bytes);
-    if (!value_parts) {
-        return std::unexpected(value_parts.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto value_parts, split(*value_bytes));
     // Versions above the known are flexible: what they add are tagged fields, so they read like the highest known.
-    const std::int16_t version = std::min(value_parts->prefix, kHighestOffsetCommitVersion);
-    const auto value = decode<OffsetCommitValue>(value_parts->rest, version, arena);
-    if (!value) {
-        return std::unexpected(value.error());
-    }
-    return OffsetCommitRecord{.group_id = key->group,
-                              .topic = key->topic,
-                              .partition = {key->partition},
-                              .offset = {value->offset},
-                              .leader_epoch = {value->leader_epoch},
-                              .metadata = value->metadata,
-                              .commit_timestamp = {value->commit_timestamp},
-                              .expire_timestamp = {value->expire_timestamp},
-                              .topic_id = value->topic_id};
+    const std::int16_t version = std::min(value_parts.prefix, kHighestOffsetCommitVersion);
+    PARTITA_TRY_ASSIGN(const auto value, decode<OffsetCommitValue>(value_parts.rest, version, arena));
+    return OffsetCommitRecord{.group_id = key.group,
+                              .topic = key.topic,
+                              .partition = {key.partition},
+                              .offset = {value.offset},
+                              .leader_epoch = {value.leader_epoch},
+                              .metadata = value.metadata,
+                              .commit_timestamp = {value.commit_timestamp},
+                              .expire_timestamp = {value.expire_timestamp},
+                              .topic_id = value.topic_id};
 }
 
 DecodedRecord decode_group(Bytes key_bytes, const std::optional<Bytes>& value_bytes, Arena& arena) {
-    const auto key = decode<GroupMetadataKey>(key_bytes, kKeyVersion, arena);
-    if (!key) {
-        return std::unexpected(key.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto key, decode<GroupMetadataKey>(key_bytes, kKeyVersion, arena));
     if (!value_bytes) {
-        return GroupTombstone{key->group};
+        return GroupTombstone{key.group};
     }
-    const auto value_parts = split(*value_bytes);
-    if (!value_parts) {
-        return std::unexpected(value_parts.error());
-    }
-    const std::int16_t version = std::min(value_parts->prefix, kHighestGroupMetadataVersion);
-    const auto value = decode<GroupMetadataValue>(value_parts->rest, version, arena);
-    if (!value) {
-        return std::unexpected(value.error());
-    }
-    GroupMetadataRecord record{.group_id = key->group,
-                               .protocol_type = value->protocol_type,
-                               .generation = {value->generation},
-                               .protocol = value->protocol,
-                               .leader = value->leader,
-                               .current_state_timestamp = {value->current_state_timestamp}};
-    record.members.reserve(value->members.count());
-    for (const GroupMetadataValue::MemberMetadata& member : value->members) {
+    PARTITA_TRY_ASSIGN(const auto value_parts, split(*value_bytes));
+    const std::int16_t version = std::min(value_parts.prefix, kHighestGroupMetadataVersion);
+    PARTITA_TRY_ASSIGN(const auto value, decode<GroupMetadataValue>(value_parts.rest, version, arena));
+    GroupMetadataRecord record{.group_id = key.group,
+                               .protocol_type = value.protocol_type,
+                               .generation = {value.generation},
+                               .protocol = value.protocol,
+                               .leader = value.leader,
+                               .current_state_timestamp = {value.current_state_timestamp}};
+    record.members.reserve(value.members.count());
+    for (const GroupMetadataValue::MemberMetadata& member : value.members) {
         record.members.push_back({.member_id = member.member_id,
                                   .group_instance_id = member.group_instance_id,
                                   .client_id = member.client_id,
@@ -148,18 +131,15 @@ std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, By
 }
 
 std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value, Arena& arena) {
-    const auto key_parts = split(key);
-    if (!key_parts) {
-        return std::unexpected(key_parts.error());
-    }
-    switch (key_parts->prefix) {
+    PARTITA_TRY_ASSIGN(const auto key_parts, split(key));
+    switch (key_parts.prefix) {
         case kLegacyOffsetCommitType:
         case kOffsetCommitType:
-            return decode_offset(key_parts->rest, value, arena);
+            return decode_offset(key_parts.rest, value, arena);
         case kGroupMetadataType:
-            return decode_group(key_parts->rest, value, arena);
+            return decode_group(key_parts.rest, value, arena);
         default:
-            return decode_consumer_record(key_parts->prefix, key_parts->rest, value, arena);
+            return decode_consumer_record(key_parts.prefix, key_parts.rest, value, arena);
     }
 }
 

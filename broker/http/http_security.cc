@@ -11,6 +11,7 @@
 #include "broker/config/listener_configs.h"
 #include "broker/tls/key_material.h"
 #include "broker/tls/openssl.h"
+#include "protocol/try.h"
 
 namespace partita::http {
 namespace {
@@ -78,9 +79,7 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
                                 },
                                 .name_of = [&](std::string_view key) { return configs.name_of(key); },
                                 .read_file = tls::read_store_file});
-    if (!material) {
-        return std::unexpected(material.error());
-    }
+    PARTITA_TRY(material);
     if (material->keys.empty()) {
         return std::unexpected(
             "partita.http.listener begins with https://, and there is no key for it: give ssl.keystore.location or "
@@ -103,20 +102,13 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
 }  // namespace
 
 std::expected<HttpSecurity, std::string> load_http_security(const config::BrokerConfig& config) {
-    auto token = token_of(config);
-    if (!token) {
-        return std::unexpected(std::move(token.error()));
-    }
-    HttpSecurity security{.gate = Gate({.token = std::move(*token),
+    PARTITA_TRY_ASSIGN(auto token, token_of(config));
+    HttpSecurity security{.gate = Gate({.token = std::move(token),
                                         .bearer = principal_of(config),
                                         .is_open = config.http_without_token != config::HttpWithoutToken::health}),
                           .tls = nullptr};
     if (config.http_has_tls) {
-        auto context = tls_of(config);
-        if (!context) {
-            return std::unexpected(std::move(context.error()));
-        }
-        security.tls = std::move(*context);
+        PARTITA_TRY_ASSIGN(security.tls, tls_of(config));
     }
     return security;
 }

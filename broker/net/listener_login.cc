@@ -10,6 +10,7 @@
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/listener_configs.h"
 #include "broker/net/fetched_keys.h"
+#include "protocol/try.h"
 
 namespace partita::net {
 namespace {
@@ -84,15 +85,13 @@ std::expected<std::shared_ptr<const authentication::LoginSettings>, std::string>
     if (!config::uses_sasl(listener.protocol)) {
         return nullptr;
     }
-    auto settings = settings_of(
-        config, listener, [&](authentication::KeySetPlace place) { return FetchedKeys::fetch(std::move(place), schedule); });
-    if (!settings) {
-        return std::unexpected(std::move(settings.error()));
-    }
-    if (auto problem = problem_between_brokers(config, listener, *settings)) {
+    PARTITA_TRY_ASSIGN(auto settings, settings_of(config, listener, [&](authentication::KeySetPlace place) {
+                           return FetchedKeys::fetch(std::move(place), schedule);
+                       }));
+    if (auto problem = problem_between_brokers(config, listener, settings)) {
         return std::unexpected(std::move(*problem));
     }
-    return std::make_shared<const authentication::LoginSettings>(std::move(*settings));
+    return std::make_shared<const authentication::LoginSettings>(std::move(settings));
 }
 
 std::optional<config::ConfigError> objection_to_logins(const config::BrokerConfig& before, const config::BrokerConfig& after) {

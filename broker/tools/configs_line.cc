@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "broker/tools/text.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -154,11 +155,8 @@ Outcome<void> check_names(const Options& options, const Entities& entities) {
 Outcome<Values> values_to_set(const Options& options) {
     Values values;
     if (options.has("add-config-file")) {
-        auto read = read_properties(options.value("add-config-file"));
-        if (!read) {
-            return std::unexpected(std::move(read.error()));
-        }
-        values.insert(read->begin(), read->end());
+        PARTITA_TRY_ASSIGN(auto read, read_properties(options.value("add-config-file")));
+        values.insert(read.begin(), read.end());
     }
     if (options.has("add-config")) {
         for (const std::string& config : split_outside(options.value("add-config"), ',')) {

@@ -11,6 +11,7 @@
 #include "broker/tools/reset_plan.h"
 #include "broker/tools/text.h"
 #include "broker/tools/times.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -133,11 +134,8 @@ Outcome<GroupOffsets> Reset::committed() {
 Outcome<Partitions> Reset::scope() {
     Partitions partitions;
     if (options_.has("all-topics")) {
-        const auto offsets = committed();
-        if (!offsets) {
-            return std::unexpected(offsets.error());
-        }
-        for (const auto& [partition, offset] : *offsets) {
+        PARTITA_TRY_ASSIGN(const auto offsets, committed());
+        for (const auto& [partition, offset] : offsets) {
             partitions.push_back(partition);
         }
         return partitions;
@@ -154,11 +152,8 @@ Outcome<Partitions> Reset::scope() {
             whole.push_back(text);
             continue;
         }
-        const auto some = parse_partitions(text);
-        if (!some) {
-            return std::unexpected(some.error());
-        }
-        partitions.insert(partitions.end(), some->begin(), some->end());
+        PARTITA_TRY_ASSIGN(const auto some, parse_partitions(text));
+        partitions.insert(partitions.end(), some.begin(), some.end());
     }
     const auto topics = client::describe_topics(cluster_, whole);
     if (!topics) {
@@ -213,18 +208,12 @@ Outcome<GroupOffsets> Reset::within_logs(const GroupOffsets& wanted) {
     for (const auto& [partition, offset] : wanted) {
         partitions.push_back(partition);
     }
-    const auto starts = all_offsets(cluster_, partitions, client::kEarliest, "starting offset");
-    if (!starts) {
-        return starts;
-    }
-    const auto ends = all_offsets(cluster_, partitions, client::kLatest, "ending offset");
-    if (!ends) {
-        return ends;
-    }
+    PARTITA_TRY_ASSIGN(const auto starts, all_offsets(cluster_, partitions, client::kEarliest, "starting offset"));
+    PARTITA_TRY_ASSIGN(const auto ends, all_offsets(cluster_, partitions, client::kLatest, "ending offset"));
     GroupOffsets bounded;
     for (const auto& partition : in_map_order(wanted)) {
         const std::int64_t offset = wanted.at(partition);
-        const std::int64_t within = std::clamp(offset, starts->at(partition), ends->at(partition));
+        const std::int64_t within = std::clamp(offset, starts.at(partition), ends.at(partition));
         bounded[partition] = within;
         if (within == offset) {
             continue;
@@ -239,9 +228,7 @@ Outcome<GroupOffsets> Reset::within_logs(const GroupOffsets& wanted) {
 
 Outcome<GroupOffsets> Reset::at_time(const Partitions& partitions, std::int64_t time_ms) {
     auto offsets = all_offsets(cluster_, partitions, time_ms, "offset by timestamp");
-    if (!offsets) {
-        return offsets;
-    }
+    PARTITA_TRY(offsets);
     Partitions empty;
     for (const auto& partition : in_map_order(*offsets)) {
         if (offsets->at(partition) >= 0) {
@@ -251,25 +238,19 @@ Outcome<GroupOffsets> Reset::at_time(const Partitions& partitions, std::int64_t 
                             " is empty. Falling back to latest known offset.\n");
         empty.push_back(partition);
     }
-    const auto ends = all_offsets(cluster_, empty, client::kLatest, "offset by timestamp");
-    if (!ends) {
-        return ends;
-    }
-    for (const auto& [partition, end] : *ends) {
+    PARTITA_TRY_ASSIGN(const auto ends, all_offsets(cluster_, empty, client::kLatest, "offset by timestamp"));
+    for (const auto& [partition, end] : ends) {
         (*offsets)[partition] = end;
     }
     return offsets;
 }
 
 Outcome<GroupOffsets> Reset::shifted(const Partitions& partitions, std::int64_t by) {
-    const auto own = committed();
-    if (!own) {
-        return own;
-    }
+    PARTITA_TRY_ASSIGN(const auto own, committed());
     GroupOffsets wanted;
     for (const auto& partition : partitions) {
-        const auto found = own->find(partition);
-        if (found == own->end()) {
+        const auto found = own.find(partition);
+        if (found == own.end()) {
             return usage("Cannot shift offset for partition " + client::to_string(partition) +
                          " since there is no current committed offset");
         }
@@ -279,25 +260,19 @@ Outcome<GroupOffsets> Reset::shifted(const Partitions& partitions, std::int64_t 
 }
 
 Outcome<GroupOffsets> Reset::current(const Partitions& partitions) {
-    const auto own = committed();
-    if (!own) {
-        return own;
-    }
+    PARTITA_TRY_ASSIGN(const auto own, committed());
     GroupOffsets offsets;
     Partitions uncommitted;
     for (const auto& partition : partitions) {
-        const auto found = own->find(partition);
-        if (found == own->end()) {
+        const auto found = own.find(partition);
+        if (found == own.end()) {
             uncommitted.push_back(partition);
         } else {
             offsets[partition] = found->second;
         }
     }
-    const auto ends = all_offsets(cluster_, uncommitted, client::kLatest, "ending offset");
-    if (!ends) {
-        return ends;
-    }
-    offsets.insert(ends->begin(), ends->end());
+    PARTITA_TRY_ASSIGN(const auto ends, all_offsets(cluster_, uncommitted, client::kLatest, "ending offset"));
+    offsets.insert(ends.begin(), ends.end());
     return offsets;
 }
 
@@ -319,13 +294,8 @@ Outcome<GroupOffsets> Reset::from_file() {
 }
 
 Outcome<GroupOffsets> Reset::prepare() {
-    const auto partitions = scope();
-    if (!partitions) {
-        return std::unexpected(partitions.error());
-    }
-    if (auto exist = require_partitions(*partitions); !exist) {
-        return std::unexpected(std::move(exist.error()));
-    }
+    PARTITA_TRY_ASSIGN(const auto partitions, scope());
+    PARTITA_TRY(require_partitions(partitions));
     constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     for (const std::string_view option : {"to-offset", "shift-by"}) {
@@ -337,39 +307,39 @@ Outcome<GroupOffsets> Reset::prepare() {
             return usage(number ? "" : number.error());
         }
         if (option == "shift-by") {
-            return shifted(*partitions, **number);
+            return shifted(partitions, **number);
         }
         GroupOffsets wanted;
-        for (const auto& partition : *partitions) {
+        for (const auto& partition : partitions) {
             wanted[partition] = **number;
         }
         return within_logs(wanted);
     }
     if (options_.has("to-earliest")) {
-        return all_offsets(cluster_, *partitions, client::kEarliest, "starting offset");
+        return all_offsets(cluster_, partitions, client::kEarliest, "starting offset");
     }
     if (options_.has("to-latest")) {
-        return all_offsets(cluster_, *partitions, client::kLatest, "ending offset");
+        return all_offsets(cluster_, partitions, client::kLatest, "ending offset");
     }
     if (const auto text = options_.find("to-datetime")) {
         const auto time_ms = parse_datetime(*text);
         if (!time_ms) {
             return failed(time_ms.error());
         }
-        return at_time(*partitions, *time_ms);
+        return at_time(partitions, *time_ms);
     }
     if (const auto text = options_.find("by-duration")) {
         const auto duration_ms = parse_duration(*text);
         if (!duration_ms) {
             return failed("Text cannot be parsed to a Duration");
         }
-        return at_time(*partitions, surroundings_.network.clock().now().wall.value - *duration_ms);
+        return at_time(partitions, surroundings_.network.clock().now().wall.value - *duration_ms);
     }
     if (options_.has("from-file")) {
         return from_file();
     }
     if (options_.has("to-current")) {
-        return current(*partitions);
+        return current(partitions);
     }
     return usage(
         "Option '[reset-offsets]' requires one of the following scenarios: [[to-offset], [shift-by], [to-datetime], "
@@ -434,16 +404,13 @@ Outcome<int> reset_offsets(client::Cluster& cluster, const std::vector<std::stri
             plan.emplace_back(group, GroupOffsets{});
             continue;
         }
-        auto offsets = Reset(cluster, group, options, surroundings).prepare();
-        if (!offsets) {
-            return std::unexpected(std::move(offsets.error()));
-        }
-        if (options.has("execute") && !options.has("dry-run") && !offsets->empty()) {
-            if (const auto done = client::commit_offsets(cluster, group, *offsets); !done) {
+        PARTITA_TRY_ASSIGN(auto offsets, Reset(cluster, group, options, surroundings).prepare());
+        if (options.has("execute") && !options.has("dry-run") && !offsets.empty()) {
+            if (const auto done = client::commit_offsets(cluster, group, offsets); !done) {
                 return failed(done.error());
             }
         }
-        plan.emplace_back(group, std::move(*offsets));
+        plan.emplace_back(group, std::move(offsets));
     }
     if (!options.has("export")) {
         print_plan(plan, surroundings);
@@ -466,11 +433,8 @@ Outcome<int> delete_group_offsets(client::Cluster& cluster, const Options& optio
     std::map<client::TopicPartition, std::string> results;
     for (const std::string& text : options.values("topic")) {
         if (text.contains(':')) {
-            const auto some = parse_partitions(text);
-            if (!some) {
-                return std::unexpected(some.error());
-            }
-            partitions.insert(some->begin(), some->end());
+            PARTITA_TRY_ASSIGN(const auto some, parse_partitions(text));
+            partitions.insert(some.begin(), some.end());
             continue;
         }
         const auto topics = client::describe_topics(cluster, {text});

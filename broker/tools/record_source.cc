@@ -9,6 +9,7 @@
 #include "broker/tools/text.h"
 #include "broker/tools/times.h"
 #include "broker/tools/topic_filter.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -119,12 +120,9 @@ Outcome<client::MemberSettings> member_of(const Properties& properties) {
         return refused("group.remote.assignor cannot be set when group.protocol=CLASSIC");
     }
     for (const Milliseconds& duration : kDurations) {
-        const auto number = integer_of(properties, duration.name, duration.name == kDurations[2].name ? 1 : 0);
-        if (!number) {
-            return std::unexpected(number.error());
-        }
-        if (*number) {
-            member.*duration.member = **number;
+        PARTITA_TRY_ASSIGN(const auto number, integer_of(properties, duration.name, duration.name == kDurations[2].name ? 1 : 0));
+        if (number) {
+            member.*duration.member = *number;
         }
     }
     if (const auto strategies = text_of("partition.assignment.strategy")) {
@@ -169,9 +167,7 @@ class PartitionSource final : public RecordSource {
     Outcome<bool> is_over() override {
         if (!has_begun_) {
             has_begun_ = true;
-            if (auto begun = begin(); !begun) {
-                return std::unexpected(std::move(begun.error()));
-            }
+            PARTITA_TRY(begin());
         }
         std::erase_if(ends_, [&](const auto& end) {
             const bool is_read = fetcher_.position(end.first) >= end.second;
@@ -218,21 +214,12 @@ class PartitionSource final : public RecordSource {
     }
 
     [[nodiscard]] Outcome<void> begin() {
-        const auto all = partitions();
-        if (!all) {
-            return std::unexpected(all.error());
-        }
-        const auto ends = offsets_at(cluster_, *all, client::kLatest);
-        if (!ends) {
-            return std::unexpected(ends.error());
-        }
-        const auto firsts = offsets_at(cluster_, *all, start_.tail > 0 ? client::kEarliest : start_.time);
-        if (!firsts) {
-            return std::unexpected(firsts.error());
-        }
-        for (const auto& partition : *all) {
-            const std::int64_t end = ends->at(partition);
-            std::int64_t first = firsts->at(partition);
+        PARTITA_TRY_ASSIGN(const auto all, partitions());
+        PARTITA_TRY_ASSIGN(const auto ends, offsets_at(cluster_, all, client::kLatest));
+        PARTITA_TRY_ASSIGN(const auto firsts, offsets_at(cluster_, all, start_.tail > 0 ? client::kEarliest : start_.time));
+        for (const auto& partition : all) {
+            const std::int64_t end = ends.at(partition);
+            std::int64_t first = firsts.at(partition);
             if (start_.tail > 0) {
                 first = std::max(first, end - start_.tail);
             }
@@ -242,7 +229,7 @@ class PartitionSource final : public RecordSource {
             fetcher_.seek(partition, start_.offset.value_or(first));
         }
         if (reading_.ends) {
-            ends_ = *ends;
+            ends_ = ends;
         }
         return {};
     }
@@ -275,11 +262,8 @@ class GroupSource final : public RecordSource {
             }
         }
         if (!unknown.empty()) {
-            const auto ends = offsets_at(cluster_, unknown, client::kLatest);
-            if (!ends) {
-                return std::unexpected(ends.error());
-            }
-            ends_.insert(ends->begin(), ends->end());
+            PARTITA_TRY_ASSIGN(const auto ends, offsets_at(cluster_, unknown, client::kLatest));
+            ends_.insert(ends.begin(), ends.end());
         }
         return !consumer_.assigned().empty() && std::ranges::all_of(consumer_.assigned(), [&](const TopicPartition& partition) {
             return consumer_.position(partition) >= ends_.at(partition);
@@ -304,34 +288,19 @@ Outcome<Reading> reading_of(const Properties& properties, const Options& options
         return invalid("isolation.level", isolation, "String must be one of: read_committed, read_uncommitted");
     }
     settings.fetch.is_read_committed = isolation == "read_committed";
-    auto reset = reset_of(properties);
-    if (!reset) {
-        return std::unexpected(std::move(reset.error()));
-    }
-    settings.fetch.reset = *reset;
-    auto member = member_of(properties);
-    if (!member) {
-        return std::unexpected(std::move(member.error()));
-    }
-    settings.member = std::move(*member);
-    const auto commits = boolean_of(properties, "enable.auto.commit");
-    if (!commits) {
-        return std::unexpected(commits.error());
-    }
-    settings.commits = commits->value_or(true);
-    const auto creates = boolean_of(properties, "allow.auto.create.topics");
-    if (!creates) {
-        return std::unexpected(creates.error());
-    }
-    settings.may_create_topics = creates->value_or(true);
+    PARTITA_TRY_ASSIGN(auto reset, reset_of(properties));
+    settings.fetch.reset = reset;
+    PARTITA_TRY_ASSIGN(auto member, member_of(properties));
+    settings.member = std::move(member);
+    PARTITA_TRY_ASSIGN(const auto commits, boolean_of(properties, "enable.auto.commit"));
+    settings.commits = commits.value_or(true);
+    PARTITA_TRY_ASSIGN(const auto creates, boolean_of(properties, "allow.auto.create.topics"));
+    settings.may_create_topics = creates.value_or(true);
     for (const auto& [name, place] : {std::pair("auto.commit.interval.ms", &settings.commit_interval_ms),
                                       std::pair("metadata.max.age.ms", &settings.metadata_max_age_ms)}) {
-        const auto number = integer_of(properties, name, 0);
-        if (!number) {
-            return std::unexpected(number.error());
-        }
-        if (*number) {
-            *place = **number;
+        PARTITA_TRY_ASSIGN(const auto number, integer_of(properties, name, 0));
+        if (number) {
+            *place = *number;
         }
     }
     const auto partition = options.integer("partition");

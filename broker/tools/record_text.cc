@@ -9,6 +9,7 @@
 #include "broker/tools/text.h"
 #include "protocol/big_endian.h"
 #include "protocol/hexadecimal.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -341,20 +342,13 @@ class LineReader final : public RecordParser {
     std::expected<client::OwnedRecord, std::string> read(std::string_view line, std::int64_t number) const override {
         client::OwnedRecord record;
         std::string_view rest = line;
-        const auto headers = take(parses_headers_, rest, headers_delimiter_, "headers delimiter", line, number);
-        if (!headers) {
-            return std::unexpected(headers.error());
-        }
-        const auto key = take(parses_key_, rest, key_separator_, "key separator", line, number);
-        if (!key) {
-            return std::unexpected(key.error());
-        }
-        record.key = *key ? unless_null(**key) : std::nullopt;
+        PARTITA_TRY_ASSIGN(const auto headers,
+                           take(parses_headers_, rest, headers_delimiter_, "headers delimiter", line, number));
+        PARTITA_TRY_ASSIGN(const auto key, take(parses_key_, rest, key_separator_, "key separator", line, number));
+        record.key = key ? unless_null(*key) : std::nullopt;
         record.value = unless_null(rest);
-        if (*headers && **headers != null_marker_) {
-            if (auto added = add_headers(**headers, number, record); !added) {
-                return std::unexpected(added.error());
-            }
+        if (headers && *headers != null_marker_) {
+            PARTITA_TRY(add_headers(*headers, number, record));
         }
         return record;
     }
@@ -428,11 +422,8 @@ std::expected<std::optional<std::string>, std::string> bytes_member(const ordere
         if (!hex->is_string()) {
             return std::unexpected(name + "_hex is no string");
         }
-        auto bytes = bytes_of_hex(hex->get<std::string>());
-        if (!bytes) {
-            return std::unexpected(bytes.error());
-        }
-        return std::optional(std::move(*bytes));
+        PARTITA_TRY_ASSIGN(auto bytes, bytes_of_hex(hex->get<std::string>()));
+        return std::optional(std::move(bytes));
     }
     const auto found = object.find(name);
     if (found == object.end() || found->is_null()) {

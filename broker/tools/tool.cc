@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "broker/config/properties.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -148,11 +149,8 @@ Outcome<std::string> read_file(const std::string& path) {
 }
 
 Outcome<std::map<std::string, std::string>> read_properties(const std::string& path) {
-    auto text = read_file(path);
-    if (!text) {
-        return std::unexpected(std::move(text.error()));
-    }
-    auto properties = config::parse_properties(*text);
+    PARTITA_TRY_ASSIGN(auto text, read_file(path));
+    auto properties = config::parse_properties(text);
     if (!properties) {
         return refused(path + ": " + properties.error().message);
     }
@@ -172,11 +170,7 @@ Outcome<client::Cluster> open_cluster(std::map<std::string, std::string> propert
 Outcome<std::map<std::string, std::string>> client_properties(const Options& options, std::string_view client_id) {
     std::map<std::string, std::string> properties;
     if (const auto path = options.find("command-config")) {
-        auto read = read_properties(*path);
-        if (!read) {
-            return std::unexpected(std::move(read.error()));
-        }
-        properties = std::move(*read);
+        PARTITA_TRY_ASSIGN(properties, read_properties(*path));
     }
     properties["bootstrap.servers"] = options.value("bootstrap-server");
     properties.try_emplace("client.id", client_id);
@@ -184,11 +178,8 @@ Outcome<std::map<std::string, std::string>> client_properties(const Options& opt
 }
 
 Outcome<client::Cluster> open_cluster(const Options& options, const Surroundings& surroundings, std::string_view client_id) {
-    auto properties = client_properties(options, client_id);
-    if (!properties) {
-        return std::unexpected(std::move(properties.error()));
-    }
-    return open_cluster(std::move(*properties), surroundings);
+    PARTITA_TRY_ASSIGN(auto properties, client_properties(options, client_id));
+    return open_cluster(std::move(properties), surroundings);
 }
 
 }  // namespace partita::tools

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "protocol/try.h"
+
 namespace partita::insight {
 namespace {
 
@@ -37,9 +39,7 @@ std::expected<BatchSample, BatchError> BatchSample::take(const Batch& batch) {
         sample.append(record);
         return ++sample.record_count_ < kRecordsMax;
     });
-    if (!read) {
-        return std::unexpected(read.error());
-    }
+    PARTITA_TRY(read);
     return sample;
 }
 

@@ -8,6 +8,7 @@
 
 #include "broker/insight/keys/topic_watch.h"
 #include "protocol/record_batch.h"
+#include "protocol/try.h"
 
 /// What a TopicWatch wants to know of the records of one batch, copied so that another thread can look at it later. Of
 /// an uncompressed batch only the keys are copied: a few bytes for each record, whatever its value weighs. A compressed
@@ -60,12 +61,9 @@ class BatchSample {
 
     template <class Use>
     [[nodiscard]] std::expected<void, BatchError> for_each_of_batch(PartitionIndex partition, Use& use) const {
-        const auto batch = parse_batch(bytes_);
-        if (!batch) {
-            return std::unexpected(batch.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto batch, parse_batch(bytes_));
         std::size_t records = 0;
-        return for_each_record(*batch, {.decompressed_limit_bytes = kDecompressedBytesMax}, [&](const RecordView& record) {
+        return for_each_record(batch, {.decompressed_limit_bytes = kDecompressedBytesMax}, [&](const RecordView& record) {
             use(sent(record, partition));
             return ++records < kRecordsMax;
         });
