@@ -33,10 +33,10 @@ std::optional<VersionedBytes> split_version(Bytes bytes) {
     return VersionedBytes{std::min(version, kHighestVersion), bytes.subspan(sizeof version)};
 }
 
-template <class TopicPartition>
-assignors::Assignment with_ids(const Array<TopicPartition>& topics, const ClusterView& cluster) {
+template <class NamedPartitions>
+assignors::Assignment with_ids(const Array<NamedPartitions>& topics, const ClusterView& cluster) {
     assignors::Assignment result;
-    for (const TopicPartition& named : topics) {
+    for (const NamedPartitions& named : topics) {
         const auto topic = cluster.find(named.topic);
         if (!topic) {
             continue;

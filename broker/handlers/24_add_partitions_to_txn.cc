@@ -79,8 +79,8 @@ std::vector<ErrorCode> problems_of(const runtime::RequestContext& context, const
     return problems;
 }
 
-std::vector<transactions::TopicPartition> partitions_of(const Asked& asked) {
-    std::vector<transactions::TopicPartition> partitions;
+std::vector<transactions::WrittenPartition> partitions_of(const Asked& asked) {
+    std::vector<transactions::WrittenPartition> partitions;
     for (const Request::AddPartitionsToTxnTopic& topic : asked.topics) {
         for (const std::int32_t partition : topic.partitions) {
             partitions.push_back({topic.name, PartitionIndex{partition}});
@@ -96,7 +96,7 @@ Errors decide(runtime::RequestContext& context, const Asked& asked) {
     if (auto problems = problems_of(context, asked); !problems.empty()) {
         return Errors(std::move(problems));
     }
-    const std::vector<transactions::TopicPartition> partitions = partitions_of(asked);
+    const std::vector<transactions::WrittenPartition> partitions = partitions_of(asked);
     if (asked.only_verifies) {
         auto verified = ask_coordinator(
             context, transactions::VerifyPartitions{

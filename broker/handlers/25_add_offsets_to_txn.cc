@@ -34,7 +34,7 @@ ErrorCode add_offsets(runtime::RequestContext& context, const AddOffsetsToTxnReq
         return ErrorCode::coordinator_not_available;
     }
     const std::size_t shard = groups.is_attached() ? groups.shard_of(request.group_id) : 0;
-    const transactions::TopicPartition offsets{catalog::kOffsetsTopicName, PartitionIndex{static_cast<std::int32_t>(shard)}};
+    const transactions::WrittenPartition offsets{catalog::kOffsetsTopicName, PartitionIndex{static_cast<std::int32_t>(shard)}};
     const auto result =
         ask_coordinator(context, transactions::AddPartitions{.transactional_id = request.transactional_id,
                                                              .producer = producer_of(request.producer_id, request.producer_epoch),

@@ -45,7 +45,7 @@ ErrorCode told_of_verification(ErrorCode error, std::int16_t version) {
 /// Asks the coordinator of the transaction for its word on the partition of the group.
 ErrorCode verify(runtime::RequestContext& context, const Request& request) {
     const auto shard = static_cast<std::int32_t>(context.services.groups.shard_of(request.group_id));
-    const transactions::TopicPartition offsets{catalog::kOffsetsTopicName, PartitionIndex{shard}};
+    const transactions::WrittenPartition offsets{catalog::kOffsetsTopicName, PartitionIndex{shard}};
     const transactions::Producer producer = producer_of(request.producer_id, request.producer_epoch);
     if (context.version() >= kSecondProtocol) {
         const auto added = ask_coordinator(context, transactions::AddPartitions{.transactional_id = request.transactional_id,

@@ -11,8 +11,8 @@
 
 #include "broker/authentication/delegation_token.h"
 #include "broker/handlers/authorize.h"
-#include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/token_requests.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/catalog/catalog.h"
 

@@ -2,8 +2,8 @@
 
 #include "protocol/messages/40_expire_delegation_token.h"
 
-#include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/token_requests.h"
 
 namespace partita::handlers {
 

@@ -12,8 +12,8 @@
 
 #include "broker/authentication/delegation_token.h"
 #include "broker/handlers/access_audit.h"
-#include "broker/handlers/delegation_tokens.h"
 #include "broker/handlers/registry.h"
+#include "broker/handlers/token_requests.h"
 #include "broker/logs/turn.h"
 
 namespace partita::handlers {

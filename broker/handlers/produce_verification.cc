@@ -91,7 +91,7 @@ void translate(ErrorCode error, std::int16_t version, PartitionVerification& row
 
 /// The coordinator's answer for each of the partitions.
 std::vector<ErrorCode> ask(runtime::RequestContext& context, std::string_view transactional_id, const BatchHeader& header,
-                           std::span<const transactions::TopicPartition> partitions) {
+                           std::span<const transactions::WrittenPartition> partitions) {
     runtime::TransactionShards& shards = context.services.transactions;
     if (!shards.is_attached()) {
         return std::vector<ErrorCode>(partitions.size(), ErrorCode::coordinator_not_available);
@@ -126,7 +126,7 @@ std::expected<Array<PartitionVerification>, ErrorCode> verify_transactions(runti
     if (!adds_partitions && !is_required) {
         return rows.array();
     }
-    ArenaVector<transactions::TopicPartition> partitions(context.arena(), found->size());
+    ArenaVector<transactions::WrittenPartition> partitions(context.arena(), found->size());
     ArenaVector<std::size_t> places(context.arena(), found->size());
     for (const Found& one : *found) {
         const auto verification = one.log->begin_verification(one.header, adds_partitions, context.now().wall);

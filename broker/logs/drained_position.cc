@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "broker/logs/aborted_transactions.h"
+#include "broker/logs/aborted_follower.h"
 #include "protocol/assert.h"
 #include "protocol/record_batch.h"
 #include "storage/log_markers.h"
@@ -34,7 +34,7 @@ Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_comm
     if (at >= end) {
         return std::max(at, end);
     }
-    AbortedTransactions aborted;
+    AbortedFollower aborted;
     std::vector<std::byte> bytes;
     while (at < end && scanned < kDrainedScanBytesMax) {
         const auto slice = log.read(at, {.upper_bound = end, .max_bytes = kReadBytes, .minimum_one_batch = true});

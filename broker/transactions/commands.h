@@ -16,7 +16,8 @@
 
 namespace partita::transactions {
 
-struct TopicPartition {
+/// A partition that a transaction writes to.
+struct WrittenPartition {
     std::string_view topic;
     PartitionIndex partition;
 };
@@ -39,7 +40,7 @@ struct AddPartitions {
 
     std::string_view transactional_id;
     Producer producer;
-    std::span<const TopicPartition> partitions;
+    std::span<const WrittenPartition> partitions;
     TransactionVersion client_version = TransactionVersion::v0;
     ReplyToken reply_to;
 };
@@ -50,7 +51,7 @@ struct VerifyPartitions {
 
     std::string_view transactional_id;
     Producer producer;
-    std::span<const TopicPartition> partitions;
+    std::span<const WrittenPartition> partitions;
     ReplyToken reply_to;
 };
 

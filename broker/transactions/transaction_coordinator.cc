@@ -172,14 +172,14 @@ ErrorCode TransactionCoordinator::add_partitions(const AddPartitions& command, N
         return ErrorCode::concurrent_transactions;
     }
     const bool is_open = known->state == TransactionState::ongoing;
-    if (is_open && std::ranges::all_of(command.partitions, [&](const TopicPartition& partition) {
+    if (is_open && std::ranges::all_of(command.partitions, [&](const WrittenPartition& partition) {
             return known->partitions.contains(partition.topic, partition.partition);
         })) {
         return ErrorCode::none;
     }
 
     std::map<std::string_view, std::vector<PartitionIndex>> added;
-    for (const TopicPartition& partition : command.partitions) {
+    for (const WrittenPartition& partition : command.partitions) {
         added[partition.topic].push_back(partition.partition);
     }
     Transaction grown = *known;
@@ -214,7 +214,7 @@ void TransactionCoordinator::decide(const VerifyPartitions& command, Now /*now*/
         error = ErrorCode::concurrent_transactions;
     }
     result.errors.reserve(command.partitions.size());
-    for (const TopicPartition& partition : command.partitions) {
+    for (const WrittenPartition& partition : command.partitions) {
         const bool is_in = error == ErrorCode::none && known->partitions.contains(partition.topic, partition.partition);
         result.errors.push_back(error == ErrorCode::none && !is_in ? ErrorCode::transaction_abortable : error);
     }

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "broker/logs/aborted_transactions.h"
+#include "broker/logs/aborted_follower.h"
 #include "broker/logs/topic_table.h"
 #include "protocol/record_batch.h"
 #include "storage/log_markers.h"
@@ -118,7 +118,7 @@ class Walk {
     const std::size_t bytes_max_;
     /// Asked first: what is decided meanwhile may have been aborted.
     const Offset stable_end_;
-    AbortedTransactions aborted_;
+    AbortedFollower aborted_;
     std::vector<std::byte> bytes_;
     std::size_t bytes_read_ = 0;
     RecordCount count_;

@@ -140,7 +140,7 @@ class AssembledTransactions : public ::testing::Test {
         return result->producer;
     }
     [[nodiscard]] ErrorCode add(const std::string& id, transactions::Producer producer, const std::string& topic) {
-        const transactions::TopicPartition partition{topic, {0}};
+        const transactions::WrittenPartition partition{topic, {0}};
         const auto result = ask(transactions::AddPartitions{
             .transactional_id = id, .producer = producer, .partitions = {&partition, 1}, .client_version = client_version_});
         return result ? result->error : ErrorCode::not_coordinator;

@@ -123,7 +123,7 @@ TEST_F(TransactionAnomalies, NothingIsUnderWayRightBehindAnEnd) {
                                                                          .client_version = transactions::TransactionVersion::v2});
             ASSERT_TRUE(ended && ended->error == ErrorCode::none);
             producer = ended->producer;
-            const transactions::TopicPartition first{"t", {0}};
+            const transactions::WrittenPartition first{"t", {0}};
             const auto added =
                 services().transactions.ask(turn, "a",
                                             transactions::AddPartitions{.transactional_id = "a",

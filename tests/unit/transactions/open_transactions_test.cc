@@ -49,7 +49,7 @@ TEST_F(OpenTransactions, TakePartitionsOfTheirOwnProducerOnly) {
 TEST_F(OpenTransactions, AreVerifiedPartitionByPartition) {
     const Producer producer = init("tx").producer;
     ASSERT_EQ(add("tx", producer, {0}), ErrorCode::none);
-    const TopicPartition partitions[] = {{"t", {0}}, {"t", {1}}, {"u", {0}}};
+    const WrittenPartition partitions[] = {{"t", {0}}, {"t", {1}}, {"u", {0}}};
     const auto verify = [&](std::string_view id, Producer by) {
         return ask(VerifyPartitions{.transactional_id = id, .producer = by, .partitions = partitions}).errors;
     };

@@ -116,7 +116,7 @@ class TransactionFixture : public ::testing::Test {
     }
     ErrorCode add(std::string_view id, Producer producer, std::vector<std::int32_t> partitions,
                   TransactionVersion version = TransactionVersion::v2) {
-        std::vector<TopicPartition> named;
+        std::vector<WrittenPartition> named;
         for (const std::int32_t partition : partitions) {
             named.push_back({"t", {partition}});
         }

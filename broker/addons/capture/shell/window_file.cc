@@ -5,14 +5,14 @@
 #include <memory>
 #include <optional>
 
-#include "broker/logs/aborted_transactions.h"
+#include "broker/logs/aborted_follower.h"
 #include "broker/runtime/queries/batch_walk.h"
 #include "protocol/try.h"
 
 namespace partita::capture {
 namespace {
 
-using runtime::AbortedTransactions;
+using runtime::AbortedFollower;
 using runtime::BatchVisitor;
 using runtime::BatchWalk;
 
@@ -181,7 +181,7 @@ class WindowWriter final : public BatchVisitor {
     const WindowRange& range_;
     FunctionRef<bool()> may_go_on_;
     WrittenWindow written_;
-    AbortedTransactions aborted_;
+    AbortedFollower aborted_;
     Offset known_until_{0};
     bool is_full_ = false;
     std::optional<StorageError> error_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/addons/schemas/core/registry.h"
+#include "broker/addons/schemas/core/registry_client.h"
 
 namespace partita::schemas {
 namespace {
@@ -60,8 +60,8 @@ SchemaKind kind_of(std::string_view text) {
     return is_avro ? SchemaKind::avro : SchemaKind::protobuf;
 }
 
-Outcome<const Schema*> choose(Registry& registry, const std::string& subject, const std::string& which) {
-    const auto found = [&]() -> Outcome<Result<const Schema*>> {
+Outcome<const RegisteredSchema*> choose(Registry& registry, const std::string& subject, const std::string& which) {
+    const auto found = [&]() -> Outcome<Result<const RegisteredSchema*>> {
         if (which == "latest") {
             return registry.latest(subject);
         }
@@ -160,7 +160,7 @@ struct SchemaEncoder::Parts {
     std::unique_ptr<Registry> registry;
     struct Side {
         const char* name = "";
-        const Schema* schema = nullptr;
+        const RegisteredSchema* schema = nullptr;
         std::string message;
     };
     Side key{"key", nullptr, {}};

@@ -1,4 +1,4 @@
-#include "broker/handlers/delegation_tokens.h"
+#include "broker/handlers/token_requests.h"
 
 #include "broker/authentication/crypto.h"
 #include "broker/authentication/delegation_token.h"

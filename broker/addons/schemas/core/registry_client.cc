@@ -1,4 +1,4 @@
-#include "broker/addons/schemas/core/registry.h"
+#include "broker/addons/schemas/core/registry_client.h"
 
 #include <algorithm>
 #include <optional>
@@ -44,7 +44,7 @@ Failure refusal_of(const RegistryAnswer& answer, const std::string& target) {
 
 }  // namespace
 
-std::expected<std::string, std::string> Schema::encode(std::string_view json, std::string_view message) const {
+std::expected<std::string, std::string> RegisteredSchema::encode(std::string_view json, std::string_view message) const {
     const auto value = nlohmann::ordered_json::parse(json, nullptr, false);
     if (value.is_discarded()) {
         return std::unexpected("it is no JSON");
@@ -62,7 +62,7 @@ std::expected<std::string, std::string> Schema::encode(std::string_view json, st
     return std::string(json);
 }
 
-std::expected<nlohmann::ordered_json, std::string> Schema::decode(Bytes bytes) const {
+std::expected<nlohmann::ordered_json, std::string> RegisteredSchema::decode(Bytes bytes) const {
     return std::visit([&](const auto& schema) { return schema.decode(bytes); }, text);
 }
 
@@ -107,8 +107,8 @@ Result<void> Registry::collect(const Json& answer, int depth, std::vector<Refere
     return {};
 }
 
-Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
-    const auto remember = [&](Result<std::unique_ptr<const Schema>> schema) -> Result<const Schema*> {
+Result<const RegisteredSchema*> Registry::keep(std::int32_t id, const Json& answer) {
+    const auto remember = [&](Result<std::unique_ptr<const RegisteredSchema>> schema) -> Result<const RegisteredSchema*> {
         if (known_.size() >= kSchemasMax) {
             return wrong("more than " + std::to_string(kSchemasMax) + " schemas are in use");
         }
@@ -119,7 +119,7 @@ Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
     const std::string kind = text_of(answer, "schemaType");
     // Its values stand for themselves, whatever it refers to.
     if (kind == "JSON") {
-        return remember(std::make_unique<const Schema>(id, JsonSchema()));
+        return remember(std::make_unique<const RegisteredSchema>(id, JsonSchema()));
     }
     std::vector<Reference> references;
     PARTITA_TRY(collect(answer, 0, references));
@@ -133,7 +133,7 @@ Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
         if (!schema) {
             return remember(wrong(named + schema.error()));
         }
-        return remember(std::make_unique<const Schema>(id, std::move(*schema)));
+        return remember(std::make_unique<const RegisteredSchema>(id, std::move(*schema)));
     }
     if (kind == "PROTOBUF") {
         std::vector<ProtobufSchema::Import> imports;
@@ -144,7 +144,7 @@ Result<const Schema*> Registry::keep(std::int32_t id, const Json& answer) {
         if (!schema) {
             return remember(wrong(named + schema.error()));
         }
-        return remember(std::make_unique<const Schema>(id, std::move(*schema)));
+        return remember(std::make_unique<const RegisteredSchema>(id, std::move(*schema)));
     }
     return remember(wrong(named + "it is of " + kind + "; AVRO, JSON and PROTOBUF are understood"));
 }
@@ -161,7 +161,7 @@ Result<void> Registry::greet() {
     return std::unexpected(refusal_of(*answer, "/schemas/types"));
 }
 
-Result<const Schema*> Registry::by_id(std::int32_t id) {
+Result<const RegisteredSchema*> Registry::by_id(std::int32_t id) {
     if (const auto found = known_.find(id); found != known_.end()) {
         if (!found->second) {
             return std::unexpected(found->second.error());
@@ -178,7 +178,7 @@ Result<const Schema*> Registry::by_id(std::int32_t id) {
     return std::unexpected(answer.error());
 }
 
-Result<const Schema*> Registry::latest(const std::string& subject) {
+Result<const RegisteredSchema*> Registry::latest(const std::string& subject) {
     PARTITA_TRY_ASSIGN(const auto answer, ask({"/subjects/" + percent_encoded(subject) + "/versions/latest", {}}));
     const auto id = number_of(answer, "id");
     if (!id) {
@@ -187,7 +187,7 @@ Result<const Schema*> Registry::latest(const std::string& subject) {
     return keep(*id, answer);
 }
 
-Result<const Schema*> Registry::add(const std::string& subject, SchemaKind kind, const std::string& text) {
+Result<const RegisteredSchema*> Registry::add(const std::string& subject, SchemaKind kind, const std::string& text) {
     Json request{{"schema", text}};
     if (kind != SchemaKind::avro) {
         request["schemaType"] = kind == SchemaKind::json ? "JSON" : "PROTOBUF";
@@ -221,7 +221,7 @@ Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes) {
     return std::move(*value);
 }
 
-std::expected<std::string, std::string> encode(const Schema& schema, std::string_view json, std::string_view message) {
+std::expected<std::string, std::string> encode(const RegisteredSchema& schema, std::string_view json, std::string_view message) {
     PARTITA_TRY_ASSIGN(const auto encoded, schema.encode(json, message));
     std::string bytes(kFrameBytes, '\0');
     store_big_endian(reinterpret_cast<std::byte*>(bytes.data()) + 1, schema.id);

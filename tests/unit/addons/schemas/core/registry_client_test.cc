@@ -1,6 +1,6 @@
 // What is asked of a schema registry, and what its answers are worth.
 
-#include "broker/addons/schemas/core/registry.h"
+#include "broker/addons/schemas/core/registry_client.h"
 
 #include <gmock/gmock.h>
 

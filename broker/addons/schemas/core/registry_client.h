@@ -35,7 +35,7 @@ using Result = std::expected<T, Failure>;
 
 enum class SchemaKind : std::uint8_t { avro, protobuf, json };
 
-struct Schema {
+struct RegisteredSchema {
     std::int32_t id = 0;
     std::variant<AvroSchema, ProtobufSchema, JsonSchema> text;
 
@@ -57,10 +57,10 @@ class Registry {
     /// Whether it can be asked at all: who only reads may have nothing to ask for a long time. What it answers counts only where
     /// it wants to know who asks, or fails.
     [[nodiscard]] Result<void> greet();
-    [[nodiscard]] Result<const Schema*> by_id(std::int32_t id);
-    [[nodiscard]] Result<const Schema*> latest(const std::string& subject);
+    [[nodiscard]] Result<const RegisteredSchema*> by_id(std::int32_t id);
+    [[nodiscard]] Result<const RegisteredSchema*> latest(const std::string& subject);
     /// Registers the schema, unless the registry has it already.
-    [[nodiscard]] Result<const Schema*> add(const std::string& subject, SchemaKind kind, const std::string& text);
+    [[nodiscard]] Result<const RegisteredSchema*> add(const std::string& subject, SchemaKind kind, const std::string& text);
 
   private:
     using Json = nlohmann::json;
@@ -70,13 +70,13 @@ class Registry {
     };
 
     [[nodiscard]] Result<Json> ask(const RegistryRequest& request);
-    [[nodiscard]] Result<const Schema*> keep(std::int32_t id, const Json& answer);
+    [[nodiscard]] Result<const RegisteredSchema*> keep(std::int32_t id, const Json& answer);
     /// Those that `answer` refers to, each behind those that it refers to itself.
     [[nodiscard]] Result<void> collect(const Json& answer, int depth, std::vector<Reference>& found);
 
     const AskRegistry ask_;
     /// What the registry refused stays refused.
-    std::map<std::int32_t, Result<std::unique_ptr<const Schema>>> known_;
+    std::map<std::int32_t, Result<std::unique_ptr<const RegisteredSchema>>> known_;
 };
 
 /// How the bytes of a key or a value that names its schema begin.
@@ -90,7 +90,7 @@ struct Framed {
 /// The value behind the bytes of a key or a value.
 [[nodiscard]] Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes);
 /// The bytes of a key or a value, which `json` is. `message`: see ProtobufSchema; nothing else has any.
-[[nodiscard]] std::expected<std::string, std::string> encode(const Schema& schema, std::string_view json,
+[[nodiscard]] std::expected<std::string, std::string> encode(const RegisteredSchema& schema, std::string_view json,
                                                              std::string_view message = {});
 
 }  // namespace partita::schemas

@@ -11,7 +11,7 @@
 namespace partita::runtime {
 
 /// Which transactions are aborted, as a consumer with read_committed follows them through the log. One thread.
-class AbortedTransactions {
+class AbortedFollower {
   public:
     /// Those of the batches in `[from, to)`, which come next. False when they cannot be read.
     bool look_up(const PartitionLog& log, Offset from, Offset to) {
