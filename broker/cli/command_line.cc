@@ -12,6 +12,7 @@
 #include "broker/tools/tool.h"
 #include "protocol/assert.h"
 #include "protocol/edit_distance.h"
+#include "protocol/try.h"
 
 namespace partita::cli {
 namespace {
@@ -165,9 +166,7 @@ class LineReader {
                 rest.remove_prefix(rest.starts_with('=') ? 1 : 0);
                 return at + 1 < word.size() ? take_argument(*option, std::string(rest)) : take_next(*option);
             }
-            if (auto done = take_flag(*option); !done) {
-                return done;
-            }
+            PARTITA_TRY(take_flag(*option));
         }
         return {};
     }
@@ -211,9 +210,7 @@ class LineReader {
             if (value == nullptr || *value == '\0' || line_.has(option.name)) {
                 continue;
             }
-            if (auto done = take_argument(option, value); !done) {
-                return done;
-            }
+            PARTITA_TRY(take_argument(option, value));
         }
         for (const bool is_positional : {true, false}) {
             for (const Option& option : is_positional ? command().positionals : command().options) {

@@ -10,6 +10,7 @@
 #include "broker/authentication/crypto.h"
 #include "broker/cli/command.h"
 #include "broker/client/http_exchange.h"
+#include "protocol/try.h"
 
 namespace partita::cli {
 namespace {
@@ -127,11 +128,7 @@ std::expected<client::HttpExchange, HttpFailure> begin(const HttpPlace& place, H
     }
     std::shared_ptr<const client::Tls> tls;
     if (url->has_tls) {
-        auto made = tls_of(place);
-        if (!made) {
-            return std::unexpected(std::move(made.error()));
-        }
-        tls = std::move(*made);
+        PARTITA_TRY_ASSIGN(tls, tls_of(place));
     }
     auto begun = client::HttpExchange::begin(*place.network, *url, tls.get(), request, limits);
     if (!begun) {
@@ -195,12 +192,9 @@ namespace {
 
 std::expected<HttpAnswer, HttpFailure> exchange(const HttpPlace& place, HttpMethod method, const std::string& target,
                                                 const std::string& json, std::chrono::milliseconds timeout) {
-    auto begun = begin(place, method, target, json, {.body_bytes = kBodyBytesMax, .step_ms = timeout.count()});
-    if (!begun) {
-        return std::unexpected(std::move(begun.error()));
-    }
-    HttpAnswer answer{.status = begun->status()};
-    const auto read = begun->read_body([&](std::string_view piece) {
+    PARTITA_TRY_ASSIGN(auto begun, begin(place, method, target, json, {.body_bytes = kBodyBytesMax, .step_ms = timeout.count()}));
+    HttpAnswer answer{.status = begun.status()};
+    const auto read = begun.read_body([&](std::string_view piece) {
         answer.body += piece;
         return true;
     });
@@ -225,17 +219,15 @@ std::expected<HttpAnswer, HttpFailure> tell_http(const HttpPlace& place, HttpMet
 std::expected<HttpAnswer, HttpFailure> read_http_lines(const HttpPlace& place, const std::string& target,
                                                        std::size_t line_bytes_max, const LineTaker& take,
                                                        const BrokerTaker& named) {
-    auto begun = begin(place, HttpMethod::get, target, {}, {.step_ms = kHttpTimeout.count(), .may_body_wait = true});
-    if (!begun) {
-        return std::unexpected(std::move(begun.error()));
-    }
-    HttpAnswer answer{.status = begun->status()};
-    if (const std::string_view broker = begun->field("Partita-Broker"); answer.is_good() && named && !broker.empty()) {
+    PARTITA_TRY_ASSIGN(auto begun,
+                       begin(place, HttpMethod::get, target, {}, {.step_ms = kHttpTimeout.count(), .may_body_wait = true}));
+    HttpAnswer answer{.status = begun.status()};
+    if (const std::string_view broker = begun.field("Partita-Broker"); answer.is_good() && named && !broker.empty()) {
         named(broker);
     }
     LineSplitter lines(line_bytes_max, take);
     auto outcome = LineSplitter::Outcome::more;
-    const auto read = begun->read_body([&](std::string_view piece) {
+    const auto read = begun.read_body([&](std::string_view piece) {
         if (!answer.is_good()) {
             answer.body += piece;
             return answer.body.size() <= kBodyBytesMax;

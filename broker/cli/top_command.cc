@@ -18,6 +18,7 @@
 #include "broker/cli/top_data.h"
 #include "broker/cli/top_screen.h"
 #include "protocol/percent_encoding.h"
+#include "protocol/try.h"
 #include "schedule/executor.h"
 
 namespace partita::cli {
@@ -43,19 +44,16 @@ std::int64_t now_ms() { return real_schedule().clock.now().monotonic.value; }
 
 /// The answer to one question. A group that has gone meanwhile is no failure: it has no answer.
 std::expected<ordered_json, HttpFailure> ask(const HttpPlace& http, const std::string& target) {
-    const auto answer = ask_http(http, HttpMethod::get, target, kStepTimeout);
-    if (!answer) {
-        return std::unexpected(answer.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto answer, ask_http(http, HttpMethod::get, target, kStepTimeout));
     constexpr int kNotFound = 404;
-    if (answer->status == kNotFound && target.starts_with("/v1/groups/")) {
+    if (answer.status == kNotFound && target.starts_with("/v1/groups/")) {
         return ordered_json();
     }
-    if (!answer->is_good()) {
+    if (!answer.is_good()) {
         return std::unexpected(
-            HttpFailure{false, "the broker at " + http.address + " does not answer " + target + ": " + answer->error()});
+            HttpFailure{false, "the broker at " + http.address + " does not answer " + target + ": " + answer.error()});
     }
-    return ordered_json::parse(answer->body, nullptr, false);
+    return ordered_json::parse(answer.body, nullptr, false);
 }
 
 std::expected<TopSample, HttpFailure> look(const HttpPlace& http) {
@@ -69,21 +67,15 @@ std::expected<TopSample, HttpFailure> look(const HttpPlace& http) {
                                      {"/v1/groups", take_groups},
                                      {"/v1/findings", take_findings},
                                      {"/v1/connections?limit=100", take_connections}}) {
-        const auto answer = ask(http, question.target);
-        if (!answer) {
-            return std::unexpected(answer.error());
-        }
-        if (!question.take(*answer, sample)) {
+        PARTITA_TRY_ASSIGN(const auto answer, ask(http, question.target));
+        if (!question.take(answer, sample)) {
             return std::unexpected(HttpFailure{false, "what answers at " + http.address + " is no Partita of this version"});
         }
     }
     for (std::size_t i = 0; i < std::min(sample.groups.size(), kTopGroupsAskedMax); ++i) {
-        const auto answer = ask(http, "/v1/groups/" + percent_encoded(sample.groups[i].name));
-        if (!answer) {
-            return std::unexpected(answer.error());
-        }
+        PARTITA_TRY_ASSIGN(const auto answer, ask(http, "/v1/groups/" + percent_encoded(sample.groups[i].name)));
         // One that went meanwhile stays without numbers.
-        (void)take_group(*answer, sample.groups[i]);
+        (void)take_group(answer, sample.groups[i]);
     }
     return sample;
 }

@@ -10,6 +10,7 @@
 #include "protocol/messages/42_delete_groups.h"
 #include "protocol/messages/47_offset_delete.h"
 #include "protocol/messages/69_consumer_group_describe.h"
+#include "protocol/try.h"
 
 namespace partita::client {
 namespace {
@@ -35,16 +36,15 @@ std::vector<TopicPartition> partitions_of(const ConsumerGroupDescribeResponse::A
 Result<GroupDescription> describe_classic(Cluster& cluster, const std::string& id) {
     std::string_view name = id;
     const DescribeGroupsRequest request{.groups = {&name, 1}};
-    auto reply = cluster.ask<DescribeGroupsResponse>(
-        coordinator(id), {.name = "describeConsumerGroups"}, [&](std::int16_t) { return request; },
-        [](const DescribeGroupsResponse& r) { return r.groups.empty() ? ErrorCode::none : r.groups[0].error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->groups.empty()) {
+    PARTITA_TRY_ASSIGN(auto reply, cluster.ask<DescribeGroupsResponse>(
+                                       coordinator(id), {.name = "describeConsumerGroups"}, [&](std::int16_t) { return request; },
+                                       [](const DescribeGroupsResponse& r) {
+                                           return r.groups.empty() ? ErrorCode::none : r.groups[0].error_code;
+                                       }));
+    if (reply->groups.empty()) {
         return std::unexpected(refusal(ErrorCode::group_id_not_found));
     }
-    const auto& group = (*reply)->groups[0];
+    const auto& group = reply->groups[0];
     if (group.error_code != ErrorCode::none) {
         return std::unexpected(refusal(group.error_code, group.error_message.value_or("")));
     }
@@ -58,17 +58,14 @@ Result<GroupDescription> describe_classic(Cluster& cluster, const std::string& i
                                  .protocol_type = std::string(group.protocol_type),
                                  .assignor = std::string(group.protocol_data)};
     for (const auto& member : group.members) {
-        auto assignment = decode_assignment(member.member_assignment);
-        if (!assignment) {
-            return std::unexpected(std::move(assignment.error()));
-        }
+        PARTITA_TRY_ASSIGN(auto assignment, decode_assignment(member.member_assignment));
         auto subscription = decode_subscription(member.member_metadata);
         description.members.push_back(
             {.id = std::string(member.member_id),
              .instance_id = std::string(member.group_instance_id.value_or("")),
              .client_id = std::string(member.client_id),
              .host = std::string(member.client_host),
-             .assignment = std::move(*assignment),
+             .assignment = std::move(assignment),
              .subscription = subscription ? std::move(subscription->topics) : std::vector<std::string>()});
     }
     return description;
@@ -99,12 +96,9 @@ GroupDescription description_of(const ConsumerGroupDescribeResponse::DescribedGr
 /// On all brokers. Types are asked for where the broker knows them, or where somebody insists.
 Result<std::vector<ListedGroup>> list_on_brokers(Cluster& cluster, const std::vector<std::string>& states,
                                                  const std::vector<std::string>& types, bool insists_on_types) {
-    const auto membership = cluster.membership("listGroups");
-    if (!membership) {
-        return std::unexpected(membership.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto membership, cluster.membership("listGroups"));
     std::vector<std::int32_t> nodes;
-    for (const Node& node : (*membership)->nodes) {
+    for (const Node& node : membership->nodes) {
         nodes.push_back(node.id);
     }
     const std::vector<std::string_view> state_views = views(states);
@@ -119,15 +113,12 @@ Result<std::vector<ListedGroup>> list_on_brokers(Cluster& cluster, const std::ve
             }
             return request;
         };
-        auto reply = cluster.ask<ListGroupsResponse>(Route::node(node), {.name = "listGroups"}, make,
-                                                     [](const ListGroupsResponse& r) { return r.error_code; });
-        if (!reply) {
-            return std::unexpected(std::move(reply.error()));
+        PARTITA_TRY_ASSIGN(auto reply, cluster.ask<ListGroupsResponse>(Route::node(node), {.name = "listGroups"}, make,
+                                                                       [](const ListGroupsResponse& r) { return r.error_code; }));
+        if (reply->error_code != ErrorCode::none) {
+            return std::unexpected(refusal(reply->error_code));
         }
-        if ((*reply)->error_code != ErrorCode::none) {
-            return std::unexpected(refusal((*reply)->error_code));
-        }
-        for (const auto& group : (*reply)->groups) {
+        for (const auto& group : reply->groups) {
             groups.push_back({std::string(group.group_id), std::string(group.protocol_type), std::string(group.group_state),
                               std::string(group.group_type)});
         }
@@ -227,12 +218,11 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
     };
     const auto error_of = [](const OffsetFetchResponse& r) { return r.groups.empty() ? r.error_code : r.groups[0].error_code; };
     const std::int16_t oldest = partitions == nullptr || asker == Asker::member ? kHasAllTopics : std::int16_t{1};
-    auto reply = cluster.ask<OffsetFetchResponse>(
-        coordinator(group), {.name = "listConsumerGroupOffsets", .versions = {oldest, kLastWithNames}}, make, error_of);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) {
+    PARTITA_TRY_ASSIGN(
+        auto reply,
+        cluster.ask<OffsetFetchResponse>(
+            coordinator(group), {.name = "listConsumerGroupOffsets", .versions = {oldest, kLastWithNames}}, make, error_of));
+    if (const ErrorCode code = error_of(*reply); code != ErrorCode::none) {
         return std::unexpected(refusal(code));
     }
     std::map<TopicPartition, CommittedOffset> offsets;
@@ -255,8 +245,8 @@ Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster
             }
         }
     };
-    add((*reply)->topics);
-    for (const auto& one : (*reply)->groups) {
+    add(reply->topics);
+    for (const auto& one : reply->groups) {
         add(one.topics);
     }
     if (refused) {
@@ -329,12 +319,11 @@ Result<void> commit_offsets(Cluster& cluster, const std::string& group, const Co
         return ErrorCode::none;
     };
     constexpr std::int16_t kOldest = 2;
-    auto reply = cluster.ask<OffsetCommitResponse>(
-        coordinator(group), {.name = "alterConsumerGroupOffsets", .versions = {kOldest, kLastWithNames}}, make, error_of);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) {
+    PARTITA_TRY_ASSIGN(
+        auto reply,
+        cluster.ask<OffsetCommitResponse>(
+            coordinator(group), {.name = "alterConsumerGroupOffsets", .versions = {kOldest, kLastWithNames}}, make, error_of));
+    if (const ErrorCode code = error_of(*reply); code != ErrorCode::none) {
         return std::unexpected(refusal(code));
     }
     return {};
@@ -351,17 +340,15 @@ Result<std::map<TopicPartition, ErrorCode>> delete_offsets(Cluster& cluster, con
         topics.push_back({.name = name, .partitions = list});
     }
     const OffsetDeleteRequest request{.group_id = group, .topics = topics};
-    auto reply = cluster.ask<OffsetDeleteResponse>(
-        coordinator(group), {.name = "deleteConsumerGroupOffsets"}, [&](std::int16_t) { return request; },
-        [](const OffsetDeleteResponse& r) { return r.error_code; });
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if ((*reply)->error_code != ErrorCode::none) {
-        return std::unexpected(refusal((*reply)->error_code));
+    PARTITA_TRY_ASSIGN(auto reply,
+                       cluster.ask<OffsetDeleteResponse>(
+                           coordinator(group), {.name = "deleteConsumerGroupOffsets"}, [&](std::int16_t) { return request; },
+                           [](const OffsetDeleteResponse& r) { return r.error_code; }));
+    if (reply->error_code != ErrorCode::none) {
+        return std::unexpected(refusal(reply->error_code));
     }
     std::map<TopicPartition, ErrorCode> results;
-    for (const auto& topic : (*reply)->topics) {
+    for (const auto& topic : reply->topics) {
         for (const auto& partition : topic.partitions) {
             results[{std::string(topic.name), partition.partition_index}] = partition.error_code;
         }
@@ -375,12 +362,10 @@ Result<void> delete_group(Cluster& cluster, const std::string& group) {
     const auto error_of = [](const DeleteGroupsResponse& r) {
         return r.results.empty() ? ErrorCode::none : r.results[0].error_code;
     };
-    auto reply = cluster.ask<DeleteGroupsResponse>(
-        coordinator(group), {.name = "deleteConsumerGroups"}, [&](std::int16_t) { return request; }, error_of);
-    if (!reply) {
-        return std::unexpected(std::move(reply.error()));
-    }
-    if (const ErrorCode code = error_of(**reply); code != ErrorCode::none) {
+    PARTITA_TRY_ASSIGN(
+        auto reply, cluster.ask<DeleteGroupsResponse>(
+                        coordinator(group), {.name = "deleteConsumerGroups"}, [&](std::int16_t) { return request; }, error_of));
+    if (const ErrorCode code = error_of(*reply); code != ErrorCode::none) {
         return std::unexpected(refusal(code));
     }
     return {};

@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "protocol/try.h"
+
 namespace partita::client {
 namespace {
 
@@ -176,17 +178,13 @@ std::expected<HttpExchange, HttpTrouble> HttpExchange::begin(Network& network, c
     if (!is_plain(url.target)) {
         return trouble(TroubleKind::unreachable, "the path has characters that a URL cannot have");
     }
-    if (auto opened = parts->open(url, tls); !opened) {
-        return std::unexpected(std::move(opened.error()));
-    }
+    PARTITA_TRY(parts->open(url, tls));
     const std::string text = text_of(url, request);
     if (auto sent = parts->transport->send(as_bytes(text), parts->step_deadline()); !sent) {
         return trouble(TroubleKind::no_answer, std::move(sent.error().message));
     }
     while (!parts->parser.is_header_done()) {
-        if (auto done = parts->step(); !done) {
-            return std::unexpected(std::move(done.error()));
-        }
+        PARTITA_TRY(parts->step());
     }
     return HttpExchange(std::move(parts));
 }
@@ -211,9 +209,7 @@ std::expected<void, HttpTrouble> HttpExchange::read_body(const Taker& take) {
         if (parts_->parser.is_done()) {
             return {};
         }
-        if (auto done = parts_->step(); !done) {
-            return done;
-        }
+        PARTITA_TRY(parts_->step());
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "broker/authentication/jwks.h"
 #include "broker/config/log_setup.h"
+#include "protocol/try.h"
 
 namespace partita::net {
 
@@ -73,19 +74,13 @@ std::expected<std::shared_ptr<FetchedKeys>, std::string> FetchedKeys::fetch(auth
 }
 
 std::expected<std::shared_ptr<const KeySet>, std::string> FetchedKeys::try_to_fetch() {
-    const auto text = client::download(network_, url_, tls_.get(), authentication::kKeySetBytesMax,
-                                       network_.clock().now().monotonic + kFetchMsMax);
-    if (!text) {
-        return std::unexpected(text.error());
-    }
-    auto keys = KeySet::parse(*text);
-    if (!keys) {
-        return std::unexpected(keys.error());
-    }
-    if (keys->keys().empty()) {
+    PARTITA_TRY_ASSIGN(const auto text, client::download(network_, url_, tls_.get(), authentication::kKeySetBytesMax,
+                                                         network_.clock().now().monotonic + kFetchMsMax));
+    PARTITA_TRY_ASSIGN(auto keys, KeySet::parse(text));
+    if (keys.keys().empty()) {
         return std::unexpected(std::string(authentication::kNoUsableKey));
     }
-    return std::make_shared<const KeySet>(std::move(*keys));
+    return std::make_shared<const KeySet>(std::move(keys));
 }
 
 void FetchedKeys::miss(std::string_view key_id) {

@@ -11,6 +11,7 @@
 #include "broker/client/acls.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -197,11 +198,8 @@ Outcome<std::set<AccessRule>> Acls::rules_for(const std::set<AclOperation>& oper
     std::set<AccessRule> rules;
     for (const auto& [who, where, effect] : {std::tuple("allow-principal", "allow-host", AclEffect::allow),
                                              std::tuple("deny-principal", "deny-host", AclEffect::deny)}) {
-        const auto names = principals(who);
-        if (!names) {
-            return std::unexpected(names.error());
-        }
-        for (const std::string& principal : *names) {
+        PARTITA_TRY_ASSIGN(const auto names, principals(who));
+        for (const std::string& principal : names) {
             for (const std::string& host : hosts(where)) {
                 for (const AclOperation operation : operations) {
                     rules.insert({principal, host, operation, effect});
@@ -214,13 +212,10 @@ Outcome<std::set<AccessRule>> Acls::rules_for(const std::set<AclOperation>& oper
 
 Outcome<void> Acls::add_rules(const Patterns& patterns, AclResource type, const std::set<AclOperation>& operations,
                               Rules& rules) const {
-    const auto added = rules_for(operations);
-    if (!added) {
-        return std::unexpected(added.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto added, rules_for(operations));
     for (const ResourcePattern& pattern : patterns) {
         if (pattern.type == type) {
-            rules[pattern].insert(added->begin(), added->end());
+            rules[pattern].insert(added.begin(), added.end());
         }
     }
     return {};
@@ -265,9 +260,7 @@ Outcome<Rules> Acls::rules() const {
             add_for({pattern}, pattern.type, operations);
         }
     }
-    if (!done) {
-        return std::unexpected(done.error());
-    }
+    PARTITA_TRY(done);
     for (const auto& [pattern, entries] : rules) {
         const auto valid = operations_of(pattern.type);
         if (std::ranges::all_of(entries, [&](const AccessRule& rule) { return valid.contains(rule.operation); })) {
@@ -288,14 +281,11 @@ Outcome<int> Acls::add() {
         return usage("A '--resource-pattern-type' value of '" + std::string(client::to_string(pattern_)) +
                      "' is not valid when adding acls.");
     }
-    const auto wanted = rules();
-    if (!wanted) {
-        return std::unexpected(wanted.error());
-    }
-    if (std::ranges::any_of(*wanted, [](const auto& one) { return one.second.empty(); })) {
+    PARTITA_TRY_ASSIGN(const auto wanted, rules());
+    if (std::ranges::any_of(wanted, [](const auto& one) { return one.second.empty(); })) {
         return usage("You must specify one of: --allow-principal, --deny-principal when trying to add ACLs.");
     }
-    for (const auto& [pattern, entries] : *wanted) {
+    for (const auto& [pattern, entries] : wanted) {
         const auto existing = client::describe_acls(cluster_, pattern);
         if (!existing) {
             return failed_by(existing.error());
@@ -342,11 +332,8 @@ Outcome<bool> Acls::is_meant(const std::string& question) const {
 }
 
 Outcome<int> Acls::remove() {
-    const auto wanted = rules();
-    if (!wanted) {
-        return std::unexpected(wanted.error());
-    }
-    for (const auto& [pattern, entries] : *wanted) {
+    PARTITA_TRY_ASSIGN(const auto wanted, rules());
+    for (const auto& [pattern, entries] : wanted) {
         std::string question =
             "Are you sure you want to delete all ACLs for resource filter `" + client::to_string(pattern) + "`? (y/n)";
         if (!entries.empty()) {
@@ -357,11 +344,8 @@ Outcome<int> Acls::remove() {
             question = "Are you sure you want to remove ACLs: \n " + joined(lines, "\n") + "\n from resource filter `" +
                        client::to_string(pattern) + "`? (y/n)";
         }
-        const auto meant = is_meant(question);
+        PARTITA_TRY_ASSIGN(const auto meant, is_meant(question));
         if (!meant) {
-            return std::unexpected(meant.error());
-        }
-        if (!*meant) {
             continue;
         }
         if (const auto done = client::delete_acls(cluster_, pattern, entries); !done) {
@@ -386,10 +370,7 @@ Outcome<int> Acls::list() {
     if (filters.empty()) {
         filters.insert(ResourcePattern{});
     }
-    const auto chosen = principals("principal");
-    if (!chosen) {
-        return std::unexpected(chosen.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto chosen, principals("principal"));
     Rules found;
     for (const ResourcePattern& filter : filters) {
         const auto rules = client::describe_acls(cluster_, filter);
@@ -400,11 +381,11 @@ Outcome<int> Acls::list() {
             found[bound.pattern].insert(bound.rule);
         }
     }
-    if (chosen->empty()) {
+    if (chosen.empty()) {
         show(found);
         return 0;
     }
-    for (const std::string& principal : *chosen) {
+    for (const std::string& principal : chosen) {
         surroundings_.print("ACLs for principal `" + principal + "`\n");
         Rules own;
         for (const auto& [pattern, entries] : found) {
@@ -433,11 +414,8 @@ Outcome<int> run_acls(const Options& options, const Surroundings& surroundings) 
     if (pattern == std::end(kPatterns)) {
         return failed("Cannot parse argument '" + type + "' of option resource-pattern-type");
     }
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    Acls acls(*cluster, options, surroundings, *pattern);
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
+    Acls acls(cluster, options, surroundings, *pattern);
     return options.has("add") ? acls.add() : options.has("remove") ? acls.remove() : acls.list();
 }
 

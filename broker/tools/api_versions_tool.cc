@@ -6,6 +6,7 @@
 
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -50,17 +51,14 @@ std::string text_of_versions(const ApiVersionsResponse& response) {
 }
 
 Outcome<int> run_api_versions(const Options& options, const Surroundings& surroundings) {
-    auto cluster = open_cluster(options, surroundings, "admin-1");
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    const auto membership = cluster->membership("listNodes");
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings, "admin-1"));
+    const auto membership = cluster.membership("listNodes");
     if (!membership) {
         return failed(membership.error());
     }
     for (const client::Node& node : (*membership)->nodes) {
-        const Instant deadline = surroundings.network.clock().now().monotonic + cluster->settings().request_timeout_ms;
-        const auto connection = cluster->connection_to(client::Route::node(node.id), deadline);
+        const Instant deadline = surroundings.network.clock().now().monotonic + cluster.settings().request_timeout_ms;
+        const auto connection = cluster.connection_to(client::Route::node(node.id), deadline);
         surroundings.print(
             node.endpoint.host + ":" + std::to_string(node.endpoint.port) + " (id: " + std::to_string(node.id) +
             " rack: " + node.rack.value_or("null") + " isFenced: false) -> " +

@@ -8,6 +8,7 @@
 #include "broker/tools/tools.h"
 #include "protocol/messages/60_describe_cluster.h"
 #include "protocol/messages/64_unregister_broker.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -96,15 +97,13 @@ Outcome<int> run_cluster(const Options& options, const Surroundings& surrounding
     if (options.has("config") && options.has("command-config")) {
         return refused("--config and --command-config cannot be specified together.");
     }
-    auto properties = options.has("config") ? read_properties(options.value("config")) : client_properties(options);
-    if (!properties) {
-        return std::unexpected(std::move(properties.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto properties,
+                       options.has("config") ? read_properties(options.value("config")) : client_properties(options));
     if (options.has("config")) {
         surroundings.print(
             "Option --config has been deprecated and will be removed in a future version. Use --command-config instead.\n");
     }
-    (*properties)["bootstrap.servers"] = options.value("bootstrap-server");
+    properties["bootstrap.servers"] = options.value("bootstrap-server");
     const auto id = options.integer("id");
     if (!id) {
         return usage(id.error());
@@ -112,17 +111,14 @@ Outcome<int> run_cluster(const Options& options, const Surroundings& surrounding
     if (action == "unregister" && !*id) {
         return usage("argument --id/-i is required");
     }
-    auto cluster = open_cluster(std::move(*properties), surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(std::move(properties), surroundings));
     if (action == "cluster-id") {
-        return show_id(*cluster, surroundings);
+        return show_id(cluster, surroundings);
     }
     if (action == "unregister") {
-        return unregister(*cluster, **id, surroundings);
+        return unregister(cluster, **id, surroundings);
     }
-    return list_endpoints(*cluster, options.has("include-fenced-brokers"), surroundings);
+    return list_endpoints(cluster, options.has("include-fenced-brokers"), surroundings);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "broker/tools/java_order.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -184,11 +185,8 @@ Outcome<bool> Configs::is_there(const std::string& name) {
     if (options_.has("all") || name.empty()) {
         return true;
     }
-    const auto names = all_names();
-    if (!names) {
-        return std::unexpected(names.error());
-    }
-    if (std::ranges::find(*names, name) != names->end()) {
+    PARTITA_TRY_ASSIGN(const auto names, all_names());
+    if (std::ranges::find(names, name) != names.end()) {
         return true;
     }
     surroundings_.print("The " + entities_.kind() + " '" + name + "' doesn't exist and doesn't have dynamic config.\n");
@@ -290,13 +288,10 @@ std::int32_t hash_of_entity(const client::EntityQuotas& quotas) {
 }
 
 Outcome<void> Configs::show_quotas() {
-    auto found = quotas();
-    if (!found) {
-        return std::unexpected(std::move(found.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto found, quotas());
     constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
         {"user", "user-principal"}, {"client-id", "client-id"}, {"ip", "ip"}};
-    for (const client::EntityQuotas& one : in_java_order(std::move(*found), 16, hash_of_entity)) {
+    for (const client::EntityQuotas& one : in_java_order(std::move(found), 16, hash_of_entity)) {
         std::vector<std::string> names;
         for (const auto& [type, shown] : kKinds) {
             for (const auto& [own_type, name] : one.entity) {
@@ -345,44 +340,31 @@ Outcome<void> Configs::show_credentials() {
 
 Outcome<int> Configs::describe() {
     if (!has_resources()) {
-        if (auto shown = show_quotas(); !shown) {
-            return std::unexpected(std::move(shown.error()));
-        }
+        PARTITA_TRY(show_quotas());
         const bool has_credentials = !entities_.has_type("clients") && !entities_.has_type("ips") && !entities_.has_default();
         if (!has_credentials) {
             return 0;
         }
-        if (auto shown = show_credentials(); !shown) {
-            return std::unexpected(std::move(shown.error()));
-        }
+        PARTITA_TRY(show_credentials());
         return 0;
     }
     std::vector<std::string> names;
     if (entities_.names.empty()) {
-        auto all = all_names();
-        if (!all) {
-            return std::unexpected(std::move(all.error()));
-        }
-        names = std::move(*all);
+        PARTITA_TRY_ASSIGN(names, all_names());
     } else {
         const std::string& name = entities_.names.front();
         const bool is_topic = resource_type() == client::ResourceType::topic;
         if (const auto problem = is_topic ? catalog::topic_name_problem(name) : std::nullopt) {
             return refused(*problem);
         }
-        const auto there = is_there(name);
+        PARTITA_TRY_ASSIGN(const auto there, is_there(name));
         if (!there) {
-            return std::unexpected(there.error());
-        }
-        if (!*there) {
             return 0;
         }
         names = {entities_.names.front()};
     }
     for (const std::string& name : names) {
-        if (auto shown = show_resource(name); !shown) {
-            return std::unexpected(std::move(shown.error()));
-        }
+        PARTITA_TRY(show_resource(name));
     }
     return 0;
 }
@@ -447,13 +429,10 @@ Outcome<void> Configs::alter_quotas(const Values& values, const std::vector<std:
     if (entities_.types.size() != entities_.names.size()) {
         return refused("Exactly one entity name must be specified for every entity type");
     }
-    const auto present = quotas();
-    if (!present) {
-        return std::unexpected(present.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto present, quotas());
     std::set<std::string> keys;
-    if (!present->empty()) {
-        for (const auto& [key, value] : present->front().values) {
+    if (!present.empty()) {
+        for (const auto& [key, value] : present.front().values) {
             keys.insert(key);
         }
     }
@@ -527,11 +506,8 @@ Outcome<void> Configs::alter_credentials(const Values& values, const std::vector
     std::vector<client::NewCredential> set;
     std::vector<client::ScramMechanism> removed;
     for (const auto& [mechanism, text] : values) {
-        auto credential = parse_credential(mechanism, text);
-        if (!credential) {
-            return std::unexpected(std::move(credential.error()));
-        }
-        set.push_back(std::move(*credential));
+        PARTITA_TRY_ASSIGN(auto credential, parse_credential(mechanism, text));
+        set.push_back(std::move(credential));
     }
     for (const std::string& mechanism : deleted) {
         removed.push_back(*client::parse_scram_mechanism(mechanism));
@@ -588,17 +564,14 @@ Outcome<int> Configs::alter() {
     if (entities_.types.size() != entities_.names.size()) {
         return refused("An entity name must be specified for every entity type");
     }
-    const auto values = values_to_set(options_);
-    if (!values) {
-        return std::unexpected(values.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto values, values_to_set(options_));
     const std::vector<std::string> deleted = keys_to_delete(options_);
     Outcome<void> done;
     if (has_resources()) {
-        done = alter_resource(*values, deleted);
+        done = alter_resource(values, deleted);
     } else if (entities_.has_type("ips")) {
         std::vector<std::string> unknown;
-        for (const auto& [key, value] : *values) {
+        for (const auto& [key, value] : values) {
             if (key != "connection_creation_rate") {
                 unknown.push_back(key);
             }
@@ -613,13 +586,11 @@ Outcome<int> Configs::alter() {
                 "Only connection quota configs can be added for 'ips' using --bootstrap-server. Unexpected config names: " +
                 joined(unknown, ","));
         }
-        done = alter_quotas(*values, deleted);
+        done = alter_quotas(values, deleted);
     } else {
-        done = alter_users(*values, deleted);
+        done = alter_users(values, deleted);
     }
-    if (!done) {
-        return std::unexpected(std::move(done.error()));
-    }
+    PARTITA_TRY(done);
     const std::string& name = entities_.names.front();
     surroundings_.print(name.empty() ? "Completed updating default config for " + entities_.types.front() + " in the cluster.\n"
                                      : "Completed updating config for " + entities_.kind() + " " + name + ".\n");
@@ -628,17 +599,10 @@ Outcome<int> Configs::alter() {
 
 Outcome<int> run_configs(const Options& options, const Surroundings& surroundings) {
     const Entities entities = entities_of(options);
-    if (auto checked = check_types(options, entities); !checked) {
-        return std::unexpected(std::move(checked.error()));
-    }
-    if (auto checked = check_names(options, entities); !checked) {
-        return std::unexpected(std::move(checked.error()));
-    }
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    Configs configs(*cluster, options, surroundings);
+    PARTITA_TRY(check_types(options, entities));
+    PARTITA_TRY(check_names(options, entities));
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
+    Configs configs(cluster, options, surroundings);
     return options.has("alter") ? configs.alter() : configs.describe();
 }
 

@@ -16,6 +16,7 @@
 #include "broker/tools/text.h"
 #include "broker/tools/times.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -90,11 +91,7 @@ const std::vector<Rule> kConsumeRules = with_additions<Rule>(kOwnRules, &Additio
 Outcome<Properties> formatter_properties(const Options& options) {
     Properties properties;
     if (const auto path = options.find("formatter-config")) {
-        auto read = read_properties(*path);
-        if (!read) {
-            return std::unexpected(std::move(read.error()));
-        }
-        properties = std::move(*read);
+        PARTITA_TRY_ASSIGN(properties, read_properties(*path));
     }
     for (const char* name : {"key-deserializer", "value-deserializer"}) {
         std::string property(name);
@@ -169,11 +166,8 @@ Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
 
 /// The properties of the consumer, from the file, from the line, and from the options that stand for some.
 Outcome<Properties> consumer_properties(const Options& options) {
-    auto properties = options.has("consumer.config") ? read_properties(options.value("consumer.config"))
-                                                     : client_properties(options, "console-consumer");
-    if (!properties) {
-        return properties;
-    }
+    PARTITA_TRY_ASSIGN(auto properties, options.has("consumer.config") ? read_properties(options.value("consumer.config"))
+                                                                       : client_properties(options, "console-consumer"));
     std::vector<std::string> groups = options.values("group");
     const auto add_group = [&](const Properties& from) {
         const auto group = from.find("group.id");
@@ -182,7 +176,7 @@ Outcome<Properties> consumer_properties(const Options& options) {
         }
     };
     groups.resize(std::min<std::size_t>(groups.size(), 1));
-    add_group(*properties);
+    add_group(properties);
     Properties extra;
     for (const std::string& word : options.values("command-property")) {
         const std::size_t equals = std::min(word.find('='), word.size());
@@ -199,23 +193,23 @@ Outcome<Properties> consumer_properties(const Options& options) {
         return usage("Options group and partition cannot be specified together.");
     }
     for (const auto& [name, value] : extra) {
-        (*properties)[name] = value;
+        properties[name] = value;
     }
-    (*properties)["bootstrap.servers"] = options.value("bootstrap-server");
+    properties["bootstrap.servers"] = options.value("bootstrap-server");
     if (!groups.empty()) {
-        (*properties)["group.id"] = groups.front();
+        properties["group.id"] = groups.front();
     }
-    const auto reset = properties->find("auto.offset.reset");
-    if (options.has("from-beginning") && reset != properties->end() && reset->second != "earliest") {
+    const auto reset = properties.find("auto.offset.reset");
+    if (options.has("from-beginning") && reset != properties.end() && reset->second != "earliest") {
         return refused("Can't simultaneously specify --from-beginning and 'auto.offset.reset=" + reset->second +
                        "', please remove one option");
     }
-    if (reset == properties->end()) {
-        (*properties)["auto.offset.reset"] = options.has("from-beginning") ? "earliest" : "latest";
+    if (reset == properties.end()) {
+        properties["auto.offset.reset"] = options.has("from-beginning") ? "earliest" : "latest";
     }
     // The option counts when it is there, and its default where the properties say nothing.
-    if (options.has("isolation-level") || !properties->contains("isolation.level")) {
-        (*properties)["isolation.level"] = options.value("isolation-level");
+    if (options.has("isolation-level") || !properties.contains("isolation.level")) {
+        properties["isolation.level"] = options.value("isolation-level");
     }
     return properties;
 }
@@ -262,9 +256,7 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
         if (!is_over && interruption_.is_asked()) {
             return {};
         }
-        if (!is_over) {
-            return std::unexpected(is_over.error());
-        }
+        PARTITA_TRY(is_over);
         if (*is_over) {
             return {};
         }
@@ -323,25 +315,18 @@ Outcome<std::unique_ptr<RecordDecoder>> make_decoder(const Options& options, con
             continue;
         }
         auto decoder = addition->make_decoder(options, formatter, client, surroundings);
-        if (!decoder) {
-            return decoder;
-        }
+        PARTITA_TRY(decoder);
         if (*decoder == nullptr) {
             continue;
         }
-        if (auto begun = (*decoder)->begin(); !begun) {
-            return std::unexpected(std::move(begun.error()));
-        }
+        PARTITA_TRY((*decoder)->begin());
         return decoder;
     }
     return nullptr;
 }
 
 Outcome<int> run_consume(const Options& options, const Surroundings& surroundings) {
-    auto properties = consumer_properties(options);
-    if (!properties) {
-        return std::unexpected(std::move(properties.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto properties, consumer_properties(options));
     constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
     const auto count_max = options.integer("max-messages");
     if (!count_max) {
@@ -351,34 +336,16 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     if (!timeout_ms) {
         return refused(timeout_ms.error());
     }
-    const auto start = parse_start(options, surroundings.network.clock().now().wall.value);
-    if (!start) {
-        return std::unexpected(start.error());
-    }
-    const auto shown_by = formatter_properties(options);
-    if (!shown_by) {
-        return std::unexpected(shown_by.error());
-    }
-    const auto writer = make_writer(options, *shown_by);
-    if (!writer) {
-        return std::unexpected(writer.error());
-    }
-    const auto decoder = make_decoder(options, *shown_by, *properties, surroundings);
-    if (!decoder) {
-        return std::unexpected(decoder.error());
-    }
-    auto reading = reading_of(*properties, options, surroundings);
-    if (!reading) {
-        return std::unexpected(std::move(reading.error()));
-    }
-    auto cluster = open_cluster(std::move(*properties), surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
+    PARTITA_TRY_ASSIGN(const auto start, parse_start(options, surroundings.network.clock().now().wall.value));
+    PARTITA_TRY_ASSIGN(const auto shown_by, formatter_properties(options));
+    PARTITA_TRY_ASSIGN(const auto writer, make_writer(options, shown_by));
+    PARTITA_TRY_ASSIGN(const auto decoder, make_decoder(options, shown_by, properties, surroundings));
+    PARTITA_TRY_ASSIGN(auto reading, reading_of(properties, options, surroundings));
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(std::move(properties), surroundings));
     const Interruption interruption;
     surroundings.network.end_waits_by(interruption.descriptor());
-    const auto source = make_source(*cluster, std::move(*reading), *start);
-    Consumption consumption(*source, surroundings, **writer, decoder->get(), interruption);
+    const auto source = make_source(cluster, std::move(reading), start);
+    Consumption consumption(*source, surroundings, *writer, decoder.get(), interruption);
     const std::int64_t patience_ms = timeout_ms->value_or(-1);
     auto outcome = consumption.run(count_max->value_or(-1), patience_ms < 0 ? kMost : patience_ms);
     surroundings.network.end_waits_by(-1);
@@ -391,13 +358,11 @@ Outcome<int> run_consume(const Options& options, const Surroundings& surrounding
     if (options.has("enable-systest-events")) {
         surroundings.print("shutdown_complete\n");
     }
-    if (!outcome) {
-        return std::unexpected(std::move(outcome.error()));
+    PARTITA_TRY(outcome);
+    if (decoder) {
+        decoder->finish();
     }
-    if (*decoder) {
-        (*decoder)->finish();
-    }
-    return *decoder && (*decoder)->has_failed() ? 1 : 0;
+    return decoder && decoder->has_failed() ? 1 : 0;
 }
 
 }  // namespace

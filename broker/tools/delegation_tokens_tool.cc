@@ -10,6 +10,7 @@
 #include "broker/client/delegation_tokens.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -123,22 +124,13 @@ Outcome<std::int64_t> period_of(const Options& options, std::string_view option)
 }
 
 Outcome<int> make_token(client::Cluster& cluster, const Options& options, const Surroundings& surroundings) {
-    const auto renewers = token_principals(options, "renewer-principal");
-    if (!renewers) {
-        return std::unexpected(renewers.error());
-    }
-    const auto lifetime_ms = period_of(options, "max-life-time-period");
-    if (!lifetime_ms) {
-        return std::unexpected(lifetime_ms.error());
-    }
-    surroundings.print("Calling create token operation with renewers :" + list_of_principals(*renewers) +
-                       " , max-life-time-period :" + std::to_string(*lifetime_ms) + "\n");
-    const auto owners = token_principals(options, "owner-principal");
-    if (!owners) {
-        return std::unexpected(owners.error());
-    }
-    const auto owner = owners->empty() ? std::nullopt : std::optional(owners->front());
-    const auto token = client::create_delegation_token(cluster, owner, *renewers, *lifetime_ms);
+    PARTITA_TRY_ASSIGN(const auto renewers, token_principals(options, "renewer-principal"));
+    PARTITA_TRY_ASSIGN(const auto lifetime_ms, period_of(options, "max-life-time-period"));
+    surroundings.print("Calling create token operation with renewers :" + list_of_principals(renewers) +
+                       " , max-life-time-period :" + std::to_string(lifetime_ms) + "\n");
+    PARTITA_TRY_ASSIGN(const auto owners, token_principals(options, "owner-principal"));
+    const auto owner = owners.empty() ? std::nullopt : std::optional(owners.front());
+    const auto token = client::create_delegation_token(cluster, owner, renewers, lifetime_ms);
     if (!token) {
         return refused_by_broker(token.error());
     }
@@ -148,15 +140,12 @@ Outcome<int> make_token(client::Cluster& cluster, const Options& options, const 
 
 Outcome<int> change_expiry(client::Cluster& cluster, const Options& options, const Surroundings& surroundings, bool renews) {
     const std::string_view name = renews ? "renew" : "expire";
-    const auto period_ms = period_of(options, renews ? "renew-time-period" : "expiry-time-period");
-    if (!period_ms) {
-        return std::unexpected(period_ms.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto period_ms, period_of(options, renews ? "renew-time-period" : "expiry-time-period"));
     const std::string hmac = options.value("hmac");
     surroundings.print("Calling " + std::string(name) + " token operation with hmac :" + hmac + " , " + std::string(name) +
-                       "-time-period :" + std::to_string(*period_ms) + "\n");
-    const auto expires_ms = renews ? client::renew_delegation_token(cluster, hmac, *period_ms)
-                                   : client::expire_delegation_token(cluster, hmac, *period_ms);
+                       "-time-period :" + std::to_string(period_ms) + "\n");
+    const auto expires_ms = renews ? client::renew_delegation_token(cluster, hmac, period_ms)
+                                   : client::expire_delegation_token(cluster, hmac, period_ms);
     if (!expires_ms) {
         return refused_by_broker(expires_ms.error());
     }
@@ -165,15 +154,12 @@ Outcome<int> change_expiry(client::Cluster& cluster, const Options& options, con
 }
 
 Outcome<int> show_tokens(client::Cluster& cluster, const Options& options, const Surroundings& surroundings) {
-    const auto owners = token_principals(options, "owner-principal");
-    if (!owners) {
-        return std::unexpected(owners.error());
-    }
-    surroundings.print(owners->empty() ? "Calling describe token operation for current user.\n"
-                                       : "Calling describe token operation for owners: " + list_of_principals(*owners) + "\n");
+    PARTITA_TRY_ASSIGN(const auto owners, token_principals(options, "owner-principal"));
+    surroundings.print(owners.empty() ? "Calling describe token operation for current user.\n"
+                                      : "Calling describe token operation for owners: " + list_of_principals(owners) + "\n");
     // Kafka's tool asks for the tokens of no owner then, and shows none.
-    const bool asks_for_all = owners->empty() && !surroundings.is_kafkas_name;
-    const auto tokens = client::describe_delegation_tokens(cluster, asks_for_all ? std::nullopt : std::optional(*owners));
+    const bool asks_for_all = owners.empty() && !surroundings.is_kafkas_name;
+    const auto tokens = client::describe_delegation_tokens(cluster, asks_for_all ? std::nullopt : std::optional(owners));
     if (!tokens) {
         return refused_by_broker(tokens.error());
     }
@@ -182,17 +168,14 @@ Outcome<int> show_tokens(client::Cluster& cluster, const Options& options, const
 }
 
 Outcome<int> run_tokens(const Options& options, const Surroundings& surroundings) {
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(cluster.error());
-    }
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
     if (options.has("create")) {
-        return make_token(*cluster, options, surroundings);
+        return make_token(cluster, options, surroundings);
     }
     if (options.has("describe")) {
-        return show_tokens(*cluster, options, surroundings);
+        return show_tokens(cluster, options, surroundings);
     }
-    return change_expiry(*cluster, options, surroundings, options.has("renew"));
+    return change_expiry(cluster, options, surroundings, options.has("renew"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "broker/tools/java_order.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -56,11 +57,8 @@ Outcome<void> check_election_line(const Options& options) {
 }
 
 Outcome<std::set<TopicPartition>> partitions_in(const std::string& path) {
-    const auto text = read_file(path);
-    if (!text) {
-        return std::unexpected(text.error());
-    }
-    const auto json = nlohmann::json::parse(*text, nullptr, false);
+    PARTITA_TRY_ASSIGN(const auto text, read_file(path));
+    const auto json = nlohmann::json::parse(text, nullptr, false);
     if (json.is_discarded()) {
         return refused("Replica election data is empty");
     }
@@ -83,9 +81,7 @@ Outcome<std::set<TopicPartition>> partitions_in(const std::string& path) {
 }
 
 Outcome<int> run_election(const Options& options, const Surroundings& surroundings) {
-    if (auto checked = check_election_line(options); !checked) {
-        return std::unexpected(std::move(checked.error()));
-    }
+    PARTITA_TRY(check_election_line(options));
     std::string type = options.value("election-type");
     for (char& letter : type) {
         letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32) : letter;
@@ -95,11 +91,7 @@ Outcome<int> run_election(const Options& options, const Surroundings& surroundin
     }
     std::optional<std::set<TopicPartition>> partitions;
     if (const auto path = options.find("path-to-json-file")) {
-        auto read = partitions_in(*path);
-        if (!read) {
-            return std::unexpected(std::move(read.error()));
-        }
-        partitions = std::move(*read);
+        PARTITA_TRY_ASSIGN(partitions, partitions_in(*path));
     } else if (options.has("topic")) {
         const auto index = options.integer("partition");
         if (!index) {
@@ -107,23 +99,18 @@ Outcome<int> run_election(const Options& options, const Surroundings& surroundin
         }
         partitions = std::set<TopicPartition>{{options.value("topic"), **index}};
     }
-    auto properties = options.has("admin.config") ? read_properties(options.value("admin.config")) : client_properties(options);
-    if (!properties) {
-        return std::unexpected(std::move(properties.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto properties,
+                       options.has("admin.config") ? read_properties(options.value("admin.config")) : client_properties(options));
     if (options.has("admin.config")) {
         surroundings.print(
             "Option --admin.config has been deprecated and will be removed in a future version. Use --command-config instead.\n");
     }
-    (*properties)["bootstrap.servers"] = options.value("bootstrap-server");
-    properties->try_emplace("default.api.timeout.ms", "30000");
-    properties->try_emplace("request.timeout.ms", "15000");
-    auto cluster = open_cluster(std::move(*properties), surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
+    properties["bootstrap.servers"] = options.value("bootstrap-server");
+    properties.try_emplace("default.api.timeout.ms", "30000");
+    properties.try_emplace("request.timeout.ms", "15000");
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(std::move(properties), surroundings));
     const auto election = type == "PREFERRED" ? client::ElectionType::preferred : client::ElectionType::unclean;
-    const auto results = client::elect_leaders(*cluster, election, partitions);
+    const auto results = client::elect_leaders(cluster, election, partitions);
     if (!results) {
         using Kind = client::Failure::Kind;
         const bool is_late = results.error().kind == Kind::timed_out || results.error().kind == Kind::unreachable;

@@ -9,6 +9,7 @@
 #include "broker/client/quorum.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -116,13 +117,10 @@ Outcome<int> describe(client::Cluster& cluster, const Options& options, const Su
 
 Outcome<int> show_mapping(const Options& options, const Surroundings& surroundings) {
     const std::string version = options.find("release-version").value_or(std::string(kLatestRelease));
-    const auto level = metadata_level(version);
-    if (!level) {
-        return std::unexpected(level.error());
-    }
-    surroundings.print("metadata.version=" + std::to_string(*level) + " (" + version + ")\n");
+    PARTITA_TRY_ASSIGN(const auto level, metadata_level(version));
+    surroundings.print("metadata.version=" + std::to_string(level) + " (" + version + ")\n");
     for (const Beginning& beginning : kBeginnings) {
-        surroundings.print(std::string(beginning.feature) + "=" + std::to_string(level_in(beginning, *level)) + "\n");
+        surroundings.print(std::string(beginning.feature) + "=" + std::to_string(level_in(beginning, level)) + "\n");
     }
     return 0;
 }
@@ -133,11 +131,8 @@ Outcome<int> show_dependencies(const Options& options, const Surroundings& surro
         return usage("argument --feature is required");
     }
     for (const std::string& word : words) {
-        const auto wanted = name_and_level(word);
-        if (!wanted) {
-            return std::unexpected(wanted.error());
-        }
-        const auto& [name, level] = *wanted;
+        PARTITA_TRY_ASSIGN(const auto wanted, name_and_level(word));
+        const auto& [name, level] = wanted;
         std::string shown = name + "=" + std::to_string(level);
         if (name == kMetadata) {
             const std::string version = shown_level(name, level);
@@ -173,14 +168,11 @@ Outcome<std::map<std::string, std::int16_t>> wanted_levels(const std::string& ac
         if (options.has("metadata") || options.has("feature")) {
             return refused("Can not specify `release-version` with other feature flags.");
         }
-        const auto level = metadata_level(*version);
-        if (!level) {
-            return std::unexpected(level.error());
-        }
-        levels.emplace(kMetadata, *level);
+        PARTITA_TRY_ASSIGN(const auto level, metadata_level(*version));
+        levels.emplace(kMetadata, level);
         // An upgrade leaves alone what the release does not have yet.
         for (const Beginning& beginning : kBeginnings) {
-            const std::int16_t wanted = level_in(beginning, *level);
+            const std::int16_t wanted = level_in(beginning, level);
             if (wanted > 0 || action != "upgrade") {
                 levels.emplace(beginning.feature, wanted);
             }
@@ -189,21 +181,14 @@ Outcome<std::map<std::string, std::int16_t>> wanted_levels(const std::string& ac
     }
     if (const auto version = options.find("metadata")) {
         surroundings.print(" `metadata` flag is deprecated and may be removed in a future release.\n");
-        const auto level = metadata_level(*version);
-        if (!level) {
-            return std::unexpected(level.error());
-        }
-        levels.emplace(kMetadata, *level);
+        PARTITA_TRY_ASSIGN(const auto level, metadata_level(*version));
+        levels.emplace(kMetadata, level);
     }
     for (const std::string& word : options.values("feature")) {
-        auto wanted = action == "disable" ? Outcome<std::pair<std::string, std::int16_t>>(std::pair(word, std::int16_t{0}))
-                                          : name_and_level(word);
-        if (!wanted) {
-            return std::unexpected(std::move(wanted.error()));
-        }
-        if (auto added = add(wanted->first, wanted->second); !added) {
-            return std::unexpected(std::move(added.error()));
-        }
+        PARTITA_TRY_ASSIGN(auto wanted, action == "disable"
+                                            ? Outcome<std::pair<std::string, std::int16_t>>(std::pair(word, std::int16_t{0}))
+                                            : name_and_level(word));
+        PARTITA_TRY(add(wanted.first, wanted.second));
     }
     if (levels.empty()) {
         return refused("You must specify at least one feature to " + action);
@@ -256,20 +241,13 @@ Outcome<int> run_features(const Options& options, const Surroundings& surroundin
     }
     std::map<std::string, std::int16_t> levels;
     if (action != "describe") {
-        auto wanted = wanted_levels(action, options, surroundings);
-        if (!wanted) {
-            return std::unexpected(std::move(wanted.error()));
-        }
-        levels = std::move(*wanted);
+        PARTITA_TRY_ASSIGN(levels, wanted_levels(action, options, surroundings));
     }
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
     if (action == "describe") {
-        return describe(*cluster, options, surroundings);
+        return describe(cluster, options, surroundings);
     }
-    return change(*cluster, action, levels, options, surroundings);
+    return change(cluster, action, levels, options, surroundings);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "broker/tools/java_order.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -68,11 +69,8 @@ Outcome<int> run_group_list(const Options& options, const Surroundings& surround
     if (options.has("group-type") && std::ranges::find(kTypes, shown_type(options.value("group-type"))) == std::end(kTypes)) {
         return refused("--group-type must be a valid group type.");
     }
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    const auto listed = client::list_all_groups(*cluster);
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
+    const auto listed = client::list_all_groups(cluster);
     if (!listed) {
         return failed(listed.error());
     }

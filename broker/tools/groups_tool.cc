@@ -13,6 +13,7 @@
 #include "broker/tools/offset_resets.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -181,15 +182,9 @@ Outcome<int> Groups::list() {
     constexpr std::array<std::string_view, 7> kStates{"Empty",  "Dead",      "CompletingRebalance", "PreparingRebalance",
                                                       "Stable", "Assigning", "Reconciling"};
     constexpr std::array<std::string_view, 2> kTypes{"Classic", "Consumer"};
-    const auto types = words_of("type", kTypes, "types");
-    if (!types) {
-        return std::unexpected(types.error());
-    }
-    const auto states = words_of("state", kStates, "states");
-    if (!states) {
-        return std::unexpected(states.error());
-    }
-    const auto listed = client::list_groups(cluster_, *states, *types);
+    PARTITA_TRY_ASSIGN(const auto types, words_of("type", kTypes, "types"));
+    PARTITA_TRY_ASSIGN(const auto states, words_of("state", kStates, "states"));
+    const auto listed = client::list_groups(cluster_, states, types);
     if (!listed) {
         return failed("java.util.concurrent.ExecutionException: " + java_text(listed.error()));
     }
@@ -295,9 +290,7 @@ Outcome<void> Groups::show_offsets(const client::GroupDescription& group) {
     for (const OffsetRow& row : rows) {
         partitions.push_back(row.partition);
     }
-    if (auto exist = require_topics(cluster_, partitions); !exist) {
-        return std::unexpected(std::move(exist.error()));
-    }
+    PARTITA_TRY(require_topics(cluster_, partitions));
     const auto ends = client::list_offsets(cluster_, partitions, client::kLatest);
     if (!ends) {
         return failed("java.util.concurrent.ExecutionException: " + java_text(ends.error()));
@@ -450,12 +443,9 @@ void Groups::show_state(const client::GroupDescription& group) {
 }
 
 Outcome<int> Groups::describe() {
-    auto ids = chosen();
-    if (!ids) {
-        return std::unexpected(std::move(ids.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto ids, chosen());
     std::map<std::string, client::GroupDescription> groups;
-    for (const std::string& id : *ids) {
+    for (const std::string& id : ids) {
         auto group = client::describe_group(cluster_, id);
         if (!group) {
             return failed_get(group.error());
@@ -475,14 +465,11 @@ Outcome<int> Groups::describe() {
 }
 
 Outcome<int> Groups::remove() {
-    const auto ids = chosen();
-    if (!ids) {
-        return std::unexpected(ids.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto ids, chosen());
     std::vector<std::string> deleted;
     std::map<std::string, client::Failure> refused_ones;
     std::vector<std::string> refused_ids;
-    for (const std::string& id : *ids) {
+    for (const std::string& id : ids) {
         const auto done = client::delete_group(cluster_, id);
         if (done) {
             deleted.push_back(id);
@@ -518,9 +505,7 @@ Outcome<int> tell(const Surroundings& surroundings, Outcome<int> outcome) {
 }
 
 Outcome<int> run_groups(const Options& options, const Surroundings& surroundings) {
-    if (auto checked = check_line(options); !checked) {
-        return std::unexpected(std::move(checked.error()));
-    }
+    PARTITA_TRY(check_line(options));
     if (options.has("reset-offsets") && !options.has("dry-run") && !options.has("execute")) {
         surroundings.complain(
             "WARN: No action will be performed as the --execute option is missing. In version 5.0, this command will require "

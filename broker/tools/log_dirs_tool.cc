@@ -12,6 +12,7 @@
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
 #include "protocol/messages/35_describe_log_dirs.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -97,11 +98,8 @@ Outcome<int> run_log_dirs(const Options& options, const Surroundings& surroundin
         }
         wanted.insert(static_cast<std::int32_t>(*id));
     }
-    auto cluster = open_cluster(options, surroundings, "log-dirs-tool");
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    const auto membership = client::describe_cluster(*cluster);
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings, "log-dirs-tool"));
+    const auto membership = client::describe_cluster(cluster);
     if (!membership) {
         return failed(java_text(membership.error()));
     }
@@ -123,7 +121,7 @@ Outcome<int> run_log_dirs(const Options& options, const Surroundings& surroundin
     ordered_json brokers = ordered_json::array();
     for (const std::int32_t id : wanted) {
         const DescribeLogDirsRequest request{.topics = nullptr};
-        const auto reply = cluster->ask<DescribeLogDirsResponse>(client::Route::node(id), {.name = "describeLogDirs"}, request);
+        const auto reply = cluster.ask<DescribeLogDirsResponse>(client::Route::node(id), {.name = "describeLogDirs"}, request);
         if (!reply) {
             return failed(java_text(reply.error()));
         }

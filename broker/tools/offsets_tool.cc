@@ -10,6 +10,7 @@
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
 #include "broker/tools/topic_filter.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -79,11 +80,8 @@ Outcome<TopicFilter> topic_filter(std::string_view text) {
 Outcome<PartitionFilter> parse_part(const std::string& part) {
     const auto invalid = [&] { return failed("org.apache.kafka.tools.TerseException: Invalid rule specification: " + part); };
     const std::size_t colon = std::min(part.find(':'), part.size());
-    auto topics = topic_filter(std::string_view(part).substr(0, colon));
-    if (!topics) {
-        return std::unexpected(std::move(topics.error()));
-    }
-    PartitionFilter filter{.topics = std::move(*topics)};
+    PARTITA_TRY_ASSIGN(auto topics, topic_filter(std::string_view(part).substr(0, colon)));
+    PartitionFilter filter{.topics = std::move(topics)};
     if (colon == part.size()) {
         return filter;
     }
@@ -117,19 +115,13 @@ Outcome<std::vector<PartitionFilter>> parse_filters(const Options& options) {
     std::vector<PartitionFilter> filters;
     if (const auto parts = options.find("topic-partitions")) {
         for (const std::string& part : split(*parts, ',')) {
-            auto filter = parse_part(part);
-            if (!filter) {
-                return std::unexpected(std::move(filter.error()));
-            }
-            filters.push_back(std::move(*filter));
+            PARTITA_TRY_ASSIGN(auto filter, parse_part(part));
+            filters.push_back(std::move(filter));
         }
         return filters;
     }
-    auto topics = topic_filter(options.value("topic"));
-    if (!topics) {
-        return std::unexpected(std::move(topics.error()));
-    }
-    PartitionFilter filter{.topics = std::move(*topics)};
+    PARTITA_TRY_ASSIGN(auto topics, topic_filter(options.value("topic")));
+    PartitionFilter filter{.topics = std::move(topics)};
     const std::string list = options.value("partitions");
     for (const std::string& text : list.empty() ? std::vector<std::string>() : split(list, ',')) {
         const auto number = parse_integer(text);
@@ -180,26 +172,14 @@ Outcome<int> run_offsets(const Options& options, const Surroundings& surrounding
     if (options.has("topic-partitions") && (options.has("topic") || options.has("partitions"))) {
         return failed("--topic-partitions cannot be used with --topic or --partitions");
     }
-    const auto time = parse_time(options.value("time"));
-    if (!time) {
-        return std::unexpected(time.error());
-    }
-    auto filters = parse_filters(options);
-    if (!filters) {
-        return std::unexpected(std::move(filters.error()));
-    }
-    auto cluster = open_cluster(options, surroundings, "GetOffsetShell");
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    const auto partitions = chosen_partitions(*cluster, *filters, options.has("exclude-internal-topics"));
-    if (!partitions) {
-        return std::unexpected(partitions.error());
-    }
-    if (partitions->empty()) {
+    PARTITA_TRY_ASSIGN(const auto time, parse_time(options.value("time")));
+    PARTITA_TRY_ASSIGN(auto filters, parse_filters(options));
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings, "GetOffsetShell"));
+    PARTITA_TRY_ASSIGN(const auto partitions, chosen_partitions(cluster, filters, options.has("exclude-internal-topics")));
+    if (partitions.empty()) {
         return failed("Could not match any topic-partitions with the specified filters");
     }
-    auto offsets = client::list_offsets(*cluster, *partitions, *time);
+    auto offsets = client::list_offsets(cluster, partitions, time);
     if (!offsets) {
         return failed(std::move(offsets.error()));
     }

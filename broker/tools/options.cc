@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "protocol/edit_distance.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -146,11 +147,8 @@ std::expected<std::optional<std::int64_t>, std::string> Options::integer(std::st
 
 std::expected<std::optional<std::int32_t>, std::string> Options::integer(std::string_view name) const {
     using Limits = std::numeric_limits<std::int32_t>;
-    const auto number = integer(name, Limits::min(), Limits::max());
-    if (!number) {
-        return std::unexpected(number.error());
-    }
-    return *number ? std::optional(static_cast<std::int32_t>(**number)) : std::nullopt;
+    PARTITA_TRY_ASSIGN(const auto number, integer(name, Limits::min(), Limits::max()));
+    return number ? std::optional(static_cast<std::int32_t>(*number)) : std::nullopt;
 }
 
 std::optional<Options::Broken> Options::check(std::span<const Rule> rules) const {

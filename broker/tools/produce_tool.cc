@@ -16,6 +16,7 @@
 #include "broker/tools/record_text.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -137,9 +138,7 @@ class LineSource {
                 return failed(std::generic_category().message(errno));
             }
             if (ready > 0) {
-                if (auto read = fill(); !read) {
-                    return std::unexpected(std::move(read.error()));
-                }
+                PARTITA_TRY(fill());
             }
         }
     }
@@ -203,11 +202,7 @@ Outcome<Common> parse_common(const Options& options) {
 Outcome<Properties> reader_properties(const Options& options) {
     Properties properties;
     if (const auto path = options.find("reader-config")) {
-        auto read = read_properties(*path);
-        if (!read) {
-            return std::unexpected(std::move(read.error()));
-        }
-        properties = std::move(*read);
+        PARTITA_TRY_ASSIGN(properties, read_properties(*path));
     }
     add_properties(options.values("reader-property"), properties);
     return properties;
@@ -249,24 +244,15 @@ struct ProducePlan {
 
 Outcome<ProducePlan> make_plan(const Options& options) {
     ProducePlan plan{.is_sync = options.has("sync")};
-    const auto codec = parse_codec(options);
-    if (!codec) {
-        return std::unexpected(codec.error());
-    }
-    plan.producer.codec = *codec;
-    auto properties = options.has("producer.config") ? read_properties(options.value("producer.config"))
-                                                     : client_properties(options, "console-producer");
-    if (!properties) {
-        return std::unexpected(std::move(properties.error()));
-    }
-    add_properties(options.values("command-property"), *properties);
-    (*properties)["bootstrap.servers"] = options.value("bootstrap-server");
-    const bool says_acks = options.has("request-required-acks") || !properties->contains("acks");
-    const auto acks = parse_acks(says_acks ? options.value("request-required-acks") : (*properties)["acks"]);
-    if (!acks) {
-        return std::unexpected(acks.error());
-    }
-    plan.producer.acks = *acks;
+    PARTITA_TRY_ASSIGN(const auto codec, parse_codec(options));
+    plan.producer.codec = codec;
+    PARTITA_TRY_ASSIGN(auto properties, options.has("producer.config") ? read_properties(options.value("producer.config"))
+                                                                       : client_properties(options, "console-producer"));
+    add_properties(options.values("command-property"), properties);
+    properties["bootstrap.servers"] = options.value("bootstrap-server");
+    const bool says_acks = options.has("request-required-acks") || !properties.contains("acks");
+    PARTITA_TRY_ASSIGN(const auto acks, parse_acks(says_acks ? options.value("request-required-acks") : properties["acks"]));
+    plan.producer.acks = acks;
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     const auto linger = options.integer("timeout", 0, kMost);
     const auto batch = options.integer("batch-size", 0, kMost);
@@ -280,12 +266,12 @@ Outcome<ProducePlan> make_plan(const Options& options) {
     }
     plan.linger_ms = **linger;
     plan.producer.batch_bytes = static_cast<std::size_t>(**batch);
-    if (!properties->contains("request.timeout.ms") || options.has("request-timeout-ms")) {
-        (*properties)["request.timeout.ms"] = std::to_string(**request);
+    if (!properties.contains("request.timeout.ms") || options.has("request-timeout-ms")) {
+        properties["request.timeout.ms"] = std::to_string(**request);
     }
-    (*properties)["default.api.timeout.ms"] = std::to_string(std::max(**block, **request));
-    (*properties)["retry.backoff.ms"] = std::to_string(**backoff);
-    plan.client = std::move(*properties);
+    properties["default.api.timeout.ms"] = std::to_string(std::max(**block, **request));
+    properties["retry.backoff.ms"] = std::to_string(**backoff);
+    plan.client = std::move(properties);
     return plan;
 }
 
@@ -303,32 +289,14 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
     if (options.has("line-reader") && !options.value("line-reader").ends_with("LineMessageReader")) {
         return refused("--line-reader " + options.value("line-reader") + " is not served: only LineMessageReader is");
     }
-    auto plan = make_plan(options);
-    if (!plan) {
-        return std::unexpected(std::move(plan.error()));
-    }
-    const auto read_by = reader_properties(options);
-    if (!read_by) {
-        return std::unexpected(read_by.error());
-    }
-    const auto encoder = make_encoder(options, *read_by, plan->client, surroundings);
-    if (!encoder) {
-        return std::unexpected(encoder.error());
-    }
-    auto reader = make_reader(options, *read_by, *encoder ? (*encoder)->members() : JsonMembers{});
-    if (!reader) {
-        return std::unexpected(std::move(reader.error()));
-    }
-    const auto common = parse_common(options);
-    if (!common) {
-        return std::unexpected(common.error());
-    }
-    auto cluster = open_cluster(std::move(plan->client), surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto plan, make_plan(options));
+    PARTITA_TRY_ASSIGN(const auto read_by, reader_properties(options));
+    PARTITA_TRY_ASSIGN(const auto encoder, make_encoder(options, read_by, plan.client, surroundings));
+    PARTITA_TRY_ASSIGN(auto reader, make_reader(options, read_by, encoder ? encoder->members() : JsonMembers{}));
+    PARTITA_TRY_ASSIGN(const auto common, parse_common(options));
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(std::move(plan.client), surroundings));
     const std::string topic = options.value("topic");
-    client::Producer producer(*cluster, topic, plan->producer);
+    client::Producer producer(cluster, topic, plan.producer);
     bool is_open = false;
     LineSource lines(::fileno(surroundings.in));
     const bool is_prompting = ::isatty(::fileno(surroundings.in)) == 1;
@@ -349,21 +317,19 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
             surroundings.print(">");
         }
         std::fflush(surroundings.out);
-        auto got = lines.next(line, producer.is_empty() ? -1 : plan->linger_ms);
+        auto got = lines.next(line, producer.is_empty() ? -1 : plan.linger_ms);
         if (got && *got == LineSource::Got::nothing) {
             note(producer.flush());
             got = lines.next(line, -1);
         }
         if (!got || *got == LineSource::Got::end) {
             note(producer.flush());
-            if (!got) {
-                return std::unexpected(std::move(got.error()));
-            }
+            PARTITA_TRY(got);
             break;
         }
-        auto record = (*reader)->read(line, number);
-        if (record && *encoder) {
-            if (auto encoded = (*encoder)->encode(*record, number); !encoded) {
+        auto record = reader->read(line, number);
+        if (record && encoder) {
+            if (auto encoded = encoder->encode(*record, number); !encoded) {
                 record = std::unexpected(std::move(encoded.error()));
             }
         }
@@ -371,12 +337,12 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
             note(producer.flush());
             return failed("org.apache.kafka.common.KafkaException: " + record.error());
         }
-        common->apply(*record);
+        common.apply(*record);
         bytes += line.size();
         progress.show(number, bytes);
         if (!is_open) {
             if (auto opened = producer.open(); !opened) {
-                if (plan->is_sync) {
+                if (plan.is_sync) {
                     return failed(java_text(opened.error()));
                 }
                 note(opened);
@@ -385,10 +351,10 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
             is_open = true;
         }
         note(producer.append(std::move(*record)));
-        if (plan->is_sync) {
+        if (plan.is_sync) {
             note(producer.flush());
         }
-        if (plan->is_sync && has_lost) {
+        if (plan.is_sync && has_lost) {
             return 1;
         }
     }

@@ -6,6 +6,7 @@
 #include "broker/client/quorum.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -120,12 +121,9 @@ Outcome<int> run_quorum(const Options& options, const Surroundings& surroundings
     if (!shows_status && !shows_replication) {
         return refused("One of --status or --replication must be specified with describe sub-command");
     }
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    return shows_status ? show_status(*cluster, surroundings)
-                        : show_replication(*cluster, options.has("human-readable"), surroundings);
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
+    return shows_status ? show_status(cluster, surroundings)
+                        : show_replication(cluster, options.has("human-readable"), surroundings);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "broker/tools/tools.h"
 #include "protocol/edit_distance.h"
 #include "protocol/printable.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -158,12 +159,9 @@ Outcome<std::vector<client::EntityQuotas>> Quotas::found(const client::QuotaEnti
 }
 
 Outcome<int> Quotas::list() const {
-    const auto all = found(entity_);
-    if (!all) {
-        return std::unexpected(all.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto all, found(entity_));
     std::vector<std::vector<std::string>> rows{{"FOR", "QUOTA", "VALUE"}};
-    for (const client::EntityQuotas& one : *all) {
+    for (const client::EntityQuotas& one : all) {
         ordered_json quotas = ordered_json::object();
         for (const auto& [key, value] : one.values) {
             rows.push_back({entity_text(one.entity), printable(key), value_text(key, value)});
@@ -192,11 +190,8 @@ Outcome<int> Quotas::describe() const {
     for (const auto& [type, name] : entity_) {
         (type == "user" ? who.user : type == "ip" ? who.ip : who.client) = name;
     }
-    const auto all = found({});
-    if (!all) {
-        return std::unexpected(all.error());
-    }
-    const std::vector<QuotaInForce> in_force = quotas_in_force(*all, who);
+    PARTITA_TRY_ASSIGN(const auto all, found({}));
+    const std::vector<QuotaInForce> in_force = quotas_in_force(all, who);
     std::vector<std::vector<std::string>> rows{{"QUOTA", "VALUE", "SET FOR"}};
     for (const QuotaKind& kind : quota_kinds()) {
         if (kind.is_of_addresses != who.ip.has_value()) {
@@ -252,18 +247,13 @@ Outcome<int> Quotas::set() const {
         if (equals == std::string::npos) {
             return refused("'" + word + "' has no value: say " + word + "=VALUE");
         }
-        const auto kind = kind_of(word.substr(0, equals));
-        if (!kind) {
-            return std::unexpected(kind.error());
-        }
-        if (auto checked = check_named(**kind); !checked) {
-            return std::unexpected(std::move(checked.error()));
-        }
-        const auto value = parse_quota(**kind, std::string_view(word).substr(equals + 1));
+        PARTITA_TRY_ASSIGN(const auto kind, kind_of(word.substr(0, equals)));
+        PARTITA_TRY(check_named(*kind));
+        const auto value = parse_quota(*kind, std::string_view(word).substr(equals + 1));
         if (!value) {
             return refused(value.error());
         }
-        changes.emplace_back((*kind)->name, *value);
+        changes.emplace_back(kind->name, *value);
     }
     return change(changes);
 }
@@ -271,25 +261,15 @@ Outcome<int> Quotas::set() const {
 Outcome<int> Quotas::remove() const {
     Changes changes;
     for (const std::string& word : options_.rest()) {
-        const auto kind = kind_of(word);
-        if (!kind) {
-            return std::unexpected(kind.error());
-        }
-        if (auto checked = check_named(**kind); !checked) {
-            return std::unexpected(std::move(checked.error()));
-        }
-        changes.emplace_back((*kind)->name, std::nullopt);
+        PARTITA_TRY_ASSIGN(const auto kind, kind_of(word));
+        PARTITA_TRY(check_named(*kind));
+        changes.emplace_back(kind->name, std::nullopt);
     }
     // An entity that is not named has no quota to take away, and says so by the same words.
-    if (auto checked = check_named({.is_of_addresses = !entity_.empty() && entity_.front().first == "ip"}); !checked) {
-        return std::unexpected(std::move(checked.error()));
-    }
-    const auto present = found(entity_);
-    if (!present) {
-        return std::unexpected(present.error());
-    }
+    PARTITA_TRY(check_named({.is_of_addresses = !entity_.empty() && entity_.front().first == "ip"}));
+    PARTITA_TRY_ASSIGN(const auto present, found(entity_));
     std::set<std::string> keys;
-    for (const client::EntityQuotas& one : *present) {
+    for (const client::EntityQuotas& one : present) {
         if (one.entity.size() != entity_.size()) {
             continue;
         }
@@ -318,11 +298,8 @@ Outcome<int> run_quotas(const Options& options, const Surroundings& surroundings
     if (!takes_words && !options.rest().empty()) {
         return refused("'" + options.rest().front() + "' is no option; --set and --remove take such words");
     }
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    const Quotas quotas(*cluster, options, surroundings);
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
+    const Quotas quotas(cluster, options, surroundings);
     if (options.has("set")) {
         return quotas.set();
     }

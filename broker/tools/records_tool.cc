@@ -7,6 +7,7 @@
 
 #include "broker/client/partitions.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -79,20 +80,11 @@ Outcome<std::map<client::TopicPartition, std::int64_t>> parse_offsets(const std:
 }
 
 Outcome<int> run_records(const Options& options, const Surroundings& surroundings) {
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    const auto text = read_file(options.value("offset-json-file"));
-    if (!text) {
-        return std::unexpected(text.error());
-    }
-    const auto before = parse_offsets(*text);
-    if (!before) {
-        return std::unexpected(before.error());
-    }
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
+    PARTITA_TRY_ASSIGN(const auto text, read_file(options.value("offset-json-file")));
+    PARTITA_TRY_ASSIGN(const auto before, parse_offsets(text));
     surroundings.print("Executing records delete operation\n");
-    const auto results = client::delete_records(*cluster, *before);
+    const auto results = client::delete_records(cluster, before);
     if (!results) {
         return failed(results.error());
     }

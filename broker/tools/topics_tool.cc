@@ -15,6 +15,7 @@
 #include "protocol/messages/20_delete_topics.h"
 #include "protocol/messages/37_create_partitions.h"
 #include "protocol/messages/46_list_partition_reassignments.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -138,11 +139,8 @@ Outcome<Wish> read_wish(const Options& options) {
     }
     wish.replication_factor = *factor;
     if (const auto text = options.find("replica-assignment"); text && !text->empty()) {
-        auto assignment = parse_assignment(*text);
-        if (!assignment) {
-            return std::unexpected(std::move(assignment.error()));
-        }
-        wish.assignment = std::move(*assignment);
+        PARTITA_TRY_ASSIGN(auto assignment, parse_assignment(*text));
+        wish.assignment = std::move(assignment);
     }
     for (const std::string& config : options.values("config")) {
         const std::vector<std::string> parts = split(config, '=');
@@ -209,12 +207,9 @@ Outcome<std::vector<std::string>> Topics::chosen_names(bool must_exist) {
 }
 
 Outcome<int> Topics::list() {
-    auto names = chosen_names(false);
-    if (!names) {
-        return std::unexpected(std::move(names.error()));
-    }
+    PARTITA_TRY_ASSIGN(auto names, chosen_names(false));
     std::string text;
-    for (const std::string& name : *names) {
+    for (const std::string& name : names) {
         text += (text.empty() ? "" : "\n") + name;
     }
     surroundings_.print(text + "\n");
@@ -222,36 +217,33 @@ Outcome<int> Topics::list() {
 }
 
 Outcome<int> Topics::create() {
-    auto wish = read_wish(options_);
-    if (!wish) {
-        return std::unexpected(std::move(wish.error()));
-    }
-    if (wish->topic.find_first_of("._") != std::string::npos) {
+    PARTITA_TRY_ASSIGN(auto wish, read_wish(options_));
+    if (wish.topic.find_first_of("._") != std::string::npos) {
         surroundings_.print(
             "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore ('_') could collide. To avoid "
             "issues it is best to use either, but not both.\n");
     }
     constexpr std::int32_t kFactorMax = std::numeric_limits<std::int16_t>::max();
-    const std::int32_t factor = wish->replication_factor.value_or(-1);
-    if (wish->replication_factor && (factor < 1 || factor > kFactorMax)) {
+    const std::int32_t factor = wish.replication_factor.value_or(-1);
+    if (wish.replication_factor && (factor < 1 || factor > kFactorMax)) {
         return failed("The replication factor must be between 1 and 32767 inclusive");
     }
-    if (wish->partitions && *wish->partitions < 1) {
+    if (wish.partitions && *wish.partitions < 1) {
         return failed("The partitions must be greater than 0");
     }
-    if (wish->topic.empty()) {
+    if (wish.topic.empty()) {
         return failed("The given topic name '' cannot be represented in a request.");
     }
     std::vector<CreateTopicsRequest::CreatableReplicaAssignment> assignments;
-    for (std::size_t i = 0; i < wish->assignment.size(); ++i) {
-        assignments.push_back({.partition_index = static_cast<std::int32_t>(i), .broker_ids = wish->assignment[i]});
+    for (std::size_t i = 0; i < wish.assignment.size(); ++i) {
+        assignments.push_back({.partition_index = static_cast<std::int32_t>(i), .broker_ids = wish.assignment[i]});
     }
     std::vector<CreateTopicsRequest::CreatableTopicConfig> configs;
-    for (const auto& [name, value] : wish->configs) {
+    for (const auto& [name, value] : wish.configs) {
         configs.push_back({.name = name, .value = value});
     }
-    CreateTopicsRequest::CreatableTopic topic{.name = wish->topic,
-                                              .num_partitions = assignments.empty() ? wish->partitions.value_or(-1) : -1,
+    CreateTopicsRequest::CreatableTopic topic{.name = wish.topic,
+                                              .num_partitions = assignments.empty() ? wish.partitions.value_or(-1) : -1,
                                               .replication_factor = static_cast<std::int16_t>(assignments.empty() ? factor : -1),
                                               .assignments = assignments,
                                               .configs = configs};
@@ -270,25 +262,19 @@ Outcome<int> Topics::create() {
             return failed(client::refusal(result.error_code, result.error_message.value_or("")));
         }
     }
-    surroundings_.print("Created topic " + wish->topic + ".\n");
+    surroundings_.print("Created topic " + wish.topic + ".\n");
     return 0;
 }
 
 Outcome<int> Topics::alter() {
-    auto wish = read_wish(options_);
-    if (!wish) {
-        return std::unexpected(std::move(wish.error()));
-    }
-    auto names = chosen_names(!options_.has("if-exists"));
-    if (!names) {
-        return std::unexpected(std::move(names.error()));
-    }
-    if (names->empty()) {
+    PARTITA_TRY_ASSIGN(auto wish, read_wish(options_));
+    PARTITA_TRY_ASSIGN(auto names, chosen_names(!options_.has("if-exists")));
+    if (names.empty()) {
         return 0;
     }
     std::map<std::string, std::size_t> present;
-    if (!wish->assignment.empty()) {
-        const auto described = client::describe_topics(cluster_, *names);
+    if (!wish.assignment.empty()) {
+        const auto described = client::describe_topics(cluster_, names);
         if (!described) {
             return failed(described.error());
         }
@@ -296,14 +282,13 @@ Outcome<int> Topics::alter() {
             present[topic.name] = topic.partitions.size();
         }
     }
-    std::vector<std::vector<CreatePartitionsRequest::CreatePartitionsAssignment>> assignments(names->size());
+    std::vector<std::vector<CreatePartitionsRequest::CreatePartitionsAssignment>> assignments(names.size());
     std::vector<CreatePartitionsRequest::CreatePartitionsTopic> topics;
-    for (std::size_t i = 0; i < names->size(); ++i) {
-        CreatePartitionsRequest::CreatePartitionsTopic topic{
-            .name = (*names)[i], .count = *wish->partitions, .assignments = nullptr};
-        if (!wish->assignment.empty()) {
-            for (std::size_t p = present[(*names)[i]]; p < wish->assignment.size(); ++p) {
-                assignments[i].push_back({.broker_ids = wish->assignment[p]});
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        CreatePartitionsRequest::CreatePartitionsTopic topic{.name = names[i], .count = *wish.partitions, .assignments = nullptr};
+        if (!wish.assignment.empty()) {
+            for (std::size_t p = present[names[i]]; p < wish.assignment.size(); ++p) {
+                assignments[i].push_back({.broker_ids = wish.assignment[p]});
             }
             topic.assignments = assignments[i];
         }
@@ -325,16 +310,13 @@ Outcome<int> Topics::alter() {
 }
 
 Outcome<int> Topics::remove() {
-    auto names = chosen_names(!options_.has("if-exists"));
-    if (!names) {
-        return std::unexpected(std::move(names.error()));
-    }
-    if (names->empty()) {
+    PARTITA_TRY_ASSIGN(auto names, chosen_names(!options_.has("if-exists")));
+    if (names.empty()) {
         return 0;
     }
     std::vector<DeleteTopicsRequest::DeleteTopicState> states;
-    std::vector<std::string_view> old_names(names->begin(), names->end());
-    for (const std::string& name : *names) {
+    std::vector<std::string_view> old_names(names.begin(), names.end());
+    for (const std::string& name : names) {
         states.push_back({.name = name});
     }
     const auto make = [&](std::int16_t version) {
@@ -520,11 +502,8 @@ Outcome<std::vector<client::TopicDescription>> Topics::chosen_topics() {
         if (!limit) {
             return failed(limit.error());
         }
-        auto names = chosen_names(!options_.has("if-exists"));
-        if (!names) {
-            return std::unexpected(std::move(names.error()));
-        }
-        auto topics = client::describe_topics(cluster_, *names, limit->value_or(client::kPartitionsPerAnswer));
+        PARTITA_TRY_ASSIGN(auto names, chosen_names(!options_.has("if-exists")));
+        auto topics = client::describe_topics(cluster_, names, limit->value_or(client::kPartitionsPerAnswer));
         if (!topics) {
             return failed(topics.error());
         }
@@ -562,13 +541,10 @@ Outcome<int> Topics::describe() {
                 "Only topic id will be used when both --topic and --topic-id are specified and topicId is not Uuid.ZERO_UUID\n");
         }
     }
-    const auto topics = chosen_topics();
-    if (!topics) {
-        return std::unexpected(topics.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto topics, chosen_topics());
     std::vector<std::string> names;
     std::map<std::string, const client::TopicDescription*> by_name;
-    for (const auto& topic : *topics) {
+    for (const auto& topic : topics) {
         names.push_back(topic.name);
         by_name[topic.name] = &topic;
     }
@@ -579,18 +555,15 @@ Outcome<int> Topics::describe() {
     if (names.empty()) {
         return 0;
     }
-    const auto moving = list_moving(cluster_, *topics);
-    if (!moving) {
-        return std::unexpected(moving.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto moving, list_moving(cluster_, topics));
     const Selection selection(options_);
     for (const std::string& name : in_java_order(names, names.size())) {
         const client::TopicDescription& topic = *by_name[name];
         const auto found = configs->find(name);
         const std::vector<client::ConfigEntry> own = found == configs->end() ? std::vector<client::ConfigEntry>() : found->second;
         const auto moving_of = [&](std::int32_t index) {
-            const auto place = moving->find({name, index});
-            return place == moving->end() ? nullptr : &place->second;
+            const auto place = moving.find({name, index});
+            return place == moving.end() ? nullptr : &place->second;
         };
         if (selection.shows_topic(own) && !topic.partitions.empty()) {
             const auto& first = topic.partitions.front();
@@ -618,11 +591,8 @@ Outcome<int> run(const Options& options, const Surroundings& surroundings) {
             "delete-config option is no longer supported and deprecated since version 4.0. The config will be fully removed in "
             "future releases.");
     }
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    Topics topics(std::move(*cluster), options, surroundings);
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
+    Topics topics(std::move(cluster), options, surroundings);
     if (options.has("create")) {
         return topics.create();
     }

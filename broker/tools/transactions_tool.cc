@@ -11,6 +11,7 @@
 #include "broker/tools/java_order.h"
 #include "broker/tools/text.h"
 #include "broker/tools/tools.h"
+#include "protocol/try.h"
 
 namespace partita::tools {
 namespace {
@@ -145,21 +146,18 @@ Outcome<int> Transactions::describe() {
 }
 
 Outcome<int> Transactions::describe_producers() {
-    const auto place = partition();
-    if (!place) {
-        return std::unexpected(place.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto place, partition());
     const auto broker = options_.integer("broker-id");
     if (!broker) {
         return usage(broker.error());
     }
-    const auto found = client::describe_producers(cluster_, {*place}, *broker);
-    const std::string what = "describe producers for partition " + client::to_string(*place) + " on " +
+    const auto found = client::describe_producers(cluster_, {place}, *broker);
+    const std::string what = "describe producers for partition " + client::to_string(place) + " on " +
                              (*broker ? "broker " + std::to_string(**broker) : std::string("leader"));
     if (!found) {
         return failed_to(what, found.error());
     }
-    const auto producers = found->find(*place);
+    const auto producers = found->find(place);
     if (producers == found->end()) {
         return failed_to(what, client::refusal(ErrorCode::unknown_server_error));
     }
@@ -180,27 +178,21 @@ Outcome<int> Transactions::describe_producers() {
 }
 
 Outcome<int> Transactions::abort() {
-    const auto place = partition();
-    if (!place) {
-        return std::unexpected(place.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto place, partition());
     if (!options_.has("start-offset") && !options_.has("producer-id")) {
         return failed(
             "The transaction to abort must be identified either with --start-offset (for brokers on 3.0 or above) or with "
             "--producer-id, --producer-epoch, and --coordinator-epoch (for older brokers)");
     }
-    client::HangingTransaction hanging{.partition = *place};
+    client::HangingTransaction hanging{.partition = place};
     if (options_.has("start-offset")) {
-        const auto offset = number("start-offset", std::numeric_limits<std::int64_t>::max());
-        if (!offset) {
-            return std::unexpected(offset.error());
-        }
-        const auto found = client::describe_producers(cluster_, {*place}, std::nullopt);
-        const std::string what = "validate producer state for partition " + client::to_string(*place);
+        PARTITA_TRY_ASSIGN(const auto offset, number("start-offset", std::numeric_limits<std::int64_t>::max()));
+        const auto found = client::describe_producers(cluster_, {place}, std::nullopt);
+        const std::string what = "validate producer state for partition " + client::to_string(place);
         if (!found) {
             return failed_to(what, found.error());
         }
-        const auto producers = found->find(*place);
+        const auto producers = found->find(place);
         if (producers == found->end()) {
             return failed_to(what, client::refusal(ErrorCode::unknown_server_error));
         }
@@ -208,34 +200,25 @@ Outcome<int> Transactions::abort() {
             return failed_to(what, producers->second.error());
         }
         const auto producer =
-            std::ranges::find(*producers->second, std::optional(*offset), &ActiveProducer::transaction_start_offset);
+            std::ranges::find(*producers->second, std::optional(offset), &ActiveProducer::transaction_start_offset);
         if (producer == producers->second->end()) {
-            return failed("Could not find any open transactions starting at offset " + std::to_string(*offset) +
-                          " on partition " + client::to_string(*place));
+            return failed("Could not find any open transactions starting at offset " + std::to_string(offset) + " on partition " +
+                          client::to_string(place));
         }
         hanging.producer_id = producer->id;
         hanging.producer_epoch = static_cast<std::int16_t>(producer->epoch);
         // A coordinator that never decided anything of it has no epoch there: 0 is below any.
         hanging.coordinator_epoch = std::max(producer->coordinator_epoch, 0);
     } else {
-        const auto id = number("producer-id", std::numeric_limits<std::int64_t>::max());
-        if (!id) {
-            return std::unexpected(id.error());
-        }
-        const auto epoch = number("producer-epoch", std::numeric_limits<std::int16_t>::max());
-        if (!epoch) {
-            return std::unexpected(epoch.error());
-        }
-        const auto coordinator_epoch = number("coordinator-epoch", std::numeric_limits<std::int32_t>::max());
-        if (!coordinator_epoch) {
-            return std::unexpected(coordinator_epoch.error());
-        }
-        hanging.producer_id = *id;
-        hanging.producer_epoch = static_cast<std::int16_t>(*epoch);
-        hanging.coordinator_epoch = static_cast<std::int32_t>(std::max<std::int64_t>(*coordinator_epoch, 0));
+        PARTITA_TRY_ASSIGN(const auto id, number("producer-id", std::numeric_limits<std::int64_t>::max()));
+        PARTITA_TRY_ASSIGN(const auto epoch, number("producer-epoch", std::numeric_limits<std::int16_t>::max()));
+        PARTITA_TRY_ASSIGN(const auto coordinator_epoch, number("coordinator-epoch", std::numeric_limits<std::int32_t>::max()));
+        hanging.producer_id = id;
+        hanging.producer_epoch = static_cast<std::int16_t>(epoch);
+        hanging.coordinator_epoch = static_cast<std::int32_t>(std::max<std::int64_t>(coordinator_epoch, 0));
     }
     if (const auto done = client::abort_transaction(cluster_, hanging); !done) {
-        return failed_to("abort transaction AbortTransactionSpec(topicPartition=" + client::to_string(*place) + ", producerId=" +
+        return failed_to("abort transaction AbortTransactionSpec(topicPartition=" + client::to_string(place) + ", producerId=" +
                              std::to_string(hanging.producer_id) + ", producerEpoch=" + std::to_string(hanging.producer_epoch) +
                              ", coordinatorEpoch=" + std::to_string(hanging.coordinator_epoch) + ")",
                          done.error());
@@ -256,11 +239,8 @@ Outcome<int> Transactions::terminate() {
 
 Outcome<std::set<TopicPartition>> Transactions::places_to_search(std::optional<std::int32_t> broker) const {
     if (options_.has("partition")) {
-        const auto place = partition();
-        if (!place) {
-            return std::unexpected(place.error());
-        }
-        return std::set<TopicPartition>{*place};
+        PARTITA_TRY_ASSIGN(const auto place, partition());
+        return std::set<TopicPartition>{place};
     }
     std::vector<std::string> names;
     if (const auto topic = options_.find("topic")) {
@@ -294,17 +274,14 @@ Outcome<std::set<TopicPartition>> Transactions::places_to_search(std::optional<s
 
 Outcome<std::vector<Transactions::Open>> Transactions::open_for_long(std::optional<std::int32_t> broker,
                                                                      std::int64_t longer_than_ms) const {
-    const auto places = places_to_search(broker);
-    if (!places) {
-        return std::unexpected(places.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto places, places_to_search(broker));
     // One request is for so many partitions at most.
     constexpr std::size_t kPartitionsMax = 500;
     std::vector<Open> candidates;
     const std::int64_t now_ms = surroundings_.network.clock().now().wall.value;
-    for (auto at = places->begin(); at != places->end();) {
+    for (auto at = places.begin(); at != places.end();) {
         std::set<TopicPartition> some;
-        while (at != places->end() && some.size() < kPartitionsMax) {
+        while (at != places.end() && some.size() < kPartitionsMax) {
             some.insert(*at++);
         }
         const std::string what = "describe producers for " + std::to_string(some.size()) + " partitions on broker " +
@@ -373,16 +350,11 @@ Outcome<int> Transactions::find_hanging() {
     }
     constexpr std::int64_t kMinuteMs = 60'000;
     auto open = open_for_long(*broker, minutes->value_or(0) * kMinuteMs);
-    if (!open) {
-        return std::unexpected(open.error());
-    }
-    const auto hanging = open->empty() ? std::move(open) : without_coordinator(*open);
-    if (!hanging) {
-        return std::unexpected(hanging.error());
-    }
+    PARTITA_TRY(open);
+    PARTITA_TRY_ASSIGN(const auto hanging, open->empty() ? std::move(open) : without_coordinator(*open));
     const std::int64_t now_ms = surroundings_.network.clock().now().wall.value;
     std::vector<std::vector<std::string>> rows;
-    for (const auto& [place, producer] : *hanging) {
+    for (const auto& [place, producer] : hanging) {
         rows.push_back(
             {place.topic, std::to_string(place.partition), std::to_string(producer.id), std::to_string(producer.epoch),
              std::to_string(producer.coordinator_epoch), std::to_string(producer.transaction_start_offset.value_or(-1)),
@@ -416,11 +388,8 @@ Outcome<int> run_transactions(const Options& options, const Surroundings& surrou
     if (!options.has("bootstrap-server")) {
         return usage("argument --bootstrap-server is required");
     }
-    auto cluster = open_cluster(options, surroundings);
-    if (!cluster) {
-        return std::unexpected(std::move(cluster.error()));
-    }
-    Transactions transactions(*cluster, options, surroundings);
+    PARTITA_TRY_ASSIGN(auto cluster, open_cluster(options, surroundings));
+    Transactions transactions(cluster, options, surroundings);
     return (transactions.*found->second)();
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "broker/addons/schemas/core/registry_client.h"
+#include "protocol/try.h"
 
 namespace partita::schemas {
 namespace {
@@ -32,11 +33,8 @@ std::unique_ptr<Registry> registry_at(const Surroundings& surroundings, const Re
     const tools::WebService service{.peer = kRegistryPeer, .url = place.url, .login = place.login, .ca_file = place.ca_file};
     return std::make_unique<Registry>(
         [ask = surroundings.ask_web, service](const RegistryRequest& request) -> std::expected<RegistryAnswer, std::string> {
-            auto answer = ask(service, {.target = request.target, .json = request.json});
-            if (!answer) {
-                return std::unexpected(std::move(answer.error()));
-            }
-            return RegistryAnswer{.status = answer->status, .body = std::move(answer->body)};
+            PARTITA_TRY_ASSIGN(auto answer, ask(service, {.target = request.target, .json = request.json}));
+            return RegistryAnswer{.status = answer.status, .body = std::move(answer.body)};
         });
 }
 
@@ -74,15 +72,10 @@ Outcome<const RegisteredSchema*> choose(Registry& registry, const std::string& s
         if (is_schema(which)) {
             return registry.add(subject, kind_of(which), which);
         }
-        const auto text = read_file(which);
-        if (!text) {
-            return std::unexpected(text.error());
-        }
-        return registry.add(subject, kind_of(*text), *text);
+        PARTITA_TRY_ASSIGN(const auto text, read_file(which));
+        return registry.add(subject, kind_of(text), text);
     }();
-    if (!found) {
-        return std::unexpected(found.error());
-    }
+    PARTITA_TRY(found);
     if (!*found) {
         return failed("the schema of " + subject + " cannot be had: " + found->error().message);
     }
@@ -116,17 +109,11 @@ Outcome<void> SchemaDecoder::begin() {
 Outcome<Decoded> SchemaDecoder::decode(const client::FetchedRecord& record) {
     Decoded decoded;
     if (decodes_keys_) {
-        auto key = decode(record, "key", record.key);
-        if (!key) {
-            return std::unexpected(std::move(key.error()));
-        }
-        decoded.key = std::move(*key);
+        PARTITA_TRY_ASSIGN(auto key, decode(record, "key", record.key));
+        decoded.key = std::move(key);
     }
-    auto value = decode(record, "value", record.value);
-    if (!value) {
-        return std::unexpected(std::move(value.error()));
-    }
-    decoded.value = std::move(*value);
+    PARTITA_TRY_ASSIGN(auto value, decode(record, "value", record.value));
+    decoded.value = std::move(value);
     return decoded;
 }
 
@@ -179,11 +166,8 @@ Outcome<std::unique_ptr<SchemaEncoder>> SchemaEncoder::open(const Surroundings& 
         if (choice->which.empty()) {
             continue;
         }
-        const auto schema = choose(*parts->registry, topic + "-" + side->name, choice->which);
-        if (!schema) {
-            return std::unexpected(schema.error());
-        }
-        side->schema = *schema;
+        PARTITA_TRY_ASSIGN(const auto schema, choose(*parts->registry, topic + "-" + side->name, choice->which));
+        side->schema = schema;
         side->message = choice->message;
     }
     return std::unique_ptr<SchemaEncoder>(new SchemaEncoder(std::move(parts)));
