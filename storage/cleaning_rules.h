@@ -40,9 +40,10 @@ struct DirtyRange {
 [[nodiscard]] DirtyRange find_dirty_range(std::span<const SegmentSummary> segments, std::span<const TimestampMs> first_timestamps,
                                           const CleaningPosition& position, const LogConfig& config, TimestampMs now);
 
+inline constexpr std::size_t kMostSegmentsInGroup = 64;
+
 /// Groups neighbouring segments that become one: together they have at most segment.bytes, segment.index.bytes, 2^31-1
 /// offsets and kMostSegmentsInGroup segments. Returns the length of each group; the groups cover all of `segments`.
-inline constexpr std::size_t kMostSegmentsInGroup = 64;
 [[nodiscard]] std::vector<std::size_t> group_segments(std::span<const SegmentSummary> segments, const LogConfig& config);
 
 }  // namespace partita

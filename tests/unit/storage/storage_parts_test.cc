@@ -16,6 +16,7 @@
 #include "storage/producer_snapshot.h"
 #include "storage/producer_state.h"
 #include "storage/retention.h"
+#include "storage/segment.h"
 #include "tests/support/declared_settings.h"
 #include "tests/support/storage_fixture.h"
 
@@ -52,6 +53,18 @@ TEST(CheckpointText, RoundTripsAndRefusesWhatIsNotOne) {
     for (const char* bad : {"\n", "1\n0\n", "0\n2\na 0 5\n", "0\n1\na 0\n", "0\n1\na 0 -5\n", "0\n1\na 0 5", "0\n-1\n"}) {
         EXPECT_FALSE(parse_offset_checkpoint(bad)) << bad;
     }
+}
+
+TEST(CheckpointText, WhatIsNotReadIsNotWritten) {
+    EXPECT_DEATH((void)to_text(OffsetCheckpoint{{{"a", 0}, {-5}}}), "parse_offset_checkpoint takes no other line");
+    EXPECT_DEATH((void)to_text(OffsetCheckpoint{{{"a", -1}, {5}}}), "parse_offset_checkpoint takes no other line");
+    EXPECT_DEATH((void)to_text(OffsetCheckpoint{{{"", 0}, {5}}}), "parse_offset_checkpoint takes no other line");
+}
+
+TEST(SegmentFileName, WhatIsNotReadIsNotWritten) {
+    EXPECT_EQ(parse_segment_file_name(segment_file_name({12}, ".log"), ".log"), Offset{12});
+    EXPECT_FALSE(parse_segment_file_name("-0000000000000000001.log", ".log"));
+    EXPECT_DEATH((void)segment_file_name({-1}, ".log"), "parse_segment_file_name takes no other back");
 }
 
 TEST(LeaderEpochs, EndOfAnEpochIsTheStartOfTheNext) {
