@@ -61,39 +61,11 @@ void GroupCoordinator::topic_deleted(const TopicDeleted& event, Now, Effects& ef
     core_->offsets.topic_deleted(event, effects);
     core_->table.notes().forget_topic(event.topic_id);
 }
-std::vector<TopicReader> GroupCoordinator::readers_of(std::string_view topic, const TopicId& topic_id) {
-    TopicQuestion question{.topic = topic, .topic_id = topic_id};
-    return std::move(core_->queries.readers_of({&question, 1}).front());
-}
-std::vector<std::vector<TopicReader>> GroupCoordinator::readers_of(std::span<TopicQuestion> questions) {
-    return core_->queries.readers_of(questions);
-}
-std::vector<std::vector<TopicReader>> GroupCoordinator::readers_by_asking_all(std::span<TopicQuestion> questions) const {
-    return core_->queries.readers_by_asking_all(questions);
-}
-std::uint64_t GroupCoordinator::groups_visited() const { return core_->queries.groups_visited(); }
-std::optional<std::string> GroupCoordinator::protocol_of(std::string_view group_id) const {
-    return core_->queries.protocol_of(group_id);
-}
-std::optional<MemberHoldings> GroupCoordinator::holdings_of(std::string_view group_id, std::string_view member_id) const {
-    return core_->queries.holdings_of(group_id, member_id);
-}
-std::optional<insight::GroupHistory> GroupCoordinator::history_of(std::string_view group_id) const {
-    const Group* group = core_->table.find(group_id);
-    return group == nullptr ? std::nullopt : std::optional(core_->table.notes().history(*group, *core_->environment.cluster));
-}
-void GroupCoordinator::visit_histories(
-    const std::function<void(std::string_view group_id, const insight::GroupHistory& history)>& visit) const {
-    core_->table.notes().histories().for_each(visit);
-}
+GroupQueries& GroupCoordinator::queries() { return core_->queries; }
+const GroupQueries& GroupCoordinator::queries() const { return core_->queries; }
 void GroupCoordinator::note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
                                          insight::LateReading seen) {
     core_->table.notes().note_late_reading(group_id, member_id, owner_id, std::move(seen));
-}
-Checkpoints GroupCoordinator::checkpoints_of(std::string_view group_id) const { return core_->queries.checkpoints_of(group_id); }
-std::map<PartitionIndex, Offset> GroupCoordinator::committed_in(std::string_view group_id, std::string_view topic,
-                                                                const TopicId& topic_id) const {
-    return core_->queries.committed_in(group_id, topic, topic_id);
 }
 void GroupCoordinator::seed_offsets(const SeedOffsets& command, Now now, Effects& effects) {
     core_->offsets.seed(command, now, effects);

@@ -31,11 +31,12 @@ class BatchBuilder;
 }
 
 namespace partita::insight {
-class GroupHistory;
 struct LateReading;
 }  // namespace partita::insight
 
 namespace partita::groups {
+
+class GroupQueries;
 
 /// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup
 /// protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group
@@ -90,35 +91,12 @@ class GroupCoordinator {
     /// group and topic, ascending; nothing of one that is aborted.
     std::vector<TransactionCommit> transaction_ended(ProducerId producer_id, bool is_commit);
 
-    /// Every group that reads the topic, ascending by id.
-    [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);
-    /// The same for several different topics at once: one answer for each question, in their order. The time grows with
-    /// what members of the groups that read these topics say (it is looked at once), and with the answers; see
-    /// TopicQuestion. The first question builds an index (`reader_index.h`); each later one also looks at the groups
-    /// that changed since the question before.
-    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions);
-    /// The same, by asking every group and no index. For tests of `readers_of`.
-    [[nodiscard]] std::vector<std::vector<TopicReader>> readers_by_asking_all(std::span<TopicQuestion> questions) const;
-    /// Groups that `readers_of` looked at so far, for its index and for its answers. For tests.
-    [[nodiscard]] std::uint64_t groups_visited() const;
-    /// The assignor of the group's generation ("range", "stream"); empty while the group has none, and for groups that
-    /// never name one. Null when there is no such group.
-    [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
-    /// Everything that the member holds, of all topics. Null when there is no such member.
-    [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
-    /// What happened in the group as long as this coordinator knows it. Null when there is no such group.
-    [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group_id) const;
-    /// The groups of which there is a history that was not begun to answer a question, with it.
-    void visit_histories(const std::function<void(std::string_view group_id, const insight::GroupHistory& history)>& visit) const;
+    /// Questions about its groups, which change nothing (`group_queries.h`).
+    [[nodiscard]] GroupQueries& queries();
+    [[nodiscard]] const GroupQueries& queries() const;
     /// See GroupHistory::note_late_reading.
     void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
                            insight::LateReading seen);
-    /// All that the group committed. Empty when there is no such group.
-    [[nodiscard]] Checkpoints checkpoints_of(std::string_view group_id) const;
-    /// The offsets that the group committed under the topic's id (or without any id); empty when there is no such
-    /// group.
-    [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,
-                                                                const TopicId& topic_id) const;
     /// Commits offset 0 where the group has no offset under the topic's id. It overwrites nothing, so it may be
     /// repeated. Makes a group that is not known, as a commit from outside of a group does. No reply.
     void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);

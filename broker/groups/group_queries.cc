@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "broker/groups/group_environment.h"
 #include "broker/groups/group_table.h"
 #include "broker/groups/reader_collector.h"
 #include "broker/groups/replies.h"
@@ -60,6 +61,20 @@ void GroupQueries::decide(const ListGroups& command, Now, Effects& effects) cons
         }
     }
     reply(effects, command.reply_to, std::move(result));
+}
+
+std::optional<GroupHistory> GroupQueries::history_of(std::string_view group_id) const {
+    const Group* group = table_.find(group_id);
+    return group == nullptr ? std::nullopt : std::optional(table_.notes().history(*group, *environment_.cluster));
+}
+
+void GroupQueries::visit_histories(FunctionRef<void(std::string_view group_id, const GroupHistory& history)> visit) const {
+    table_.notes().histories().for_each(visit);
+}
+
+std::vector<TopicReader> GroupQueries::readers_of(std::string_view topic, const TopicId& topic_id) {
+    TopicQuestion question{.topic = topic, .topic_id = topic_id};
+    return std::move(readers_of({&question, 1}).front());
 }
 
 std::optional<std::string> GroupQueries::protocol_of(std::string_view group_id) const {

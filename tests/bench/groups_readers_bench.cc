@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "broker/groups/group_coordinator.h"
+#include "broker/groups/group_queries.h"
 #include "tests/support/declared_settings.h"
 #include "tests/support/test_cluster.h"
 
@@ -94,7 +95,7 @@ class Shards {
         std::size_t readers = 0;
         for (const auto& coordinator : coordinators_) {
             groups::TopicQuestion question{.topic = topic, .others = groups::TopicQuestion::Others::all, .partition_count = 2};
-            readers += coordinator->readers_of({&question, 1}).front().size();
+            readers += coordinator->queries().readers_of({&question, 1}).front().size();
         }
         return readers;
     }

@@ -6,6 +6,7 @@
 #include "broker/groups/consumer_metadata.h"
 #include "broker/groups/consumer_protocol.h"
 #include "broker/groups/group_coordinator.h"
+#include "broker/groups/group_queries.h"
 #include "broker/groups/record_codec.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/pieces.h"
@@ -86,7 +87,7 @@ void check_records(Pieces pieces) {
     };
     act([&](groups::Effects& effects) { coordinator.loaded(now, effects); });
     (void)coordinator.dump();
-    (void)coordinator.readers_of("t", cluster()->find("t")->topic_id);
+    (void)coordinator.queries().readers_of("t", cluster()->find("t")->topic_id);
     const std::array protocols{groups::JoinGroup::Protocol{.name = "range", .metadata = {}}};
     for (const std::string_view member : {"", "m"}) {
         act([&](groups::Effects& effects) {

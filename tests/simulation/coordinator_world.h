@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "broker/groups/group_coordinator.h"
+#include "broker/groups/group_queries.h"
 #include "broker/groups/record_codec.h"
 #include "tests/support/declared_settings.h"
 #include "tests/support/record_follower.h"
@@ -121,8 +122,8 @@ class CoordinatorWorld {
         for (TopicQuestion& question : questions) {
             question.others = TopicQuestion::Others::all;
         }
-        const auto by_index = coordinator_->readers_of(questions);
-        const auto by_asking_all = coordinator_->readers_by_asking_all(questions);
+        const auto by_index = coordinator_->queries().readers_of(questions);
+        const auto by_asking_all = coordinator_->queries().readers_by_asking_all(questions);
         for (std::size_t index = 0; index < questions.size(); ++index) {
             readers_seen_ += by_index[index].size();
             if (by_index[index] == by_asking_all[index]) {

@@ -1,4 +1,5 @@
 #include "tests/simulation/modes_world.h"
+#include "broker/groups/group_queries.h"
 
 #include <algorithm>
 #include <array>
@@ -111,7 +112,7 @@ void World::with_coordinator(Call&& call) {
 }
 
 std::int64_t World::committed(const Reader& reader, std::int32_t partition) {
-    for (const groups::TopicReader& known : coordinator_->readers_of(kTopic, kTopicId)) {
+    for (const groups::TopicReader& known : coordinator_->queries().readers_of(kTopic, kTopicId)) {
         if (known.group_id == reader.group) {
             const auto found = known.committed.find(PartitionIndex{partition});
             return found == known.committed.end() ? -1 : found->second.value;
@@ -138,7 +139,7 @@ void World::expand() {
     }
     const std::string metadata = groups::seed_metadata(1);
     if (options_.mode != Mode::faithful && options_.sabotage != Sabotage::no_seeds) {
-        for (const groups::TopicReader& reader : coordinator_->readers_of(kTopic, kTopicId)) {
+        for (const groups::TopicReader& reader : coordinator_->queries().readers_of(kTopic, kTopicId)) {
             with_coordinator([&](groups::GroupCoordinator& coordinator, groups::Effects& effects) {
                 coordinator.seed_offsets({.group_id = reader.group_id,
                                           .topic = kTopic,

@@ -1,4 +1,5 @@
 #include "broker/insight/shell/reader_reports.h"
+#include "broker/groups/group_queries.h"
 
 #include <string>
 #include <utility>
@@ -77,7 +78,7 @@ void ReaderReports::on_transaction_commit(const groups::GroupCoordinator& coordi
         .group = commit.group_id, .commits = {}, .before = std::nullopt, .keys_sent = samples_.taken()};
     if (wants_positions(*topic, commit.group_id)) {
         notes_.note_positions(*topic->topic, commit.group_id);
-        note.before = coordinator.committed_in(commit.group_id, commit.topic, topic->topic->id);
+        note.before = coordinator.queries().committed_in(commit.group_id, commit.topic, topic->topic->id);
     }
     for (const groups::TransactionCommit::Partition& moved : commit.partitions) {
         note.commits.push_back({moved.partition, moved.offset});

@@ -1,4 +1,5 @@
 #include "broker/runtime/coordinators/group_shards.h"
+#include "broker/groups/group_queries.h"
 
 #include <algorithm>
 #include <iterator>
@@ -141,9 +142,9 @@ std::size_t GroupShards::group_count() {
 }
 
 std::vector<std::vector<groups::TopicReader>> GroupShards::readers_in(Shard& shard, std::span<groups::TopicQuestion> questions) {
-    const std::uint64_t visited = shard.core->groups_visited();
-    std::vector<std::vector<groups::TopicReader>> answers = shard.core->readers_of(questions);
-    groups_visited_.fetch_add(shard.core->groups_visited() - visited, std::memory_order_relaxed);
+    const std::uint64_t visited = shard.core->queries().groups_visited();
+    std::vector<std::vector<groups::TopicReader>> answers = shard.core->queries().readers_of(questions);
+    groups_visited_.fetch_add(shard.core->queries().groups_visited() - visited, std::memory_order_relaxed);
     return answers;
 }
 
@@ -196,7 +197,7 @@ std::optional<std::string> GroupShards::protocol_of(std::string_view group_id) {
     }
     Shard& shard = *shards()[shard_of(group_id)];
     const MutexLock lock(shard.mutex);
-    return shard.core->protocol_of(group_id);
+    return shard.core->queries().protocol_of(group_id);
 }
 
 std::optional<groups::MemberHoldings> GroupShards::holdings_of(std::string_view group_id, std::string_view member_id) {
@@ -205,7 +206,7 @@ std::optional<groups::MemberHoldings> GroupShards::holdings_of(std::string_view 
     }
     Shard& shard = *shards()[shard_of(group_id)];
     const MutexLock lock(shard.mutex);
-    return shard.core->holdings_of(group_id, member_id);
+    return shard.core->queries().holdings_of(group_id, member_id);
 }
 
 std::optional<insight::GroupHistory> GroupShards::history_of(std::string_view group_id) {
@@ -214,7 +215,7 @@ std::optional<insight::GroupHistory> GroupShards::history_of(std::string_view gr
     }
     Shard& shard = *shards()[shard_of(group_id)];
     const MutexLock lock(shard.mutex);
-    return shard.core->history_of(group_id);
+    return shard.core->queries().history_of(group_id);
 }
 
 std::optional<OwnershipRecord> GroupShards::ownership_of(std::string_view group_id) {
@@ -223,16 +224,16 @@ std::optional<OwnershipRecord> GroupShards::ownership_of(std::string_view group_
     }
     Shard& shard = *shards()[shard_of(group_id)];
     const MutexLock lock(shard.mutex);
-    auto history = shard.core->history_of(group_id);
+    auto history = shard.core->queries().history_of(group_id);
     if (!history) {
         return std::nullopt;
     }
-    return OwnershipRecord{std::move(*history), shard.core->checkpoints_of(group_id)};
+    return OwnershipRecord{std::move(*history), shard.core->queries().checkpoints_of(group_id)};
 }
 
 void GroupShards::visit_histories(FunctionRef<void(std::string_view group_id, const insight::GroupHistory& history)> visit) {
     if (is_attached()) {
-        for_each_core([&](const groups::GroupCoordinator& core) { core.visit_histories(visit); });
+        for_each_core([&](const groups::GroupCoordinator& core) { core.queries().visit_histories(visit); });
     }
 }
 

@@ -14,6 +14,11 @@
 #include "broker/runtime/coordinators/coordinator_shards.h"
 #include "protocol/function_ref.h"
 
+namespace partita::insight {
+class GroupHistory;
+struct LateReading;
+}  // namespace partita::insight
+
 namespace partita::runtime {
 
 /// Hears of commits that became durable.
@@ -82,15 +87,15 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
         std::vector<Shard> shards;
     };
     void refresh_readers(KnownReaders& known, std::string_view topic, const TopicId& topic_id);
-    /// As `GroupCoordinator::protocol_of`. Of a group whose shard is being rebuilt nothing is known.
+    /// As `GroupQueries::protocol_of`. Of a group whose shard is being rebuilt nothing is known.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id);
-    /// As `GroupCoordinator::holdings_of`, likewise.
+    /// As `GroupQueries::holdings_of`, likewise.
     [[nodiscard]] std::optional<groups::MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id);
-    /// As `GroupCoordinator::history_of`, likewise: a copy, for which the shard's lock is held as long as it takes to make it.
+    /// As `GroupQueries::history_of`, likewise: a copy, for which the shard's lock is held as long as it takes to make it.
     [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group_id);
     /// See ownership_record.h; likewise.
     [[nodiscard]] std::optional<OwnershipRecord> ownership_of(std::string_view group_id);
-    /// As `GroupCoordinator::visit_histories`, of one shard after the other, with its lock held.
+    /// As `GroupQueries::visit_histories`, of one shard after the other, with its lock held.
     void visit_histories(FunctionRef<void(std::string_view group_id, const insight::GroupHistory& history)> visit);
     /// As `GroupCoordinator::note_late_reading`. Nothing happens while the group's shard is being rebuilt.
     void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,

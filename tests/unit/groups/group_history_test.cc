@@ -1,6 +1,7 @@
 // What a coordinator tells the history of a group.
 
 #include "broker/insight/history/group_history.h"
+#include "broker/groups/group_queries.h"
 #include "tests/unit/groups/consumer_fixture.h"
 
 namespace partita::groups::testing {
@@ -22,7 +23,7 @@ std::vector<std::string> causes(const GroupHistory::Rebalance& rebalance) {
 class ClassicHistory : public ConsumerFixture {
   protected:
     void SetUp() override { set_topic("topic", 4); }
-    GroupHistory history() { return coordinator_->history_of("g").value(); }
+    GroupHistory history() { return coordinator_->queries().history_of("g").value(); }
     std::string owner_of(std::int32_t partition) {
         const GroupHistory known = history();
         const auto* ownership = known.find("topic", partition);

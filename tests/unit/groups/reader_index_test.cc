@@ -1,6 +1,7 @@
 // The index of who reads which topic: random lives of groups, and its bounds.
 
 #include "broker/groups/reader_index.h"
+#include "broker/groups/group_queries.h"
 
 #include <algorithm>
 #include <random>
@@ -287,14 +288,14 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
             questions.push_back(
                 {.topic = name, .topic_id = known_id(name), .others = TopicQuestion::Others::all, .partition_count = 2});
         }
-        const auto by_index = coordinator_->readers_of(questions);
+        const auto by_index = coordinator_->queries().readers_of(questions);
         for (const auto& readers : by_index) {
             for (const TopicReader& reader : readers) {
                 ++told_;
                 told_by_members_ += reader.members.empty() ? 0 : 1;
             }
         }
-        return by_index == coordinator_->readers_by_asking_all(questions);
+        return by_index == coordinator_->queries().readers_by_asking_all(questions);
     }
 
     std::mt19937_64 dice_;

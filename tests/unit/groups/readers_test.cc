@@ -2,6 +2,7 @@
 #include <array>
 
 #include "broker/groups/consumer_protocol.h"
+#include "broker/groups/group_queries.h"
 #include "tests/unit/groups/group_fixture.h"
 
 namespace partita::groups::testing {
@@ -10,7 +11,7 @@ namespace {
 class Readers : public GroupFixture {
   protected:
     std::vector<TopicReader> readers(std::string_view topic = "topic", TopicId id = topic_id(1)) {
-        return coordinator_->readers_of(topic, id);
+        return coordinator_->queries().readers_of(topic, id);
     }
     void seed(std::string_view group, std::int32_t first, std::int32_t end, TopicId id = topic_id(1)) {
         const std::string metadata = seed_metadata(1);
@@ -56,24 +57,24 @@ TEST_F(Readers, WhatAMemberHasIsToldTopicByTopic) {
     const ReplyToken joining = join({.id = id});
     advance_ms(config_.initial_rebalance_delay_ms);
     sync(id, joined(joining).generation.value, {{id, assignment_of({{"gone", {7}}, {"topic", {3, 1}}})}});
-    const std::optional<MemberHoldings> held = coordinator_->holdings_of("g", id);
+    const std::optional<MemberHoldings> held = coordinator_->queries().holdings_of("g", id);
     ASSERT_TRUE(held);
     EXPECT_EQ(held->client_id, "client");
     EXPECT_EQ(held->client_host, "/127.0.0.1");
     ASSERT_EQ(held->topics.size(), 1U) << "a topic that does not exist is nothing to have";
     EXPECT_EQ(held->topics[0].name, "topic");
     EXPECT_EQ(held->topics[0].partitions, (std::vector<PartitionIndex>{{1}, {3}}));
-    EXPECT_FALSE(coordinator_->holdings_of("g", "nobody"));
-    EXPECT_FALSE(coordinator_->holdings_of("other", id));
+    EXPECT_FALSE(coordinator_->queries().holdings_of("g", "nobody"));
+    EXPECT_FALSE(coordinator_->queries().holdings_of("other", id));
 }
 
 TEST_F(Readers, WhatAGroupCommittedInATopicIsToldAlone) {
     commit({.topic_id = topic_id(1), .offsets = {{0, 5}, {2, 9}}});
-    EXPECT_EQ(coordinator_->committed_in("g", "topic", topic_id(1)),
+    EXPECT_EQ(coordinator_->queries().committed_in("g", "topic", topic_id(1)),
               (std::map<PartitionIndex, Offset>{{{0}, Offset{5}}, {{2}, Offset{9}}}));
-    EXPECT_TRUE(coordinator_->committed_in("g", "topic", topic_id(2)).empty());
-    EXPECT_TRUE(coordinator_->committed_in("g", "other", topic_id(1)).empty());
-    EXPECT_TRUE(coordinator_->committed_in("nobody", "topic", topic_id(1)).empty());
+    EXPECT_TRUE(coordinator_->queries().committed_in("g", "topic", topic_id(2)).empty());
+    EXPECT_TRUE(coordinator_->queries().committed_in("g", "other", topic_id(1)).empty());
+    EXPECT_TRUE(coordinator_->queries().committed_in("nobody", "topic", topic_id(1)).empty());
 }
 
 TEST_F(Readers, MembersAreNamedWithTheirClientAndTheirPartitions) {
@@ -93,11 +94,11 @@ TEST_F(Readers, MembersAreNamedWithTheirClientAndTheirPartitions) {
 }
 
 TEST_F(Readers, TheProtocolOfAGroupIsKnownByItsIdAlone) {
-    EXPECT_EQ(coordinator_->protocol_of("g"), std::nullopt);
+    EXPECT_EQ(coordinator_->queries().protocol_of("g"), std::nullopt);
     commit({.topic_id = topic_id(1)});
-    EXPECT_EQ(coordinator_->protocol_of("g"), "");
+    EXPECT_EQ(coordinator_->queries().protocol_of("g"), "");
     stable_group(1, {.type = "consumer", .protocols = {{"stream", subscription_to({"topic"})}}});
-    EXPECT_EQ(coordinator_->protocol_of("g"), "stream");
+    EXPECT_EQ(coordinator_->queries().protocol_of("g"), "stream");
 }
 
 TEST_F(Readers, GroupOfAnotherProtocolTypeReadsNothingByMembership) {
@@ -140,7 +141,7 @@ class Joined : public Readers {
     [[nodiscard]] TopicReader ask(TopicQuestion::Others others, std::size_t aligned_max, std::int32_t count = 2) {
         TopicQuestion question{
             .topic = "topic", .topic_id = topic_id(1), .others = others, .partition_count = count, .aligned_max = aligned_max};
-        return coordinator_->readers_of({&question, 1}).at(0).at(0);
+        return coordinator_->queries().readers_of({&question, 1}).at(0).at(0);
     }
     [[nodiscard]] static std::string told(const TopicReader& reader) {
         std::string text;
@@ -183,14 +184,14 @@ TEST_F(Joined, WhatIsAskedForOfAGroupIsToldBesidesWhatIsAligned) {
                            .partition_count = 2,
                            .aligned_max = 10,
                            .besides = besides};
-    EXPECT_EQ(told(coordinator_->readers_of({&question, 1}).at(0).at(0)), "also=2 beside=2 other-2 ");
+    EXPECT_EQ(told(coordinator_->queries().readers_of({&question, 1}).at(0).at(0)), "also=2 beside=2 other-2 ");
 }
 
 TEST_F(Joined, SeveralQuestionsAreAnsweredInTheirOrder) {
     std::array<TopicQuestion, 3> questions{{{.topic = "other", .topic_id = topic_id(2)},
                                             {.topic = "nobody-reads-it", .topic_id = topic_id(3)},
                                             {.topic = "topic", .topic_id = topic_id(1)}}};
-    const auto answers = coordinator_->readers_of(questions);
+    const auto answers = coordinator_->queries().readers_of(questions);
     ASSERT_EQ(answers.size(), 3U);
     EXPECT_EQ(answers[0].at(0).members.at(0).assigned, std::vector<PartitionIndex>{{0}});
     EXPECT_TRUE(answers[1].empty());
@@ -203,21 +204,21 @@ TEST_F(Readers, AGroupThatHasNothingToDoWithTheTopicIsNotLookedAt) {
     }
     commit({.group = "reader", .topic_id = topic_id(1)});
     EXPECT_EQ(readers().size(), 1U);
-    const std::uint64_t before = coordinator_->groups_visited();
+    const std::uint64_t before = coordinator_->queries().groups_visited();
     EXPECT_EQ(readers().size(), 1U);
-    EXPECT_EQ(coordinator_->groups_visited() - before, 1U);
+    EXPECT_EQ(coordinator_->queries().groups_visited() - before, 1U);
     EXPECT_TRUE(readers("nobody-reads-it", topic_id(3)).empty());
-    EXPECT_EQ(coordinator_->groups_visited() - before, 1U);
+    EXPECT_EQ(coordinator_->queries().groups_visited() - before, 1U);
     EXPECT_EQ(readers("other", topic_id(2)).size(), 50U);
 }
 
 TEST_F(Readers, ACommitToAKnownTopicMakesNobodyLookAtTheGroupAgain) {
     commit({.topic_id = topic_id(1), .offsets = {{0, 5}}});
     EXPECT_EQ(readers("other").size(), 0U);
-    const std::uint64_t before = coordinator_->groups_visited();
+    const std::uint64_t before = coordinator_->queries().groups_visited();
     commit({.topic_id = topic_id(1), .offsets = {{0, 6}, {1, 7}}});
     EXPECT_EQ(readers("other").size(), 0U);
-    EXPECT_EQ(coordinator_->groups_visited(), before);
+    EXPECT_EQ(coordinator_->queries().groups_visited(), before);
     EXPECT_EQ(readers().at(0).committed.at(PartitionIndex{1}), Offset{7});
 }
 
@@ -269,7 +270,8 @@ TEST_F(Readers, TheIndexAndAskingEveryGroupAgreeAboutManyGroups) {
         for (const std::string& name : names) {
             questions.push_back({.topic = name, .others = TopicQuestion::Others::all});
         }
-        ASSERT_EQ(coordinator_->readers_of(questions), coordinator_->readers_by_asking_all(questions)) << number;
+        ASSERT_EQ(coordinator_->queries().readers_of(questions), coordinator_->queries().readers_by_asking_all(questions))
+            << number;
     }
 }
 

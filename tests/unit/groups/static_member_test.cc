@@ -1,3 +1,4 @@
+#include "broker/groups/group_queries.h"
 #include "broker/insight/history/group_history.h"
 #include "tests/unit/groups/group_fixture.h"
 
@@ -39,7 +40,7 @@ TEST_F(StaticMember, RestartedOneIsInTheHistoryByTheNameThatItsProcessHas) {
     const Pair ids = stable_pair();
     const JoinResult result = joined(join({.instance = "two", .client = "another-process"}));
     ASSERT_EQ(result.error, ErrorCode::none);
-    const std::optional<insight::GroupHistory> history = coordinator_->history_of("g");
+    const std::optional<insight::GroupHistory> history = coordinator_->queries().history_of("g");
     ASSERT_TRUE(history.has_value());
     std::map<std::string, std::string> clients;
     for (const insight::GroupHistory::KnownMember& member : history->members()) {
