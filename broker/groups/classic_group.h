@@ -215,7 +215,7 @@ class ClassicGroup final : public GroupKind {
     void committed(std::string_view member_id, TimerQueue& timers, Now now) override;
     [[nodiscard]] OffsetUse offset_use() const override;
     void end(GroupTable& table, Effects& effects) const override;
-    /// Of a group that rebalances no more than that.
+    /// A group that rebalances says only that.
     [[nodiscard]] std::string dump() const override;
     [[nodiscard]] GroupPhase phase() const override;
     void begin_history(GroupHistory& history, const ClusterView& cluster) const override;

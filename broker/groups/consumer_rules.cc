@@ -3,7 +3,7 @@
 namespace partita::groups {
 namespace {
 
-/// Of a member whose timer ran out.
+/// Why a member is dropped whose timer ran out.
 RebalanceCause cause_of(ConsumerTimerKind kind) {
     switch (kind) {
         case ConsumerTimerKind::session:
