@@ -29,7 +29,7 @@ constinit thread_local std::size_t depth = 0;
 
 void HeldLocks::check_order(LockRank rank) {
     for (const Held& one : held()) {
-        if (one.rank >= rank) [[unlikely]] {
+        if (one.rank >= rank) {
             assertion_failed("locks are taken in their order", std::string("lock '") + std::string(name_of(rank)) +
                                                                    "' is to be taken while '" + std::string(name_of(one.rank)) +
                                                                    "' is held");
@@ -51,7 +51,7 @@ void HeldLocks::note_released(const void* lock) {
 }
 
 void HeldLocks::check_held(LockRank rank, const void* lock) {
-    if (!is_held(lock)) [[unlikely]] {
+    if (!is_held(lock)) {
         assertion_failed("lock is held", std::string("what '") + std::string(name_of(rank)) + "' guards is used without it");
     }
 }

@@ -6,7 +6,14 @@
 #include "broker/access/authorizer.h"
 #include "broker/config/broker_config.h"
 #include "broker/handlers/extensions.h"
+#include "broker/logs/append_steps.h"
+#include "broker/logs/read_steps.h"
 #include "schedule/executor.h"
+
+namespace partita::logs {
+class PublishedTopics;
+class Turns;
+}  // namespace partita::logs
 
 namespace partita {
 class FileSystem;
@@ -22,8 +29,6 @@ class CoordinatorHosts;
 class FailureLog;
 class FindingsHub;
 class OwnChanges;
-class PublishedTopics;
-class Turns;
 class UpkeepBell;
 }  // namespace partita::runtime
 
@@ -42,8 +47,8 @@ struct AddonPlace {
     FileSystem& file_system;
     MetadataStore& metadata_store;
     const config::CurrentConfig& config;
-    runtime::PublishedTopics& topics;
-    runtime::Turns& turns;
+    logs::PublishedTopics& topics;
+    logs::Turns& turns;
     runtime::CoordinatorHosts& coordinators;
     runtime::OwnChanges& own_changes;
     runtime::FindingsHub& findings;
@@ -59,6 +64,8 @@ class Addon {
     [[nodiscard]] virtual const access::Rules* rules(const access::Rules* others) { return others; }
     /// Makes its parts, and joins them to the broker's: listeners of topics, coordinators, extensions.
     virtual void attach(const AddonPlace& place, handlers::Extensions& extensions) = 0;
+    /// Adds its steps to those that appends and reads pass, behind the broker's own.
+    virtual void add_steps(logs::AppendSteps& /*appends*/, logs::ReadSteps& /*reads*/) {}
     /// The topics and the settings are those of the data directory. Coordinators are loaded next, and then clients are served.
     virtual void load(Now /*now*/) {}
     /// Says in the log what clients have to know of it. The broker has opened its data directory.

@@ -21,6 +21,12 @@ void Addons::attach(const AddonPlace& place, handlers::Extensions& extensions) {
     }
 }
 
+void Addons::add_steps(logs::AppendSteps& appends, logs::ReadSteps& reads) {
+    for (const auto& addon : addons_) {
+        addon->add_steps(appends, reads);
+    }
+}
+
 void Addons::load(Now now) {
     for (const auto& addon : addons_) {
         addon->load(now);

@@ -14,6 +14,7 @@ class Addons {
 
     [[nodiscard]] const access::Rules* rules(const access::Rules* rules);
     void attach(const AddonPlace& place, handlers::Extensions& extensions);
+    void add_steps(logs::AppendSteps& appends, logs::ReadSteps& reads);
     void load(Now now);
     void announce() const;
     void start();

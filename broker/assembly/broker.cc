@@ -1,11 +1,16 @@
 #include "broker/assembly/broker.h"
+#include "broker/insight/shell/insight_steps.h"
+#include "broker/logs/appender.h"
+#include "broker/logs/read_request.h"
+#include "broker/runtime/clients/client_steps.h"
+#include "broker/runtime/coordinators/transaction_verification.h"
+#include "broker/runtime/fences/fence_step.h"
 
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <utility>
 
-#include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/assembly/addons.h"
 #include "broker/assembly/first_users.h"
 #include "broker/config/broker_rules.h"
@@ -88,6 +93,22 @@ struct Broker::Upkeep {
     Maintenance worker;
 };
 
+/// The steps that appends and reads pass, in their order.
+struct Broker::Steps {
+    Steps(Parts& parts, TopicStates& topics);
+
+    TransactionVerification verification;
+    RoleStep roles;
+    KeySampleStep key_samples;
+    ProducerQuota producer_quota;
+    AppendUsage append_usage;
+
+    ConsumerQuota consumer_quota;
+    FencedReadStep fenced_reads;
+    ReadUsage read_usage;
+    ReaderReportSteps reader_reports;
+};
+
 /// Each part is made of parts above it, and destroyed before them.
 struct Broker::Parts {
     Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready);
@@ -141,6 +162,9 @@ struct Broker::Parts {
     GroupFindings group_findings;
     Expansions expansions;
     ExpansionWorker expansion_worker;
+    logs::Appender appender;
+    logs::Reader reader;
+    Steps steps;
 
     /// Once the catalog has its log.
     std::optional<KeyedLogs> keyed_logs;
@@ -188,6 +212,9 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       group_findings(groups, extensions.ownership, connections, readers.reports().fenced_reads(), findings),
       expansions(plan_sources, catalog, fences, readers),
       expansion_worker(turns, schedule.executor, expansions),
+      appender({*storage->flusher, counters, failures, upkeep}),
+      reader(counters),
+      steps(*this, topic_states),
       services{.placement = placement,
                .cluster_id = catalog.cluster_id(),
                .log_directory = storage->absolute_directory,
@@ -197,6 +224,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .config = config,
                .topics = topics,
                .turns = turns,
+               .records = {appender, reader, turns, placement, fetch_sessions, config},
                .catalog = catalog,
                .groups = groups,
                .transactions = transactions,
@@ -209,7 +237,6 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .connections = connections,
                .authorizer = authorizer,
                .throttles = throttles,
-               .capacity = extensions.parts.get<capacity::SharedCapacity>(),
                .requests = requests,
                .fetch_sessions = fetch_sessions,
                .keys = keys,
@@ -252,6 +279,35 @@ handlers::Extensions Broker::Parts::join_addons() {
                    .failures = failures},
                   joined);
     return joined;
+}
+
+Broker::Steps::Steps(Parts& parts, TopicStates& topics)
+    : verification(parts.transactions, parts.config),
+      roles(parts.connections, parts.shown_partitions),
+      key_samples(parts.keys.samples()),
+      producer_quota(parts.throttles),
+      consumer_quota(parts.throttles),
+      fenced_reads(parts.readers.reports().fenced_reads()),
+      reader_reports(parts.readers.reports()) {
+    using logs::AppendPoint;
+    using logs::ReadPoint;
+    using logs::StepFor;
+    logs::AppendSteps& appends = parts.appender.steps();
+    appends.add(verification, {AppendPoint::admit}, StepFor::transactions);
+    appends.add(roles, {AppendPoint::admit}, StepFor::first_of_connection);
+    appends.add(key_samples, {AppendPoint::after_staging}, StepFor::every_request, &parts.keys.samples().gate());
+    appends.add(producer_quota, {AppendPoint::settle}, StepFor::every_request,
+                &parts.throttles.limited(Throttled::produced_bytes));
+    appends.add(append_usage, {AppendPoint::tell}, StepFor::counted_clients);
+
+    logs::ReadSteps& reads = parts.reader.steps();
+    reads.add(roles, {ReadPoint::admit}, StepFor::first_of_connection);
+    reads.add(consumer_quota, {ReadPoint::admit, ReadPoint::settle}, StepFor::every_request,
+              &parts.throttles.limited(Throttled::fetched_bytes));
+    reads.add(fenced_reads, {ReadPoint::on_found}, StepFor::every_request, &parts.readers.reports().fenced_reads().watching());
+    reads.add(read_usage, {ReadPoint::tell}, StepFor::counted_clients);
+    topics.add_step_source(reader_reports);
+    parts.addons.add_steps(appends, reads);
 }
 
 // Clients wait for rebuilds, so these come first; short flushes ask the flusher before a fold keeps the worker.

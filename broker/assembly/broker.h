@@ -66,6 +66,7 @@ class Broker {
 
   private:
     struct Parts;
+    struct Steps;
     struct Upkeep;
 
     Broker(const Options& options, std::unique_ptr<Storage> storage);

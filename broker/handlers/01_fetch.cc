@@ -4,31 +4,24 @@
 //   last fetched epoch; v13: topics by id; v15, v17, v18: fields of followers, which this broker has none of; v16: the
 //   current leader beside an error that says that it is another one.
 //
-// The byte budget is spent on the partitions in the order of the request (or session). The first one with
-// data gives its first batch whole, whatever the limits. Without enough data the fetch waits, and what it
-// answers is decided by reading again. A client above its quota gets an empty answer instead, at once (KIP-219). With a limit on
-// capacity (SharedCapacity) it gets what passes at once, and waits after it; who would wait too long gets an empty answer.
+// The request, or its session, becomes a list of reads (logs/read_request.h). Without enough data the fetch waits, and what it
+// answers is decided by reading again. A client above its quota gets an empty answer instead, at once (KIP-219).
 
 #include <algorithm>
 #include <vector>
 
-#include "broker/addons/capacity/shell/shared_capacity.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/authorize.h"
-#include "broker/handlers/client_roles.h"
-#include "broker/handlers/fetch_operation.h"
+#include "broker/handlers/fetch_answer.h"
+#include "broker/handlers/record_handlers.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/insight/shell/reader_observer.h"
-#include "broker/logs/placement.h"
+#include "broker/logs/lookup.h"
 #include "broker/logs/turn.h"
 #include "broker/logs/turns.h"
 #include "broker/runtime/clients/client_fetch_sessions.h"
-#include "broker/runtime/clients/client_throttles.h"
-#include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/loop/counters.h"
 #include "protocol/messages/01_fetch.h"
 
 namespace partita::handlers {
@@ -38,8 +31,11 @@ PARTITA_SERVES(fetch, access::kReadTopic, access::kClusterAction);
 namespace {
 
 using fetch::SessionPartition;
+using logs::Outcome;
 
 constexpr std::int16_t kSessionsSince = 7;
+constexpr std::int16_t kNamesTopicsByIdSince = 13;
+constexpr std::int16_t kFollowersSayMoreSince = 15;
 constexpr std::int32_t kFinalEpoch = -1;
 
 /// Anything below zero means that the client does not know the epoch.
@@ -60,88 +56,87 @@ SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const 
     return result;
 }
 
-void resolve(runtime::RequestContext& context, const runtime::TopicTable& table, const FetchOperation& operation,
-             FetchTarget& target, bool by_id) {
-    if (operation.from_follower && !authorize_cluster(context, access::kClusterAction)) [[unlikely]] {
-        target.lookup_error = ErrorCode::topic_authorization_failed;
-        return;
+/// One Fetch request while its targets are found. They are looked up in one table: the topics may change at any moment, and
+/// another reactor publishes the next table.
+struct Targets {
+    runtime::ClientRequest& context;
+    const runtime::RecordServices& services;
+    const FetchRequest& request;
+    const logs::TopicTable& table;
+    FetchAnswer& answer;
+    bool are_by_id;
+};
+
+/// Looks up the partition, and adds it to the answer's targets.
+void add_target(Targets& targets, FetchPlace place, logs::Read read) {
+    runtime::ClientRequest& context = targets.context;
+    if (targets.answer.terms().is_follower && !authorize_cluster(context, access::kClusterAction)) {
+        read.lookup = Outcome::not_authorized;
+        return targets.answer.add_target(place, std::move(read), context.turn);
     }
-    const TopicLookup topic = find_topic(context, table, target.topic_name, target.topic_id, by_id, access::kReadTopic);
-    if (topic.state == nullptr) {
-        target.lookup_error = topic.error;
-        return;
+    const logs::TopicLookup topic = look_up_topic(
+        context, targets.table, {.name = place.topic_name, .id = place.topic_id, .is_id = targets.are_by_id}, access::kReadTopic);
+    read.lookup = topic.outcome;
+    if (topic.topic != nullptr) {
+        const logs::PartitionLookup partition =
+            logs::find_partition(*topic.topic, read.index, targets.services.placement, context.listener().name);
+        read.is_led_here = partition.outcome != Outcome::not_led_here;
+        read.lookup = read.is_led_here ? partition.outcome : Outcome::ok;
+        if (partition.partition != nullptr) {
+            read.topic = topic.topic;
+            read.partition = *partition.partition;
+            if (!targets.are_by_id) {
+                // Lives longer than the request's.
+                place.topic_name = topic.topic->topic->name;
+            }
+        }
     }
-    if (topic.state->partition(target.index) == nullptr) {
-        target.lookup_error = ErrorCode::unknown_topic_or_partition;
-        return;
-    }
-    target.partition = topic.state->partitions[static_cast<std::size_t>(target.index)];
-    target.watched_topic = topic.state->expansion ? topic.state : nullptr;
-    if (runtime::ReaderReports::watches(*topic.state)) [[unlikely]] {
-        context.services.readers.reports().on_fetch(context.turn.reactor().index(), *topic.state, context.client_id,
-                                                    context.client, PartitionIndex{target.index}, target.fetch_offset,
-                                                    context.now().wall);
-    }
-    if (runtime::FencedReads& fenced_reads = context.services.readers.reports().fenced_reads(); fenced_reads.is_watching())
-        [[unlikely]] {
-        fenced_reads.on_fetch(topic.state->topic->id, target.index, context.client.id, target.fetch_offset, context.now().wall);
-    }
-    if (!by_id) {
-        target.topic_name = topic.state->topic->name;
-    }
+    targets.answer.add_target(place, std::move(read), context.turn);
 }
 
-/// Fills the targets from a request that names all of them.
-void take_full_request(runtime::RequestContext& context, const runtime::TopicTable& table, const FetchRequest& request,
-                       FetchOperation& operation, bool by_id) {
+/// The targets of a request that names all of them.
+void take_full_request(Targets& targets) {
     std::size_t count = 0;
-    for (const FetchRequest::FetchTopic& topic : request.topics) {
+    for (const FetchRequest::FetchTopic& topic : targets.request.topics) {
         count += topic.partitions.count();
     }
-    operation.targets().reserve(count);
-    for (const FetchRequest::FetchTopic& topic : request.topics) {
+    targets.answer.reserve_targets(count);
+    for (const FetchRequest::FetchTopic& topic : targets.request.topics) {
+        FetchPlace place;
+        place.topic_name = targets.are_by_id ? std::string_view() : topic.topic;
+        place.topic_id = targets.are_by_id ? topic.topic_id : TopicId{};
         for (const FetchRequest::FetchPartition& partition : topic.partitions) {
-            FetchTarget& target = operation.targets().emplace_back();
-            target.topic_name = by_id ? std::string_view() : topic.topic;
-            target.topic_id = by_id ? topic.topic_id : TopicId{};
-            target.index = partition.partition;
-            target.current_leader_epoch = epoch_to_check(partition.current_leader_epoch);
-            target.fetch_offset = Offset{partition.fetch_offset};
-            target.last_fetched_epoch = LeaderEpoch{partition.last_fetched_epoch};
-            target.max_bytes = partition.partition_max_bytes;
-            resolve(context, table, operation, target, by_id);
+            logs::Read read;
+            read.index = PartitionIndex{partition.partition};
+            read.current_leader_epoch = epoch_to_check(partition.current_leader_epoch);
+            read.from = Offset{partition.fetch_offset};
+            read.last_fetched_epoch = LeaderEpoch{partition.last_fetched_epoch};
+            read.max_bytes = partition.partition_max_bytes;
+            add_target(targets, place, std::move(read));
         }
     }
 }
 
 /// Begins a session for a client that has asked for one, when there is a place for it.
-void begin_session(runtime::RequestContext& context, const FetchRequest& request, FetchOperation& operation, bool by_id) {
+void begin_session(Targets& targets) {
     std::vector<SessionPartition> asked;
-    asked.reserve(operation.targets().size());
-    for (const FetchRequest::FetchTopic& topic : request.topics) {
+    asked.reserve(targets.answer.target_count());
+    for (const FetchRequest::FetchTopic& topic : targets.request.topics) {
         for (const FetchRequest::FetchPartition& partition : topic.partitions) {
-            asked.push_back(session_partition(topic, partition, by_id));
+            asked.push_back(session_partition(topic, partition, targets.are_by_id));
         }
     }
-    const auto begun = context.services.fetch_sessions.begin(request.session_id, by_id, asked, context.now().monotonic);
-    if (!begun) {
-        return;
-    }
-    operation.session = begun->turn;
-    for (std::size_t i = 0; i < begun->slots.size(); ++i) {
-        operation.targets()[i].slot = begun->slots[i];
+    const auto begun = targets.services.fetch_sessions.begin(targets.request.session_id, targets.are_by_id, asked,
+                                                             targets.context.now().monotonic);
+    if (begun) {
+        targets.answer.begin_session(begun->turn, begun->slots);
     }
 }
 
-/// Fills the targets with what a session is about, after the request has changed it. A top-level error otherwise.
-ErrorCode take_incremental_request(runtime::RequestContext& context, const runtime::TopicTable& table,
-                                   const FetchRequest& request, FetchOperation& operation, bool by_id) {
-    // Kept by the thread, so that the next request asks for no memory.
-    thread_local runtime::SessionChanges changes;
-    thread_local std::vector<runtime::SessionRead> reads;
+/// What an incremental request changes in its session.
+void read_changes(const FetchRequest& request, bool by_id, runtime::SessionChanges& changes) {
     changes.forgotten.clear();
     changes.asked.clear();
-    reads.clear();
     for (const FetchRequest::ForgottenTopic& topic : request.forgotten_topics_data) {
         for (const std::int32_t partition : topic.partitions) {
             changes.forgotten.push_back({.topic_id = topic.topic_id,
@@ -154,119 +149,101 @@ ErrorCode take_incremental_request(runtime::RequestContext& context, const runti
             changes.asked.push_back(session_partition(topic, partition, by_id));
         }
     }
-    const auto turn = context.services.fetch_sessions.go_on(request.session_id, request.session_epoch, by_id, changes,
-                                                            context.now().monotonic, reads);
+}
+
+/// The targets are what a session is about, after the request has changed it. A top-level error otherwise.
+ErrorCode take_incremental_request(Targets& targets) {
+    // Kept by the thread, so that the next request asks for no memory.
+    thread_local runtime::SessionChanges changes;
+    thread_local std::vector<runtime::SessionRead> reads;
+    read_changes(targets.request, targets.are_by_id, changes);
+    reads.clear();
+    const auto turn = targets.services.fetch_sessions.go_on(targets.request.session_id, targets.request.session_epoch,
+                                                            targets.are_by_id, changes, targets.context.now().monotonic, reads);
     if (!turn) {
         return turn.error();
     }
-    operation.session = *turn;
-    operation.incremental = true;
-    operation.targets().reserve(reads.size());
-    for (runtime::SessionRead& read : reads) {
-        SessionPartition& partition = read.partition;
-        FetchTarget& target = operation.targets().emplace_back();
-        if (!by_id) {
-            // Partitions of a topic often follow each other.
-            if (operation.owned_names.empty() || *operation.owned_names.back() != partition.name.topic) {
-                operation.owned_names.push_back(std::make_unique<std::string>(std::move(partition.name.topic)));
-            }
-            target.topic_name = *operation.owned_names.back();
+    targets.answer.go_on_with_session(*turn);
+    targets.answer.reserve_targets(reads.size());
+    for (runtime::SessionRead& asked : reads) {
+        SessionPartition& partition = asked.partition;
+        FetchPlace place;
+        if (!targets.are_by_id) {
+            place.topic_name = targets.answer.own_name(std::move(partition.name.topic));
         }
-        target.topic_id = partition.name.topic_id;
-        target.index = partition.name.partition.value;
-        target.current_leader_epoch = partition.current_leader_epoch;
-        target.fetch_offset = partition.fetch_offset;
-        target.last_fetched_epoch = partition.last_fetched_epoch;
-        target.max_bytes = partition.max_bytes;
-        target.slot = read.slot;
-        target.sent_high_watermark = partition.sent_high_watermark;
-        target.sent_log_start_offset = partition.sent_log_start_offset;
-        resolve(context, table, operation, target, by_id);
+        place.topic_id = partition.name.topic_id;
+        place.slot = asked.slot;
+        place.sent_high_watermark = partition.sent_high_watermark;
+        place.sent_log_start_offset = partition.sent_log_start_offset;
+        logs::Read read;
+        read.index = partition.name.partition;
+        read.current_leader_epoch = partition.current_leader_epoch;
+        read.from = partition.fetch_offset;
+        read.last_fetched_epoch = partition.last_fetched_epoch;
+        read.max_bytes = partition.max_bytes;
+        add_target(targets, place, std::move(read));
     }
     return ErrorCode::none;
 }
 
-/// Fills the targets, by the request or by its session, with what they are in the table. A top-level error otherwise.
-ErrorCode take_targets(runtime::RequestContext& context, const runtime::TopicTable& table, const FetchRequest& request,
-                       FetchOperation& operation, bool by_id) {
+/// The targets by the request or by its session. A top-level error otherwise.
+ErrorCode take_targets(Targets& targets) {
+    const FetchRequest& request = targets.request;
     if (request.session_epoch != 0 && request.session_epoch != kFinalEpoch) {
-        return take_incremental_request(context, table, request, operation, by_id);
+        return take_incremental_request(targets);
     }
-    take_full_request(context, table, request, operation, by_id);
-    if (context.version() >= kSessionsSince) {
+    take_full_request(targets);
+    if (targets.context.version() >= kSessionsSince) {
         if (request.session_epoch == 0) {
-            begin_session(context, request, operation, by_id);
+            begin_session(targets);
         } else if (request.session_id != 0) {
-            context.services.fetch_sessions.end(request.session_id);
+            targets.services.fetch_sessions.end(request.session_id);
         }
     }
     return ErrorCode::none;
 }
 
-/// `table`: where its targets were found.
-void park(runtime::RequestContext& context, const runtime::TopicTable& table, std::unique_ptr<FetchOperation> operation,
-          std::int32_t max_wait_ms) {
-    operation->pending = context.park();
-    operation->table = context.turn.keep(table);
-    operation->own_names();
-    operation->deadline = context.now().monotonic + max_wait_ms + fetch::grace_ms(max_wait_ms);
-    const runtime::FetchWait wait = operation->wait();
-    context.client.parked_fetch = context.turn.park_fetch(std::move(operation), wait);
+FetchAnswer::Asked asked_by(const runtime::ClientRequest& context, const runtime::RecordServices& services,
+                            const FetchRequest& request) {
+    const std::int32_t replica =
+        context.version() >= kFollowersSayMoreSince ? request.replica_state.replica_id : request.replica_id;
+    return {.version = context.version(),
+            .terms = {.min_bytes = request.min_bytes,
+                      .max_bytes = std::min(request.max_bytes, services.config->fetch_max_bytes),
+                      .is_committed = request.isolation_level == 1,
+                      .is_follower = replica >= 0,
+                      .is_first = !context.client.noted_consumer}};
 }
 
 }  // namespace
 
-void fetch(runtime::RequestContext& context) {
+void fetch_records(runtime::ClientRequest& context, const runtime::RecordServices& services) {
     const FetchRequest* request = context.decode<FetchRequest>();
     if (request == nullptr) {
         return;
     }
-    note_consumer(context);
-    const bool by_id = context.version() >= 13;
-    auto operation = std::make_unique<FetchOperation>(context.services);
-    operation->version = context.version();
-    operation->usage = context.principal().usage();
-    operation->read_committed = request->isolation_level == 1;
-    operation->leader_id = context.services.placement.own();
-    operation->from_follower = (context.version() >= 15 ? request->replica_state.replica_id : request->replica_id) >= 0;
-    operation->max_bytes = std::min(request->max_bytes, context.services.config->fetch_max_bytes);
-    if (context.services.throttles.limits(runtime::Throttled::fetched_bytes)) [[unlikely]] {
-        // More could never be had without waiting.
-        operation->throttled_client = {context.session().principal, std::string(context.client_id)};
-        operation->max_bytes = std::min(operation->max_bytes, context.services.throttles.most_bytes_at_once(
-                                                                  runtime::Throttled::fetched_bytes, context.quota_client()));
-    }
-    if (context.services.capacity.is_limited()) [[unlikely]] {
-        if (const std::int64_t at_once = context.services.capacity.outgoing_at_once().bytes; at_once > 0) {
-            operation->max_bytes = static_cast<std::int32_t>(std::min<std::int64_t>(operation->max_bytes, at_once));
-        }
-    }
-    operation->min_bytes = std::min(request->min_bytes, operation->max_bytes);
-
-    // One for all of them: the topics may change at any moment, and another reactor publishes the next table.
-    const runtime::TopicTable& table = context.turn.topics();
-    if (const ErrorCode error = take_targets(context, table, *request, *operation, by_id); error != ErrorCode::none) {
+    auto answer = std::make_unique<FetchAnswer>(
+        FetchAnswer::Parts{services.reader, services.turns, services.fetch_sessions, services.placement},
+        logs::Client{.connection = &context.client, .client_id = context.client_id, .usage = context.principal().usage()},
+        asked_by(context, services, *request));
+    answer->admit(context.turn);
+    Targets targets{context, services, *request, context.turn.topics(), *answer, context.version() >= kNamesTopicsByIdSince};
+    if (const ErrorCode error = take_targets(targets); error != ErrorCode::none) {
         FetchResponse response;
         response.error_code = error;
         context.reply(response);
         return;
     }
-    if (std::ranges::any_of(operation->targets(), [](const FetchTarget& target) { return target.watched_topic != nullptr; })) {
-        operation->client = client_identity(context);
-        operation->connection = context.client.id;
-        for (const FetchTarget& target : operation->targets()) {
-            if (target.watched_topic != nullptr) {
-                tell_when_closed(context, target.watched_topic->expansion);
-            }
-        }
-    }
-    operation->read(context.turn);
-    if (request->max_wait_ms <= 0 || operation->must_answer_now()) {
-        operation->pending = context.defer();
-        operation->send(context.turn);
+    answer->read(context.turn);
+    if (request->max_wait_ms <= 0 || answer->is_due()) {
+        answer->answer_now(context.defer(), context.turn);
         return;
     }
-    park(context, table, std::move(operation), request->max_wait_ms);
+    const Instant deadline = context.now().monotonic + request->max_wait_ms + fetch::grace_ms(request->max_wait_ms);
+    const logs::FetchWait wait = answer->begin_to_wait(context.park(), context.turn.keep(targets.table), deadline);
+    context.client.parked_fetch = context.turn.park_fetch(std::move(answer), wait);
 }
+
+void fetch(runtime::RequestContext& context) { fetch_records(context, context.services.records); }
 
 }  // namespace partita::handlers

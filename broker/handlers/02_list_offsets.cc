@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "broker/handlers/client_roles.h"
+#include "broker/handlers/outcome_codes.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -137,14 +138,14 @@ void list_offsets(runtime::RequestContext& context) {
                 response.error_code = ErrorCode::unsupported_version;
             } else if (partition == nullptr) {
                 response.error_code = ErrorCode::unknown_topic_or_partition;
-            } else if (const ErrorCode epoch = partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch});
+            } else if (const ErrorCode epoch = error_code(partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch}));
                        epoch != ErrorCode::none) {
                 response.error_code = epoch;
             } else {
                 look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
                 // The others are asked by tools, not by whoever begins to read.
                 const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
-                if (is_start && runtime::ReaderReports::watches(*found.state)) [[unlikely]] {
+                if (is_start && runtime::ReaderReports::watches(*found.state)) {
                     context.services.readers.reports().on_list_offsets(*found.state, client_identity(context), context.client.id,
                                                                        PartitionIndex{asked.partition_index}, asked.timestamp,
                                                                        Offset{response.offset});

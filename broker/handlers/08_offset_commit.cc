@@ -44,7 +44,7 @@ struct Collected : CollectedCommits<Response> {
 /// For the findings about readers of topics that have grown.
 void find_watched(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
-        if (runtime::ReaderReports::watches(*collected.states[t])) [[unlikely]] {
+        if (runtime::ReaderReports::watches(*collected.states[t])) {
             const bool wants_positions = context.services.readers.reports().wants_positions(*collected.states[t], group_id);
             collected.before.emplace_back(
                 t, wants_positions ? std::optional<insight::Inversions::Positions>(std::in_place) : std::nullopt);
@@ -59,7 +59,7 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
         const auto partitions = collected.topics[t].partitions;
         const std::size_t first = decided;
         decided += partitions.size();
-        if (watched == collected.before.end() || watched->first != t) [[likely]] {
+        if (watched == collected.before.end() || watched->first != t) {
             continue;
         }
         std::optional<insight::Inversions::Positions>& before = (watched++)->second;
@@ -86,8 +86,7 @@ void offset_commit(runtime::RequestContext& context) {
     if (!authorize(context, access::kReadGroup, request->group_id)) {
         return refuse_commits<Request, Response>(context, *request, ErrorCode::group_authorization_failed);
     }
-    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->accepts_group(request->group_id))
-        [[unlikely]] {
+    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->accepts_group(request->group_id)) {
         return refuse_commits<Request, Response>(context, *request, ErrorCode::invalid_group_id);
     }
     Arena& arena = context.arena();

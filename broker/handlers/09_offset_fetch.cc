@@ -40,7 +40,7 @@ std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const
 void note_answer(runtime::RequestContext& context, std::string_view group_id, const GroupResult& result) {
     for (const groups::OffsetFetchResult::Topic& topic : result.topics) {
         const runtime::TopicState* state = context.turn.topics().find(topic.name);
-        if (state == nullptr || !runtime::ReaderReports::watches(*state)) [[likely]] {
+        if (state == nullptr || !runtime::ReaderReports::watches(*state)) {
             continue;
         }
         for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {

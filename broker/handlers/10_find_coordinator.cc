@@ -62,7 +62,7 @@ Answer answer_for(runtime::RequestContext& context, std::int8_t key_type, std::s
     if (key_type != kGroupKey && key_type != kTransactionKey) {
         return refused(ErrorCode::invalid_request);
     }
-    if (const access::Offer* const offer = context.services.extensions.offer) [[unlikely]] {
+    if (const access::Offer* const offer = context.services.extensions.offer) {
         if (key_type == kTransactionKey && !offer->has_transactions()) {
             return Answer{ErrorCode::invalid_request, offer->transactions_refusal()};
         }

@@ -45,8 +45,7 @@ void join_group(runtime::RequestContext& context) {
         context.reply(refusal(context.version(), ErrorCode::group_authorization_failed));
         return;
     }
-    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->accepts_group(request->group_id))
-        [[unlikely]] {
+    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->accepts_group(request->group_id)) {
         context.reply(refusal(context.version(), ErrorCode::invalid_group_id));
         return;
     }

@@ -37,7 +37,7 @@ bool is_software_text(std::string_view text) {
 
 /// Null for an API that the profile does not offer.
 std::optional<ApiVersionsResponse::ApiVersion> advertised(const runtime::RequestContext& context, const ApiInfo& api) {
-    if (const access::Offer* const offer = context.services.extensions.offer) [[unlikely]] {
+    if (const access::Offer* const offer = context.services.extensions.offer) {
         const auto offered = offer->versions_of(api.key);
         if (!offered) {
             return std::nullopt;
@@ -103,7 +103,7 @@ void api_versions(runtime::RequestContext& context) {
         context.client.software =
             context.services.connections.software(request->client_software_name, request->client_software_version);
         // The service was seen to tell none.
-        if (context.services.extensions.offer == nullptr) [[likely]] {
+        if (context.services.extensions.offer == nullptr) {
             add_features(context, response);
         }
     }

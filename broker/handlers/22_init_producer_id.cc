@@ -34,7 +34,7 @@ ErrorCode problem_of(const runtime::RequestContext& context, const InitProducerI
     if (!request.transactional_id) {
         return ErrorCode::none;
     }
-    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->has_transactions()) [[unlikely]] {
+    if (context.services.extensions.offer != nullptr && !context.services.extensions.offer->has_transactions()) {
         return ErrorCode::invalid_request;
     }
     // transaction.two.phase.commit.enable is off. Kafka 4.3.1 keeps no prepared transactions at all.

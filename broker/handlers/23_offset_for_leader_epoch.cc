@@ -3,6 +3,7 @@
 //   v3: replica id; v4: flexible.
 
 #include "protocol/messages/23_offset_for_leader_epoch.h"
+#include "broker/handlers/outcome_codes.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
@@ -26,7 +27,7 @@ Response answer(const TopicLookup& topic, const Request& asked) {
         response.error_code = topic.state == nullptr ? topic.error : ErrorCode::unknown_topic_or_partition;
         return response;
     }
-    response.error_code = partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch});
+    response.error_code = error_code(partition->judge_leader_epoch(LeaderEpoch{asked.current_leader_epoch}));
     if (response.error_code != ErrorCode::none) {
         return response;
     }

@@ -8,12 +8,17 @@
 // request that is not refused carries the verdict in its error_message there.
 
 #include "protocol/messages/37_create_partitions.h"
+
+#include <algorithm>
+#include <limits>
+
 #include "broker/handlers/admin_replies.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
 #include "broker/runtime/growth/expansion_worker.h"
 
 namespace partita::handlers {
@@ -99,8 +104,12 @@ void create_partitions(runtime::RequestContext& context) {
         return;
     }
     runtime::ExpansionRequest wanted = owned_request(context, *request);
-    wanted.encode = encode;
-    wanted.pending = context.park();
+    wanted.answer = [pending = context.park(), &turns = context.services.turns](runtime::ExpansionReply answer) mutable {
+        pending.throttle_ms =
+            std::max(pending.throttle_ms, static_cast<std::int32_t>(std::min<std::int64_t>(
+                                              answer.reply.throttle_ms, std::numeric_limits<std::int32_t>::max())));
+        turns.deliver(pending.target, encode(pending, answer));
+    };
     context.services.expansion_worker.submit(std::move(wanted));
 }
 

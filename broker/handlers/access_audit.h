@@ -45,9 +45,9 @@ class AccessAudit {
 
 /// As `authorize`, for what is left out of an answer: the client asked for whatever it may see, and is refused nothing. As with
 /// Kafka no line tells of it.
-[[nodiscard]] bool authorize_quietly(const runtime::RequestContext& context, const access::Need& need, std::string_view name);
+[[nodiscard]] bool authorize_quietly(const runtime::ClientRequest& context, const access::Need& need, std::string_view name);
 
 /// Writes what the request asked to the log, once it was served. `dispatch` calls this when there are rules.
-void write_access_audit(const runtime::RequestContext& context);
+void write_access_audit(const runtime::ClientRequest& context);
 
 }  // namespace partita::handlers

@@ -9,7 +9,7 @@
 namespace partita::handlers {
 namespace {
 
-access::Requester requester_of(const runtime::RequestContext& context) {
+access::Requester requester_of(const runtime::ClientRequest& context) {
     std::string_view address = context.client.host;
     address.remove_prefix(address.starts_with('/') ? 1 : 0);
     return {context.principal(), address};
@@ -22,9 +22,9 @@ AccessAudit& audit() {
 }
 
 /// Without a name: whether the client may do it to anything.
-bool ask(const runtime::RequestContext& context, access::Permission permission, std::optional<std::string_view> name,
+bool ask(const runtime::ClientRequest& context, access::Permission permission, std::optional<std::string_view> name,
          bool tells_denials) {
-    const access::Rules& rules = *context.services.authorizer.rules();
+    const access::Rules& rules = *context.parts.authorizer.rules();
     const access::Requester requester = requester_of(context);
     const bool is_allowed = rules.allows(requester, permission, name);
     if (access::Usage* const usage = requester.principal.usage(); usage != nullptr && name && !is_allowed && tells_denials) {
@@ -36,7 +36,7 @@ bool ask(const runtime::RequestContext& context, access::Permission permission, 
     return is_allowed;
 }
 
-bool ask_need(const runtime::RequestContext& context, const access::Need& need, std::optional<std::string_view> name,
+bool ask_need(const runtime::ClientRequest& context, const access::Need& need, std::optional<std::string_view> name,
               bool tells_denials) {
     const ServedApi* row = find_served_api(context.api_key());
     PARTITA_ASSERT(row != nullptr && std::ranges::find(row->needs, need) != row->needs.end(),
@@ -48,21 +48,21 @@ bool ask_need(const runtime::RequestContext& context, const access::Need& need, 
 
 }  // namespace
 
-bool detail::is_allowed_by_rules(const runtime::RequestContext& context, const access::Need& need,
+bool detail::is_allowed_by_rules(const runtime::ClientRequest& context, const access::Need& need,
                                  std::optional<std::string_view> name) {
     return ask_need(context, need, name, true);
 }
 
-bool authorize_quietly(const runtime::RequestContext& context, const access::Need& need, std::string_view name) {
-    return context.services.authorizer.allows_everything() || ask_need(context, need, name, false);
+bool authorize_quietly(const runtime::ClientRequest& context, const access::Need& need, std::string_view name) {
+    return context.parts.authorizer.allows_everything() || ask_need(context, need, name, false);
 }
 
-std::int32_t authorized_operations(const runtime::RequestContext& context, access::ResourceType type, std::string_view name) {
-    const access::Authorizer& authorizer = context.services.authorizer;
+std::int32_t authorized_operations(const runtime::ClientRequest& context, access::ResourceType type, std::string_view name) {
+    const access::Authorizer& authorizer = context.parts.authorizer;
     return authorizer.allows_everything() ? access::all_operation_bits(type)
                                           : authorizer.operation_bits(requester_of(context), type, name);
 }
 
-void write_access_audit(const runtime::RequestContext& context) { audit().write(requester_of(context), context.api().name); }
+void write_access_audit(const runtime::ClientRequest& context) { audit().write(requester_of(context), context.api().name); }
 
 }  // namespace partita::handlers

@@ -15,26 +15,26 @@
 namespace partita::handlers {
 
 namespace detail {
-[[nodiscard]] bool is_allowed_by_rules(const runtime::RequestContext& context, const access::Need& need,
+[[nodiscard]] bool is_allowed_by_rules(const runtime::ClientRequest& context, const access::Need& need,
                                        std::optional<std::string_view> name);
 }
 
-[[nodiscard]] inline bool authorize(const runtime::RequestContext& context, const access::Need& need, std::string_view name) {
-    return context.services.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, name);
+[[nodiscard]] inline bool authorize(const runtime::ClientRequest& context, const access::Need& need, std::string_view name) {
+    return context.parts.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, name);
 }
 
 /// The same for the cluster as a whole.
-[[nodiscard]] inline bool authorize_cluster(const runtime::RequestContext& context, const access::Permission& permission) {
+[[nodiscard]] inline bool authorize_cluster(const runtime::ClientRequest& context, const access::Permission& permission) {
     return authorize(context, permission, access::kClusterName);
 }
 
 /// True when the client may do this to at least one resource of the type.
-[[nodiscard]] inline bool authorize_any(const runtime::RequestContext& context, const access::Need& need) {
-    return context.services.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, std::nullopt);
+[[nodiscard]] inline bool authorize_any(const runtime::ClientRequest& context, const access::Need& need) {
+    return context.parts.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, std::nullopt);
 }
 
 /// The operations that the client may do to the resource, as the bits of the `...AuthorizedOperations` fields of replies.
-[[nodiscard]] std::int32_t authorized_operations(const runtime::RequestContext& context, access::ResourceType type,
+[[nodiscard]] std::int32_t authorized_operations(const runtime::ClientRequest& context, access::ResourceType type,
                                                  std::string_view name);
 
 }  // namespace partita::handlers

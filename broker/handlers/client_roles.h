@@ -1,9 +1,7 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,6 +10,7 @@
 #include "broker/insight/identity/client_registry.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/clients/connections.h"
+#include "broker/runtime/fences/fence_step.h"
 #include "broker/runtime/fences/shown_partitions.h"
 
 /// Handlers note here what the client of a request does, so that fences and hidden partitions can tell clients apart: see Fences,
@@ -25,35 +24,12 @@ namespace partita::handlers {
 
 /// Notes that the client writes. Does something once per connection.
 inline void note_producer(runtime::RequestContext& context) {
-    if (!context.client.noted_producer) [[unlikely]] {
-        context.client.noted_producer = true;
-        context.services.connections.note(context.client, context.client_id);
-        context.services.shown_partitions.note_producer(client_identity(context));
-    }
+    runtime::note_producer(context.client, context.client_id, context.services.connections, context.services.shown_partitions);
 }
 
 /// Notes that the client reads. Does something once per connection.
 inline void note_consumer(runtime::RequestContext& context) {
-    if (!context.client.noted_consumer) [[unlikely]] {
-        context.client.noted_consumer = true;
-        context.services.connections.note(context.client, context.client_id);
-        context.services.shown_partitions.note_consumer(client_identity(context));
-    }
-}
-
-/// Has `expansion` told when the connection ends.
-inline void tell_when_closed(runtime::RequestContext& context, const std::shared_ptr<runtime::TopicExpansion>& expansion) {
-    if (!context.client.expansions) {
-        context.client.expansions = std::make_unique<runtime::ClientConnection::Expansions>();
-    }
-    auto& told = *context.client.expansions;
-    const bool is_known = std::ranges::any_of(told, [&](const std::weak_ptr<runtime::TopicExpansion>& known) {
-        return !known.owner_before(expansion) && !expansion.owner_before(known);
-    });
-    if (!is_known) {
-        std::erase_if(told, [](const std::weak_ptr<runtime::TopicExpansion>& known) { return known.expired(); });
-        told.push_back(expansion);
-    }
+    runtime::note_consumer(context.client, context.client_id, context.services.connections, context.services.shown_partitions);
 }
 
 /// Notes that the connection speaks for the member. Does something only when it spoke for another one, or none, before.
@@ -63,7 +39,7 @@ inline void note_member(runtime::RequestContext& context, std::string_view group
     }
     const std::hash<std::string_view> hash;
     const std::uint64_t member = (hash(group_id) * 31 + hash(member_id)) | 1;
-    if (context.client.noted_member != member) [[unlikely]] {
+    if (context.client.noted_member != member) {
         context.client.noted_member = member;
         context.services.connections.note_member(context.client, context.client_id, group_id, member_id);
     }
@@ -72,7 +48,7 @@ inline void note_member(runtime::RequestContext& context, std::string_view group
 /// How many partitions of the topic metadata shows to this client: all of them, unless a test control hides some.
 [[nodiscard]] inline std::int32_t visible_partitions(runtime::RequestContext& context, const runtime::TopicState& topic) {
     const config::TopicConfig& config = *topic.config;
-    if (config.visibility_producers_delay_ms == 0 && config.visibility_consumers_delay_ms == 0) [[likely]] {
+    if (config.visibility_producers_delay_ms == 0 && config.visibility_consumers_delay_ms == 0) {
         return topic.topic->partition_count;
     }
     return context.services.shown_partitions.count_for(

@@ -15,7 +15,7 @@ void dispatch(runtime::RequestContext& context) {
     if (access::Usage* const usage = context.principal().usage()) {
         usage->requests.fetch_add(1, std::memory_order_relaxed);
     }
-    if (watch.is_watched(context.now().monotonic)) [[unlikely]] {
+    if (watch.is_watched(context.now().monotonic)) {
         context.measure_latency();
     }
     const ServedApi* served = find_served_api(context.api_key());
@@ -23,7 +23,7 @@ void dispatch(runtime::RequestContext& context) {
         context.close_connection("request " + std::string(context.api().name) + " is not served by this broker");
         return;
     }
-    if (context.services.throttles.limits(runtime::Throttled::request_time)) [[unlikely]] {
+    if (context.services.throttles.limits(runtime::Throttled::request_time)) {
         context.measure_time();
     }
     served->handler(context);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,25 +16,44 @@
 #include "protocol/arena.h"
 #include "protocol/schema.h"
 
+namespace partita {
+class Clock;
+}
+
+namespace partita::access {
+class Authorizer;
+}
+
+namespace partita::logs {
+class Turn;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
-class Turn;
+class ClientThrottles;
 struct QuotaClient;
 struct Services;
+
+/// The parts of the broker that every request uses.
+struct RequestParts {
+    Clock& clock;
+    ClientThrottles& throttles;
+    const access::Authorizer& authorizer;
+};
 
 /// One request while it is served, on the reactor of its connection. It lives as long as the call of its handler; message structs
 /// decoded from it live until the end of the turn.
 ///
 /// A handler calls exactly one of: `reply`, `close_connection`, or `defer` or `park`, after which somebody
 /// delivers the reply through Turns::deliver.
-class RequestContext {
+class ClientRequest {
   public:
-    RequestContext(Services& services, Turn& turn, ClientConnection& client, PendingReply pending, std::string_view client_id,
-                   MutableBytes body)
-        : services(services), turn(turn), client(client), client_id(client_id), body(body), pending_(pending) {}
+    ClientRequest(const RequestParts& parts, logs::Turn& turn, ClientConnection& client, PendingReply pending,
+                  std::string_view client_id, MutableBytes body)
+        : parts(parts), turn(turn), client(client), client_id(client_id), body(body), pending_(pending) {}
 
-    Services& services;
-    Turn& turn;
+    const RequestParts parts;
+    logs::Turn& turn;
     ClientConnection& client;
     /// Empty when the header has null. It points into the request buffer.
     std::string_view client_id;
@@ -64,6 +84,13 @@ class RequestContext {
     template <class Request>
     [[nodiscard]] Request* decode() {
         return static_cast<Request*>(decode_as(Request::schema));
+    }
+
+    /// Serves a request of this process: `decode` gives `request`, which is of the API's own kind, and `reply` calls `answer`
+    /// with the response and nothing else. A handler that answers later may not be asked so.
+    void serve_locally(const void* request, std::function<void(const void* response)> answer) {
+        local_request_ = request;
+        local_answer_ = std::move(answer);
     }
 
     template <class Response>
@@ -114,10 +141,26 @@ class RequestContext {
     /// The request, once it was decoded; in the turn's arena.
     const Schema* decoded_schema_ = nullptr;
     const void* decoded_ = nullptr;
+    /// Set while a request of this process is served.
+    const void* local_request_ = nullptr;
+    std::function<void(const void*)> local_answer_;
     std::optional<std::int64_t> started_ns_;
     Outcome outcome_ = Outcome::none;
     Reply reply_;
     std::string close_reason_;
+};
+
+/// A request for a handler that uses other parts of the broker, too.
+class RequestContext final : public ClientRequest {
+  public:
+    RequestContext(Services& services, logs::Turn& turn, ClientConnection& client, PendingReply pending,
+                   std::string_view client_id, MutableBytes body)
+        : ClientRequest(parts_of(services), turn, client, std::move(pending), client_id, body), services(services) {}
+
+    Services& services;
+
+  private:
+    [[nodiscard]] static RequestParts parts_of(const Services& services);
 };
 
 /// Encodes a whole reply frame. Record fields marked external are filled from `slices` by index. A response that its version

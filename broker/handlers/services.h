@@ -5,7 +5,13 @@
 
 #include "broker/access/authorizer.h"
 #include "broker/config/config_definition.h"
+#include "broker/handlers/record_services.h"
 #include "protocol/types.h"
+
+namespace partita::logs {
+class PublishedTopics;
+class Turns;
+}  // namespace partita::logs
 
 namespace partita {
 class Clock;
@@ -19,10 +25,6 @@ class CurrentConfig;
 
 namespace partita::logs {
 class Placement;
-}
-
-namespace partita::capacity {
-class SharedCapacity;
 }
 
 namespace partita::handlers {
@@ -44,12 +46,10 @@ class FindingsHub;
 class GroupShards;
 class KeyObserver;
 class OutwardWrites;
-class PublishedTopics;
 class ReaderObserver;
 class RequestWatch;
 class ShownPartitions;
 class TransactionShards;
-class Turns;
 class UpkeepBell;
 struct Counters;
 
@@ -72,8 +72,10 @@ struct Services {
     const handlers::Extensions& extensions;
 
     config::CurrentConfig& config;
-    const PublishedTopics& topics;
-    Turns& turns;
+    const logs::PublishedTopics& topics;
+    logs::Turns& turns;
+    /// The way for clients' records into partitions, and out of them.
+    const RecordServices records;
     Catalog& catalog;
     GroupShards& groups;
     TransactionShards& transactions;
@@ -88,7 +90,6 @@ struct Services {
     Connections& connections;
     const access::Authorizer& authorizer;
     ClientThrottles& throttles;
-    capacity::SharedCapacity& capacity;
     RequestWatch& requests;
     ClientFetchSessions& fetch_sessions;
 

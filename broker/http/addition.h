@@ -26,7 +26,7 @@ struct Route {
     /// What changes nothing is asked for by GET (and HEAD).
     Method method = Method::get;
     /// What the caller needs: of a topic or a group the one that the path names. Unset where nothing is told of anybody's data,
-    /// and where the resource, or the handler that it asks (own_requests.h), asks for each thing that it would tell of.
+    /// and where the resource, or the handler that it asks (local_requests.h), asks for each thing that it would tell of.
     std::optional<access::Need> need = std::nullopt;
 };
 

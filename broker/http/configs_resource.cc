@@ -8,7 +8,7 @@
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/local_requests.h"
 #include "broker/http/resources.h"
 #include "broker/logs/placement.h"
 #include "protocol/messages/32_describe_configs.h"
@@ -67,7 +67,7 @@ void describe(const Surroundings& surroundings, const ExchangePointer& exchange,
     DescribeConfigsRequest::DescribeConfigsResource resource{
         .resource_type = type, .resource_name = name, .configuration_keys = nullptr};
     const DescribeConfigsRequest request{.resources = {&resource, 1}, .include_synonyms = true, .include_documentation = true};
-    surroundings.own_requests.ask<DescribeConfigsResponse>(
+    surroundings.local_requests.ask<DescribeConfigsResponse>(
         exchange, request, [exchange, &identity = surroundings.identity](const DescribeConfigsResponse& reply) {
             const auto& result = reply.results[0];
             if (result.error_code != ErrorCode::none) {
@@ -110,7 +110,7 @@ void change_topic_configs(const Surroundings& surroundings, const ExchangePointe
     IncrementalAlterConfigsRequest::AlterConfigsResource resource{
         .resource_type = kTopic, .resource_name = exchange->request().path.at(2), .configs = changes};
     const IncrementalAlterConfigsRequest request{.resources = {&resource, 1}, .validate_only = validate_only};
-    surroundings.own_requests.ask<IncrementalAlterConfigsResponse>(
+    surroundings.local_requests.ask<IncrementalAlterConfigsResponse>(
         exchange, request, [exchange, &identity = surroundings.identity](const IncrementalAlterConfigsResponse& reply) {
             const auto& result = reply.responses[0];
             if (result.error_code != ErrorCode::none) {

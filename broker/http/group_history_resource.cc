@@ -17,7 +17,7 @@
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/kafka_errors.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"

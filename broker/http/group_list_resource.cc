@@ -2,7 +2,7 @@
 //                                 also how many members each of at most kLagGroupsMax has, and how far it is behind: three
 //                                 requests more, however many groups are on the page.
 //
-// Asks as a Kafka client would (own_requests.h).
+// Asks as a Kafka client would (local_requests.h).
 
 #include <functional>
 #include <map>
@@ -13,7 +13,7 @@
 #include "broker/http/broker_identity.h"
 #include "broker/http/group_lag.h"
 #include "broker/http/json_body.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/local_requests.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
@@ -41,14 +41,14 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
   public:
     GroupList(const Surroundings& surroundings, ExchangePointer exchange, PageWish page)
         : services_(surroundings.services),
-          own_requests_(surroundings.own_requests),
+          local_requests_(surroundings.local_requests),
           exchange_(std::move(exchange)),
           page_(std::move(page)),
           has_lags_(is_set(exchange_->request(), "lag")),
           object_(surroundings.identity.begin_answer()) {}
 
     void begin() {
-        own_requests_.ask<ListGroupsResponse>(
+        local_requests_.ask<ListGroupsResponse>(
             exchange_, ListGroupsRequest{},
             [self = shared_from_this()](const ListGroupsResponse& reply) { self->on_list(reply); });
     }
@@ -122,11 +122,11 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
             ask_consumers();
             return;
         }
-        own_requests_.ask<DescribeGroupsResponse>(exchange_, DescribeGroupsRequest{.groups = classic},
-                                                  [self = shared_from_this()](const DescribeGroupsResponse& reply) {
-                                                      self->take_members(reply.groups);
-                                                      self->ask_consumers();
-                                                  });
+        local_requests_.ask<DescribeGroupsResponse>(exchange_, DescribeGroupsRequest{.groups = classic},
+                                                    [self = shared_from_this()](const DescribeGroupsResponse& reply) {
+                                                        self->take_members(reply.groups);
+                                                        self->ask_consumers();
+                                                    });
     }
 
     void ask_consumers() {
@@ -135,11 +135,12 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
             ask_offsets();
             return;
         }
-        own_requests_.ask<ConsumerGroupDescribeResponse>(exchange_, ConsumerGroupDescribeRequest{.group_ids = consumers},
-                                                         [self = shared_from_this()](const ConsumerGroupDescribeResponse& reply) {
-                                                             self->take_members(reply.groups);
-                                                             self->ask_offsets();
-                                                         });
+        local_requests_.ask<ConsumerGroupDescribeResponse>(
+            exchange_, ConsumerGroupDescribeRequest{.group_ids = consumers},
+            [self = shared_from_this()](const ConsumerGroupDescribeResponse& reply) {
+                self->take_members(reply.groups);
+                self->ask_offsets();
+            });
     }
 
     void ask_offsets() {
@@ -147,7 +148,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
         for (const auto& [name, row] : rows_) {
             groups.push_back({.group_id = name, .topics = nullptr});
         }
-        own_requests_.ask<OffsetFetchResponse>(
+        local_requests_.ask<OffsetFetchResponse>(
             exchange_, OffsetFetchRequest{.groups = groups},
             [self = shared_from_this()](const OffsetFetchResponse& reply) {
                 for (const auto& group : reply.groups) {
@@ -198,7 +199,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
     }
 
     runtime::Services& services_;
-    OwnRequests& own_requests_;
+    LocalRequests& local_requests_;
     const ExchangePointer exchange_;
     const PageWish page_;
     const bool has_lags_;

@@ -4,7 +4,7 @@
 //                                 "offset": K, "time_ms": MS, "dry_run": false}: what the group would read next. Without
 //                                 partitions: all.
 //
-// Each asks as a Kafka client would (own_requests.h), so that a group with members refuses a reset.
+// Each asks as a Kafka client would (local_requests.h), so that a group with members refuses a reset.
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +15,7 @@
 #include "broker/http/broker_identity.h"
 #include "broker/http/group_lag.h"
 #include "broker/http/json_body.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/local_requests.h"
 #include "broker/http/resources.h"
 #include "broker/insight/findings/finding_json.h"
 #include "broker/logs/published_topics.h"
@@ -62,14 +62,14 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
   public:
     GroupLook(const Surroundings& surroundings, ExchangePointer exchange)
         : services_(surroundings.services),
-          own_requests_(surroundings.own_requests),
+          local_requests_(surroundings.local_requests),
           exchange_(std::move(exchange)),
           group_(exchange_->request().path.at(2)),
           object_(surroundings.identity.begin_answer()) {}
 
     void begin() {
         std::string_view name = group_;
-        own_requests_.ask<DescribeGroupsResponse>(
+        local_requests_.ask<DescribeGroupsResponse>(
             exchange_, DescribeGroupsRequest{.groups = {&name, 1}},
             [self = shared_from_this()](const DescribeGroupsResponse& reply) { self->on_classic(reply.groups[0]); });
     }
@@ -80,7 +80,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
     void on_classic(const DescribeGroupsResponse::DescribedGroup& group) {
         if (group.error_code == ErrorCode::group_id_not_found) {
             std::string_view name = group_;
-            own_requests_.ask<ConsumerGroupDescribeResponse>(
+            local_requests_.ask<ConsumerGroupDescribeResponse>(
                 exchange_, ConsumerGroupDescribeRequest{.group_ids = {&name, 1}},
                 [self = shared_from_this()](const ConsumerGroupDescribeResponse& reply) { self->on_consumer(reply.groups[0]); });
             return;
@@ -162,7 +162,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
 
     void ask_offsets() {
         OffsetFetchRequest::Group group{.group_id = group_, .topics = nullptr};
-        own_requests_.ask<OffsetFetchResponse>(
+        local_requests_.ask<OffsetFetchResponse>(
             exchange_, OffsetFetchRequest{.groups = {&group, 1}},
             [self = shared_from_this()](const OffsetFetchResponse& reply) { self->on_offsets(reply.groups[0]); },
             kOffsetFetchWithNames);
@@ -219,7 +219,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
     }
 
     runtime::Services& services_;
-    OwnRequests& own_requests_;
+    LocalRequests& local_requests_;
     const ExchangePointer exchange_;
     const std::string group_;
     ordered_json object_;
@@ -241,7 +241,7 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
 
     OffsetReset(const Surroundings& surroundings, ExchangePointer exchange, Wish wish)
         : services_(surroundings.services),
-          own_requests_(surroundings.own_requests),
+          local_requests_(surroundings.local_requests),
           identity_(surroundings.identity),
           exchange_(std::move(exchange)),
           group_(exchange_->request().path.at(2)),
@@ -296,22 +296,22 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
             partitions.push_back({.partition_index = index, .timestamp = wish_.time_ms});
         }
         ListOffsetsRequest::ListOffsetsTopic topic{.name = wish_.topic, .partitions = partitions};
-        own_requests_.ask<ListOffsetsResponse>(exchange_, ListOffsetsRequest{.replica_id = -1, .topics = {&topic, 1}},
-                                               [self = shared_from_this()](const ListOffsetsResponse& reply) {
-                                                   for (const auto& partition : reply.topics[0].partitions) {
-                                                       if (partition.error_code == ErrorCode::none && partition.offset >= 0) {
-                                                           self->targets_[partition.partition_index] = partition.offset;
-                                                       }
-                                                   }
-                                                   self->ask_committed();
-                                               });
+        local_requests_.ask<ListOffsetsResponse>(exchange_, ListOffsetsRequest{.replica_id = -1, .topics = {&topic, 1}},
+                                                 [self = shared_from_this()](const ListOffsetsResponse& reply) {
+                                                     for (const auto& partition : reply.topics[0].partitions) {
+                                                         if (partition.error_code == ErrorCode::none && partition.offset >= 0) {
+                                                             self->targets_[partition.partition_index] = partition.offset;
+                                                         }
+                                                     }
+                                                     self->ask_committed();
+                                                 });
     }
 
     void ask_committed() {
         std::vector<std::int32_t> indexes = *wish_.partitions;
         OffsetFetchRequest::Topics topic{.name = wish_.topic, .partition_indexes = indexes};
         OffsetFetchRequest::Group group{.group_id = group_, .topics = {&topic, 1}};
-        own_requests_.ask<OffsetFetchResponse>(
+        local_requests_.ask<OffsetFetchResponse>(
             exchange_, OffsetFetchRequest{.groups = {&group, 1}},
             [self = shared_from_this()](const OffsetFetchResponse& reply) { self->on_committed(reply.groups[0]); },
             kOffsetFetchWithNames);
@@ -340,7 +340,7 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
             partitions.push_back({.partition_index = index, .committed_offset = offset});
         }
         OffsetCommitRequest::Topic topic{.name = wish_.topic, .partitions = partitions};
-        own_requests_.ask<OffsetCommitResponse>(
+        local_requests_.ask<OffsetCommitResponse>(
             exchange_, OffsetCommitRequest{.group_id = group_, .topics = {&topic, 1}},
             [self = shared_from_this()](const OffsetCommitResponse& reply) {
                 for (const auto& partition : reply.topics[0].partitions) {
@@ -374,7 +374,7 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
     }
 
     runtime::Services& services_;
-    OwnRequests& own_requests_;
+    LocalRequests& local_requests_;
     const BrokerIdentity& identity_;
     const ExchangePointer exchange_;
     const std::string group_;
@@ -399,7 +399,7 @@ void serve_group(const Surroundings& surroundings, const ExchangePointer& exchan
 
 void delete_group(const Surroundings& surroundings, const ExchangePointer& exchange) {
     std::string_view name = exchange->request().path.at(2);
-    surroundings.own_requests.ask<DeleteGroupsResponse>(
+    surroundings.local_requests.ask<DeleteGroupsResponse>(
         exchange, DeleteGroupsRequest{.groups_names = {&name, 1}},
         [exchange, &services = surroundings.services, &identity = surroundings.identity](const DeleteGroupsResponse& reply) {
             const auto& gone = reply.results[0];

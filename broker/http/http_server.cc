@@ -15,7 +15,7 @@
 #include "broker/http/event_feed.h"
 #include "broker/http/event_socket.h"
 #include "broker/http/jobs.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/local_requests.h"
 #include "broker/http/resources.h"
 #include "broker/http/session.h"
 #include "broker/insight/hub/findings_hub.h"
@@ -60,8 +60,8 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
           looks_(executor, Surroundings::kLooksMax),
           identity_(services, kafka),
           events_(std::make_shared<EventFeed>(services.findings, services.authorizer)),
-          own_requests_(std::make_shared<OwnRequests>(services)),
-          surroundings_{services, network, plans_, looks_, *events_, identity_, *own_requests_},
+          local_requests_(services),
+          surroundings_{services, network, plans_, looks_, *events_, identity_, local_requests_},
           own_names_(own_names(services.config->listeners)),
           acceptor_(services.turns.first_reactor().context()) {}
 
@@ -156,7 +156,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     Jobs looks_;
     const BrokerIdentity identity_;
     const std::shared_ptr<EventFeed> events_;
-    const std::shared_ptr<OwnRequests> own_requests_;
+    LocalRequests local_requests_;
     const Surroundings surroundings_;
     const std::vector<std::string> own_names_;
     tcp::acceptor acceptor_;

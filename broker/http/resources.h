@@ -6,10 +6,13 @@
 
 #include "broker/http/exchange.h"
 
+namespace partita::logs {
+struct TopicState;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 class NetworkStatistics;
 struct Services;
-struct TopicState;
 }  // namespace partita::runtime
 
 namespace partita::http {
@@ -17,7 +20,7 @@ namespace partita::http {
 class BrokerIdentity;
 class EventFeed;
 class Jobs;
-class OwnRequests;
+class LocalRequests;
 
 /// What resources may use. Resources run on the first reactor and must not block it: work that takes long is a job. A job takes a
 /// copy: the parts that it names outlive every job, it itself need not.
@@ -32,12 +35,11 @@ struct Surroundings {
     Jobs& looks;
     EventFeed& events;
     const BrokerIdentity& identity;
-    OwnRequests& own_requests;
+    LocalRequests& local_requests;
 };
 
 /// The topic that the path names, of routes below /v1/topics/T. Null when there is none; then the client was told so.
-[[nodiscard]] std::shared_ptr<const runtime::TopicState> topic_of(const Surroundings& surroundings,
-                                                                  const ExchangePointer& exchange);
+[[nodiscard]] std::shared_ptr<const logs::TopicState> topic_of(const Surroundings& surroundings, const ExchangePointer& exchange);
 
 /// Has `look` run and answer on another thread. When too much is asked at once the client is told to ask again.
 void start_look(const Surroundings& surroundings, const ExchangePointer& exchange, std::function<void()> look);
@@ -56,6 +58,7 @@ void serve_topic(const Surroundings& surroundings, const ExchangePointer& exchan
 void create_topic(const Surroundings& surroundings, const ExchangePointer& exchange);
 void delete_topic(const Surroundings& surroundings, const ExchangePointer& exchange);
 void add_partitions(const Surroundings& surroundings, const ExchangePointer& exchange);
+// record_writes_resource.cc
 void write_record(const Surroundings& surroundings, const ExchangePointer& exchange);
 // configs_resource.cc: what is set, where that comes from, and what it is.
 void serve_topic_configs(const Surroundings& surroundings, const ExchangePointer& exchange);

@@ -1,69 +1,69 @@
-// What changes topics, as a Kafka client would (own_requests.h):
+// What changes topics, as a Kafka client would (local_requests.h):
 //
 //   POST   /v1/topics                 {"topic": T, "partitions": N, "configs": {...}, "validate_only": false}
 //   DELETE /v1/topics/T
 //   POST   /v1/topics/T/partitions    {"count": M, "validate_only": false}
-//   POST   /v1/topics/T/records       {"partition": P, "key": "...", "value": "...", "headers": {...}}: one record
 
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "broker/handlers/admin_replies.h"
 #include "broker/handlers/services.h"
+#include "broker/http/authorize.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/kafka_errors.h"
+#include "broker/http/local_client.h"
+#include "broker/http/local_requests.h"
 #include "broker/http/resources.h"
-#include "broker/logs/published_topics.h"
-#include "broker/partitioners/families.h"
-#include "protocol/messages/00_produce.h"
+#include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
+#include "broker/runtime/growth/expansion_worker.h"
 #include "protocol/messages/19_create_topics.h"
 #include "protocol/messages/20_delete_topics.h"
-#include "protocol/messages/37_create_partitions.h"
-#include "protocol/record_batch_builder.h"
-#include "schedule/clock.h"
 
 namespace partita::http {
 namespace {
 
 constexpr std::int32_t kTimeoutMs = 30'000;
+constexpr std::string_view kAddPartitions = "POST /v1/topics/T/partitions";
 
 /// Of a partition or a count of them.
 constexpr NumberRange kCounts{.least = 1, .most = std::numeric_limits<std::int32_t>::max()};
-constexpr NumberRange kIndexes{.least = 0, .most = std::numeric_limits<std::int32_t>::max()};
 
-/// What a person writes by hand.
-struct WrittenRecord {
-    std::optional<std::string> key;
-    std::optional<std::string> value;
-    std::map<std::string, std::optional<std::string>> headers;
-    std::optional<std::int64_t> partition;
-};
-
-std::optional<Bytes> bytes_of(const std::optional<std::string>& text) {
-    return text ? std::optional(as_bytes(*text)) : std::nullopt;
+runtime::ExpansionRequest expansion_request(const Surroundings& surroundings, const Caller& caller) {
+    runtime::ExpansionRequest request;
+    request.principal = caller.session.principal;
+    request.client_id = kHttpClientId;
+    request.may_be_refused_by_quota = true;
+    request.requested_by = {.client_id = std::string(kHttpClientId),
+                            .software_name = {},
+                            .software_version = {},
+                            .address = caller.address,
+                            .principal = caller.session.principal->text()};
+    request.received = surroundings.services.turns.first().now().monotonic;
+    request.timeout_ms = kTimeoutMs;
+    return request;
 }
 
-/// Where the Java client would put the record; without a key in the first partition.
-std::int32_t place(const WrittenRecord& record, std::int32_t partition_count) {
-    if (record.partition) {
-        return static_cast<std::int32_t>(*record.partition);
+/// Any thread may call this.
+void respond_grown(Exchange& exchange, const BrokerIdentity& identity, std::int64_t wanted,
+                   const runtime::ExpansionReply& reply) {
+    const catalog::ExpandedTopic& grown = reply.reply.topics.front();
+    if (reply.is_not_written) {
+        respond_kafka_error(exchange, ErrorCode::kafka_storage_error, handlers::kCatalogNotWritten);
+        return;
     }
-    if (!record.key) {
-        return 0;
+    if (grown.error.failed()) {
+        respond_kafka_error(exchange, grown.error.code, grown.error.message.value_or(""));
+        return;
     }
-    return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(*record.key), partition_count).value;
-}
-
-std::vector<std::byte> batch_of(const WrittenRecord& record, TimestampMs now) {
-    std::vector<RecordHeader> headers;
-    for (const auto& [name, value] : record.headers) {
-        headers.push_back({.key = name, .value = bytes_of(value)});
-    }
-    BatchBuilder builder;
-    builder.append(now, bytes_of(record.key), bytes_of(record.value), headers);
-    std::vector<std::byte> batch;
-    builder.build(batch);
-    return batch;
+    auto object = identity.begin_answer();
+    object["topic"] = grown.name;
+    object["partitions"] = wanted;
+    // What a topic's mode has to say of a growth that it does not refuse.
+    object["message"] = grown.error.message ? nlohmann::ordered_json(*grown.error.message) : nlohmann::ordered_json(nullptr);
+    respond_json(exchange, object);
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ void create_topic(const Surroundings& surroundings, const ExchangePointer& excha
                                               .replication_factor = -1,
                                               .configs = wanted};
     const CreateTopicsRequest request{.topics = {&topic, 1}, .timeout_ms = kTimeoutMs, .validate_only = validate_only};
-    surroundings.own_requests.ask<CreateTopicsResponse>(
+    surroundings.local_requests.ask<CreateTopicsResponse>(
         exchange, request, [exchange, &identity = surroundings.identity](const CreateTopicsResponse& reply) {
             const auto& made = reply.topics[0];
             if (made.error_code != ErrorCode::none) {
@@ -105,7 +105,7 @@ void delete_topic(const Surroundings& surroundings, const ExchangePointer& excha
     const std::string& name = exchange->request().path.at(2);
     DeleteTopicsRequest::DeleteTopicState topic{.name = name};
     const DeleteTopicsRequest request{.topics = {&topic, 1}, .timeout_ms = kTimeoutMs};
-    surroundings.own_requests.ask<DeleteTopicsResponse>(
+    surroundings.local_requests.ask<DeleteTopicsResponse>(
         exchange, request, [exchange, &identity = surroundings.identity](const DeleteTopicsResponse& reply) {
             const auto& gone = reply.responses[0];
             if (gone.error_code != ErrorCode::none) {
@@ -129,62 +129,20 @@ void add_partitions(const Surroundings& surroundings, const ExchangePointer& exc
     if (body.refuse_unless_good()) {
         return;
     }
-    const auto wanted = static_cast<std::int32_t>(*count);
-    CreatePartitionsRequest::CreatePartitionsTopic topic{
-        .name = exchange->request().path.at(2), .count = wanted, .assignments = nullptr};
-    const CreatePartitionsRequest request{.topics = {&topic, 1}, .timeout_ms = kTimeoutMs, .validate_only = validate_only};
-    surroundings.own_requests.ask<CreatePartitionsResponse>(
-        exchange, request, [exchange, wanted, &identity = surroundings.identity](const CreatePartitionsResponse& reply) {
-            const auto& grown = reply.results[0];
-            if (grown.error_code != ErrorCode::none) {
-                respond_kafka_error(*exchange, grown.error_code, grown.error_message.value_or(""));
-                return;
-            }
-            auto object = identity.begin_answer();
-            object["topic"] = grown.name;
-            object["partitions"] = wanted;
-            // What a topic's mode has to say of a growth that it does not refuse.
-            object["message"] =
-                grown.error_message ? nlohmann::ordered_json(*grown.error_message) : nlohmann::ordered_json(nullptr);
-            respond_json(*exchange, object);
-        });
-}
-
-void write_record(const Surroundings& surroundings, const ExchangePointer& exchange) {
-    JsonBody body(*exchange);
-    const WrittenRecord record{.key = body.text_or_null("key"),
-                               .value = body.text_or_null("value"),
-                               .headers = body.texts("headers"),
-                               .partition = body.number("partition", kIndexes)};
-    if (body.refuse_unless_good()) {
-        return;
-    }
     const std::string& name = exchange->request().path.at(2);
-    const auto table = surroundings.services.topics.table();
-    const runtime::TopicState* found = table->find(name);
-    // Who may not write hears the same of a topic that is not there.
-    const std::int32_t count = found == nullptr ? 1 : found->topic->partition_count;
-    const std::int32_t partition = place(record, count);
-    std::vector<std::byte> batch = batch_of(record, surroundings.services.clock.now().wall);
-    ProduceRequest::PartitionProduceData data{.index = partition, .records = Bytes(batch)};
-    ProduceRequest::TopicProduceData topic{.name = name, .partition_data = {&data, 1}};
-    const ProduceRequest request{.acks = -1, .timeout_ms = kTimeoutMs, .topic_data = {&topic, 1}};
-    constexpr std::int16_t kLastWithNames = 12;
-    surroundings.own_requests.ask<ProduceResponse>(
-        exchange, request,
-        [exchange, partition, &identity = surroundings.identity](const ProduceResponse& reply) {
-            const auto& written = reply.responses[0].partition_responses[0];
-            if (written.error_code != ErrorCode::none) {
-                respond_kafka_error(*exchange, written.error_code, written.error_message.value_or(""));
-                return;
-            }
-            auto object = identity.begin_answer();
-            object["topic"] = exchange->request().path.at(2);
-            object["partition"] = partition;
-            object["offset"] = written.base_offset;
-            respond_json(*exchange, object);
-        },
-        kLastWithNames);
+    runtime::Services& services = surroundings.services;
+    runtime::ExpansionRequest request = expansion_request(surroundings, exchange->caller());
+    const catalog::CatalogError refusal{ErrorCode::topic_authorization_failed, std::nullopt};
+    if (!authorize(services.authorizer, exchange->caller(), access::kAlterTopic, name, kAddPartitions)) {
+        request.refused.push_back({name, refusal});
+    } else {
+        request.wishes.push_back({name, static_cast<std::int32_t>(*count), std::nullopt});
+    }
+    request.validate_only = validate_only;
+    request.answer = [exchange, wanted = *count, &identity = surroundings.identity](const runtime::ExpansionReply& reply) {
+        respond_grown(*exchange, identity, wanted, reply);
+    };
+    services.expansion_worker.submit(std::move(request));
 }
 
 }  // namespace partita::http

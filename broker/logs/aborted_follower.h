@@ -8,7 +8,7 @@
 #include "protocol/record_batch.h"
 #include "storage/partition_log.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 /// Which transactions are aborted, as a consumer with read_committed follows them through the log. One thread.
 class AbortedFollower {
@@ -44,4 +44,8 @@ class AbortedFollower {
     Offset known_until_{0};
 };
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::AbortedFollower;
 }  // namespace partita::runtime

@@ -9,7 +9,7 @@
 #include "protocol/record_batch.h"
 #include "storage/log_markers.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 namespace {
 
 constexpr std::uint32_t kReadBytes = 16 * 1024;
@@ -104,4 +104,4 @@ Offset DrainedPositions::first_deliverable(PartitionLog& log, Offset from) {
     return result;
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::logs

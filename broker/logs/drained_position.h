@@ -5,7 +5,7 @@
 
 #include "storage/partition_log.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 /// The offset of the first record at or after `from` that a consumer could be given; without one, the end of what the consumer
 /// may read. A group that committed `from` has thus processed everything below the result.
@@ -43,4 +43,10 @@ class DrainedPositions {
     std::size_t bytes_read_ = 0;
 };
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::DrainedPositions;
+using logs::first_deliverable;
+using logs::kDrainedScanBytesMax;
 }  // namespace partita::runtime

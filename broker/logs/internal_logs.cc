@@ -4,7 +4,7 @@
 
 #include "broker/config/log_setup.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 void report_rewound_checkpoint(const PartitionLog& log, std::int64_t records) {
     if (records > 0) {
@@ -23,4 +23,4 @@ void report_unreadable_records(const PartitionLog& log, const UnreadableRecords&
     }
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::logs

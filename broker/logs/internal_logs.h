@@ -7,7 +7,7 @@
 #include "protocol/types.h"
 #include "storage/partition_log.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 using catalog::kCatalogLogName;
 /// The fixed id of that log. It only serves to tell its directory from a topic's.
@@ -33,4 +33,12 @@ struct UnreadableRecords {
 /// Writes one log line when there are some.
 void report_unreadable_records(const PartitionLog& log, const UnreadableRecords& records);
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::kCatalogLogId;
+using logs::kCatalogLogName;
+using logs::report_rewound_checkpoint;
+using logs::report_unreadable_records;
+using logs::UnreadableRecords;
 }  // namespace partita::runtime

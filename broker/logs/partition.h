@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "broker/fetch/fetch_waiters.h"
-#include "protocol/error_code.h"
+#include "broker/logs/outcome.h"
 #include "storage/partition_log.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 /// A partition as the running broker sees it: its log, and who waits for it. It lives as long as anybody refers to it; the log
 /// of a deleted partition answers `closed`.
@@ -19,15 +19,13 @@ struct Partition {
     /// The leader epoch that appends carry and that clients are told. It is 0, because this broker never loses leadership,
     /// unless the log came from a Kafka that had counted further.
     [[nodiscard]] LeaderEpoch leader_epoch() const { return std::max(log->latest_leader_epoch(), LeaderEpoch{0}); }
-    /// The error for a request that names the leader epoch `named` (KIP-320); -1 asks for no check.
-    [[nodiscard]] ErrorCode judge_leader_epoch(LeaderEpoch named) const {
+    /// What becomes of a request that names the leader epoch `named` (KIP-320); kNoLeaderEpoch asks for no check.
+    [[nodiscard]] Outcome judge_leader_epoch(LeaderEpoch named) const {
         if (named == kNoLeaderEpoch) {
-            return ErrorCode::none;
+            return Outcome::ok;
         }
         const LeaderEpoch current = leader_epoch();
-        return named < current   ? ErrorCode::fenced_leader_epoch
-               : named > current ? ErrorCode::unknown_leader_epoch
-                                 : ErrorCode::none;
+        return named < current ? Outcome::fenced_leader_epoch : named > current ? Outcome::unknown_leader_epoch : Outcome::ok;
     }
 
     const std::shared_ptr<PartitionLog> log;
@@ -44,4 +42,8 @@ struct Partition {
     std::atomic<std::int64_t> unsynced_records = 0;
 };
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::Partition;
 }  // namespace partita::runtime

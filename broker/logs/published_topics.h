@@ -9,7 +9,7 @@
 #include "broker/logs/topics_listener.h"
 #include "protocol/mutex.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 /// The topic table in force. The catalog replaces it, and everybody else reads it. Thread-safe.
 class PublishedTopics {
@@ -47,4 +47,8 @@ class PublishedTopics {
     std::vector<TopicsListener*> listeners_;
 };
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::PublishedTopics;
 }  // namespace partita::runtime

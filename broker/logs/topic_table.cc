@@ -2,7 +2,7 @@
 
 #include "protocol/assert.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 std::shared_ptr<const TopicState> TopicTable::share(const TopicId& id) const {
     const std::shared_ptr<const Shard>& shard = shards_[shard_of(id)];
@@ -32,4 +32,4 @@ void TopicTable::remove(const TopicId& id) {
     shard = std::move(changed);
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::logs

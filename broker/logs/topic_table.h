@@ -9,10 +9,13 @@
 #include "broker/catalog/catalog.h"
 #include "broker/config/topic_config.h"
 #include "broker/logs/partition.h"
+#include "broker/logs/topic_steps.h"
 
 namespace partita::runtime {
-
 class TopicExpansion;
+}
+
+namespace partita::logs {
 
 /// A topic as the running broker sees it: the catalog's view, the settings in force, and the partitions. It is immutable; a
 /// change makes a new one that shares the partitions.
@@ -22,7 +25,9 @@ struct TopicState {
     std::vector<std::shared_ptr<Partition>> partitions;
     /// Null while nothing about the topic's growth needs watching, so that produce and fetch look at one pointer only. From
     /// then on all states of the topic share it.
-    std::shared_ptr<TopicExpansion> expansion;
+    std::shared_ptr<runtime::TopicExpansion> expansion;
+    /// What appends to this topic and reads of it pass beside the log. Null for most topics.
+    std::shared_ptr<const TopicSteps> steps;
 
     [[nodiscard]] Partition* partition(std::int32_t index) const {
         return index >= 0 && static_cast<std::size_t>(index) < partitions.size()
@@ -72,4 +77,9 @@ class TopicTable {
     std::array<std::shared_ptr<const Shard>, kShards> shards_;
 };
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::TopicState;
+using logs::TopicTable;
 }  // namespace partita::runtime

@@ -8,7 +8,7 @@ namespace partita::catalog {
 struct CatalogChange;
 }
 
-namespace partita::runtime {
+namespace partita::logs {
 
 class TopicTable;
 class Turn;
@@ -33,4 +33,11 @@ class TopicsListener {
     virtual void on_topics_changed(const TopicsChange& change) = 0;
 };
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::TopicsChange;
+using logs::TopicsListener;
+using logs::TopicTable;
+using logs::Turn;
 }  // namespace partita::runtime

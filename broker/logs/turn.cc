@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "broker/logs/appender.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turns.h"
 #include "protocol/assert.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
-Turn::Turn(Turns& turns, const PublishedTopics& topics, Reactor& reactor)
+Turn::Turn(Turns& turns, const PublishedTopics& topics, runtime::Reactor& reactor)
     : turns_(turns), published_(topics), reactor_(reactor) {}
 
 const TopicTable& Turn::topics() {
@@ -33,13 +34,18 @@ std::shared_ptr<const TopicTable> Turn::keep(const TopicTable& table) const {
     return *retained;
 }
 
-StagedRequest& Turn::begin_staged_request() {
+AppendRequest& Turn::append_request() {
     if (staged_count_ == staged_.size()) {
-        staged_.push_back(std::make_unique<StagedRequest>());
+        staged_.push_back(std::make_unique<AppendRequest>());
     }
-    StagedRequest& request = *staged_[staged_count_++];
-    request.partitions.clear();
+    AppendRequest& request = *staged_[staged_count_];
+    request.clear();
     return request;
+}
+
+void Turn::write_at_end(AppendRequest& request) {
+    PARTITA_ASSERT(&request == staged_[staged_count_].get(), "requests are staged one after the other");
+    ++staged_count_;
 }
 
 void Turn::mark_dirty(Partition& partition) {
@@ -162,14 +168,14 @@ void Turn::flush_appends() {
     // One for all of them, before anybody looks who waits.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (std::size_t i = 0; i < staged_count_; ++i) {
-        StagedRequest& request = *staged_[i];
-        for (StagedPartition& staged : request.partitions) {
-            if (!staged.append.duplicate && staged.append.result()) {
-                tell_who_waits(*staged.partition, staged.size_bytes);
+        AppendRequest& request = *staged_[i];
+        for (const Append& append : request.appends) {
+            if (append.is_staged && !append.staged.duplicate && append.staged.result()) {
+                tell_who_waits(*append.partition, append.batch.size());
             }
         }
-        request.finish(request, *this);
-        request.partitions.clear();
+        request.appender->conclude(request, *this);
+        request.clear();
     }
     staged_count_ = 0;
 }
@@ -214,4 +220,4 @@ void Turn::forget_interest(const Waited& waited) {
     }
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::logs

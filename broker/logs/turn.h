@@ -7,38 +7,17 @@
 #include <vector>
 
 #include "broker/fetch/fetch_waiters.h"
+#include "broker/logs/append.h"
 #include "broker/logs/partition.h"
 #include "broker/logs/topic_table.h"
 #include "broker/runtime/loop/reactor.h"
 #include "protocol/arena.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 class PublishedTopics;
 class Turn;
 class Turns;
-
-/// A batch that a request has staged in the log of a partition.
-struct StagedPartition {
-    Partition* partition;
-    const TopicState* topic;
-    StagedAppend append;
-    std::size_t size_bytes;
-    std::int32_t record_count;
-    /// For the request itself: which part of its reply this batch belongs to.
-    std::size_t reply_index;
-};
-
-/// A request whose appends are written at the end of the turn. The turn uses these objects again, so that their vectors keep
-/// their memory.
-struct StagedRequest {
-    PendingReply pending;
-    std::vector<StagedPartition> partitions;
-    /// What `finish` needs of the request; in the turn's arena.
-    void* message = nullptr;
-    /// The turn calls this after it flushed all staged batches, whose results can then be asked for.
-    void (*finish)(StagedRequest& request, Turn& turn) = nullptr;
-};
 
 /// A partition that a fetch waits for, and what the fetch saw of it.
 struct WaitFor {
@@ -74,12 +53,12 @@ class WaitingFetch {
 /// and the fetches that wait for appends. Only the reactor's thread calls it.
 ///
 /// Topic states and partitions found through `topics()` stay valid until the end of the turn.
-class Turn final : public TurnParticipant {
+class Turn final : public runtime::TurnParticipant {
   public:
     /// `turns` has this turn and those of the other reactors, and passes appends on to them.
-    Turn(Turns& turns, const PublishedTopics& topics, Reactor& reactor);
+    Turn(Turns& turns, const PublishedTopics& topics, runtime::Reactor& reactor);
 
-    [[nodiscard]] Reactor& reactor() { return reactor_; }
+    [[nodiscard]] runtime::Reactor& reactor() { return reactor_; }
     [[nodiscard]] Arena& arena() { return arena_; }
     [[nodiscard]] Now now() const { return reactor_.now(); }
 
@@ -89,8 +68,11 @@ class Turn final : public TurnParticipant {
     /// Keeps a table beyond the turn, for whoever keeps what it found there: one that `topics()` returned in this turn.
     [[nodiscard]] std::shared_ptr<const TopicTable> keep(const TopicTable& table) const;
 
-    /// Begins a request that stages appends. The reference is valid until its `finish` has returned.
-    [[nodiscard]] StagedRequest& begin_staged_request();
+    /// A request for `Appender::append`, empty: the next call returns the same one until that has staged it. The reference is
+    /// valid until its listener has heard how it ended.
+    [[nodiscard]] AppendRequest& append_request();
+    /// Has the request concluded after the write at the end of the turn. The appender calls this.
+    void write_at_end(AppendRequest& request);
     /// Makes the end of the turn flush what was staged in `partition`.
     void mark_dirty(Partition& partition);
 
@@ -135,14 +117,14 @@ class Turn final : public TurnParticipant {
 
     Turns& turns_;
     const PublishedTopics& published_;
-    Reactor& reactor_;
+    runtime::Reactor& reactor_;
     Arena arena_;
     std::uint64_t table_version_ = 0;
     std::shared_ptr<const TopicTable> table_;
     // Older tables, into which earlier requests of this turn still point.
     std::vector<std::shared_ptr<const TopicTable>> retained_tables_;
 
-    std::vector<std::unique_ptr<StagedRequest>> staged_;
+    std::vector<std::unique_ptr<AppendRequest>> staged_;
     std::size_t staged_count_ = 0;
     std::vector<Partition*> dirty_;
 
@@ -155,4 +137,11 @@ class Turn final : public TurnParticipant {
     bool answers_all_ = false;
 };
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::FetchWait;
+using logs::Turn;
+using logs::WaitFor;
+using logs::WaitingFetch;
 }  // namespace partita::runtime

@@ -3,13 +3,13 @@
 #include "broker/catalog/catalog_core.h"
 #include "protocol/assert.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 Turns::Turns(const PublishedTopics& topics, std::size_t reactor_count, std::size_t polling_max, Clock& clock)
     : clock_(clock), polling_seats_(polling_max) {
     PARTITA_ASSERT(reactor_count >= 1 && reactor_count <= Partition::kReactorsMax, "one bit per reactor");
     for (std::uint32_t index = 0; index < reactor_count; ++index) {
-        reactors_.push_back(std::make_unique<Reactor>(index, clock, polling_seats_));
+        reactors_.push_back(std::make_unique<runtime::Reactor>(index, clock, polling_seats_));
         turns_.push_back(std::make_unique<Turn>(*this, topics, *reactors_.back()));
         reactors_.back()->add_participant(*turns_.back());
     }
@@ -50,4 +50,4 @@ void Turns::complete_all_fetches() {
     }
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::logs

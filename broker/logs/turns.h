@@ -11,7 +11,7 @@
 #include "broker/runtime/loop/reactor.h"
 #include "schedule/clock.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 
 /// The reactors of a broker, each with its turn, and the ways from one thread to the others. Any thread may call everything but
 /// `clear`; what a returned Reactor or Turn allows is said there.
@@ -23,13 +23,15 @@ class Turns final : public TopicsListener {
     /// What the reactors tell the time by, for those who have no turn.
     [[nodiscard]] Clock& clock() const { return clock_; }
 
-    [[nodiscard]] const std::vector<std::unique_ptr<Reactor>>& reactors() const { return reactors_; }
+    [[nodiscard]] const std::vector<std::unique_ptr<runtime::Reactor>>& reactors() const { return reactors_; }
     [[nodiscard]] Turn& of(std::size_t reactor) const { return *turns_[reactor]; }
     /// The reactor for work that only one of them does: timers of coordinators, topics that the broker makes itself.
-    [[nodiscard]] Reactor& first_reactor() const { return *reactors_.front(); }
+    [[nodiscard]] runtime::Reactor& first_reactor() const { return *reactors_.front(); }
     [[nodiscard]] Turn& first() const { return *turns_.front(); }
 
-    void deliver(const ReplyTarget& target, Reply&& reply) { Reactor::deliver(reactors_, target, std::move(reply)); }
+    void deliver(const runtime::ReplyTarget& target, runtime::Reply&& reply) {
+        runtime::Reactor::deliver(reactors_, target, std::move(reply));
+    }
     /// Tells the waiting fetches of another reactor about an append.
     void post_append(std::uint32_t reactor, fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
     /// Tells the waiting fetches of all reactors that the partition changed in a way that they must see.
@@ -44,9 +46,13 @@ class Turns final : public TopicsListener {
 
   private:
     Clock& clock_;
-    PollingSeats polling_seats_;
-    std::vector<std::unique_ptr<Reactor>> reactors_;
+    runtime::PollingSeats polling_seats_;
+    std::vector<std::unique_ptr<runtime::Reactor>> reactors_;
     std::vector<std::unique_ptr<Turn>> turns_;
 };
 
+}  // namespace partita::logs
+
+namespace partita::runtime {
+using logs::Turns;
 }  // namespace partita::runtime

@@ -437,7 +437,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     client.host = "/" + address;
     client.port = remote.port();
     client.from_this_machine = runtime::is_loopback(remote.address()) || remote.address() == local.address();
-    if (services_.throttles.limits(runtime::Throttled::connections)) [[unlikely]] {
+    if (services_.throttles.limits(runtime::Throttled::connections)) {
         const Now now = services_.clock.now();
         if (const std::int64_t wait_ms = services_.throttles.connect(address, now); wait_ms > 0) {
             refused_.hold(std::move(socket), now.monotonic, wait_ms);

@@ -4,7 +4,9 @@ namespace partita::runtime {
 
 // Two that watch at once, of which there are none, could leave the mask of the other.
 void FencedReads::watch(std::span<const insight::ReadPlace> places) {
-    mask_.store(notes_.watch_reads(places), std::memory_order_relaxed);
+    const std::uint64_t mask = notes_.watch_reads(places);
+    mask_.store(mask, std::memory_order_relaxed);
+    watching_.set(mask != 0);
 }
 
 std::vector<insight::SeenRead> FencedReads::take() { return notes_.take_reads(); }

@@ -8,6 +8,7 @@
 #include "broker/insight/identity/identity.h"
 #include "broker/insight/ownership/fenced_readers.h"
 #include "broker/insight/shell/reader_notes.h"
+#include "broker/logs/step_switch.h"
 #include "protocol/types.h"
 
 namespace partita::runtime {
@@ -29,7 +30,7 @@ class FencedReads {
     void on_fetch(const TopicId& topic_id, std::int32_t partition, insight::ConnectionId connection, Offset from,
                   TimestampMs now) {
         const std::uint64_t mask = mask_.load(std::memory_order_relaxed);
-        if (mask == 0) [[likely]] {
+        if (mask == 0) {
             return;
         }
         const insight::ReadPlace place{topic_id, partition};
@@ -38,11 +39,14 @@ class FencedReads {
         }
     }
     [[nodiscard]] bool is_watching() const { return mask_.load(std::memory_order_relaxed) != 0; }
+    /// On while somebody is suspected.
+    [[nodiscard]] logs::StepSwitch& watching() { return watching_; }
 
   private:
     void note(const insight::ReadPlace& place, insight::ConnectionId connection, Offset from, TimestampMs now);
 
     std::atomic<std::uint64_t> mask_ = 0;
+    logs::StepSwitch watching_;
     ReaderNotes& notes_;
 };
 

@@ -11,12 +11,15 @@
 #include "broker/insight/hub/findings_hub.h"
 #include "protocol/mutex.h"
 
+namespace partita::logs {
+class PublishedTopics;
+class Turn;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class Catalog;
 class OwnChanges;
-class PublishedTopics;
-class Turn;
 
 /// Writes every event of a finding to the topic `__partita_expansions`, as one record: the key is the topic that the finding is
 /// about, the value is the event as JSON (broker/insight/findings/event_json.h). It is an ordinary topic of one partition. The
@@ -33,7 +36,8 @@ class FindingsTopic {
     /// How many records are written in one turn, as one batch. The rest waits for later turns, so that nobody waits long for one.
     static constexpr std::size_t kBatchRecordsMax = 100;
 
-    FindingsTopic(const config::CurrentConfig& config, const PublishedTopics& topics, FindingsHub& findings, OwnChanges& changes)
+    FindingsTopic(const config::CurrentConfig& config, const logs::PublishedTopics& topics, FindingsHub& findings,
+                  OwnChanges& changes)
         : config_(config), topics_(topics), findings_(findings), changes_(changes) {}
 
     /// Begins to hear of events. The reactors exist already.
@@ -49,14 +53,14 @@ class FindingsTopic {
 
     void on_event(const insight::FindingEvent& event);
     /// Writes some of the waiting events. Runs on the first reactor.
-    [[nodiscard]] bool write_waiting(Turn& turn, Catalog& catalog);
+    [[nodiscard]] bool write_waiting(logs::Turn& turn, Catalog& catalog);
     void post();
     /// True when the events topic exists, or when an event about `topic` is a reason to make it.
     [[nodiscard]] bool is_wanted(std::string_view topic) const;
-    [[nodiscard]] bool write(Turn& turn, Catalog& catalog, std::span<const Line> lines);
+    [[nodiscard]] bool write(logs::Turn& turn, Catalog& catalog, std::span<const Line> lines);
 
     const config::CurrentConfig& config_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     FindingsHub& findings_;
     OwnChanges& changes_;
     std::optional<FindingsHub::SubscriptionId> subscription_;

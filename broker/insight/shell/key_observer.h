@@ -14,11 +14,14 @@
 #include "protocol/mutex.h"
 #include "schedule/executor.h"
 
+namespace partita::logs {
+class PublishedTopics;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class Connections;
 class KeyNews;
-class PublishedTopics;
 
 /// Looks at what producers send, beside the threads that serve them. Reactors offer produced batches (`samples`), of which copies
 /// of the keys wait (of a compressed batch all of it). A worker of its own looks at them, decompressing if need be, and tells
@@ -43,7 +46,7 @@ class KeyObserver {
     static constexpr std::int64_t kSettleMs = 1000;
     static constexpr std::int64_t kIdleMs = 5000;
 
-    KeyObserver(const config::CurrentConfig& config, const PublishedTopics& topics, Connections& connections, KeyNews& news,
+    KeyObserver(const config::CurrentConfig& config, const logs::PublishedTopics& topics, Connections& connections, KeyNews& news,
                 const Schedule& schedule);
     ~KeyObserver();
 
@@ -106,7 +109,7 @@ class KeyObserver {
     void note_watching();
 
     const config::CurrentConfig& config_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     Connections& connections_;
     KeyNews& news_;
     const Schedule schedule_;

@@ -56,7 +56,7 @@ void KeySamples::enter(KeySample sample) {
         const MutexLock lock(mutex_);
         if (samples_.size() >= kBatchesMax) {
             give_back(sample.batch.size_bytes(), sample.batch.record_count());
-            is_open_.store(false, std::memory_order_relaxed);
+            gate_.set(false);
             return;
         }
         samples_.push_back(std::move(sample));
@@ -87,7 +87,7 @@ void KeySamples::end() {
     has_ended_ = true;
     is_asleep_ = false;
     // Within the lock, under which `set_gate` opens the gate: else it could do so behind this.
-    is_open_.store(false, std::memory_order_relaxed);
+    gate_.set(false);
 }
 
 KeySamples::Waiting KeySamples::take() {
@@ -108,9 +108,8 @@ KeySamples::Waiting KeySamples::take() {
 void KeySamples::set_gate(bool may_open, std::size_t records_max) {
     records_max_.store(records_max, std::memory_order_relaxed);
     const MutexLock lock(mutex_);
-    is_open_.store(may_open && !has_ended_ && records_.load(std::memory_order_relaxed) < records_max / 2 &&
-                       bytes_.load(std::memory_order_relaxed) < kBytesMax / 2 && samples_.size() < kBatchesMax / 2,
-                   std::memory_order_relaxed);
+    gate_.set(may_open && !has_ended_ && records_.load(std::memory_order_relaxed) < records_max / 2 &&
+              bytes_.load(std::memory_order_relaxed) < kBytesMax / 2 && samples_.size() < kBatchesMax / 2);
 }
 
 bool KeySamples::may_sleep() {
@@ -152,7 +151,7 @@ bool KeySamples::reserve(std::size_t bytes, std::size_t records) {
         return true;
     }
     give_back(bytes, records);
-    is_open_.store(false, std::memory_order_relaxed);
+    gate_.set(false);
     return false;
 }
 

@@ -9,6 +9,7 @@
 
 #include "broker/insight/keys/batch_sample.h"
 #include "broker/insight/keys/detection.h"
+#include "broker/logs/step_switch.h"
 #include "broker/logs/topic_table.h"
 #include "protocol/mutex.h"
 
@@ -47,7 +48,8 @@ class KeySamples {
     // Any reactor ------------------------------------------------------------------------------------
 
     /// True when a batch may be offered now. Costs one load.
-    [[nodiscard]] bool is_open() const { return is_open_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool is_open() const { return gate_.is_on(); }
+    [[nodiscard]] logs::StepSwitch& gate() { return gate_; }
     /// Takes a copy of what is looked at of a staged batch (see BatchSample), or not. It does not matter that the write of the
     /// batch can still fail, because the producer did send it.
     void offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client, std::string_view client_id,
@@ -99,7 +101,7 @@ class KeySamples {
     void give_back(std::size_t bytes, std::size_t records);
     void enter(KeySample sample);
 
-    std::atomic<bool> is_open_ = false;
+    logs::StepSwitch gate_;
     std::array<std::atomic<std::uint8_t>, kSlots> intervals_{};
     std::array<std::atomic<std::uint8_t>, kSlots> counters_{};
 

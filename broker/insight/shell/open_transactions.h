@@ -4,13 +4,17 @@
 
 #include "broker/insight/plan/open_transaction.h"
 
+namespace partita::logs {
+struct TopicState;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class TransactionShards;
-struct TopicState;
 
 /// The transactions that are open in a topic, by the ids of their producers. It looks at the producers of those partitions that
 /// have any open, and takes the locks of these logs and of all coordinators of transactions, one by one.
-[[nodiscard]] std::vector<insight::OpenTransaction> open_transactions(const TopicState& topic, TransactionShards& transactions);
+[[nodiscard]] std::vector<insight::OpenTransaction> open_transactions(const logs::TopicState& topic,
+                                                                      TransactionShards& transactions);
 
 }  // namespace partita::runtime

@@ -71,7 +71,7 @@ void ReaderReports::on_commit(const TopicState& topic, std::string_view group, c
 void ReaderReports::on_transaction_commit(const groups::GroupCoordinator& coordinator, const groups::TransactionCommit& commit) {
     const std::shared_ptr<const TopicTable> table = topics_.table();
     const TopicState* topic = table->find(commit.topic);
-    if (topic == nullptr || !watches(*topic)) [[likely]] {
+    if (topic == nullptr || !watches(*topic)) {
         return;
     }
     ReaderNote::CommittedInTransaction note{

@@ -16,11 +16,14 @@
 #include "broker/logs/topic_table.h"
 #include "broker/runtime/coordinators/group_shards.h"
 
+namespace partita::logs {
+class PublishedTopics;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class Connections;
 class KeySamples;
-class PublishedTopics;
 struct ClientConnection;
 
 /// Where requests of readers are reported, with what was answered: each becomes a note for the observer of readers. Topics that
@@ -30,7 +33,7 @@ struct ClientConnection;
 /// process behind its connection.
 class ReaderReports final : public TransactionCommitListener {
   public:
-    ReaderReports(const PublishedTopics& topics, Connections& connections, GroupShards& groups, const KeySamples& samples,
+    ReaderReports(const logs::PublishedTopics& topics, Connections& connections, GroupShards& groups, const KeySamples& samples,
                   ReaderNotes& notes)
         : topics_(topics), connections_(connections), groups_(groups), samples_(samples), notes_(notes) {}
 
@@ -78,7 +81,7 @@ class ReaderReports final : public TransactionCommitListener {
     void ask_all_again() { changes_.fetch_add(1, std::memory_order_release); }
 
   private:
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     Connections& connections_;
     GroupShards& groups_;
     const KeySamples& samples_;

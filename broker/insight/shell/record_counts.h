@@ -6,13 +6,15 @@
 
 #include "broker/insight/findings/record_count.h"
 
+namespace partita::logs {
+struct TopicState;
+}  // namespace partita::logs
+
 namespace partita {
 class PartitionLog;
 }  // namespace partita
 
 namespace partita::runtime {
-
-struct TopicState;
 
 /// Counts the records of a topic by its logs. Where no marker of a transaction lies, no transaction is open and no cleaning was,
 /// each offset is a record and nothing is read; elsewhere the headers of the batches tell. One thread, no reactor.
@@ -28,7 +30,7 @@ class RecordCountsInLogs final : public insight::RecordCounts {
     static constexpr std::size_t kReadBytes = 4096;
 
     /// `topic` outlives it.
-    explicit RecordCountsInLogs(const TopicState& topic, std::size_t bytes_max = kBytesMax)
+    explicit RecordCountsInLogs(const logs::TopicState& topic, std::size_t bytes_max = kBytesMax)
         : topic_(topic), bytes_max_(bytes_max) {}
     [[nodiscard]] insight::RecordCount between(PartitionIndex partition, Offset from, Offset to) override;
     [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
@@ -36,7 +38,7 @@ class RecordCountsInLogs final : public insight::RecordCounts {
   private:
     [[nodiscard]] insight::RecordCount count(PartitionLog& log, Offset from, Offset to);
 
-    const TopicState& topic_;
+    const logs::TopicState& topic_;
     const std::size_t bytes_max_;
     std::size_t bytes_read_ = 0;
     /// What was counted, for groups that have committed the same.

@@ -2,20 +2,22 @@
 
 #include "broker/insight/readers/reader_facts.h"
 
-namespace partita::runtime {
-
+namespace partita::logs {
 struct TopicState;
+}  // namespace partita::logs
+
+namespace partita::runtime {
 
 /// What became of a topic's records, by its logs. Reads the header of the record's batch where aborted or open transactions may
 /// be. What cannot be read counts as standing, and what a cleaning took there as aborted.
 class RecordFatesInLogs final : public insight::RecordFates {
   public:
     /// `topic` outlives it.
-    explicit RecordFatesInLogs(const TopicState& topic) : topic_(topic) {}
+    explicit RecordFatesInLogs(const logs::TopicState& topic) : topic_(topic) {}
     [[nodiscard]] insight::RecordFate of(PartitionIndex partition, Offset offset) const override;
 
   private:
-    const TopicState& topic_;
+    const logs::TopicState& topic_;
 };
 
 }  // namespace partita::runtime

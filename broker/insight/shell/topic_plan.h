@@ -13,18 +13,21 @@
 #include "broker/insight/plan/plan_run.h"
 #include "schedule/clock.h"
 
+namespace partita::logs {
+class DrainedPositions;
+class PublishedTopics;
+struct TopicState;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
-class DrainedPositions;
 class GroupShards;
 class KeyObserver;
-class PublishedTopics;
 class TransactionShards;
-struct TopicState;
 
 /// Where the facts of a plan come from.
 struct PlanSources {
-    const PublishedTopics& topics;
+    const logs::PublishedTopics& topics;
     GroupShards& groups;
     TransactionShards& transactions;
     KeyObserver& keys;
@@ -47,7 +50,8 @@ struct [[nodiscard]] PlanFactsError {
 /// all groups together but at least one of each, and those of `joins` (groups and topics of theirs, ascending). So its work is
 /// linear in what it tells, but for positions: with transactions it reads the disk, `DrainedPositions::kBytesMax` at most, so no
 /// reactor may call it.
-[[nodiscard]] insight::PlannedTopic growth_facts(const PlanSources& sources, const TopicState& topic, std::size_t aligned_max,
+[[nodiscard]] insight::PlannedTopic growth_facts(const PlanSources& sources, const logs::TopicState& topic,
+                                                 std::size_t aligned_max,
                                                  std::span<const std::pair<std::string_view, std::string_view>> joins);
 
 /// The Kafka Streams application whose changelog or repartition topic this is; see expansion/streams_topics.h. Takes the
@@ -64,17 +68,19 @@ struct CatalogNames {
 [[nodiscard]] CatalogNames names_in(const catalog::CatalogSnapshot& catalog);
 
 /// The same facts when the groups that read the topic were gathered before: without the producers. As quick.
-[[nodiscard]] insight::PlannedTopic planned_topic(const PlanSources& sources, const TopicState& topic, std::int32_t old_count,
-                                                  std::int32_t new_count, std::vector<groups::TopicReader> readers,
-                                                  const CatalogNames& names);
+[[nodiscard]] insight::PlannedTopic planned_topic(const PlanSources& sources, const logs::TopicState& topic,
+                                                  std::int32_t old_count, std::int32_t new_count,
+                                                  std::vector<groups::TopicReader> readers, const CatalogNames& names);
 /// Fills in the groups' positions: each stands where there is something for it, since nobody reads, and so nobody commits, the
 /// markers of transactions and what these aborted. `topic` is that of the facts, or a later state of it. Reads the disk where
 /// transactions have ended behind a commit, so no reactor may call it.
-void pass_what_nobody_reads(const TopicState& topic, DrainedPositions& drained, std::vector<insight::GroupFacts>& groups);
+void pass_what_nobody_reads(const logs::TopicState& topic, logs::DrainedPositions& drained,
+                            std::vector<insight::GroupFacts>& groups);
 /// Counts what each group has yet to be given, from its positions on. Reads as `counts` does.
 void count_unread(insight::RecordCounts& counts, insight::PlannedTopic& facts);
 /// The producers of the topic that have sent something lately.
-[[nodiscard]] std::vector<insight::ProducerFacts> producer_facts(KeyObserver& keys, const TopicState& topic, TimestampMs now);
+[[nodiscard]] std::vector<insight::ProducerFacts> producer_facts(KeyObserver& keys, const logs::TopicState& topic,
+                                                                 TimestampMs now);
 
 /// What the epoch log keeps about an expansion: who asked for it, the groups, and the verdict that is possible without reading
 /// the log. Pure.
@@ -87,6 +93,6 @@ void count_unread(insight::RecordCounts& counts, insight::PlannedTopic& facts);
 /// The offset of the first record of each partition with a timestamp at or after `since`; the log's end where there is none, and
 /// the log's start where that cannot be read. Empty when there is no such topic. It reads one batch of each partition, so no
 /// reactor may call it.
-[[nodiscard]] std::vector<Offset> offsets_since(const PublishedTopics& topics, std::string_view topic, TimestampMs since);
+[[nodiscard]] std::vector<Offset> offsets_since(const logs::PublishedTopics& topics, std::string_view topic, TimestampMs since);
 
 }  // namespace partita::runtime

@@ -3,29 +3,32 @@
 #include <functional>
 #include <string_view>
 
+namespace partita::logs {
+class Turn;
+class Turns;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class Catalog;
 class FailureLog;
-class Turn;
-class Turns;
 class UpkeepBell;
 
 /// What the broker changes on its own account and no client asked for: always in a turn of the first reactor, where topics are
 /// made and waiting fetches are woken.
 class OwnChanges {
   public:
-    OwnChanges(Turns& turns, Catalog& catalog, UpkeepBell& upkeep, FailureLog& failures)
+    OwnChanges(logs::Turns& turns, Catalog& catalog, UpkeepBell& upkeep, FailureLog& failures)
         : turns_(turns), catalog_(catalog), upkeep_(upkeep), failures_(failures) {}
 
     /// Runs in a turn of the first reactor. False when something could not be written.
-    using Change = std::function<bool(Turn& turn, Catalog& catalog)>;
+    using Change = std::function<bool(logs::Turn& turn, Catalog& catalog)>;
     /// Runs `change` in the next turn; any thread may call this. When that fails, the log says `failure`, a literal. What was
     /// posted is dropped when the reactor does not run any more.
     void post(std::string_view failure, Change change);
 
   private:
-    Turns& turns_;
+    logs::Turns& turns_;
     Catalog& catalog_;
     UpkeepBell& upkeep_;
     FailureLog& failures_;

@@ -4,6 +4,10 @@
 
 #include "broker/runtime/loop/upkeep_task.h"
 
+namespace partita::logs {
+class PublishedTopics;
+}  // namespace partita::logs
+
 namespace partita::config {
 class CurrentConfig;
 }
@@ -11,13 +15,12 @@ class CurrentConfig;
 namespace partita::runtime {
 
 class OwnChanges;
-class PublishedTopics;
 
 /// Removes delegation tokens that have expired, every `delegation.token.expiry.check.interval.ms`. Nobody logs in by them
 /// meanwhile.
 class TokenSweep final : public UpkeepTask {
   public:
-    TokenSweep(const config::CurrentConfig& config, const PublishedTopics& topics, OwnChanges& changes);
+    TokenSweep(const config::CurrentConfig& config, const logs::PublishedTopics& topics, OwnChanges& changes);
 
     void begin(Instant now) override;
     [[nodiscard]] Instant next_due() const override;
@@ -26,7 +29,7 @@ class TokenSweep final : public UpkeepTask {
   private:
     /// 0: there are no tokens.
     const std::int64_t interval_ms_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     OwnChanges& changes_;
     Instant due_;
 };

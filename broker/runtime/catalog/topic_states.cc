@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "broker/config/log_setup.h"
+#include "broker/runtime/fences/fence_step.h"
 #include "broker/runtime/fences/fences.h"
 #include "protocol/assert.h"
 #include "protocol/shared_block.h"
@@ -33,12 +34,27 @@ StorageResult<std::shared_ptr<const TopicState>> TopicStates::make(const catalog
         }
     }
     PARTITA_TRY(add_partitions(*state, settings.logs));
+    add_steps(*state);
     return state;
+}
+
+void TopicStates::add_steps(TopicState& state) const {
+    auto steps = std::make_shared<logs::TopicSteps>();
+    if (state.expansion) {
+        const auto fence = std::make_shared<FenceStep>(state.expansion);
+        steps->appends.push_back(fence);
+        steps->reads.push_back(fence);
+    }
+    for (logs::TopicStepSource* source : step_sources_) {
+        source->add_steps(state, *steps);
+    }
+    state.steps = steps->appends.empty() && steps->reads.empty() ? nullptr : std::move(steps);
 }
 
 std::shared_ptr<const TopicState> TopicStates::watched(const TopicState& before, Now now) {
     auto state = std::make_shared<TopicState>(before);
     state->expansion = fences_.new_state(now.monotonic);
+    add_steps(*state);
     return state;
 }
 

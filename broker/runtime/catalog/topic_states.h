@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "broker/catalog/catalog_core.h"
 #include "broker/config/current_config.h"
@@ -24,6 +25,9 @@ class TopicStates {
   public:
     TopicStates(const config::CurrentConfig& config, LogDirectory& logs, Fences& fences)
         : config_(config), logs_(logs), fences_(fences) {}
+
+    /// From now on `source` adds its steps to every state that is made. Before the first state; the source outlives the last one.
+    void add_step_source(logs::TopicStepSource& source) { step_sources_.push_back(&source); }
 
     /// The catalog calls this when all topics that the start found have their states. Whatever it makes later is new.
     void serve() { is_serving_ = true; }
@@ -51,11 +55,13 @@ class TopicStates {
     void conclude_removals(std::span<const TopicId> topics) { logs_.conclude_removals(topics); }
 
   private:
+    void add_steps(logs::TopicState& state) const;
     [[nodiscard]] StorageResult<void> add_partitions(TopicState& state, const std::shared_ptr<const LogConfig>& log_config);
 
     const config::CurrentConfig& config_;
     LogDirectory& logs_;
     Fences& fences_;
+    std::vector<logs::TopicStepSource*> step_sources_;
     TopicSettingsTable settings_;
     bool is_serving_ = false;
     std::uint64_t next_partition_key_ = 1;

@@ -36,15 +36,17 @@ void ClientThrottles::follow(catalog::CatalogPointer catalog) {
         return;
     }
     catalog_ = std::move(catalog);
-    std::uint32_t limited = 0;
+    std::array<bool, kKinds> limited{};
     for (const auto& [entity, quotas] : catalog_->all_client_quotas()) {
         for (std::size_t kind = 0; kind < kKeys.size(); ++kind) {
             if (quotas.find(kKeys[kind]) != quotas.end()) {
-                limited |= 1U << kind;
+                limited[kind] = true;
             }
         }
     }
-    limited_.store(limited, std::memory_order_relaxed);
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+        limited_[kind].set(limited[kind]);
+    }
 }
 
 std::optional<catalog::QuotaInForce> ClientThrottles::quota(Throttled what, const QuotaClient& client) const {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "broker/catalog/client_rates.h"
 #include "broker/config/broker_config.h"
+#include "broker/logs/step_switch.h"
 #include "broker/logs/topics_listener.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
@@ -45,7 +45,9 @@ class ClientThrottles final : public TopicsListener {
     void on_topics_changed(const TopicsChange& change) override;
 
     /// True when somebody has a quota of that kind.
-    [[nodiscard]] bool limits(Throttled what) const { return (limited_.load(std::memory_order_relaxed) & bit(what)) != 0; }
+    [[nodiscard]] bool limits(Throttled what) const { return limited_[static_cast<std::size_t>(what)].is_on(); }
+    /// On while somebody has a quota of that kind.
+    [[nodiscard]] logs::StepSwitch& limited(Throttled what) { return limited_[static_cast<std::size_t>(what)]; }
 
     /// Counts what a client used. Returns for how many milliseconds the client has to wait; 0 for not at all.
     [[nodiscard]] std::int64_t use(Throttled what, const QuotaClient& client, double value, Now now);
@@ -59,14 +61,13 @@ class ClientThrottles final : public TopicsListener {
   private:
     static constexpr std::size_t kKinds = 4;
 
-    [[nodiscard]] static std::uint32_t bit(Throttled what) { return 1U << static_cast<unsigned>(what); }
     [[nodiscard]] catalog::ClientRates& rates(Throttled what) REQUIRES(mutex_) { return rates_[static_cast<std::size_t>(what)]; }
     [[nodiscard]] std::optional<catalog::QuotaInForce> quota(Throttled what, const QuotaClient& client) const REQUIRES(mutex_);
     [[nodiscard]] std::int64_t bounded(Throttled what, std::int64_t wait_ms) const;
 
     const catalog::QuotaWindows windows_;
-    // One bit for each kind of which somebody has a quota.
-    std::atomic<std::uint32_t> limited_ = 0;
+    /// By kinds: somebody has a quota of that one.
+    std::array<logs::StepSwitch, kKinds> limited_;
     Mutex mutex_{LockRank::client_throttles};
     catalog::CatalogPointer catalog_ GUARDED_BY(mutex_);
     std::array<catalog::ClientRates, kKinds> rates_ GUARDED_BY(mutex_);

@@ -17,10 +17,12 @@
 #include "protocol/types.h"
 #include "storage/storage_error.h"
 
-namespace partita::runtime {
-
+namespace partita::logs {
 class Turn;
 struct TopicState;
+}  // namespace partita::logs
+
+namespace partita::runtime {
 
 /// All coordinators of one kind, as those drive them who do not care what they decide: catalog, upkeep, timers, start and stop.
 ///
@@ -49,9 +51,9 @@ class CoordinatorHost {
     /// could not be read and wants another try.
     [[nodiscard]] virtual bool rebuild_lost() = 0;
     /// Forgets what is kept of another topic, which was deleted. `turn` is null off the reactors.
-    virtual void topic_deleted(Turn* turn, const coordination::TopicDeleted& event, Now now) = 0;
+    virtual void topic_deleted(logs::Turn* turn, const coordination::TopicDeleted& event, Now now) = 0;
     /// Runs the timers that are due. The first reactor calls this.
-    virtual void tick(Turn& turn, Now now) = 0;
+    virtual void tick(logs::Turn& turn, Now now) = 0;
     /// Unset when nothing waits.
     [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
     /// Appends markers of transactions to the log of this partition, in their order and by one write, and tells its core which
@@ -61,7 +63,7 @@ class CoordinatorHost {
     virtual void write_markers(const Partition& partition, std::span<const coordination::OutwardWrite> markers, TimestampMs now,
                                std::span<ErrorCode> errors) = 0;
     /// Answers everything that waits with NOT_COORDINATOR, at shutdown.
-    virtual void fail_waiting(Turn& turn) = 0;
+    virtual void fail_waiting(logs::Turn& turn) = 0;
 };
 
 /// The coordinators of a broker, by their kind and so by their topic (topics/internal_topics.h), and what becomes of them when
@@ -85,11 +87,11 @@ class CoordinatorHosts final : public TopicsListener {
     void on_topics_changed(const TopicsChange& change) override;
 
   private:
-    void serve(const TopicState& topic, Now now);
+    void serve(const logs::TopicState& topic, Now now);
     /// Tells the coordinators whose topic it was.
     void forget(const catalog::Topic& topic, Now now);
     /// Tells all others.
-    void topic_deleted(const catalog::Topic& topic, Turn* turn, Now now);
+    void topic_deleted(const catalog::Topic& topic, logs::Turn* turn, Now now);
 
     std::vector<std::pair<catalog::CoordinatorKind, CoordinatorHost*>> hosts_;
     /// Only the thread that starts the broker writes this, before there is any other.

@@ -18,6 +18,10 @@
 #include "protocol/mutex.h"
 #include "storage/partition_log.h"
 
+namespace partita::logs {
+class Turns;
+}  // namespace partita::logs
+
 namespace partita {
 class MetadataStore;
 struct KeyedRecord;
@@ -27,7 +31,6 @@ namespace partita::runtime {
 
 class FailureLog;
 class OutwardWrites;
-class Turns;
 class UpkeepBell;
 
 /// Which of the shards keeps the state of `key` (a group id, a transactional id): Kafka's `abs(hashCode(key)) % partitions`, with
@@ -52,7 +55,7 @@ class CoordinatorShards : public CoordinatorHost {
     using Result = typename Core::Result;
 
     struct Surroundings {
-        Turns& turns;
+        logs::Turns& turns;
         MetadataStore& store;
         UpkeepBell& upkeep;
         FailureLog& failures;

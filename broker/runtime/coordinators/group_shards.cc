@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "broker/insight/history/group_history.h"
-#include "broker/logs/append_error_code.h"
+#include "broker/runtime/coordinators/append_error_code.h"
 #include "broker/runtime/coordinators/coordinator_shards_impl.h"
 #include "broker/runtime/coordinators/ownership_record.h"
 #include "protocol/record_batch.h"

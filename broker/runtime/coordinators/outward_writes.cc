@@ -1,4 +1,5 @@
 #include "broker/runtime/coordinators/outward_writes.h"
+#include "broker/runtime/coordinators/append_error_code.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "broker/logs/append_error_code.h"
 #include "broker/logs/published_topics.h"
 #include "broker/logs/turns.h"
 #include "broker/runtime/coordinators/coordinator_host.h"

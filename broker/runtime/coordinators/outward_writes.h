@@ -9,14 +9,17 @@
 #include "protocol/types.h"
 #include "storage/write_breadth.h"
 
+namespace partita::logs {
+class PublishedTopics;
+class Turn;
+class Turns;
+struct Partition;
+struct TopicState;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class CoordinatorHosts;
-class PublishedTopics;
-struct Partition;
-struct TopicState;
-class Turn;
-class Turns;
 
 /// Hears of markers that end transactions.
 class MarkerListener {
@@ -24,14 +27,14 @@ class MarkerListener {
     virtual ~MarkerListener() = default;
     /// The partition got markers, and its readers were told. From the thread that wrote them, perhaps with the lock of a shard of
     /// transactions held.
-    virtual void on_markers(const TopicState& topic, PartitionIndex partition) = 0;
+    virtual void on_markers(const logs::TopicState& topic, PartitionIndex partition) = 0;
 };
 
 /// Writes batches of coordinators into partitions that are not their own.
 class OutwardWrites {
   public:
     /// `hosts`: whose topics some of these partitions are.
-    OutwardWrites(Turns& turns, const PublishedTopics& topics, const CoordinatorHosts& hosts)
+    OutwardWrites(logs::Turns& turns, const logs::PublishedTopics& topics, const CoordinatorHosts& hosts)
         : turns_(turns), topics_(topics), hosts_(hosts) {}
     /// Set once, before anything is written.
     void set_marker_listener(MarkerListener& listener) { markers_ = &listener; }
@@ -42,20 +45,20 @@ class OutwardWrites {
     ///
     /// May be called with a shard's lock held: takes those of logs, and, for markers in the topic of groups, those of its shards.
     [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out(std::span<const coordination::OutwardWrite> writes,
-                                                                           Turn* turn, TimestampMs now);
+                                                                           logs::Turn* turn, TimestampMs now);
 
   private:
-    void tell_readers(Partition& partition, std::size_t bytes, Turn* turn);
+    void tell_readers(logs::Partition& partition, std::size_t bytes, logs::Turn* turn);
 
-    Turns& turns_;
-    const PublishedTopics& topics_;
+    logs::Turns& turns_;
+    const logs::PublishedTopics& topics_;
     const CoordinatorHosts& hosts_;
     MarkerListener* markers_ = nullptr;
 };
 
 /// Appends the batches to the partition's log, in their order and by one write. `errors`: gets what became of each, as in
 /// OutwardWriteOutcome; as many as there are batches. `breadth`: see PartitionLog::flush_staged.
-void append_together(const Partition& partition, std::span<const coordination::OutwardWrite> writes, TimestampMs now,
+void append_together(const logs::Partition& partition, std::span<const coordination::OutwardWrite> writes, TimestampMs now,
                      std::span<ErrorCode> errors, WriteBreadth breadth = WriteBreadth::few);
 
 }  // namespace partita::runtime

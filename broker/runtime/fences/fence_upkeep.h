@@ -7,17 +7,20 @@
 #include "broker/runtime/loop/upkeep_task.h"
 #include "schedule/executor.h"
 
+namespace partita::logs {
+class PublishedTopics;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class FindingsHub;
-class PublishedTopics;
 
 /// Closes the windows of fences that are due, stores fences that changed, and settles findings about them.
 class FenceUpkeep final : public UpkeepTask {
   public:
     static constexpr std::int64_t kEveryMs = 1000;
 
-    FenceUpkeep(Fences& fences, const PublishedTopics& topics, FindingsHub& findings)
+    FenceUpkeep(Fences& fences, const logs::PublishedTopics& topics, FindingsHub& findings)
         : fences_(fences), topics_(topics), findings_(findings) {}
 
     // UpkeepTask. Far away while no fence exists.
@@ -33,7 +36,7 @@ class FenceUpkeep final : public UpkeepTask {
     void forget_deleted(Now now);
 
     Fences& fences_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     FindingsHub& findings_;
     Instant next_{};
     /// Topics with open findings about their fences.

@@ -8,15 +8,17 @@
 #include "broker/runtime/coordinators/outward_writes.h"
 #include "broker/runtime/fences/fences.h"
 
-namespace partita::runtime {
-
+namespace partita::logs {
 class PublishedTopics;
 class Turns;
+}  // namespace partita::logs
+
+namespace partita::runtime {
 
 /// Makes the waiting fetches of topics with a fence look again, when something has changed that the fence goes by. Thread-safe.
 class FenceWakes final : public CommitListener, public MarkerListener, public IdentityListener, public TopicsListener {
   public:
-    FenceWakes(const Fences& fences, const PublishedTopics& topics, Turns& turns)
+    FenceWakes(const Fences& fences, const logs::PublishedTopics& topics, logs::Turns& turns)
         : fences_(fences), topics_(topics), turns_(turns) {}
 
     /// Wakes the fetches that the topic's fence holds. Cheap while no fence exists.
@@ -41,8 +43,8 @@ class FenceWakes final : public CommitListener, public MarkerListener, public Id
     void wake_held(const TopicState& topic);
 
     const Fences& fences_;
-    const PublishedTopics& topics_;
-    Turns& turns_;
+    const logs::PublishedTopics& topics_;
+    logs::Turns& turns_;
 };
 
 }  // namespace partita::runtime

@@ -6,10 +6,13 @@
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 
+namespace partita::logs {
+struct TopicState;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class GroupShards;
-struct TopicState;
 
 /// The test control that shows the new partitions of a topic to its producers and to its consumers at different times
 /// (`partita.visibility.*`). It remembers which clients produce and which consume. Thread-safe.
@@ -21,7 +24,7 @@ class ShownPartitions {
     void note_consumer(const insight::ClientIdentity& client);
     /// How many partitions of the topic metadata shows to this client. `own` says what the client did over the connection that
     /// asks. If it did nothing yet, what clients of the same name and address did counts instead.
-    [[nodiscard]] std::int32_t count_for(const TopicState& topic, const insight::ClientIdentity& client,
+    [[nodiscard]] std::int32_t count_for(const logs::TopicState& topic, const insight::ClientIdentity& client,
                                          const insight::ClientRoles& own, Now now);
 
   private:

@@ -14,9 +14,11 @@
 #include "protocol/error_code.h"
 #include "protocol/mutex.h"
 
-namespace partita::runtime {
-
+namespace partita::logs {
 struct TopicState;
+}  // namespace partita::logs
+
+namespace partita::runtime {
 
 /// What a running broker keeps about the growth of one topic: who writes to it (modes guarded and fenced), its fence, and a nudge
 /// under way. A topic that needs none of this has no TopicExpansion, so that produce and fetch look at one null pointer.
@@ -56,7 +58,7 @@ class TopicExpansion {
     };
     /// Notes the producer, and marks the batch in the fence. Called before the batch for `partition` is staged, on the thread
     /// that stages it.
-    void on_produce(const TopicState& topic, PartitionIndex partition, const Producer& producer, Now now);
+    void on_produce(const logs::TopicState& topic, PartitionIndex partition, const Producer& producer, Now now);
     /// Called when a connection that wrote to the topic or read it has ended, while `Connections` still knows it.
     void on_connection_closed(insight::ConnectionId connection);
 
@@ -81,7 +83,7 @@ class TopicExpansion {
         bool shows_end = false;
     };
     /// What a fetch at `fetch_offset` may return of a partition whose log ends at `end`.
-    [[nodiscard]] FetchVerdict on_fetch(const TopicState& topic, PartitionIndex partition, const Reader& reader,
+    [[nodiscard]] FetchVerdict on_fetch(const logs::TopicState& topic, PartitionIndex partition, const Reader& reader,
                                         Offset fetch_offset, Offset end, Now now);
 
     // Expanding ----------------------------------------------------------------------------------
@@ -93,11 +95,11 @@ class TopicExpansion {
     [[nodiscard]] ProducerActivity producer_activity(Instant now) const;
     [[nodiscard]] bool has_open_window() const;
     /// Opens the fence because the topic grows in mode fenced. Called before anybody sees the new partitions.
-    void open_fence(const TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, Now now);
+    void open_fence(const logs::TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, Now now);
     /// Takes over a stored fence, at the start.
     void restore_fence(insight::Fence fence);
     /// Called at a start that follows no orderly stop: see Fence::cover_unknown. The caller stores the fence then.
-    void cover_unknown_batches(const TopicState& topic);
+    void cover_unknown_batches(const logs::TopicState& topic);
 
     // Keeping ------------------------------------------------------------------------------------
 
@@ -114,7 +116,7 @@ class TopicExpansion {
     };
     /// Closes a window that is due, forgets what holds nobody, and hands out what changed since the last call. FenceUpkeep
     /// calls this on the upkeep thread.
-    [[nodiscard]] Upkeep upkeep(const TopicState& topic, Now now);
+    [[nodiscard]] Upkeep upkeep(const logs::TopicState& topic, Now now);
     /// The fence as it should be stored now, changed or not. Empty without a fence.
     [[nodiscard]] std::optional<std::string> encoded_fence() const;
     /// Called when storing failed: the next `upkeep` hands the fence out again.
@@ -152,18 +154,18 @@ class TopicExpansion {
         Instant last;
     };
 
-    [[nodiscard]] FenceReaders::Judgement judge_reader(const TopicState& topic, PartitionIndex partition, const Reader& reader,
-                                                       Instant now) REQUIRES(mutex_);
+    [[nodiscard]] FenceReaders::Judgement judge_reader(const logs::TopicState& topic, PartitionIndex partition,
+                                                       const Reader& reader, Instant now) REQUIRES(mutex_);
     [[nodiscard]] insight::Fence::Progress progress_of(const groups::TopicReader& group, PartitionIndex parent,
                                                        const PartitionLog& parent_log, bool read_committed, Instant now) const
         REQUIRES(mutex_);
-    [[nodiscard]] FetchVerdict fence_limit(const TopicState& topic, PartitionIndex partition, PartitionIndex parent,
+    [[nodiscard]] FetchVerdict fence_limit(const logs::TopicState& topic, PartitionIndex partition, PartitionIndex parent,
                                            const Reader& reader, Offset fetch_offset, Offset end, Now now) REQUIRES(mutex_);
-    void note_fetched(const TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset, Instant now)
-        REQUIRES(mutex_);
-    Wrote& note_producer(const TopicState& topic, const insight::ProducerInstance& instance, const Producer& producer,
+    void note_fetched(const logs::TopicState& topic, PartitionIndex parent, const Reader& reader, Offset fetch_offset,
+                      Instant now) REQUIRES(mutex_);
+    Wrote& note_producer(const logs::TopicState& topic, const insight::ProducerInstance& instance, const Producer& producer,
                          Instant now) REQUIRES(mutex_);
-    [[nodiscard]] insight::FenceSettings fence_settings(const TopicState& topic) const;
+    [[nodiscard]] insight::FenceSettings fence_settings(const logs::TopicState& topic) const;
     void exclude_ended_producers();
 
     GroupShards& groups_;

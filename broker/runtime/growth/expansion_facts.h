@@ -9,9 +9,12 @@
 #include "broker/catalog/catalog.h"
 #include "broker/runtime/growth/expansion_judge.h"
 
+namespace partita::logs {
+class DrainedPositions;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
-class DrainedPositions;
 class GroupShards;
 struct PlanSources;
 
@@ -30,7 +33,8 @@ inline constexpr std::size_t kGrowthsPerPass = 32;
 /// nor a holder of the catalog's lock may call it. While it reads it holds no lock that others wait for. `all` is everything that
 /// the request wants to grow, ascending by name; `drained` has the budget of all of it.
 [[nodiscard]] std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::span<const WantedGrowth> wanted,
-                                                           std::span<const WantedGrowth> all, DrainedPositions& drained, Now now);
+                                                           std::span<const WantedGrowth> all, logs::DrainedPositions& drained,
+                                                           Now now);
 
 /// True when a group reads the topic that is not in `known`, which is ascending.
 [[nodiscard]] bool has_new_readers(GroupShards& groups, const catalog::Topic& topic, std::span<const std::string> known);

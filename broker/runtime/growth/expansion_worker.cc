@@ -1,7 +1,5 @@
 #include "broker/runtime/growth/expansion_worker.h"
 
-#include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -19,6 +17,11 @@ ExpansionReply timed_out(const ExpansionRequest& request) {
     return reply;
 }
 
+void give_answer(ExpansionRequest& request, ExpansionReply reply) {
+    reply.reply.topics.insert(reply.reply.topics.end(), request.refused.begin(), request.refused.end());
+    request.answer(std::move(reply));
+}
+
 }  // namespace
 
 catalog::CreatePartitionsCommand ExpansionRequest::command() const {
@@ -31,11 +34,6 @@ catalog::CreatePartitionsCommand ExpansionRequest::command() const {
     command.client.client_id = client_id;
     command.client.may_be_refused = may_be_refused_by_quota;
     return command;
-}
-
-Reply ExpansionRequest::answered(ExpansionReply reply) const {
-    reply.reply.topics.insert(reply.reply.topics.end(), refused.begin(), refused.end());
-    return encode(pending, reply);
 }
 
 void ExpansionWorker::submit(ExpansionRequest request) {
@@ -53,7 +51,7 @@ void ExpansionWorker::submit(ExpansionRequest request) {
         }
     }
     if (!is_taken) {
-        turns_.deliver(request.pending.target, request.answered(timed_out(request)));
+        give_answer(request, timed_out(request));
     }
 }
 
@@ -85,10 +83,7 @@ void ExpansionWorker::serve(ExpansionRequest request) {
     // Kafka's controller looks at the time, too, when a request's turn comes.
     const bool has_time = turns_.clock().now().monotonic - request.received < request.timeout_ms;
     ExpansionReply reply = has_time ? expansions_.expand(request) : timed_out(request);
-    request.pending.throttle_ms = std::max(
-        request.pending.throttle_ms,
-        static_cast<std::int32_t>(std::min<std::int64_t>(reply.reply.throttle_ms, std::numeric_limits<std::int32_t>::max())));
-    turns_.deliver(request.pending.target, request.answered(std::move(reply)));
+    give_answer(request, std::move(reply));
 }
 
 }  // namespace partita::runtime

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,24 +10,26 @@
 
 #include "broker/access/session.h"
 #include "broker/catalog/catalog_commands.h"
-#include "broker/runtime/loop/reply.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 #include "schedule/executor.h"
 
+namespace partita::logs {
+class Turns;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
-class Turns;
 class Expansions;
 
-/// What became of a CreatePartitions request.
+/// What became of a wish for more partitions.
 struct ExpansionReply {
     catalog::CreatePartitionsReply reply;
     /// True when the change could not be written: then nothing has happened.
     bool is_not_written = false;
 };
 
-/// A CreatePartitions request that owns all its data. Its connection serves no other request until this one is answered.
+/// A wish for more partitions, with memory of its own.
 struct ExpansionRequest {
     struct Wish {
         std::string name;
@@ -46,13 +49,9 @@ struct ExpansionRequest {
     Instant received;
     std::int32_t timeout_ms = 0;
 
-    PendingReply pending;
-    /// Encodes the reply; `answered` calls it once.
-    Reply (*encode)(const PendingReply& pending, const ExpansionReply& reply) = nullptr;
-
-    /// The encoded reply, including `refused`. Called on the worker's thread, or on the thread that submitted the request when
-    /// there is no room for it.
-    [[nodiscard]] Reply answered(ExpansionReply reply) const;
+    /// Hears what became of it, with what was `refused`. Called once, on the worker's thread, or within `submit` when there is no
+    /// room for the request; not at all when the broker stops before.
+    std::move_only_function<void(ExpansionReply reply)> answer;
 
     /// The request as a command for the catalog, which borrows from this object.
     [[nodiscard]] catalog::CreatePartitionsCommand command() const;
@@ -66,11 +65,11 @@ class ExpansionWorker {
     /// How many requests may wait for their turn. A further one is answered REQUEST_TIMED_OUT at once.
     static constexpr std::size_t kWaitingMax = 1000;
 
-    ExpansionWorker(Turns& turns, Executor& executor, Expansions& expansions)
+    ExpansionWorker(logs::Turns& turns, Executor& executor, Expansions& expansions)
         : turns_(turns), executor_(executor), expansions_(expansions) {}
     ~ExpansionWorker() { stop(); }
 
-    /// The reply is delivered later. Any reactor may call this.
+    /// The answer comes later. Any reactor may call this.
     void submit(ExpansionRequest request);
     /// Ends the worker after its present request; those that wait are not answered, as their connections end. Any thread but a
     /// reactor's may call this.
@@ -80,7 +79,7 @@ class ExpansionWorker {
     [[nodiscard]] Instant step();
     void serve(ExpansionRequest request);
 
-    Turns& turns_;
+    logs::Turns& turns_;
     Executor& executor_;
     Expansions& expansions_;
     Mutex mutex_{LockRank::expansion_worker};

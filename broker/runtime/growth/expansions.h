@@ -21,13 +21,16 @@
 #include "schedule/executor.h"
 #include "storage/storage_error.h"
 
+namespace partita::logs {
+class Turn;
+struct TopicState;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class Catalog;
 class Fences;
 class ReaderObserver;
-class Turn;
-struct TopicState;
 
 /// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the test
 /// controls. The rules are in broker/expansion; this class provides the facts that they need and the order of the steps.
@@ -70,7 +73,7 @@ class Expansions {
 
     /// Removes the seeds of an epoch. Returns how many were removed. Empty when
     /// something could not be written; then the remaining seeds stay, and another call can remove them.
-    [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn& turn, const catalog::Topic& topic, std::int32_t epoch);
+    [[nodiscard]] std::optional<std::size_t> remove_seeds(logs::Turn& turn, const catalog::Topic& topic, std::int32_t epoch);
 
   private:
     class Attempt;

@@ -13,10 +13,13 @@
 #include "storage/log_directory.h"
 #include "storage/partition_log.h"
 
+namespace partita::logs {
+class PublishedTopics;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class KeyedLogs;
-class PublishedTopics;
 
 /// Compacts topics with cleanup.policy=compact, the dirtiest log first.
 ///
@@ -29,8 +32,8 @@ class PublishedTopics;
 /// from the log must have been seen there.
 class Compactor {
   public:
-    Compactor(const config::CurrentConfig& config, const PublishedTopics& topics, LogDirectory& logs, const KeyedLogs& keyed_logs,
-              const Schedule& schedule)
+    Compactor(const config::CurrentConfig& config, const logs::PublishedTopics& topics, LogDirectory& logs,
+              const KeyedLogs& keyed_logs, const Schedule& schedule)
         : config_(config), topics_(topics), logs_(logs), keyed_logs_(keyed_logs), schedule_(schedule) {}
     ~Compactor() { stop(); }
     Compactor(const Compactor&) = delete;
@@ -58,7 +61,7 @@ class Compactor {
     [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
     const config::CurrentConfig& config_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     LogDirectory& logs_;
     const KeyedLogs& keyed_logs_;
     const Schedule schedule_;

@@ -3,9 +3,12 @@
 #include <memory>
 #include <string>
 
+namespace partita::logs {
+class PublishedTopics;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
-class PublishedTopics;
 class Reactor;
 
 /// Notices that somebody deletes or moves the data directory, or takes away what the broker did not, while it runs: what is
@@ -17,7 +20,7 @@ class Reactor;
 /// Lives on the first reactor.
 class DirectoryWatch {
   public:
-    DirectoryWatch(Reactor& first_reactor, std::string directory, const PublishedTopics& topics);
+    DirectoryWatch(Reactor& first_reactor, std::string directory, const logs::PublishedTopics& topics);
     ~DirectoryWatch();
 
     /// Where the kernel gives no watch (there are bounds for each user) the log says so, and the broker runs without.

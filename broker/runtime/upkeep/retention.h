@@ -3,17 +3,20 @@
 #include "broker/config/current_config.h"
 #include "broker/runtime/loop/upkeep_task.h"
 
+namespace partita::logs {
+class PublishedTopics;
+class Turns;
+}  // namespace partita::logs
+
 namespace partita::runtime {
 
 class KeyedLogs;
-class PublishedTopics;
-class Turns;
 
 /// Removes what topics keep no longer: segments, and what is known of producers that are silent.
 class Retention final : public UpkeepTask {
   public:
     /// `turns`: fetches that wait for what is removed look again. `bell`: what was removed wants a checkpoint.
-    Retention(const config::CurrentConfig& config, const PublishedTopics& topics, KeyedLogs& keyed_logs, Turns& turns,
+    Retention(const config::CurrentConfig& config, const logs::PublishedTopics& topics, KeyedLogs& keyed_logs, logs::Turns& turns,
               UpkeepBell& bell)
         : config_(config), topics_(topics), keyed_logs_(keyed_logs), turns_(turns), bell_(bell) {}
 
@@ -26,9 +29,9 @@ class Retention final : public UpkeepTask {
     void expire_producers(Now now);
 
     const config::CurrentConfig& config_;
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     KeyedLogs& keyed_logs_;
-    Turns& turns_;
+    logs::Turns& turns_;
     UpkeepBell& bell_;
     Instant next_retention_;
     Instant next_expiry_;

@@ -9,10 +9,12 @@
 #include "storage/log_directory.h"
 #include "storage/log_flusher.h"
 
-namespace partita::runtime {
-
+namespace partita::logs {
 class PublishedTopics;
 struct TopicState;
+}  // namespace partita::logs
+
+namespace partita::runtime {
 
 /// Has topics synced for which a background sync comes too late: those with a shorter flush.ms.
 class ShortFlushes final : public UpkeepTask {
@@ -20,7 +22,7 @@ class ShortFlushes final : public UpkeepTask {
     /// flush.ms below it counts as this.
     static constexpr std::int64_t kShortestMs = 1;
 
-    ShortFlushes(const PublishedTopics& topics, LogDirectory& logs, LogFlusher& flusher)
+    ShortFlushes(const logs::PublishedTopics& topics, LogDirectory& logs, LogFlusher& flusher)
         : topics_(topics), logs_(logs), flusher_(flusher) {}
 
     [[nodiscard]] Instant next_due() const override { return flush_.next(); }
@@ -31,12 +33,12 @@ class ShortFlushes final : public UpkeepTask {
   private:
     void find_topics();
 
-    const PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     LogDirectory& logs_;
     LogFlusher& flusher_;
     Job flush_;
     /// As of the table with this version; the shortest flush.ms of them rules.
-    std::vector<std::shared_ptr<const TopicState>> with_short_flush_;
+    std::vector<std::shared_ptr<const logs::TopicState>> with_short_flush_;
     std::uint64_t version_ = 0;
     std::int64_t shortest_ms_ = 0;
 };

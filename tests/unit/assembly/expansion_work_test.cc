@@ -266,9 +266,8 @@ TEST_F(ExpansionWork, RequestsBeyondThoseThatMayWaitAreRefusedAtOnce) {
         wish.wishes.push_back({"t", 3, std::nullopt});
         wish.received = real_schedule().clock.now().monotonic;
         wish.timeout_ms = timeout_ms;
-        wish.encode = [](const runtime::PendingReply&, const runtime::ExpansionReply& reply) {
+        wish.answer = [](const runtime::ExpansionReply& reply) {
             refused_at_once += reply.reply.topics.front().error.code == ErrorCode::request_timed_out ? 1 : 0;
-            return runtime::Reply{};
         };
         return wish;
     };

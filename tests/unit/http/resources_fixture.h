@@ -14,7 +14,7 @@
 #include "broker/http/broker_identity.h"
 #include "broker/http/event_feed.h"
 #include "broker/http/jobs.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/local_requests.h"
 #include "broker/http/resources.h"
 #include "broker/logs/turns.h"
 #include "broker/runtime/loop/network_statistics.h"
@@ -101,7 +101,7 @@ class Resources : public ::testing::Test {
         ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
         identity_.emplace(broker_->services(), "127.0.0.1:0");
         events_.emplace(broker_->services().findings, broker_->services().authorizer);
-        own_requests_ = std::make_shared<OwnRequests>(broker_->services());
+        local_requests_.emplace(broker_->services());
     }
     void TearDown() override {
         looks_.stop();
@@ -128,7 +128,7 @@ class Resources : public ::testing::Test {
     }
     std::shared_ptr<Recorder> answered(const std::shared_ptr<Recorder>& exchange, std::string_view path) {
         broker_->services().turns.first_reactor().post(
-            [&] { serve({broker_->services(), network_, plans_, looks_, *events_, *identity_, *own_requests_}, exchange); });
+            [&] { serve({broker_->services(), network_, plans_, looks_, *events_, *identity_, *local_requests_}, exchange); });
         EXPECT_TRUE(exchange->wait()) << path;
         return exchange;
     }
@@ -150,7 +150,7 @@ class Resources : public ::testing::Test {
     Jobs looks_{real_schedule().executor, Surroundings::kLooksMax};
     std::optional<BrokerIdentity> identity_;
     std::optional<EventFeed> events_;
-    std::shared_ptr<OwnRequests> own_requests_;
+    std::optional<LocalRequests> local_requests_;
 };
 
 /// A request, what it needs, and of which name.

@@ -16,7 +16,8 @@
 #include "broker/handlers/services.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/kafka_errors.h"
+#include "broker/http/local_requests.h"
 #include "broker/logs/placement.h"
 #include "broker/logs/turns.h"
 #include "protocol/messages/44_incremental_alter_configs.h"
@@ -118,7 +119,7 @@ void set_capacity(const Surroundings& surroundings, const ExchangePointer& excha
     IncrementalAlterConfigsRequest::AlterConfigsResource resource{
         .resource_type = kBrokerResource, .resource_name = broker, .configs = changes};
     const IncrementalAlterConfigsRequest request{.resources = {&resource, 1}};
-    surroundings.own_requests.ask<IncrementalAlterConfigsResponse>(
+    surroundings.local_requests.ask<IncrementalAlterConfigsResponse>(
         exchange, request, [exchange, surroundings](const IncrementalAlterConfigsResponse& reply) {
             const auto& result = reply.responses[0];
             if (result.error_code != ErrorCode::none) {

@@ -89,7 +89,8 @@ void SharedCapacity::follow(Now now) {
         ingress_.set_rate(times(settings.ingress, settings.units), now.monotonic);
         egress_.set_rate(times(settings.egress, settings.units), now.monotonic);
         auto_inflate_.set_rule(settings.inflate);
-        is_limited_.store(settings.is_limited(), std::memory_order_relaxed);
+        limits_appends_.set(settings.is_limited());
+        limits_reads_.set(settings.is_limited());
     }
     if (step) {
         tell(*step);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +14,7 @@
 #include "broker/addons/capacity/shell/capacity_settings.h"
 #include "broker/config/current_config.h"
 #include "broker/handlers/commit_gate.h"
+#include "broker/logs/step_switch.h"
 #include "broker/logs/topics_listener.h"
 #include "protocol/mutex.h"
 #include "protocol/types.h"
@@ -50,7 +50,10 @@ class SharedCapacity final : public runtime::TopicsListener, public handlers::Co
     void on_topics_changed(const runtime::TopicsChange& change) override;
 
     /// True when there are units, so that somebody may have to wait.
-    [[nodiscard]] bool is_limited() const { return is_limited_.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool is_limited() const { return limits_appends_.is_on(); }
+    /// On while there are units.
+    [[nodiscard]] logs::StepSwitch& limits_appends() { return limits_appends_; }
+    [[nodiscard]] logs::StepSwitch& limits_reads() { return limits_reads_; }
 
     struct Admission {
         /// False when the load may not pass. Then nothing was taken.
@@ -110,7 +113,8 @@ class SharedCapacity final : public runtime::TopicsListener, public handlers::Co
     const config::CurrentConfig& config_;
     runtime::FindingsHub& findings_;
     runtime::OwnChanges& changes_;
-    std::atomic<bool> is_limited_ = false;
+    logs::StepSwitch limits_appends_;
+    logs::StepSwitch limits_reads_;
     mutable Mutex mutex_{LockRank::shared_capacity};
     bool has_begun_ GUARDED_BY(mutex_) = false;
     CapacitySettings settings_ GUARDED_BY(mutex_);

@@ -20,12 +20,12 @@
 #include "broker/logs/topics_listener.h"
 #include "schedule/executor.h"
 
-namespace partita::runtime {
+namespace partita::logs {
 class PublishedTopics;
 class TopicTable;
 struct Partition;
 struct TopicState;
-}  // namespace partita::runtime
+}  // namespace partita::logs
 
 namespace partita::capture {
 struct WrittenWindow;
@@ -51,7 +51,7 @@ class Capture final : public runtime::TopicsListener {
     static constexpr int kNameAttempts = 100;
 
     /// The file system and the counters outlive this.
-    Capture(const config::CurrentConfig& config, const runtime::PublishedTopics& topics, FileSystem& file_system,
+    Capture(const config::CurrentConfig& config, const logs::PublishedTopics& topics, FileSystem& file_system,
             CaptureCounters& counters, const Schedule& schedule);
     ~Capture() override { stop(); }
     Capture(const Capture&) = delete;
@@ -96,22 +96,22 @@ class Capture final : public runtime::TopicsListener {
     /// Whether there is a directory to write to; tried again after a while.
     [[nodiscard]] bool open_directory(Now now);
     /// When it wants to be looked at again; queues it when its window ends now.
-    [[nodiscard]] Instant look_at(const runtime::TopicState& topic, const CaptureConfig& config, const Key& key, State& state,
+    [[nodiscard]] Instant look_at(const logs::TopicState& topic, const CaptureConfig& config, const Key& key, State& state,
                                   Now now);
-    [[nodiscard]] bool load(const runtime::Partition& partition, const CaptureConfig& config, State& state, Now now);
-    void drop_deleted(const runtime::TopicTable& table, const CaptureConfig& defaults);
+    [[nodiscard]] bool load(const logs::Partition& partition, const CaptureConfig& config, State& state, Now now);
+    void drop_deleted(const logs::TopicTable& table, const CaptureConfig& defaults);
     void capture(const Key& key, Now now);
-    void write(const CaptureConfig& config, const runtime::Partition& partition, State& state, const Window::Due& due, Now now);
+    void write(const CaptureConfig& config, const logs::Partition& partition, State& state, const Window::Due& due, Now now);
     /// False when no name is free.
     [[nodiscard]] bool name(const CaptureConfig& config, PartitionIndex partition, State& state, Progress& progress, Now now);
     void finish(State& state, Now now);
     void tell_losses(const State& state, const WrittenWindow& written);
-    [[nodiscard]] CaptureConfig config_of(const runtime::TopicState& topic, const CaptureConfig& defaults) const;
+    [[nodiscard]] CaptureConfig config_of(const logs::TopicState& topic, const CaptureConfig& defaults) const;
     void fail(State& state, std::string_view what, const StorageError& error, Now now);
     [[nodiscard]] bool is_stopping() const { return stopping_.load(std::memory_order_relaxed); }
 
     const config::CurrentConfig& config_;
-    const runtime::PublishedTopics& topics_;
+    const logs::PublishedTopics& topics_;
     const Schedule schedule_;
     std::atomic<bool> stopping_ = false;
     CaptureCounters& counters_;

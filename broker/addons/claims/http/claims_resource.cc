@@ -22,7 +22,7 @@
 #include "broker/http/authorize.h"
 #include "broker/http/broker_identity.h"
 #include "broker/http/json_body.h"
-#include "broker/http/own_requests.h"
+#include "broker/http/kafka_errors.h"
 #include "broker/http/parameters.h"
 #include "broker/insight/findings/finding_json.h"
 #include "broker/logs/published_topics.h"

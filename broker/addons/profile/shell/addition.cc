@@ -3,6 +3,7 @@
 #include "broker/addons/profile/config/profile_config.h"
 #include "broker/addons/profile/core/profile.h"
 #include "broker/addons/profile/core/service_rules.h"
+#include "broker/addons/profile/shell/codec_rule.h"
 #include "broker/assembly/addon.h"
 #include "broker/config/log_setup.h"
 
@@ -23,6 +24,11 @@ class ProfileAddon final : public assembly::Addon {
     void attach(const assembly::AddonPlace& /*place*/, handlers::Extensions& extensions) override {
         extensions.offer = profile_.get();
     }
+    void add_steps(logs::AppendSteps& appends, logs::ReadSteps& /*reads*/) override {
+        if (profile_) {
+            appends.add(codecs_.emplace(*profile_), {logs::AppendPoint::admit_batch});
+        }
+    }
     void announce() const override {
         if (!profile_) {
             return;
@@ -37,6 +43,7 @@ class ProfileAddon final : public assembly::Addon {
   private:
     const std::shared_ptr<const Profile> profile_;
     std::optional<ServiceRules> rules_;
+    std::optional<CodecRule> codecs_;
 };
 
 }  // namespace

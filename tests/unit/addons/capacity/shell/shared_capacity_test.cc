@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/addons/capacity/shell/capacity_steps.h"
 #include "broker/addons/capacity/shell/shared_capacity.h"
-#include "broker/handlers/fetch_capacity.h"
-#include "broker/handlers/produce_capacity.h"
+#include "broker/handlers/extensions.h"
 #include "broker/handlers/services.h"
 #include "broker/logs/published_topics.h"
 #include "protocol/messages/00_produce.h"
@@ -24,37 +24,34 @@
 #include "tests/support/storage_fixture.h"
 #include "tests/support/wire_client.h"
 
-namespace partita::handlers {
+namespace partita::capacity {
 namespace {
-
-using capacity::Load;
-using capacity::Outcome;
 
 constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 
 TEST(ProduceCapacity, ABatchCountsItsBytesAndTheRecordsThatItSaysItHas) {
     const std::vector<std::byte> batch = test::make_batch({.records = 7});
-    EXPECT_EQ(load_of(Records(Bytes(batch))), (Load{static_cast<std::int64_t>(batch.size()), 7}));
+    EXPECT_EQ(load_of(Bytes(batch)), (Load{static_cast<std::int64_t>(batch.size()), 7}));
 }
 
 TEST(ProduceCapacity, WhatIsNoBatchNeverCountsANegativeNumberOfRecords) {
-    EXPECT_EQ(load_of(Records(Bytes())), Load{});
+    EXPECT_EQ(load_of(Bytes()), Load{});
     std::vector<std::byte> batch = test::make_batch({.records = 7});
-    EXPECT_EQ(load_of(Records(Bytes(batch).first(kBatchHeaderBytes - 1))), Load{});
+    EXPECT_EQ(load_of(Bytes(batch).first(kBatchHeaderBytes - 1)), Load{});
     // The number of records is the last field of the header.
     for (std::size_t byte = kBatchHeaderBytes - 4; byte < kBatchHeaderBytes; ++byte) {
         batch[byte] = std::byte{0xff};
     }
-    EXPECT_EQ(load_of(Records(Bytes(batch))), (Load{static_cast<std::int64_t>(batch.size()), 0}));
+    EXPECT_EQ(load_of(Bytes(batch)), (Load{static_cast<std::int64_t>(batch.size()), 0}));
     std::fill(batch.begin(), batch.end(), std::byte{0xff});
-    EXPECT_EQ(load_of(Records(Bytes(batch))), (Load{static_cast<std::int64_t>(batch.size()), 0}));
+    EXPECT_EQ(load_of(Bytes(batch)), (Load{static_cast<std::int64_t>(batch.size()), 0}));
 }
 
 TEST(ProduceCapacity, AnErrorIsTheBrokersTheCapacitysOrTheClients) {
-    EXPECT_EQ(outcome_of(ErrorCode::none), Outcome::successful);
-    EXPECT_EQ(outcome_of(ErrorCode::policy_violation), Outcome::throttled);
-    EXPECT_EQ(outcome_of(ErrorCode::kafka_storage_error), Outcome::server_error);
-    EXPECT_EQ(outcome_of(ErrorCode::unknown_topic_or_partition), Outcome::user_error);
+    EXPECT_EQ(counted_outcome(logs::Outcome::ok), Outcome::successful);
+    EXPECT_EQ(counted_outcome(logs::Outcome::over_capacity), Outcome::throttled);
+    EXPECT_EQ(counted_outcome(logs::Outcome::storage_failed), Outcome::server_error);
+    EXPECT_EQ(counted_outcome(logs::Outcome::unknown_partition), Outcome::user_error);
 }
 
 class FetchCapacity : public ::testing::Test {
@@ -175,11 +172,12 @@ class Capacity : public ::testing::Test {
             client_->call<IncrementalAlterConfigsResponse>(1, IncrementalAlterConfigsRequest{.resources = resources});
         return response == nullptr ? ErrorCode::network_exception : response->responses[0].error_code;
     }
-    [[nodiscard]] std::vector<runtime::SharedCapacity::Step> steps() {
-        const auto all = broker_->services().capacity.status(broker_->services().clock.now()).steps;
+    [[nodiscard]] SharedCapacity& capacity() { return broker_->services().extensions.parts.get<SharedCapacity>(); }
+    [[nodiscard]] std::vector<SharedCapacity::Step> steps() {
+        const auto all = capacity().status(broker_->services().clock.now()).steps;
         return {all.begin(), all.end()};
     }
-    [[nodiscard]] capacity::TrafficCounts::Counts counts() { return broker_->services().capacity.counts().all(); }
+    [[nodiscard]] TrafficCounts::Counts counts() { return capacity().counts().all(); }
     [[nodiscard]] std::int64_t log_end() {
         return broker_->services().topics.table()->find("t")->partitions[0]->log->log_end_offset().value;
     }
@@ -191,7 +189,7 @@ class Capacity : public ::testing::Test {
 
 TEST_F(Capacity, WithoutUnitsNobodyWaitsAndNothingIsCounted) {
     start({});
-    EXPECT_FALSE(broker_->services().capacity.is_limited());
+    EXPECT_FALSE(capacity().is_limited());
     EXPECT_EQ(produce(5'000, 1).wait_ms, 0);
     EXPECT_EQ(counts(), capacity::TrafficCounts::Counts{});
 }
@@ -252,8 +250,8 @@ TEST_F(Capacity, ABatchThatClaimsMoreRecordsThanItHasTakesNothing) {
         9, ProduceRequest{.acks = -1, .timeout_ms = std::numeric_limits<std::int32_t>::max(), .topic_data = topics});
     ASSERT_NE(response, nullptr);
     EXPECT_EQ(response->responses[0].partition_responses[0].error_code, ErrorCode::policy_violation);
-    EXPECT_LE(response->throttle_time_ms, runtime::SharedCapacity::kRefusedRestMsMax);
-    EXPECT_EQ(broker_->services().capacity.status(broker_->services().clock.now()).ingress_wait_ms, 0);
+    EXPECT_LE(response->throttle_time_ms, SharedCapacity::kRefusedRestMsMax);
+    EXPECT_EQ(capacity().status(broker_->services().clock.now()).ingress_wait_ms, 0);
 }
 
 TEST_F(Capacity, AFetchGetsWhatPassesAtOnceAndTellsTheWaitAfterIt) {
@@ -270,17 +268,17 @@ TEST_F(Capacity, AFetchThatWouldWaitForLongerThanConsumersDoIsAnsweredWithNothin
     start({"partita.capacity.units=1", "partita.capacity.unit.ingress.bytes=0", "partita.capacity.unit.ingress.events=0",
            "partita.capacity.unit.egress.events=100"});
     EXPECT_EQ(produce(4'000, 1'000).wait_ms, 0);
-    EXPECT_GT(fetch(0), runtime::SharedCapacity::kFetchWaitMsMax);
+    EXPECT_GT(fetch(0), SharedCapacity::kFetchWaitMsMax);
     EXPECT_EQ(counts().outgoing.messages, 4'000U);
     // That connection rests now. Another one would have to wait for as long.
     test::WireClient other(broker_->port());
     const std::int32_t wait_ms = fetch_by(other, 0);
     EXPECT_GT(wait_ms, 0);
-    EXPECT_LE(wait_ms, runtime::SharedCapacity::kRefusedRestMsMax);
+    EXPECT_LE(wait_ms, SharedCapacity::kRefusedRestMsMax);
     EXPECT_EQ(counts().outgoing.messages, 4'000U);
     EXPECT_EQ(counts().throttled_requests, 1U);
     EXPECT_EQ(counts().user_errors + counts().server_errors, 0U);
 }
 
 }  // namespace
-}  // namespace partita::handlers
+}  // namespace partita::capacity

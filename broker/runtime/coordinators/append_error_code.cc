@@ -1,4 +1,4 @@
-#include "broker/logs/append_error_code.h"
+#include "broker/runtime/coordinators/append_error_code.h"
 
 namespace partita::runtime {
 

@@ -1,0 +1,229 @@
+#include "broker/handlers/fetch_answer.h"
+
+#include <span>
+
+#include "broker/handlers/aborted_transactions.h"
+#include "broker/handlers/outcome_codes.h"
+#include "broker/handlers/request_context.h"
+#include "broker/logs/placement.h"
+#include "broker/logs/topic_table.h"
+#include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
+#include "broker/runtime/clients/client_fetch_sessions.h"
+
+namespace partita::handlers {
+namespace {
+
+using logs::Outcome;
+
+// Below this, copying costs less than a sendfile of its own: measured, they cross between 2 and 4 KiB.
+constexpr std::uint32_t kCopiedBytesMax = 4096;
+
+// From here on a client is told who leads instead.
+constexpr std::int16_t kCurrentLeaderSince = 16;
+
+std::vector<std::vector<FetchPlace>>& kept_places() {
+    thread_local std::vector<std::vector<FetchPlace>> kept;
+    return kept;
+}
+
+/// Puts the records of the slice into the answer: by name, for the socket, or as a copy. False when they cannot be read.
+bool put_records(Arena& arena, FileSlice& slice, FetchResponse::PartitionData& data, std::vector<FileSlice>& slices) {
+    if (slice.size == 0) {
+        data.records = Records(Bytes());
+        return true;
+    }
+    if (slice.size >= kCopiedBytesMax && slice.file->descriptor() >= 0) {
+        data.records = Records::external(static_cast<std::int32_t>(slices.size()), static_cast<std::int32_t>(slice.size));
+        slices.push_back(std::move(slice));
+        return true;
+    }
+    auto* copied = static_cast<std::byte*>(arena.allocate_unlimited(slice.size, 1));
+    const auto read = slice.file->read_at(slice.position, {copied, slice.size});
+    const bool is_whole = read && *read == slice.size;
+    data.records = Records(is_whole ? Bytes(copied, slice.size) : Bytes());
+    return is_whole;
+}
+
+}  // namespace
+
+std::vector<FetchPlace> FetchAnswer::take_places() {
+    std::vector<std::vector<FetchPlace>>& kept = kept_places();
+    if (kept.empty()) {
+        return {};
+    }
+    std::vector<FetchPlace> places = std::move(kept.back());
+    kept.pop_back();
+    return places;
+}
+
+void FetchAnswer::recycle_places(std::vector<FetchPlace>&& places) {
+    places.clear();
+    std::vector<std::vector<FetchPlace>>& kept = kept_places();
+    if (places.capacity() <= kKeptPlacesMax && kept.size() < logs::ReadMemory::kKeptMax) {
+        kept.push_back(std::move(places));
+    }
+}
+
+void FetchAnswer::add_target(const FetchPlace& place, logs::Read read, logs::Turn& turn) {
+    const bool is_next = !places_.empty() && places_.back().is_of_same_topic(place);
+    read.topic_place = reads().empty() ? 0 : reads().back().topic_place + (is_next ? 0 : 1);
+    places_.push_back(place);
+    add(std::move(read), turn);
+}
+
+std::string_view FetchAnswer::own_name(std::string&& name) {
+    // Partitions of a topic often follow each other.
+    if (own_names_.empty() || *own_names_.back() != name) {
+        own_names_.push_back(std::make_unique<std::string>(std::move(name)));
+    }
+    return *own_names_.back();
+}
+
+void FetchAnswer::begin_session(const fetch::SessionTurn& session, const std::vector<fetch::SessionSlot>& slots) {
+    session_ = session;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        places_[i].slot = slots[i];
+    }
+}
+
+void FetchAnswer::go_on_with_session(const fetch::SessionTurn& session) {
+    session_ = session;
+    is_incremental_ = true;
+}
+
+void FetchAnswer::set_pending(runtime::PendingReply pending) {
+    pending_ = std::move(pending);
+    wait(pending_.throttle_ms);
+}
+
+void FetchAnswer::answer_now(runtime::PendingReply pending, logs::Turn& turn) {
+    set_pending(std::move(pending));
+    finish(turn);
+}
+
+logs::FetchWait FetchAnswer::begin_to_wait(runtime::PendingReply pending, std::shared_ptr<const logs::TopicTable> table,
+                                           Instant deadline) {
+    set_pending(std::move(pending));
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        if (reads()[i].partition == nullptr && !places_[i].topic_name.empty()) {
+            places_[i].topic_name = own_name(std::string(places_[i].topic_name));
+        }
+    }
+    prepare_to_wait(std::move(table), deadline);
+    return wait_terms();
+}
+
+void FetchAnswer::send(const FetchResponse& response, std::span<FileSlice> slices) {
+    pending_.throttle_ms = static_cast<std::int32_t>(wait_ms());
+    parts_.turns.deliver(pending_.target, runtime::encode_reply(pending_, response, slices));
+}
+
+bool FetchAnswer::has_news(const FetchPlace& place, const logs::ReadResult& result) const {
+    return !is_incremental_ || result.outcome != Outcome::ok || result.slice.size > 0 || result.is_diverging() ||
+           result.high_watermark != place.sent_high_watermark || result.log_start_offset != place.sent_log_start_offset;
+}
+
+bool FetchAnswer::tell_session() {
+    thread_local std::vector<fetch::SessionNews> news;
+    news.clear();
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        const logs::ReadResult& result = results()[i];
+        if (has_news(places_[i], result)) {
+            news.push_back({.slot = places_[i].slot,
+                            .high_watermark = result.high_watermark,
+                            .log_start_offset = result.log_start_offset,
+                            .has_records = result.slice.size > 0});
+        }
+    }
+    return parts_.sessions.answer(*session_, news);
+}
+
+void FetchAnswer::fill(Arena& arena, const logs::Read& read, logs::ReadResult& result, FetchResponse::PartitionData& data,
+                       std::vector<FileSlice>& slices) const {
+    data.partition_index = read.index.value;
+    data.error_code = error_code(result.outcome);
+    data.high_watermark = result.high_watermark.value;
+    data.last_stable_offset = result.last_stable_offset.value;
+    data.log_start_offset = result.log_start_offset.value;
+    // None, but for partitions that could not be looked at: their answer comes from elsewhere in Kafka.
+    data.aborted_transactions = read.lookup == Outcome::ok ? Array<FetchResponse::AbortedTransaction>(nullptr)
+                                                           : Array<FetchResponse::AbortedTransaction>();
+    if (version_ >= kCurrentLeaderSince && read.partition != nullptr &&
+        (result.outcome == Outcome::not_led_here || result.outcome == Outcome::fenced_leader_epoch)) {
+        data.current_leader = {.leader_id = parts_.placement.leader_of(read.topic->topic->name, read.index).value,
+                               .leader_epoch = read.partition->leader_epoch().value};
+    }
+    if (result.is_diverging()) {
+        data.diverging_epoch = {.epoch = result.diverging.leader_epoch.value, .end_offset = result.diverging.end_offset.value};
+    }
+    if (terms().is_committed && result.outcome == Outcome::ok) {
+        const auto aborted =
+            aborted_transactions_of(arena, *read.partition->log, read.from, result.slice, result.last_stable_offset);
+        if (!aborted) {
+            data = {.partition_index = read.index.value, .error_code = aborted.error(), .high_watermark = -1};
+            data.records = Records(Bytes());
+            return;
+        }
+        data.aborted_transactions = *aborted;
+    }
+    if (!put_records(arena, result.slice, data, slices)) {
+        data.error_code = ErrorCode::kafka_storage_error;
+    }
+}
+
+void FetchAnswer::answer_nothing(logs::Turn&) {
+    FetchResponse empty;
+    if (is_incremental_) {
+        empty.session_id = session_id();
+    } else if (session_) {
+        // It begins with a full answer, and this is none.
+        parts_.sessions.end(session_id());
+    }
+    send(empty);
+}
+
+bool FetchAnswer::answer(logs::Turn& turn) {
+    FetchResponse response;
+    response.session_id = session_id();
+    if (session_ && !tell_session()) {
+        response.error_code = ErrorCode::invalid_fetch_session_epoch;
+        send(response);
+        return false;
+    }
+    Arena& arena = turn.arena();
+    thread_local std::vector<FileSlice> slices;
+    slices.clear();
+    ArenaVector<FetchResponse::PartitionData> partitions(arena, places_.size());
+    ArenaVector<FetchResponse::FetchableTopicResponse> topics(arena);
+    ArenaVector<std::size_t> starts(arena);
+    const FetchPlace* previous = nullptr;
+    // What could not be looked up comes last, as from Kafka.
+    const std::size_t rounds = has_errors() ? 2 : 1;
+    for (std::size_t step = 0; step < rounds * places_.size(); ++step) {
+        const std::size_t i = step % places_.size();
+        const FetchPlace& place = places_[i];
+        logs::ReadResult& result = results()[i];
+        const bool is_other_round = has_errors() && (reads()[i].lookup != Outcome::ok) != (step >= places_.size());
+        if (is_other_round || !has_news(place, result)) {
+            continue;
+        }
+        if (previous == nullptr || !previous->is_of_same_topic(place)) {
+            FetchResponse::FetchableTopicResponse& topic = topics.emplace_back();
+            topic.topic = place.topic_name;
+            topic.topic_id = place.topic_id;
+            starts.push_back(partitions.size());
+        }
+        previous = &place;
+        fill(arena, reads()[i], result, partitions.emplace_back(), slices);
+    }
+    for (std::size_t i = 0; i < topics.size(); ++i) {
+        const std::size_t end = i + 1 < starts.size() ? starts[i + 1] : partitions.size();
+        topics[i].partitions = Array<FetchResponse::PartitionData>(partitions.begin() + starts[i], end - starts[i]);
+    }
+    response.responses = topics;
+    send(response, slices);
+    return true;
+}
+
+}  // namespace partita::handlers

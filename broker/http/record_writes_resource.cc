@@ -1,0 +1,173 @@
+// POST /v1/topics/T/records  {"partition": P, "key": "...", "value": "...", "headers": {...}}: one record, given to the log
+// service as a client's of any protocol.
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "broker/handlers/produce_response.h"
+#include "broker/handlers/services.h"
+#include "broker/http/authorize.h"
+#include "broker/http/broker_identity.h"
+#include "broker/http/json_body.h"
+#include "broker/http/kafka_errors.h"
+#include "broker/http/local_client.h"
+#include "broker/http/resources.h"
+#include "broker/logs/appender.h"
+#include "broker/logs/lookup.h"
+#include "broker/logs/turn.h"
+#include "broker/logs/turns.h"
+#include "broker/partitioners/families.h"
+#include "protocol/record_batch_builder.h"
+#include "schedule/clock.h"
+
+namespace partita::http {
+namespace {
+
+constexpr std::int64_t kWriteTimeoutMs = 30'000;
+constexpr std::string_view kRoute = "POST /v1/topics/T/records";
+/// Kafka's words for what became of the record are those of this version of Produce.
+constexpr std::int16_t kProduceVersion = 12;
+constexpr NumberRange kIndexes{.least = 0, .most = std::numeric_limits<std::int32_t>::max()};
+
+/// What a person writes by hand.
+struct WrittenRecord {
+    std::optional<std::string> key;
+    std::optional<std::string> value;
+    std::map<std::string, std::optional<std::string>> headers;
+    std::optional<std::int64_t> partition;
+};
+
+std::optional<Bytes> bytes_of(const std::optional<std::string>& text) {
+    return text ? std::optional(as_bytes(*text)) : std::nullopt;
+}
+
+/// Where the Java client would put the record; without a key in the first partition.
+std::int32_t place(const WrittenRecord& record, std::int32_t partition_count) {
+    if (record.partition) {
+        return static_cast<std::int32_t>(*record.partition);
+    }
+    if (!record.key) {
+        return 0;
+    }
+    return partitioners::partition_of(partitioners::Family::murmur2_pos, as_bytes(*record.key), partition_count).value;
+}
+
+std::vector<std::byte> batch_of(const WrittenRecord& record, TimestampMs now) {
+    std::vector<RecordHeader> headers;
+    for (const auto& [name, value] : record.headers) {
+        headers.push_back({.key = name, .value = bytes_of(value)});
+    }
+    BatchBuilder builder;
+    builder.append(now, bytes_of(record.key), bytes_of(record.value), headers);
+    std::vector<std::byte> batch;
+    builder.build(batch);
+    return batch;
+}
+
+/// One record on its way. It is the listener of its request, which owns it until it is written.
+class RecordWrite final : public logs::AppendListener {
+  public:
+    RecordWrite(const Surroundings& surroundings, ExchangePointer exchange, std::vector<std::byte> batch)
+        : services_(surroundings.services),
+          identity_(surroundings.identity),
+          exchange_(std::move(exchange)),
+          client_(services_, exchange_->caller()),
+          batch_(std::move(batch)) {}
+
+    [[nodiscard]] logs::Client client() {
+        return {.connection = &client_.connection(),
+                .client_id = kHttpClientId,
+                .usage = client_.connection().session.principal->usage()};
+    }
+    [[nodiscard]] MutableBytes batch() { return batch_; }
+
+    void on_written(logs::AppendRequest& request, logs::Turn& turn) override {
+        const logs::Append& append = request.appends.front();
+        if (!request.needs_sync()) {
+            respond(append, turn.arena());
+            return;
+        }
+        request.appender->when_synced(request, [exchange = exchange_, &identity = identity_, partition = append.index,
+                                                offset = append.staged.base_offset](bool is_synced) {
+            if (is_synced) {
+                respond_written(*exchange, identity, partition, offset);
+            } else {
+                respond_error(*exchange, Status::internal_error,
+                              "the record may or may not be written; the broker's log says why");
+            }
+        });
+    }
+    void respond(const logs::Append& append, Arena& arena) const {
+        if (append.outcome == logs::Outcome::ok) {
+            respond_written(*exchange_, identity_, append.index, append.staged.base_offset);
+            return;
+        }
+        const handlers::AppendAnswer answer = handlers::answer_of(append, kProduceVersion, arena);
+        respond_kafka_error(*exchange_, answer.error, answer.message);
+    }
+
+  private:
+    static void respond_written(Exchange& exchange, const BrokerIdentity& identity, PartitionIndex partition, Offset offset) {
+        auto object = identity.begin_answer();
+        object["topic"] = exchange.request().path.at(2);
+        object["partition"] = partition.value;
+        object["offset"] = offset.value;
+        respond_json(exchange, object);
+    }
+
+    runtime::Services& services_;
+    const BrokerIdentity& identity_;
+    const ExchangePointer exchange_;
+    LocalClient client_;
+    std::vector<std::byte> batch_;
+};
+
+}  // namespace
+
+void write_record(const Surroundings& surroundings, const ExchangePointer& exchange) {
+    JsonBody body(*exchange);
+    const WrittenRecord record{.key = body.text_or_null("key"),
+                               .value = body.text_or_null("value"),
+                               .headers = body.texts("headers"),
+                               .partition = body.number("partition", kIndexes)};
+    if (body.refuse_unless_good()) {
+        return;
+    }
+    runtime::Services& services = surroundings.services;
+    logs::Turn& turn = services.turns.first();
+    const logs::TopicLookup topic =
+        logs::find_topic(turn.topics(), {.name = exchange->request().path.at(2)}, [&](std::string_view name) {
+            return authorize(services.authorizer, exchange->caller(), access::kWriteTopic, name, kRoute);
+        });
+    auto write = std::make_unique<RecordWrite>(surroundings, exchange, batch_of(record, services.clock.now().wall));
+    const RecordWrite& written = *write;
+    logs::AppendRequest& request = turn.append_request();
+    request.client = write->client();
+    request.is_first = true;
+    request.timeout_ms = kWriteTimeoutMs;
+    logs::Append& append = request.appends.emplace_back();
+    append.topic = topic.topic;
+    append.outcome = topic.outcome;
+    append.batch = write->batch();
+    if (topic.topic != nullptr) {
+        append.index = PartitionIndex{place(record, topic.topic->topic->partition_count)};
+        append.partition = topic.topic->partition(append.index.value);
+        append.outcome = append.partition == nullptr ? logs::Outcome::unknown_partition : logs::Outcome::ok;
+    }
+    request.request_bytes = append.batch.size();
+    request.listener = std::move(write);
+    if (request.client.usage != nullptr) {
+        request.client.usage->requests.fetch_add(1, std::memory_order_relaxed);
+    }
+    if (!services.records.appender.append(turn, request)) {
+        written.respond(append, turn.arena());
+    }
+}
+
+}  // namespace partita::http
