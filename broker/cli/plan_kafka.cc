@@ -408,12 +408,21 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
     if (!settings) {
         return unusable(settings.error().message);
     }
-    settings->tell = [&](const std::string& line) { listener.trouble(line + "; trying again"); };
+    std::string trouble;
+    settings->tell = [&](const std::string& line) {
+        trouble = line;
+        listener.trouble(line + "; trying again");
+    };
     client::TcpNetwork network;
     Cluster cluster(network, std::move(*settings));
     const auto membership = cluster.membership("describeCluster");
     if (!membership) {
-        return unanswered(arguments, membership.error());
+        // Of a time that ran out people want to know what was met meanwhile.
+        using Kind = client::Failure::Kind;
+        const Kind kind = membership.error().kind;
+        const bool is_late = (kind == Kind::unreachable || kind == Kind::timed_out) && !trouble.empty();
+        return is_late ? broken("no Kafka answers at " + arguments.bootstrap + ": " + trouble)
+                       : unanswered(arguments, membership.error());
     }
     const auto partita = arguments.reads_over_kafka ? std::nullopt : partita_behind(cluster, **membership, arguments);
     std::optional<std::string> unasked;

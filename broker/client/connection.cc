@@ -59,7 +59,7 @@ Result<std::unique_ptr<Connection>> Connection::open(Network& network, const End
                                        .message = to_string(endpoint) + ": " + transport.error().message});
     }
     std::unique_ptr<Connection> connection(new Connection(std::move(*transport), endpoint, settings.client_id));
-    PARTITA_TRY(connection->negotiate(deadline));
+    PARTITA_TRY(connection->negotiate(deadline, settings.tls != nullptr));
     if (settings.login) {
         PARTITA_TRY(log_in(*connection, *settings.login, deadline));
     }
@@ -84,7 +84,7 @@ const ApiVersionsResponse& Connection::api_versions() const {
     return *static_cast<const ApiVersionsResponse*>(versions_.message);
 }
 
-Result<void> Connection::negotiate(Instant deadline) {
+Result<void> Connection::negotiate(Instant deadline, bool is_secured) {
     const ApiInfo& api = *find_api(ApiKey::api_versions);
     const ApiVersionsRequest request{.client_software_name = "partita", .client_software_version = PARTITA_VERSION};
     // Version 4 says more of features, for which `describe_features` asks by itself. A managed service closes the connection when
@@ -93,7 +93,15 @@ Result<void> Connection::negotiate(Instant deadline) {
     // Twice at most: a broker that is older says which version it has.
     for (int attempt = 0; attempt < 2; ++attempt) {
         PARTITA_TRY(send(api, version, &request, deadline));
-        PARTITA_TRY_ASSIGN(auto frame, receive_frame(deadline));
+        auto received = receive_frame(deadline);
+        if (!received) {
+            // Some servers of TLS hang up without a word when bytes come that are none.
+            if (received.error().kind == Failure::Kind::disconnected && !is_secured) {
+                received.error().message += "; if TLS is spoken there, set security.protocol=SSL or SASL_SSL";
+            }
+            return std::unexpected(std::move(received.error()));
+        }
+        ByteBuffer frame = std::move(*received);
         Cursor head(frame.bytes());
         std::int32_t correlation_id = 0;
         std::int16_t error = 0;

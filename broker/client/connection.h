@@ -67,7 +67,7 @@ class Connection {
   private:
     Connection(std::unique_ptr<Transport> transport, Endpoint endpoint, std::string client_id);
 
-    [[nodiscard]] Result<void> negotiate(Instant deadline);
+    [[nodiscard]] Result<void> negotiate(Instant deadline, bool is_secured);
     [[nodiscard]] Result<ByteBuffer> receive_frame(Instant deadline);
     [[nodiscard]] Failure failure_of(const TransportFailure& failure) const;
     [[nodiscard]] std::unexpected<Failure> malformed(const std::string& what) const;

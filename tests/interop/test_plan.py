@@ -150,7 +150,7 @@ def test_a_compacted_topic_lists_its_orphans(broker, tools, unique):
 
 
 def test_behind_a_damaged_batch_what_is_not_read_is_named(broker, unique):
-    """librdkafka does not read on behind one; the broker's own plan does."""
+    """Over Kafka's protocol nothing is read behind one; the broker's own plan goes on."""
     topic = unique("topic")
     agent = clients.Agent(clients.debian_librdkafka, broker.bootstrap)
     try:

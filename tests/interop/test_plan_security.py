@@ -1,4 +1,4 @@
-"""`partita plan --bootstrap` with kcat's settings (-X key=value): a broker behind TLS, and a Kafka that wants SASL."""
+"""`partita plan --bootstrap` with kcat's settings (-X key=value), which are librdkafka's: a broker behind TLS, and a Kafka that wants SASL."""
 
 import contextlib
 import json

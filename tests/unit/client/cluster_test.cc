@@ -265,5 +265,36 @@ TEST(Cluster, SilenceEndsWithTheRequestTimeout) {
     EXPECT_TRUE(network.still_clock.now_ms <= 1'050) << network.still_clock.now_ms;
 }
 
+/// Whoever listens hangs up when something comes.
+class HangingUp final : public Network {
+  public:
+    std::expected<std::unique_ptr<Transport>, TransportFailure> connect(const Endpoint&, Instant) override {
+        struct Pipe final : Transport {
+            std::expected<void, TransportFailure> send(Bytes, Instant) override { return {}; }
+            std::expected<std::size_t, TransportFailure> receive(MutableBytes, Instant) override {
+                return std::unexpected(TransportFailure{TransportFailure::Kind::closed, "Connection reset by peer"});
+            }
+        };
+        return std::make_unique<Pipe>();
+    }
+    Clock& clock() override { return clock_; }
+    void pause(std::int64_t duration_ms) override { clock_.now_ms += duration_ms; }
+
+  private:
+    StillClock clock_;
+};
+
+TEST(ClusterTrouble, AServerThatHangsUpAtTheFirstRequestMaySpeakTls) {
+    HangingUp network;
+    Settings settings;
+    settings.bootstrap = *parse_bootstrap("a:1");
+    std::vector<std::string> told;
+    settings.tell = [&](const std::string& line) { told.push_back(line); };
+    Cluster cluster(network, settings);
+    ASSERT_FALSE(cluster.membership("describeCluster").has_value());
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_EQ(told.front(), "a:1: Connection reset by peer; if TLS is spoken there, set security.protocol=SSL or SASL_SSL");
+}
+
 }  // namespace
 }  // namespace partita::client
