@@ -22,6 +22,7 @@
 #include "broker/insight/plan/plan_run.h"
 #include "broker/insight/plan/streams_topics.h"
 #include "broker/tools/tool.h"
+#include "protocol/try.h"
 #include "schedule/executor.h"
 
 namespace partita::cli {
@@ -87,13 +88,10 @@ std::expected<std::map<std::string, std::string>, PlanRefusal> properties_of(con
 /// Settings of a topic, or of a broker by its id.
 client::Result<std::map<std::string, std::string>> settings_of(Cluster& cluster, client::ResourceType type,
                                                                const std::string& name) {
-    const auto described = client::describe_configs(cluster, type, std::span(&name, 1));
-    if (!described) {
-        return std::unexpected(described.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto described, client::describe_configs(cluster, type, std::span(&name, 1)));
     std::map<std::string, std::string> settings;
-    const auto found = described->find(name);
-    for (const client::ConfigEntry& entry : found == described->end() ? std::vector<client::ConfigEntry>() : found->second) {
+    const auto found = described.find(name);
+    for (const client::ConfigEntry& entry : found == described.end() ? std::vector<client::ConfigEntry>() : found->second) {
         if (entry.value) {
             settings[entry.name] = *entry.value;
         }
@@ -111,12 +109,9 @@ std::set<TopicPartition> partitions_of(const PlannedTopic& topic) {
 
 /// What the group committed for the topic; empty when nothing.
 client::Result<std::vector<Offset>> committed_offsets(Cluster& cluster, const std::string& group, const PlannedTopic& topic) {
-    const auto found = client::committed_offsets(cluster, group, partitions_of(topic));
-    if (!found) {
-        return std::unexpected(found.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto found, client::committed_offsets(cluster, group, partitions_of(topic)));
     std::vector<Offset> committed;
-    for (const auto& [partition, position] : *found) {
+    for (const auto& [partition, position] : found) {
         committed.resize(static_cast<std::size_t>(topic.old_count), kNoOffset);
         committed[static_cast<std::size_t>(partition.partition)] = Offset{position.offset};
     }
@@ -287,16 +282,10 @@ std::expected<std::vector<std::int64_t>, PlanRefusal> offsets_at(Cluster& cluste
 }
 
 std::expected<void, PlanRefusal> add_partitions(Cluster& cluster, PlannedTopic& topic) {
-    const auto low = offsets_at(cluster, topic, client::kEarliest);
-    if (!low) {
-        return std::unexpected(low.error());
-    }
-    const auto high = offsets_at(cluster, topic, client::kLatest);
-    if (!high) {
-        return std::unexpected(high.error());
-    }
-    for (std::size_t index = 0; index < low->size(); ++index) {
-        topic.partitions.push_back({Offset{(*low)[index]}, Offset{(*high)[index]}});
+    PARTITA_TRY_ASSIGN(const auto low, offsets_at(cluster, topic, client::kEarliest));
+    PARTITA_TRY_ASSIGN(const auto high, offsets_at(cluster, topic, client::kLatest));
+    for (std::size_t index = 0; index < low.size(); ++index) {
+        topic.partitions.push_back({Offset{low[index]}, Offset{high[index]}});
     }
     return {};
 }
@@ -323,9 +312,7 @@ std::expected<PlannedTopic, PlanRefusal> facts(Cluster& cluster, const PlanArgum
     topic.new_count = static_cast<std::int32_t>(arguments.to);
     topic.is_internal = catalog::is_internal_topic(arguments.topic);
     topic.now = cluster.network().clock().now().wall;
-    if (auto added = add_partitions(cluster, topic); !added) {
-        return std::unexpected(std::move(added.error()));
-    }
+    PARTITA_TRY(add_partitions(cluster, topic));
     add_settings(cluster, topic);
     add_groups(cluster, counts, topic);
     for (const auto& [name, count] : counts) {
@@ -370,13 +357,10 @@ std::expected<std::string, PlanRefusal> plan_of(Cluster& cluster, const PlannedT
         options.partitioner = partitioners::find_partitioner(arguments.partitioner);
     }
     if (arguments.since_ms) {
-        const auto since = offsets_at(cluster, topic, *arguments.since_ms);
-        if (!since) {
-            return std::unexpected(since.error());
-        }
-        for (std::size_t index = 0; index < since->size(); ++index) {
+        PARTITA_TRY_ASSIGN(const auto since, offsets_at(cluster, topic, *arguments.since_ms));
+        for (std::size_t index = 0; index < since.size(); ++index) {
             // Nothing so new: the end.
-            options.since.push_back((*since)[index] < 0 ? topic.partitions[index].log_end : Offset{(*since)[index]});
+            options.since.push_back(since[index] < 0 ? topic.partitions[index].log_end : Offset{since[index]});
         }
     }
     KafkaRecords records(cluster, topic.name);
@@ -400,11 +384,8 @@ std::expected<std::string, PlanRefusal> plan_of(Cluster& cluster, const PlannedT
 }  // namespace
 
 std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arguments, const PlanListener& listener) {
-    const auto properties = properties_of(arguments);
-    if (!properties) {
-        return std::unexpected(properties.error());
-    }
-    auto settings = client::settings_of(*properties);
+    PARTITA_TRY_ASSIGN(const auto properties, properties_of(arguments));
+    auto settings = client::settings_of(properties);
     if (!settings) {
         return unusable(settings.error().message);
     }
@@ -436,14 +417,11 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
         unasked = "what only a Partita knows: the HTTP side of this one, " + partita->http.address +
                   ", cannot be asked from here (" + plan.error().message + ")";
     }
-    auto topic = facts(cluster, arguments);
-    if (!topic) {
-        return std::unexpected(topic.error());
-    }
+    PARTITA_TRY_ASSIGN(auto topic, facts(cluster, arguments));
     if (unasked) {
-        topic->unknown_facts.push_back(*unasked);
+        topic.unknown_facts.push_back(*unasked);
     }
-    return plan_of(cluster, *topic, arguments, listener);
+    return plan_of(cluster, topic, arguments, listener);
 }
 
 }  // namespace partita::cli

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "protocol/record_batch_builder.h"
+#include "protocol/try.h"
 
 namespace partita::logs {
 namespace {
@@ -68,9 +69,7 @@ std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, co
         return received.first(produced.batch.bytes.size());
     }
     std::vector<std::byte> recompressed;
-    if (auto done = recompress_batch(produced.batch, *wanted, compression_level(config, *wanted), recompressed); !done) {
-        return std::unexpected(done.error());
-    }
+    PARTITA_TRY(recompress_batch(produced.batch, *wanted, compression_level(config, *wanted), recompressed));
     auto* stored = static_cast<std::byte*>(arena.allocate_unlimited(recompressed.size(), 1));
     std::memcpy(stored, recompressed.data(), recompressed.size());
     return MutableBytes(stored, recompressed.size());
