@@ -24,10 +24,13 @@ namespace partita::config {
 class CurrentConfig;
 }
 
+namespace partita::insight {
+class FindingsHub;
+}  // namespace partita::insight
+
 namespace partita::runtime {
 class CoordinatorHosts;
 class FailureLog;
-class FindingsHub;
 class OwnChanges;
 class UpkeepBell;
 }  // namespace partita::runtime
@@ -51,7 +54,7 @@ struct AddonPlace {
     logs::Turns& turns;
     runtime::CoordinatorHosts& coordinators;
     runtime::OwnChanges& own_changes;
-    runtime::FindingsHub& findings;
+    insight::FindingsHub& findings;
     runtime::UpkeepBell& upkeep;
     runtime::FailureLog& failures;
 };

@@ -1,5 +1,5 @@
 #include "broker/assembly/broker.h"
-#include "broker/insight/shell/insight_steps.h"
+#include "broker/insight/local/insight_steps.h"
 #include "broker/logs/appender.h"
 #include "broker/logs/read_request.h"
 #include "broker/runtime/clients/client_steps.h"
@@ -18,10 +18,13 @@
 #include "broker/config/log_setup.h"
 #include "broker/handlers/extensions.h"
 #include "broker/insight/hub/findings_hub.h"
-#include "broker/insight/shell/findings_topic.h"
-#include "broker/insight/shell/group_findings.h"
-#include "broker/insight/shell/key_news.h"
+#include "broker/insight/local/catalog_switches.h"
+#include "broker/insight/local/findings_topic.h"
+#include "broker/insight/local/local_cluster.h"
+#include "broker/insight/local/request_notes.h"
+#include "broker/insight/local/watched_topics.h"
 #include "broker/insight/shell/key_observer.h"
+#include "broker/insight/shell/ownership_observer.h"
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/logs/placement.h"
 #include "broker/logs/published_topics.h"
@@ -99,14 +102,14 @@ struct Broker::Steps {
 
     TransactionVerification verification;
     RoleStep roles;
-    KeySampleStep key_samples;
+    insight::KeySampleStep key_samples;
     ProducerQuota producer_quota;
     AppendUsage append_usage;
 
     ConsumerQuota consumer_quota;
-    FencedReadStep fenced_reads;
+    insight::FencedReadStep fenced_reads;
     ReadUsage read_usage;
-    ReaderReportSteps reader_reports;
+    insight::ReaderReportSteps reader_reports;
 };
 
 /// Each part is made of parts above it, and destroyed before them.
@@ -134,7 +137,7 @@ struct Broker::Parts {
     ClientThrottles throttles;
     RequestWatch requests;
     ClientFetchSessions fetch_sessions;
-    FindingsHub findings;
+    insight::FindingsHub findings;
 
     GroupShards groups;
     GroupUpdates group_updates;
@@ -154,12 +157,16 @@ struct Broker::Parts {
 
     OwnChanges own_changes;
     const handlers::Extensions extensions;
-    KeyNews key_news;
-    KeyObserver keys;
-    const PlanSources plan_sources;
-    ReaderObserver readers;
-    FindingsTopic findings_topic;
-    GroupFindings group_findings;
+    const insight::LocalCluster cluster;
+    insight::CatalogSwitches producer_switches;
+    insight::KeyObserver keys;
+    const insight::LocalPlanSources plan_sources;
+    insight::ReaderObserver readers;
+    insight::WatchedTopicsChange watched_topics;
+    insight::RequestNotes request_notes;
+    insight::LocalHistories histories;
+    insight::FindingsTopic findings_topic;
+    insight::OwnershipObserver ownership_observer;
     Expansions expansions;
     ExpansionWorker expansion_worker;
     logs::Appender appender;
@@ -204,12 +211,16 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
       catalog(config, topics, topic_states, upkeep),
       own_changes(turns, catalog, upkeep, failures),
       extensions(join_addons()),
-      key_news(findings, own_changes),
-      keys(config, topics, connections, key_news, schedule),
-      plan_sources{topics, groups, transactions, keys, schedule.clock},
-      readers(plan_sources, connections, findings, schedule.executor),
+      cluster({topics, groups, transactions, connections}),
+      producer_switches(own_changes),
+      keys(config, cluster, findings, producer_switches, schedule),
+      plan_sources{cluster, keys, schedule.clock},
+      readers(plan_sources.facts(), findings, schedule.executor),
+      watched_topics(readers),
+      request_notes(topics, keys.samples(), readers.reports()),
+      histories(groups, extensions.ownership),
       findings_topic(config, topics, findings, own_changes),
-      group_findings(groups, extensions.ownership, connections, readers.reports().fenced_reads(), findings),
+      ownership_observer(cluster, histories, readers.reports().fenced_reads(), findings),
       expansions(plan_sources, catalog, fences, readers),
       expansion_worker(turns, schedule.executor, expansions),
       appender({*storage->flusher, counters, failures, upkeep}),
@@ -239,6 +250,8 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .throttles = throttles,
                .requests = requests,
                .fetch_sessions = fetch_sessions,
+               .cluster = cluster,
+               .request_notes = request_notes,
                .keys = keys,
                .readers = readers,
                .findings = findings,
@@ -250,12 +263,12 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
                .failures = failures} {
     groups.set_commit_listener(fence_wakes);
     outward_writes.set_marker_listener(fence_wakes);
-    groups.set_transaction_commit_listener(readers.reports());
+    groups.set_transaction_commit_listener(request_notes);
     connections.set_listener(fence_wakes);
     // In this order: whoever coordinates is told last, when all others know what there is.
     for (TopicsListener* listener :
-         std::initializer_list<TopicsListener*>{&throttles, &readers, &group_updates, &transaction_updates, &turns, &fences,
-                                                &fence_wakes, &coordinators, &orphaned_transactions}) {
+         std::initializer_list<TopicsListener*>{&throttles, &watched_topics, &group_updates, &transaction_updates, &turns,
+                                                &fences, &fence_wakes, &coordinators, &orphaned_transactions}) {
         topics.add_listener(*listener);
     }
     turns.first_reactor().add_participant(coordinator_timers);
@@ -284,11 +297,11 @@ handlers::Extensions Broker::Parts::join_addons() {
 Broker::Steps::Steps(Parts& parts, TopicStates& topics)
     : verification(parts.transactions, parts.config),
       roles(parts.connections, parts.shown_partitions),
-      key_samples(parts.keys.samples()),
+      key_samples(parts.request_notes),
       producer_quota(parts.throttles),
       consumer_quota(parts.throttles),
       fenced_reads(parts.readers.reports().fenced_reads()),
-      reader_reports(parts.readers.reports()) {
+      reader_reports(parts.request_notes) {
     using logs::AppendPoint;
     using logs::ReadPoint;
     using logs::StepFor;
@@ -319,7 +332,7 @@ Broker::Upkeep::Upkeep(Parts& parts)
       retention(parts.config, parts.topics, *parts.keyed_logs, parts.turns, parts.upkeep),
       token_sweep(parts.config, parts.topics, parts.own_changes),
       worker({&rebuilds, &short_flushes, &background_sync, &folds, &parts.fence_upkeep, &retention, &token_sweep,
-              &parts.group_findings},
+              &parts.ownership_observer},
              parts.upkeep, parts.schedule) {}
 
 Broker::Broker(const Options& options, std::unique_ptr<Storage> storage)

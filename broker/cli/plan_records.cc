@@ -10,7 +10,7 @@ namespace {
 /// Hands records of a range to a sink until one of the two has enough.
 class RangeTaker {
   public:
-    RangeTaker(const insight::ScanRange& range, insight::RecordSink& sink) : range_(range), sink_(sink) {}
+    RangeTaker(const insight::ScanRange& range, insight::ScanSink& sink) : range_(range), sink_(sink) {}
 
     /// False when this was the last record that is wanted.
     [[nodiscard]] bool take(const client::FetchedRecord& record) {
@@ -27,13 +27,13 @@ class RangeTaker {
 
   private:
     const insight::ScanRange& range_;
-    insight::RecordSink& sink_;
+    insight::ScanSink& sink_;
     bool is_done_ = false;
 };
 
 }  // namespace
 
-std::expected<void, std::string> KafkaRecords::read(const insight::ScanRange& range, insight::RecordSink& sink) {
+std::expected<void, std::string> KafkaRecords::read(const insight::ScanRange& range, insight::ScanSink& sink) {
     const client::TopicPartition partition{topic_, range.partition.value};
     // Records that expire while the plan is made are no failure of it.
     client::Fetcher fetcher(cluster_,

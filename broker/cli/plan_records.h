@@ -11,7 +11,7 @@ namespace partita::cli {
 
 /// The records of a topic of any Kafka cluster, fetched one partition after the other. It holds one answer of a broker at a time:
 /// `kPartitionBytes`, or one larger batch.
-class KafkaRecords final : public insight::RecordSource {
+class KafkaRecords final : public insight::ScanSource {
   public:
     static constexpr std::int32_t kPartitionBytes = 4 << 20;
     /// A range is given up when nothing comes for so long.
@@ -20,7 +20,7 @@ class KafkaRecords final : public insight::RecordSource {
     /// The cluster outlives the source.
     KafkaRecords(client::Cluster& cluster, std::string topic) : cluster_(cluster), topic_(std::move(topic)) {}
 
-    [[nodiscard]] std::expected<void, std::string> read(const insight::ScanRange& range, insight::RecordSink& sink) override;
+    [[nodiscard]] std::expected<void, std::string> read(const insight::ScanRange& range, insight::ScanSink& sink) override;
 
     /// What was not read behind damage, a clause for each partition.
     [[nodiscard]] std::vector<std::string> unread() const;

@@ -14,7 +14,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/insight/shell/reader_observer.h"
+#include "broker/insight/local/request_notes.h"
 #include "broker/logs/turn.h"
 #include "protocol/messages/02_list_offsets.h"
 
@@ -145,10 +145,10 @@ void list_offsets(runtime::RequestContext& context) {
                 look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
                 // The others are asked by tools, not by whoever begins to read.
                 const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
-                if (is_start && runtime::ReaderReports::watches(*found.state)) {
-                    context.services.readers.reports().on_list_offsets(*found.state, client_identity(context), context.client.id,
-                                                                       PartitionIndex{asked.partition_index}, asked.timestamp,
-                                                                       Offset{response.offset});
+                if (is_start && insight::RequestNotes::watches(*found.state)) {
+                    context.services.request_notes.on_list_offsets(*found.state, client_identity(context), context.client.id,
+                                                                   PartitionIndex{asked.partition_index}, asked.timestamp,
+                                                                   Offset{response.offset});
                 }
             }
             if (context.version() < 4) {

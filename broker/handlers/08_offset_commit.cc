@@ -17,7 +17,7 @@
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
 #include "broker/insight/history/group_history.h"
-#include "broker/insight/shell/reader_observer.h"
+#include "broker/insight/local/request_notes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/upkeep_bell.h"
@@ -44,8 +44,8 @@ struct Collected : CollectedCommits<Response> {
 /// For the findings about readers of topics that have grown.
 void find_watched(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
-        if (runtime::ReaderReports::watches(*collected.states[t])) {
-            const bool wants_positions = context.services.readers.reports().wants_positions(*collected.states[t], group_id);
+        if (insight::RequestNotes::watches(*collected.states[t])) {
+            const bool wants_positions = context.services.request_notes.wants_positions(*collected.states[t], group_id);
             collected.before.emplace_back(
                 t, wants_positions ? std::optional<insight::Inversions::Positions>(std::in_place) : std::nullopt);
         }
@@ -70,8 +70,8 @@ void note_commits(runtime::RequestContext& context, std::string_view group_id, C
             }
         }
         if (!commits.empty()) {
-            context.services.readers.reports().on_commit(*collected.states[t], group_id, client_identity(context),
-                                                         context.client.id, commits, std::move(before), context.now().wall);
+            context.services.request_notes.on_commit(*collected.states[t], group_id, client_identity(context), context.client.id,
+                                                     commits, std::move(before), context.now().wall);
         }
     }
 }

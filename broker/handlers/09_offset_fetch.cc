@@ -12,7 +12,7 @@
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
 #include "broker/handlers/topic_lookup.h"
-#include "broker/insight/shell/reader_observer.h"
+#include "broker/insight/local/request_notes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "protocol/messages/09_offset_fetch.h"
@@ -40,13 +40,13 @@ std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const
 void note_answer(runtime::RequestContext& context, std::string_view group_id, const GroupResult& result) {
     for (const groups::OffsetFetchResult::Topic& topic : result.topics) {
         const runtime::TopicState* state = context.turn.topics().find(topic.name);
-        if (state == nullptr || !runtime::ReaderReports::watches(*state)) {
+        if (state == nullptr || !insight::RequestNotes::watches(*state)) {
             continue;
         }
         for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
             if (partition.error == ErrorCode::none) {
-                context.services.readers.reports().on_offset_fetch(*state, group_id, client_identity(context), context.client,
-                                                                   partition.partition, partition.offset, context.now().wall);
+                context.services.request_notes.on_offset_fetch(*state, group_id, client_identity(context), context.client,
+                                                               partition.partition, partition.offset, context.now().wall);
             }
         }
     }

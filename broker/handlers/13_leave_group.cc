@@ -8,7 +8,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/insight/shell/reader_observer.h"
+#include "broker/insight/local/request_notes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
 
@@ -33,8 +33,8 @@ void leave_group(runtime::RequestContext& context) {
         members.push_back({.member_id = member.member_id, .group_instance_id = member.group_instance_id});
     }
     for (const groups::LeaveGroup::Member& member : members) {
-        context.services.readers.reports().on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id,
-                                                    context.now().wall);
+        context.services.request_notes.on_leave(context.turn.topics(), request->group_id, member.member_id, context.client.id,
+                                                context.now().wall);
     }
     const auto left = context.services.groups.ask(
         context.turn, request->group_id,

@@ -8,7 +8,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/insight/shell/reader_observer.h"
+#include "broker/insight/local/request_notes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "protocol/messages/42_delete_groups.h"
@@ -38,7 +38,7 @@ void delete_groups(runtime::RequestContext& context) {
         if (result) {
             error = result->groups.front().error;
             if (error == ErrorCode::none) {
-                context.services.readers.reports().on_group_deleted(group_id);
+                context.services.request_notes.on_group_deleted(group_id);
             }
         }
         results.push_back({.group_id = group_id, .error_code = error});

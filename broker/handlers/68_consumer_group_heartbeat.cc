@@ -11,7 +11,7 @@
 #include "broker/handlers/registry.h"
 #include "broker/handlers/request_context.h"
 #include "broker/handlers/services.h"
-#include "broker/insight/shell/reader_observer.h"
+#include "broker/insight/local/request_notes.h"
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/group_shards.h"
 #include "broker/runtime/loop/fresh_ids.h"
@@ -112,8 +112,8 @@ void consumer_group_heartbeat(runtime::RequestContext& context) {
         command.owned = owned;
     }
     if (request->member_epoch < 0) {
-        context.services.readers.reports().on_leave(context.turn.topics(), request->group_id, request->member_id,
-                                                    context.client.id, context.now().wall);
+        context.services.request_notes.on_leave(context.turn.topics(), request->group_id, request->member_id, context.client.id,
+                                                context.now().wall);
     }
     const auto result = context.services.groups.ask(context.turn, request->group_id, command);
     if (!result) {

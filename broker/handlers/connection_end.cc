@@ -4,7 +4,7 @@
 #include <string>
 
 #include "broker/handlers/services.h"
-#include "broker/insight/shell/key_observer.h"
+#include "broker/insight/local/request_notes.h"
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/fences/topic_expansion.h"
@@ -28,7 +28,7 @@ void connection_closed(runtime::Services& services, const runtime::ClientConnect
         }
     }
     if (client.noted_producer) {
-        services.keys.samples().connection_closed(client.id);
+        services.request_notes.on_producer_gone(client.id);
     }
     services.connections.closed(client.id);
 }

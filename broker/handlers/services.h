@@ -31,6 +31,14 @@ namespace partita::handlers {
 struct Extensions;
 }
 
+namespace partita::insight {
+class FindingsHub;
+class KeyObserver;
+class LocalCluster;
+class ReaderObserver;
+class RequestNotes;
+}  // namespace partita::insight
+
 namespace partita::runtime {
 
 class Catalog;
@@ -42,11 +50,8 @@ class Expansions;
 class FailureLog;
 class FenceWakes;
 class Fences;
-class FindingsHub;
 class GroupShards;
-class KeyObserver;
 class OutwardWrites;
-class ReaderObserver;
 class RequestWatch;
 class ShownPartitions;
 class TransactionShards;
@@ -93,9 +98,11 @@ struct Services {
     RequestWatch& requests;
     ClientFetchSessions& fetch_sessions;
 
-    KeyObserver& keys;
-    ReaderObserver& readers;
-    FindingsHub& findings;
+    const insight::LocalCluster& cluster;
+    insight::RequestNotes& request_notes;
+    insight::KeyObserver& keys;
+    insight::ReaderObserver& readers;
+    insight::FindingsHub& findings;
 
     LogFlusher& flusher;
     OpenFiles& open_files;

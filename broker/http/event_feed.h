@@ -32,7 +32,7 @@ class EventFeed {
   public:
     static constexpr std::size_t kSinksMax = 64;
 
-    EventFeed(runtime::FindingsHub& findings, const access::Authorizer& authorizer)
+    EventFeed(insight::FindingsHub& findings, const access::Authorizer& authorizer)
         : findings_(findings), authorizer_(authorizer) {}
     ~EventFeed() { stop(); }
     EventFeed(const EventFeed&) = delete;
@@ -48,7 +48,7 @@ class EventFeed {
     struct Stream {
         std::shared_ptr<EventSink> sink;
         Caller caller;
-        runtime::FindingsHub::SubscriptionId subscription = 0;
+        insight::FindingsHub::SubscriptionId subscription = 0;
         std::atomic<bool> is_over = false;
         Mutex mutex{LockRank::event_stream};
         /// What is open was sent; until then events wait.
@@ -61,7 +61,7 @@ class EventFeed {
 
     void forget_those_who_left() REQUIRES(mutex_);
 
-    runtime::FindingsHub& findings_;
+    insight::FindingsHub& findings_;
     const access::Authorizer& authorizer_;
     Mutex mutex_{LockRank::event_feed};
     std::list<std::shared_ptr<Stream>> streams_ GUARDED_BY(mutex_);

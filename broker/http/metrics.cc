@@ -25,7 +25,7 @@ namespace partita::http {
 namespace {
 
 /// Open findings by hazard and severity.
-std::map<std::string, std::uint64_t> findings_by_hazard(const runtime::FindingsHub& findings) {
+std::map<std::string, std::uint64_t> findings_by_hazard(const insight::FindingsHub& findings) {
     std::map<std::string, std::uint64_t> counts;
     for (const insight::OpenFinding& open : findings.open()) {
         ++counts["id=\"" + insight::to_string(open.finding.id) + "\",severity=\"" +

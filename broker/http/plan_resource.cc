@@ -14,6 +14,8 @@
 #include "broker/http/jobs.h"
 #include "broker/http/parameters.h"
 #include "broker/http/resources.h"
+#include "broker/insight/local/local_cluster.h"
+#include "broker/insight/local/local_topics.h"
 #include "broker/insight/plan/plan_json.h"
 #include "broker/insight/shell/topic_plan.h"
 #include "broker/runtime/growth/local_plan.h"
@@ -26,9 +28,7 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t kProgressEveryMs = 100;
 
-runtime::PlanSources plan_sources(runtime::Services& services) {
-    return {services.topics, services.groups, services.transactions, services.keys, services.clock};
-}
+insight::LocalPlanSources plan_sources(runtime::Services& services) { return {services.cluster, services.keys, services.clock}; }
 
 struct PlanWish {
     std::string topic;
@@ -93,7 +93,7 @@ class PlanJob {
 
     void run() {
         if (wish_.since_ms) {
-            wish_.options.since = runtime::offsets_since(services_.topics, wish_.topic, TimestampMs{*wish_.since_ms});
+            wish_.options.since = insight::offsets_since(services_.topics, wish_.topic, TimestampMs{*wish_.since_ms});
         }
         if (wish_.streams) {
             exchange_->begin(Status::ok, kJsonLines);
@@ -181,9 +181,9 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         return;
     }
     // What needs the disk comes in the job.
-    auto facts = runtime::plan_facts(plan_sources(surroundings.services), wish->topic, wish->to);
+    auto facts = insight::plan_facts(plan_sources(surroundings.services).facts(), wish->topic, wish->to);
     if (!facts) {
-        const bool unknown = facts.error().kind == runtime::PlanFactsError::Kind::unknown_topic;
+        const bool unknown = facts.error().kind == insight::PlanFactsError::Kind::unknown_topic;
         respond_error(*exchange, unknown ? Status::not_found : Status::bad_request, facts.error().message);
         return;
     }

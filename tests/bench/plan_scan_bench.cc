@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "broker/insight/local/log_scan_source.h"
 #include "broker/insight/plan/plan_run.h"
-#include "broker/insight/shell/log_record_source.h"
 #include "protocol/record_batch_builder.h"
 #include "storage/partition_log.h"
 #include "tests/support/declared_settings.h"
@@ -67,7 +67,7 @@ void plan_scan(benchmark::State& state) {
     const std::int64_t records = kLogBytes / (state.range(0) + 20);
     const WarmLog warm(records, value_bytes, state.range(1));
     for (auto _ : state) {
-        runtime::LogRecordSource source({warm.log()});
+        insight::LogScanSource source({warm.log()});
         insight::PlannedTopic topic;
         topic.name = "bench";
         topic.old_count = 1;

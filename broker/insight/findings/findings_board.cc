@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "broker/insight/findings/counted.h"
+#include "broker/insight/findings/sentence_numbers.h"
 #include "protocol/assert.h"
 
 namespace partita::insight {

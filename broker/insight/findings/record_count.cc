@@ -1,6 +1,6 @@
 #include "broker/insight/findings/record_count.h"
 
-#include "broker/insight/findings/counted.h"
+#include "broker/insight/findings/sentence_numbers.h"
 
 namespace partita::insight {
 

@@ -27,9 +27,9 @@ struct RecordCount {
 [[nodiscard]] std::string counted(const RecordCount& count, std::string_view singular);
 
 /// Counts the records of one topic.
-class RecordCounts {
+class RecordCounter {
   public:
-    virtual ~RecordCounts() = default;
+    virtual ~RecordCounter() = default;
     /// Records in `[from, to)` of the partition that a reader of committed records was given, or can be.
     [[nodiscard]] virtual RecordCount between(PartitionIndex partition, Offset from, Offset to) = 0;
 };

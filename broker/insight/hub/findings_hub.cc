@@ -7,25 +7,22 @@
 
 #include "broker/config/log_setup.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
-using insight::Finding;
-using insight::FindingEvent;
-
-std::string_view name_of(const FindingEvent& event) { return event.is_displaced ? "displaced" : insight::to_string(event.kind); }
+std::string_view name_of(const FindingEvent& event) { return event.is_displaced ? "displaced" : to_string(event.kind); }
 
 log::Level level_of(const FindingEvent& event) {
-    const bool is_quiet = event.kind == FindingEvent::Kind::closed || event.finding.severity == insight::Severity::info;
+    const bool is_quiet = event.kind == FindingEvent::Kind::closed || event.finding.severity == Severity::info;
     return is_quiet ? log::Level::info : log::Level::warning;
 }
 
 void log_event(const FindingEvent& event) {
     const Finding& finding = event.finding;
-    log::write(level_of(event), "expansion", insight::title_of(finding),
-               {{"finding", insight::to_string(finding.id)},
+    log::write(level_of(event), "expansion", title_of(finding),
+               {{"finding", to_string(finding.id)},
                 {"event", name_of(event)},
-                {"severity", insight::to_string(finding.severity)},
+                {"severity", to_string(finding.severity)},
                 {"topic", finding.subject.topic},
                 {"group", finding.subject.group},
                 {"client", finding.subject.client_id},
@@ -39,7 +36,7 @@ std::string names_of(std::span<const FindingEvent* const> events) {
     constexpr std::size_t kNamed = 3;
     std::string names;
     for (std::size_t index = 0; index < std::min(kNamed, events.size()); ++index) {
-        const insight::Subject& subject = events[index]->finding.subject;
+        const Subject& subject = events[index]->finding.subject;
         names += (index == 0 ? "" : ", ") + (subject.group.empty() ? subject.client_id : subject.group);
     }
     return events.size() > kNamed ? names + " and " + std::to_string(events.size() - kNamed) + " more" : names;
@@ -47,10 +44,10 @@ std::string names_of(std::span<const FindingEvent* const> events) {
 
 void log_together(std::span<const FindingEvent* const> events) {
     const FindingEvent& first = *events.front();
-    log::write(level_of(first), "expansion", insight::title_of(first.finding),
-               {{"finding", insight::to_string(first.finding.id)},
+    log::write(level_of(first), "expansion", title_of(first.finding),
+               {{"finding", to_string(first.finding.id)},
                 {"event", name_of(first)},
-                {"severity", insight::to_string(first.finding.severity)},
+                {"severity", to_string(first.finding.severity)},
                 {"topic", first.finding.subject.topic},
                 {"findings", events.size()},
                 {"of", names_of(events)}});
@@ -59,11 +56,11 @@ void log_together(std::span<const FindingEvent* const> events) {
 }  // namespace
 
 FindingsHub::SubscriptionId FindingsHub::subscribe(Subscriber subscriber) {
-    std::vector<insight::OpenFinding> unused;
+    std::vector<OpenFinding> unused;
     return subscribe(std::move(subscriber), unused);
 }
 
-FindingsHub::SubscriptionId FindingsHub::subscribe(Subscriber subscriber, std::vector<insight::OpenFinding>& open) {
+FindingsHub::SubscriptionId FindingsHub::subscribe(Subscriber subscriber, std::vector<OpenFinding>& open) {
     const MutexLock lock(mutex_);
     open = board_.open();
     subscribers_.emplace(++last_subscription_, std::move(subscriber));
@@ -75,7 +72,7 @@ void FindingsHub::unsubscribe(SubscriptionId subscription) {
     subscribers_.erase(subscription);
 }
 
-void FindingsHub::settle(std::string_view source, std::span<const insight::Finding> current, TimestampMs now) {
+void FindingsHub::settle(std::string_view source, std::span<const Finding> current, TimestampMs now) {
     // Held while subscribers hear of it, so that all of them hear the same order.
     const MutexLock lock(mutex_);
     board_.settle(source, current, now);
@@ -90,11 +87,11 @@ void FindingsHub::settle(std::string_view source, std::span<const insight::Findi
 
 void FindingsHub::log_events(std::span<const FindingEvent> events) {
     // Ordered by the first event of each kind.
-    using Kind = std::tuple<std::string_view, std::string_view, insight::Severity, std::string_view>;
+    using Kind = std::tuple<std::string_view, std::string_view, Severity, std::string_view>;
     std::map<Kind, std::size_t> kinds;
     std::vector<std::vector<const FindingEvent*>> alike;
     for (const FindingEvent& event : events) {
-        const Kind kind(insight::title_of(event.finding), name_of(event), event.finding.severity, event.finding.subject.topic);
+        const Kind kind(title_of(event.finding), name_of(event), event.finding.severity, event.finding.subject.topic);
         const auto [place, is_new] = kinds.try_emplace(kind, alike.size());
         if (is_new) {
             alike.emplace_back();
@@ -102,7 +99,7 @@ void FindingsHub::log_events(std::span<const FindingEvent> events) {
         alike[place->second].push_back(&event);
     }
     for (const std::vector<const FindingEvent*>& those : alike) {
-        const bool is_info = those.front()->finding.severity == insight::Severity::info;
+        const bool is_info = those.front()->finding.severity == Severity::info;
         const std::size_t singly = those.size() == 1 ? 1 : is_info ? 0 : std::min(kLogLinesMax, those.size());
         for (std::size_t index = 0; index < singly; ++index) {
             log_event(*those[index]);
@@ -113,7 +110,7 @@ void FindingsHub::log_events(std::span<const FindingEvent> events) {
     }
 }
 
-std::vector<insight::OpenFinding> FindingsHub::open() const {
+std::vector<OpenFinding> FindingsHub::open() const {
     const MutexLock lock(mutex_);
     return board_.open();
 }
@@ -123,4 +120,4 @@ std::size_t FindingsHub::refused() const {
     return board_.refused();
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

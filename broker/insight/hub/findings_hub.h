@@ -11,7 +11,7 @@
 #include "broker/insight/findings/findings_board.h"
 #include "protocol/mutex.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 
 /// How an observer names itself to the board: its findings about one topic are complete in themselves.
 [[nodiscard]] inline std::string findings_source(std::string_view observer, const TopicId& topic) {
@@ -25,7 +25,7 @@ namespace partita::runtime {
 /// one line together; events of severity info have one line together whenever they are several.
 class FindingsHub {
   public:
-    using Subscriber = std::function<void(const insight::FindingEvent&)>;
+    using Subscriber = std::function<void(const FindingEvent&)>;
     using SubscriptionId = std::uint64_t;
     static constexpr std::size_t kLogLinesMax = 10;
 
@@ -33,24 +33,24 @@ class FindingsHub {
     /// caused it. It must not block, and not call the hub; a channel that is slow keeps a bounded queue of its own.
     [[nodiscard]] SubscriptionId subscribe(Subscriber subscriber);
     /// The same, and hands out what is open at that moment: no event lies between the two.
-    [[nodiscard]] SubscriptionId subscribe(Subscriber subscriber, std::vector<insight::OpenFinding>& open);
+    [[nodiscard]] SubscriptionId subscribe(Subscriber subscriber, std::vector<OpenFinding>& open);
     /// After it returned the subscriber is not called any more.
     void unsubscribe(SubscriptionId subscription);
 
     /// See FindingsBoard::settle. From any thread but a subscriber's call.
-    void settle(std::string_view source, std::span<const insight::Finding> current, TimestampMs now);
+    void settle(std::string_view source, std::span<const Finding> current, TimestampMs now);
 
     /// Everything open, the worst first.
-    [[nodiscard]] std::vector<insight::OpenFinding> open() const;
+    [[nodiscard]] std::vector<OpenFinding> open() const;
     [[nodiscard]] std::size_t refused() const;
 
   private:
-    static void log_events(std::span<const insight::FindingEvent> events);
+    static void log_events(std::span<const FindingEvent> events);
 
     mutable Mutex mutex_{LockRank::findings_hub};
-    insight::FindingsBoard board_ GUARDED_BY(mutex_);
+    FindingsBoard board_ GUARDED_BY(mutex_);
     std::map<SubscriptionId, Subscriber> subscribers_ GUARDED_BY(mutex_);
     SubscriptionId last_subscription_ GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

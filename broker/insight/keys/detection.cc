@@ -18,6 +18,15 @@ TopicWatch& Detection::watch(const TopicId& topic, std::string_view name, std::s
     return *place->second.watch;
 }
 
+TopicWatch* Detection::use(const TopicId& topic) {
+    const auto place = topics_.find(topic);
+    if (place == topics_.end()) {
+        return nullptr;
+    }
+    place->second.last_used = ++uses_;
+    return place->second.watch.get();
+}
+
 void Detection::keep_bounds() {
     while (key_count() > kKeysMax) {
         std::ranges::max_element(topics_, {}, [](const auto& entry) {

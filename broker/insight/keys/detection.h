@@ -27,6 +27,8 @@ class Detection {
     /// Returns the topic's watch, creating it when there is none. `epochs` are the topic's partition counts, the one in
     /// force last. The reference is valid until the next call.
     [[nodiscard]] TopicWatch& watch(const TopicId& topic, std::string_view name, std::span<const TopicEpoch> epochs);
+    /// The watch that the topic has, as used now; null when it has none. Valid as long.
+    [[nodiscard]] TopicWatch* use(const TopicId& topic);
     /// Enforces the bounds above. The caller calls it after it reported records.
     void keep_bounds();
 

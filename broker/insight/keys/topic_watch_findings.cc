@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/insight/findings/counted.h"
+#include "broker/insight/findings/sentence_numbers.h"
 #include "broker/insight/keys/topic_watch.h"
 
 namespace partita::insight {

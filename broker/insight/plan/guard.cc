@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "broker/insight/findings/counted.h"
+#include "broker/insight/findings/sentence_numbers.h"
 #include "broker/insight/plan/lineage.h"
 
 namespace partita::insight {
@@ -124,6 +124,17 @@ std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t ol
                "one parent only. Try again when its window has closed (partita.expansion.window.ms).";
     }
     return std::nullopt;
+}
+
+Blocker internal_topic_blocker(std::string_view topic) { return {HazardId::internal_topic, internal_topic_refusal(topic)}; }
+
+std::optional<Blocker> fence_blocker(std::string_view topic, std::int32_t old_count, std::int32_t new_count,
+                                     bool window_is_open) {
+    std::optional<std::string> refusal = fence_refusal(topic, old_count, new_count, window_is_open);
+    if (!refusal) {
+        return std::nullopt;
+    }
+    return Blocker{window_is_open ? HazardId::stale_producer : HazardId::keys_shuffle_among_old_partitions, *std::move(refusal)};
 }
 
 bool Confirmations::confirm(std::string_view topic, std::int32_t new_count, std::string_view requester, Instant now) {

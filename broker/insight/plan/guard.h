@@ -18,7 +18,7 @@
 /// Decides whether a topic may grow: what the modes refuse, and with which words. Pure: the caller passes the facts.
 namespace partita::insight {
 
-/// One reason that speaks against an expansion now.
+/// One reason why a topic may not grow now.
 struct Blocker {
     HazardId id;
     /// A clause without a full stop: "group billing has not read 1200 records".
@@ -73,6 +73,10 @@ inline constexpr std::int64_t kConfirmationMs = 60'000;
 /// Mode `fenced`: the error_message when growing from `old_count` to `new_count` cannot be fenced; empty when it can.
 [[nodiscard]] std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t old_count, std::int32_t new_count,
                                                        bool window_is_open);
+/// The same two as blockers, with the refusal for a reason.
+[[nodiscard]] Blocker internal_topic_blocker(std::string_view topic);
+[[nodiscard]] std::optional<Blocker> fence_blocker(std::string_view topic, std::int32_t old_count, std::int32_t new_count,
+                                                   bool window_is_open);
 
 /// Requests that were refused and that the same client may confirm by repeating them. Each client confirms its own
 /// refusals, because only who has read a refusal can mean to go on in spite of it.

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "broker/insight/findings/counted.h"
+#include "broker/insight/findings/sentence_numbers.h"
 #include "broker/insight/plan/plan.h"
 
 /// Inside of the plan: the hazards, one function each. Only plan.cc and plan_findings_*.cc include this.

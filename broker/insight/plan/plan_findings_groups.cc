@@ -2,8 +2,8 @@
 #include <numeric>
 
 #include "broker/insight/identity/applications.h"
+#include "broker/insight/plan/owner_forecast.h"
 #include "broker/insight/plan/plan_findings.h"
-#include "broker/insight/plan/reassignment.h"
 #include "broker/insight/plan/streams_topics.h"
 
 namespace partita::insight {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "broker/insight/fence/fence.h"
-#include "broker/insight/findings/counted.h"
+#include "broker/insight/findings/sentence_numbers.h"
 #include "broker/insight/keys/topic_watch.h"
 #include "broker/insight/plan/plan_findings.h"
 
@@ -81,7 +81,7 @@ void doubt(Plan& plan) {
 }
 
 /// A hazard of the plan, or an earlier refusal, that is about the same.
-Finding* standing_finding(Plan& plan, const Refusal& refusal) {
+Finding* standing_finding(Plan& plan, const Blocker& refusal) {
     const auto same = std::ranges::find_if(plan.findings, [&](const Finding& finding) {
         return finding.id == refusal.id && finding.subject.group == refusal.group && finding.subject.client_id.empty();
     });
@@ -89,7 +89,7 @@ Finding* standing_finding(Plan& plan, const Refusal& refusal) {
 }
 
 void add_refusals(Plan& plan, const ProtectionFacts& facts) {
-    for (const Refusal& refusal : facts.refusals) {
+    for (const Blocker& refusal : facts.refusals) {
         Finding* standing = standing_finding(plan, refusal);
         if (standing == nullptr) {
             plan.findings.push_back(make_finding(refusal.id, {.topic = plan.topic, .group = refusal.group}, ""));

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/insight/plan/guard.h"
 #include "broker/insight/plan/plan.h"
 
 /// What one of our brokers knows beyond a topic's log and groups, the mode and who writes, and how that changes a plan.
@@ -20,15 +21,6 @@ enum class Protection : std::uint8_t {
     fenced,
 };
 
-/// Why the broker would refuse to grow the topic now.
-struct Refusal {
-    HazardId id = HazardId::keys_move;
-    /// A clause: "group billing has not read 1200 records".
-    std::string reason;
-    /// The group that the reason is about; empty where it is about none.
-    std::string group = {};
-};
-
 /// A producer that sends keys, whose partition depends on them.
 struct KeyedProducer {
     /// As people know it: "billing (/10.0.0.7, librdkafka 2.3.0)".
@@ -42,7 +34,7 @@ struct KeyedProducer {
 struct ProtectionFacts {
     Protection protection = Protection::none;
     /// The refusals that the mode would answer to the same request at this moment.
-    std::vector<Refusal> refusals;
+    std::vector<Blocker> refusals;
     std::vector<KeyedProducer> producers;
     /// `producers` may lack some who wrote keys within the last minute, and what they wrote may be deleted.
     bool may_miss_producers = false;

@@ -26,7 +26,7 @@ std::int64_t offsets_in(const std::vector<ScanRange>& ranges) {
 }
 
 /// Feeds a census, and knows the epoch of each record.
-class CensusSink final : public RecordSink {
+class CensusSink final : public ScanSink {
   public:
     CensusSink(const PlannedTopic& topic, KeyCensus& census, ScanFacts& scan, const PlanProgress& progress, std::int64_t done,
                std::int64_t total)
@@ -46,7 +46,7 @@ class CensusSink final : public RecordSink {
         done_ += std::max<std::int64_t>(0, range_.end - range_.from);
     }
 
-    bool record(const SourceRecord& record) override {
+    bool record(const ScannedRecord& record) override {
         std::optional<Bytes> key = record.key;
         if (key) {
             if (key->size() > key_bytes_.size() - key_bytes_used_) {
@@ -153,7 +153,7 @@ std::vector<std::vector<ReadingPosition>> positions_of(const PlannedTopic& topic
 /// One plan being made.
 class PlanRun {
   public:
-    PlanRun(const PlannedTopic& topic, RecordSource& source, const PlanOptions& options, const PlanProgress& progress)
+    PlanRun(const PlannedTopic& topic, ScanSource& source, const PlanOptions& options, const PlanProgress& progress)
         : topic_(topic), source_(source), options_(options), progress_(progress) {
         for (const EarlierExpansion& earlier : topic.earlier) {
             counts_.push_back(earlier.old_count);
@@ -261,7 +261,7 @@ class PlanRun {
     }
 
     const PlannedTopic& topic_;
-    RecordSource& source_;
+    ScanSource& source_;
     const PlanOptions& options_;
     const PlanProgress& progress_;
     std::vector<std::int32_t> counts_;
@@ -302,7 +302,7 @@ void limit_ranges(std::vector<ScanRange>& ranges, std::int64_t records) {
     }
 }
 
-std::expected<PlanOutcome, PlanError> run_plan(const PlannedTopic& topic, RecordSource& source, const PlanOptions& options,
+std::expected<PlanOutcome, PlanError> run_plan(const PlannedTopic& topic, ScanSource& source, const PlanOptions& options,
                                                const PlanProgress& progress) {
     return PlanRun(topic, source, options, progress).run();
 }

@@ -15,7 +15,7 @@
 #include "broker/partitioners/clients.h"
 
 /// Makes a plan from a log, wherever the log is: looks at the newest records, finds the partitioner, counts everything,
-/// judges. Pure: records come in through `RecordSource`.
+/// judges. Pure: records come in through `ScanSource`.
 namespace partita::insight {
 
 /// Offsets [from, end) of one partition.
@@ -27,7 +27,7 @@ struct ScanRange {
 };
 
 /// One record as a source hands it out. The key is valid during the call.
-struct SourceRecord {
+struct ScannedRecord {
     Offset offset;
     std::optional<Bytes> key;
     /// Key and value together.
@@ -35,21 +35,21 @@ struct SourceRecord {
     bool has_value = true;
 };
 
-class RecordSink {
+class ScanSink {
   public:
-    virtual ~RecordSink() = default;
+    virtual ~ScanSink() = default;
     /// Takes a record. False: the source shall stop reading.
-    [[nodiscard]] virtual bool record(const SourceRecord& record) = 0;
+    [[nodiscard]] virtual bool record(const ScannedRecord& record) = 0;
     /// Notes that something at about this offset could not be read and was left out.
     virtual void damage(Offset offset, std::string_view reason) = 0;
 };
 
-class RecordSource {
+class ScanSource {
   public:
-    virtual ~RecordSource() = default;
+    virtual ~ScanSource() = default;
     /// Hands the data records of the range to the sink, in the order of their offsets; transaction markers are left
     /// out. An error is a sentence, and ends the plan.
-    [[nodiscard]] virtual std::expected<void, std::string> read(const ScanRange& range, RecordSink& sink) = 0;
+    [[nodiscard]] virtual std::expected<void, std::string> read(const ScanRange& range, ScanSink& sink) = 0;
 };
 
 struct PlanOptions {
@@ -78,7 +78,7 @@ struct [[nodiscard]] PlanError {
 };
 
 /// `topic` is a valid target (see `target_problem`).
-[[nodiscard]] std::expected<PlanOutcome, PlanError> run_plan(const PlannedTopic& topic, RecordSource& source,
+[[nodiscard]] std::expected<PlanOutcome, PlanError> run_plan(const PlannedTopic& topic, ScanSource& source,
                                                              const PlanOptions& options, const PlanProgress& progress);
 
 /// Cuts the ranges to their newest offsets so that at most `records` remain; long ranges are cut before short ones.

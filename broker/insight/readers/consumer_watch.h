@@ -12,9 +12,9 @@
 #include "broker/insight/findings/finding.h"
 #include "broker/insight/identity/client_registry.h"
 #include "broker/insight/identity/identity.h"
-#include "broker/insight/readers/group_findings.h"
+#include "broker/insight/readers/auto_resets.h"
 #include "broker/insight/readers/inversions.h"
-#include "broker/insight/readers/offset_resets.h"
+#include "broker/insight/readers/position_findings.h"
 #include "broker/insight/readers/reader_facts.h"
 #include "broker/insight/readers/reading_connections.h"
 #include "protocol/types.h"
@@ -82,7 +82,7 @@ class ConsumerWatch {
     std::vector<EarlierExpansion> growths_;
     ReadingConnections readings_;
     MemberHistory members_;
-    OffsetResets resets_;
+    AutoResets resets_;
     Inversions inversions_;
     BlindGroups blind_;
     std::optional<TimestampMs> next_change_;

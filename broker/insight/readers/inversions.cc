@@ -4,8 +4,8 @@
 #include <iterator>
 #include <tuple>
 
-#include "broker/insight/findings/counted.h"
-#include "broker/insight/readers/offset_resets.h"
+#include "broker/insight/findings/sentence_numbers.h"
+#include "broker/insight/readers/auto_resets.h"
 #include "broker/insight/readers/reader_facts.h"
 
 namespace partita::insight {
@@ -58,18 +58,17 @@ std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet
 }
 
 // Who began behind the newer record was not given it (H20), and passed nothing.
-RecordFate Inversions::fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts,
-                               const OffsetResets& resets) {
+RecordFate Inversions::fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts, const AutoResets& resets) {
     const RecordFate fate = fate_of_both(facts, proof.from, proof.earlier, proof.to, proof.later);
     if (fate == RecordFate::aborted || !proof.is_by_first) {
         return fate;
     }
     switch (resets.delivery_of(group, proof.to, proof.later)) {
-        case OffsetResets::Delivery::skipped:
+        case AutoResets::Delivery::skipped:
             return RecordFate::aborted;
-        case OffsetResets::Delivery::undecided:
+        case AutoResets::Delivery::undecided:
             return RecordFate::undecided;
-        case OffsetResets::Delivery::given:
+        case AutoResets::Delivery::given:
             break;
     }
     return fate;
@@ -117,7 +116,7 @@ std::vector<Inversions::Crossing> Inversions::crossings(const ReaderFacts& facts
     return all;
 }
 
-void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets) {
+void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets) {
     const auto waits =
         std::ranges::find_if(requests_, [&](const Request& request) { return request.keys_sent > facts.keys_seen; });
     std::vector<Request> requests(std::make_move_iterator(requests_.begin()), std::make_move_iterator(waits));
@@ -157,7 +156,7 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const
 // before b. Of a group that was forgotten for lack of room, a position that no request told since is the one that it has now, or
 // was before that: then what is not passed now was not passed at the time either.
 void Inversions::judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
-                       const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets) {
+                       const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets) {
     const auto place = [](const Crossing& crossing) { return std::pair(crossing.to, crossing.later); };
     auto crossing = std::ranges::lower_bound(crossings, std::pair(advance.partition, advance.before), {}, place);
     for (; crossing != crossings.end() && place(*crossing) < std::pair(advance.partition, advance.after); ++crossing) {
@@ -185,7 +184,7 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
 }
 
 void Inversions::keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, bool is_by_first,
-                            const ReaderFacts& facts, const OffsetResets& resets) {
+                            const ReaderFacts& facts, const AutoResets& resets) {
     const std::pair where(group, std::string(crossing.key));
     const auto kept = proofs_.find(where);
     if (kept != proofs_.end() && kept->second.front().fate == RecordFate::stands) {
@@ -211,7 +210,7 @@ void Inversions::keep_proof(const std::string& group, const Crossing& crossing, 
     }
 }
 
-void Inversions::find(const std::string& topic, const ReaderFacts& facts, const OffsetResets& resets,
+void Inversions::find(const std::string& topic, const ReaderFacts& facts, const AutoResets& resets,
                       std::vector<Finding>& findings) {
     for (auto& [where, proofs] : proofs_) {
         for (Proof& proof : proofs) {

@@ -22,7 +22,7 @@ namespace partita::insight {
 
 struct ReaderFacts;
 class GroupIndex;
-class OffsetResets;
+class AutoResets;
 enum class RecordFate : std::uint8_t;
 
 /// A key, and its steps from partition to partition.
@@ -63,10 +63,10 @@ class Inversions {
     [[nodiscard]] bool has_news() const { return !requests_.empty(); }
     /// Judges the commits that were noted, in the order in which they came, and forgets them. Those that wait for keys stay.
     /// `resets` has been told everything that came before these commits, and has settled nothing of it yet.
-    void prove(const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets);
+    void prove(const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets);
     /// H06 of every group. What was delivered in the wrong order stays so; a finding ends when retention has removed
     /// the older records. What is aborted, or may still be, is told of nobody, and neither is what the group began behind.
-    void find(const std::string& topic, const ReaderFacts& facts, const OffsetResets& resets, std::vector<Finding>& findings);
+    void find(const std::string& topic, const ReaderFacts& facts, const AutoResets& resets, std::vector<Finding>& findings);
     void forget_group(const std::string& group);
     void add_groups_told(std::set<std::string>& groups) const;
 
@@ -115,12 +115,12 @@ class Inversions {
     [[nodiscard]] static std::vector<Crossing> crossings(const ReaderFacts& facts);
     [[nodiscard]] Known& known_of(const std::string& group);
     void judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
-               const ReaderFacts& facts, const GroupIndex& groups, const OffsetResets& resets);
+               const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets);
     /// The group was through with the crossing's newer record and not with `earlier`.
     void keep_proof(const std::string& group, const Crossing& crossing, Offset earlier, bool is_by_first,
-                    const ReaderFacts& facts, const OffsetResets& resets);
+                    const ReaderFacts& facts, const AutoResets& resets);
     [[nodiscard]] static RecordFate fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts,
-                                            const OffsetResets& resets);
+                                            const AutoResets& resets);
 
     /// In the order in which they came.
     std::vector<Request> requests_;

@@ -6,10 +6,10 @@
 #include <set>
 #include <tuple>
 
-#include "broker/insight/findings/counted.h"
+#include "broker/insight/findings/sentence_numbers.h"
 #include "broker/insight/identity/applications.h"
 #include "broker/insight/identity/client_registry.h"
-#include "broker/insight/readers/group_findings.h"
+#include "broker/insight/readers/position_findings.h"
 
 namespace partita::insight {
 namespace {

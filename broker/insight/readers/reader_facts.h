@@ -70,7 +70,7 @@ struct ReaderFacts {
     /// Null when there are no transactions.
     const RecordFates* fates = nullptr;
     /// Null when each offset is that of a record.
-    RecordCounts* counts = nullptr;
+    RecordCounter* counts = nullptr;
 
     [[nodiscard]] const EarlierExpansion& last_growth() const { return growths.back(); }
 };

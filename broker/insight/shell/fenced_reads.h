@@ -11,7 +11,7 @@
 #include "broker/logs/step_switch.h"
 #include "protocol/types.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 
 /// Where fetches are noted while somebody is suspected to read what was taken from it (ownership/fenced_readers.h). While nobody
 /// is, a fetch costs one load; while somebody is, fetches of other partitions cost a comparison.
@@ -23,18 +23,17 @@ class FencedReads {
     explicit FencedReads(ReaderNotes& notes) : notes_(notes) {}
 
     /// From now on fetches of these places are noted, and no others.
-    void watch(std::span<const insight::ReadPlace> places);
+    void watch(std::span<const ReadPlace> places);
     /// What was noted since the last call.
-    [[nodiscard]] std::vector<insight::SeenRead> take();
+    [[nodiscard]] std::vector<SeenRead> take();
 
-    void on_fetch(const TopicId& topic_id, std::int32_t partition, insight::ConnectionId connection, Offset from,
-                  TimestampMs now) {
+    void on_fetch(const TopicId& topic_id, std::int32_t partition, ConnectionId connection, Offset from, TimestampMs now) {
         const std::uint64_t mask = mask_.load(std::memory_order_relaxed);
         if (mask == 0) {
             return;
         }
-        const insight::ReadPlace place{topic_id, partition};
-        if ((mask & insight::ReadNotes::mask_of(place)) != 0) {
+        const ReadPlace place{topic_id, partition};
+        if ((mask & ReadNotes::mask_of(place)) != 0) {
             note(place, connection, from, now);
         }
     }
@@ -43,11 +42,11 @@ class FencedReads {
     [[nodiscard]] logs::StepSwitch& watching() { return watching_; }
 
   private:
-    void note(const insight::ReadPlace& place, insight::ConnectionId connection, Offset from, TimestampMs now);
+    void note(const ReadPlace& place, ConnectionId connection, Offset from, TimestampMs now);
 
     std::atomic<std::uint64_t> mask_ = 0;
     logs::StepSwitch watching_;
     ReaderNotes& notes_;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace partita::runtime {
+namespace partita::insight {
 
 /// How much processor time the observer of keys may use. It earns a share of what the whole broker uses, or a small share of one
 /// core where that is more, and may save up to a burst and spend that at once: so with little traffic it sees every record, and
@@ -79,4 +79,4 @@ class KeyBudget {
     std::int64_t process_ns_ = 0;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/insight/shell/key_news.h"
-#include "broker/logs/published_topics.h"
-#include "broker/runtime/clients/connections.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/insight/shell/switch_recorder.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
 /// Copying on the producer's thread is paid from the budget, too: a step for each record, and about 4 GB/s into memory that is
@@ -17,22 +16,37 @@ constexpr std::int64_t kCopyBytesPerNs = 4;
 /// Rounds without a sample after which the worker waits to be woken.
 constexpr int kQuietRounds = 20;
 
-std::vector<insight::TopicEpoch> epochs_of(const catalog::Topic& topic) {
-    std::vector<insight::TopicEpoch> epochs;
-    epochs.reserve(topic.expansions.size() + 1);
-    epochs.push_back(
-        {topic.expansions.empty() ? topic.partition_count : topic.expansions.front()->old_partition_count, topic.created_time});
-    for (const auto& expansion : topic.expansions) {
-        epochs.push_back({expansion->new_partition_count, expansion->time});
+/// The counts that the topic has and had, until it had grown so many times.
+std::vector<TopicEpoch> epochs_of(const ObservedTopic& topic, std::size_t growths_max) {
+    const std::vector<EarlierExpansion> growths = topic.growths();
+    const std::size_t count = std::min(growths.size(), growths_max);
+    std::vector<TopicEpoch> epochs;
+    epochs.reserve(count + 1);
+    epochs.push_back({growths.empty() ? topic.partition_count() : growths.front().old_count, topic.traits().created});
+    for (const EarlierExpansion& growth : std::span(growths).first(count)) {
+        epochs.push_back({growth.new_count, growth.time});
     }
     return epochs;
 }
 
+/// Records that were appended to old partitions since the last growth.
+std::int64_t records_since_growth(const ObservedTopic& topic, std::span<const Offset> ends) {
+    if (topic.ref().growths == 0) {
+        return 0;
+    }
+    const EarlierExpansion last = topic.growths().back();
+    std::int64_t records = 0;
+    for (std::size_t index = 0; index < static_cast<std::size_t>(last.old_count); ++index) {
+        records += ends[index] - (index < last.log_end_offsets.size() ? last.log_end_offsets[index] : Offset{0});
+    }
+    return records;
+}
+
 }  // namespace
 
-KeyObserver::KeyObserver(const config::CurrentConfig& config, const PublishedTopics& topics, Connections& connections,
-                         KeyNews& news, const Schedule& schedule)
-    : config_(config), topics_(topics), connections_(connections), news_(news), schedule_(schedule) {}
+KeyObserver::KeyObserver(const config::CurrentConfig& config, const ObservedCluster& cluster, FindingsHub& findings,
+                         SwitchRecorder& switches, const Schedule& schedule)
+    : config_(config), cluster_(cluster), findings_(findings), switches_(switches), schedule_(schedule) {}
 
 KeyObserver::~KeyObserver() { stop(); }
 
@@ -62,14 +76,14 @@ void KeyObserver::stop() {
     worker_.reset();
 }
 
-void KeyObserver::note_closed(std::vector<insight::ConnectionId> closed) {
+void KeyObserver::note_closed(std::vector<ConnectionId> closed) {
     if (closed.empty()) {
         return;
     }
     std::ranges::sort(closed);
     const MutexLock lock(detection_mutex_);
-    detection_.for_each([&](const TopicId& id, insight::TopicWatch& watch) {
-        for (const insight::ConnectionId connection : closed) {
+    detection_.for_each([&](const TopicId& id, TopicWatch& watch) {
+        for (const ConnectionId connection : closed) {
             watch.on_closed(connection);
         }
         watch.on_disconnected(closed);
@@ -77,15 +91,13 @@ void KeyObserver::note_closed(std::vector<insight::ConnectionId> closed) {
     });
 }
 
-void KeyObserver::note_processes(const catalog::Topic& topic, insight::TopicWatch& watch) {
-    if (topic.expansions.empty()) {
-        return;
-    }
-    for (const insight::ConnectionId connection : watch.unknown_processes(kProcessesMax)) {
-        if (!connections_.want_process(connection)) {
+void KeyObserver::note_processes(TopicWatch& watch) {
+    ObservedClients& clients = cluster_.clients();
+    for (const ConnectionId connection : watch.unknown_processes(kProcessesMax)) {
+        if (!clients.want_process(connection)) {
             continue;
         }
-        if (const auto facts = connections_.find(connection); facts && facts->process) {
+        if (const auto facts = clients.find(connection); facts && facts->process) {
             watch.on_process(connection, *facts->process);
         }
     }
@@ -140,7 +152,12 @@ void KeyObserver::work(Now now) {
 }
 
 std::size_t KeyObserver::observe(const std::vector<KeySample>& samples, TimestampMs now) {
+    if (samples.empty()) {
+        return 0;
+    }
     const std::int64_t begin_ns = schedule_.clock.thread_processor_ns();
+    // As new as the topics that the samples were sent to, or newer.
+    const std::shared_ptr<const ObservedTopics> topics = cluster_.topics();
     std::size_t records = 0;
     std::size_t looked_at = 0;
     for (const KeySample& sample : samples) {
@@ -148,35 +165,40 @@ std::size_t KeyObserver::observe(const std::vector<KeySample>& samples, Timestam
         if (!budget_.allows(schedule_.clock.thread_processor_ns() - begin_ns)) {
             break;
         }
-        records += observe(sample);
+        records += observe(sample, *topics);
         if (!budget_.is_settled() && records - looked_at >= kRecordsPerLook) {
-            look_what_is_settled(*topics_.table(), now);
+            look_what_is_settled(*cluster_.topics(), now);
             looked_at = records;
         }
     }
     if (!budget_.is_settled() && records > looked_at) {
-        look_what_is_settled(*topics_.table(), now);
+        look_what_is_settled(*cluster_.topics(), now);
     }
     return records;
 }
 
-std::size_t KeyObserver::observe(const KeySample& sample) {
-    const std::vector<insight::TopicEpoch> epochs = epochs_of(*sample.topic);
+std::size_t KeyObserver::observe(const KeySample& sample, const ObservedTopics& topics) {
     const MutexLock lock(detection_mutex_);
-    const insight::TopicWatch* known = detection_.find(sample.topic->id);
-    if (known != nullptr && known->epoch_count() > epochs.size()) {
+    const std::size_t epoch_count = sample.topic.growths + 1;
+    TopicWatch* watch = detection_.use(sample.topic.id);
+    if (watch != nullptr && watch->epoch_count() > epoch_count) {
         // Another reactor's sample overtook this one, which was sent before the topic grew: it proves nothing.
         return 0;
     }
-    if (known == nullptr || known->epoch_count() < epochs.size()) {
+    if (watch == nullptr || watch->epoch_count() < epoch_count) {
+        const std::unique_ptr<ObservedTopic> topic = topics.find(sample.topic.id);
+        if (topic == nullptr) {
+            // It was deleted meanwhile.
+            return 0;
+        }
         budget_.set_settled(false);
+        watch = &detection_.watch(sample.topic.id, topic->name(), epochs_of(*topic, sample.topic.growths));
     }
-    insight::TopicWatch& watch = detection_.watch(sample.topic->id, sample.topic->name, epochs);
-    watched_[sample.topic->id].changed = true;
+    watched_[sample.topic.id].changed = true;
     std::size_t records = 0;
     std::size_t bytes = 0;
-    const auto read = sample.batch.for_each(sample.partition, [&](const insight::SentRecord& record) {
-        watch.observe(sample.producer, record, sample.time);
+    const auto read = sample.batch.for_each(sample.partition, [&](const SentRecord& record) {
+        watch->observe(sample.producer, record, sample.time);
         bytes += record.size_bytes;
         ++records;
     });
@@ -184,7 +206,7 @@ std::size_t KeyObserver::observe(const KeySample& sample) {
         undecodable_.fetch_add(1, std::memory_order_relaxed);
     }
     if (sample.producer.producer_id != kNoProducerId) {
-        watch.on_connection(sample.producer, sample.connection);
+        watch->on_connection(sample.producer, sample.connection);
     }
     detection_.keep_bounds();
     batches_.fetch_add(1, std::memory_order_relaxed);
@@ -193,16 +215,16 @@ std::size_t KeyObserver::observe(const KeySample& sample) {
     return records;
 }
 
-void KeyObserver::look_what_is_settled(const TopicTable& table, TimestampMs now) {
+void KeyObserver::look_what_is_settled(const ObservedTopics& topics, TimestampMs now) {
     bool is_settled = !watched_.empty();
-    std::vector<std::pair<catalog::TopicPointer, bool>> topics;
+    std::vector<std::pair<TopicRef, bool>> quiet;
     {
         const MutexLock lock(detection_mutex_);
-        detection_.for_each([&](const TopicId& id, const insight::TopicWatch& watch) {
-            if (const TopicState* topic = table.find(id)) {
-                const bool is_curious =
-                    topic->config->cleanup_compact || watch.is_curious(topic->config->expansion_window_ms, now);
-                topics.emplace_back(topic->topic, !is_curious);
+        detection_.for_each([&](const TopicId& id, const TopicWatch& watch) {
+            if (const std::unique_ptr<ObservedTopic> topic = topics.find(id)) {
+                const TopicTraits traits = topic->traits();
+                const bool is_curious = traits.is_compacted || watch.is_curious(traits.window_ms, now);
+                quiet.emplace_back(topic->ref(), !is_curious);
                 is_settled = is_settled && !is_curious;
             }
         });
@@ -211,66 +233,74 @@ void KeyObserver::look_what_is_settled(const TopicTable& table, TimestampMs now)
     // While there is enough nothing needs to be left out, and a producer that is new is seen at once.
     const bool is_scarce = budget_.is_scarce();
     samples_.clear_intervals();
-    for (const auto& [topic, is_quiet] : topics) {
-        samples_.set_interval(*topic, is_quiet && is_scarce ? kQuietInterval : 1);
+    for (const auto& [topic, is_quiet] : quiet) {
+        samples_.set_interval(topic, is_quiet && is_scarce ? kQuietInterval : 1);
     }
 }
 
 void KeyObserver::settle(Now now) {
-    const std::shared_ptr<const TopicTable> table = topics_.table();
-    look_what_is_settled(*table, now.wall);
+    const std::shared_ptr<const ObservedTopics> topics = cluster_.topics();
+    look_what_is_settled(*topics, now.wall);
     for (auto watched = watched_.begin(); watched != watched_.end();) {
-        settle_topic(watched->first, *table, watched->second, now);
+        settle_topic(watched->first, *topics, watched->second, now);
         const MutexLock lock(detection_mutex_);
         watched = detection_.find(watched->first) == nullptr ? watched_.erase(watched) : std::next(watched);
     }
 }
 
-void KeyObserver::settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now) {
-    const TopicState* topic = table.find(id);
-    std::vector<insight::Finding> findings;
-    std::vector<insight::CountSwitch> switches;
+TopicWatch& KeyObserver::watch_of(const ObservedTopic& topic) {
+    const TopicRef ref = topic.ref();
+    TopicWatch* watch = detection_.use(ref.id);
+    if (watch != nullptr && watch->epoch_count() == ref.growths + 1) {
+        return *watch;
+    }
+    return detection_.watch(ref.id, topic.name(), epochs_of(topic, ref.growths));
+}
+
+void KeyObserver::settle_topic(const TopicId& id, const ObservedTopics& topics, Watched& watched, Now now) {
+    const std::unique_ptr<ObservedTopic> topic = topics.find(id);
+    std::vector<Finding> findings;
+    std::vector<CountSwitch> switches;
     {
         const MutexLock lock(detection_mutex_);
         if (topic == nullptr) {
             detection_.forget(id);
         } else if (detection_.find(id) != nullptr) {
-            insight::TopicWatch& watch = detection_.watch(id, topic->topic->name, epochs_of(*topic->topic));
+            TopicWatch& watch = watch_of(*topic);
+            const bool has_grown = topic->ref().growths > 0;
             // Time alone opens and closes findings of topics that grew or have some.
-            if (!watched.changed && !watched.has_findings && topic->topic->expansions.empty()) {
+            if (!watched.changed && !watched.has_findings && !has_grown) {
                 return;
             }
-            note_processes(*topic->topic, watch);
+            if (has_grown) {
+                note_processes(watch);
+            }
             std::vector<Offset> starts;
             std::vector<Offset> ends;
-            for (const auto& partition : topic->partitions) {
-                starts.push_back(partition->log->log_start_offset());
-                ends.push_back(partition->log->log_end_offset());
+            for (const LogEdges& log : topic->logs()) {
+                starts.push_back(log.start);
+                ends.push_back(log.end);
             }
-            std::int64_t old_records = 0;
-            if (!topic->topic->expansions.empty()) {
-                const catalog::ExpansionEpoch& last = *topic->topic->expansions.back();
-                for (std::int32_t index = 0; index < last.old_partition_count; ++index) {
-                    old_records += ends[static_cast<std::size_t>(index)] - last.log_end_offset({index});
-                }
-            }
-            findings = watch.findings({.is_compacted = topic->config->cleanup_compact,
+            const TopicTraits traits = topic->traits();
+            findings = watch.findings({.is_compacted = traits.is_compacted,
                                        .log_starts = starts,
                                        .log_ends = ends,
-                                       .old_partition_records = old_records,
-                                       .window_ms = topic->config->expansion_window_ms},
+                                       .old_partition_records = records_since_growth(*topic, ends),
+                                       .window_ms = traits.window_ms},
                                       now.wall);
             switches = watch.take_switches();
         }
     }
     watched = {.changed = false, .has_findings = !findings.empty()};
-    news_.tell(id, findings, switches, now.wall);
+    findings_.settle(findings_source("keys", id), findings, now.wall);
+    if (!switches.empty()) {
+        switches_.record(id, switches);
+    }
 }
 
-std::vector<insight::ProducerReport> KeyObserver::producers(const TopicId& topic) const {
-    return with_watch(topic, [](const insight::TopicWatch* watch) {
-        return watch == nullptr ? std::vector<insight::ProducerReport>() : watch->producers();
-    });
+std::vector<ProducerReport> KeyObserver::producers(const TopicId& topic) const {
+    return with_watch(
+        topic, [](const TopicWatch* watch) { return watch == nullptr ? std::vector<ProducerReport>() : watch->producers(); });
 }
 
 KeyObserver::Statistics KeyObserver::statistics() const {
@@ -286,4 +316,4 @@ KeyObserver::Statistics KeyObserver::statistics() const {
     return statistics;
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -7,21 +7,17 @@
 #include <vector>
 
 #include "broker/config/current_config.h"
+#include "broker/insight/facts/cluster.h"
 #include "broker/insight/keys/detection.h"
 #include "broker/insight/shell/key_budget.h"
 #include "broker/insight/shell/key_samples.h"
-#include "broker/logs/topic_table.h"
 #include "protocol/mutex.h"
 #include "schedule/executor.h"
 
-namespace partita::logs {
-class PublishedTopics;
-}  // namespace partita::logs
+namespace partita::insight {
 
-namespace partita::runtime {
-
-class Connections;
-class KeyNews;
+class FindingsHub;
+class SwitchRecorder;
 
 /// Looks at what producers send, beside the threads that serve them. Reactors offer produced batches (`samples`), of which copies
 /// of the keys wait (of a compressed batch all of it). A worker of its own looks at them, decompressing if need be, and tells
@@ -46,8 +42,9 @@ class KeyObserver {
     static constexpr std::int64_t kSettleMs = 1000;
     static constexpr std::int64_t kIdleMs = 5000;
 
-    KeyObserver(const config::CurrentConfig& config, const logs::PublishedTopics& topics, Connections& connections, KeyNews& news,
-                const Schedule& schedule);
+    /// `cluster`: what is watched. Findings go to `findings`, switches of producers to `switches`.
+    KeyObserver(const config::CurrentConfig& config, const ObservedCluster& cluster, FindingsHub& findings,
+                SwitchRecorder& switches, const Schedule& schedule);
     ~KeyObserver();
 
     /// Starts the worker. Batches are taken while `partita.detection.enable` is true.
@@ -63,7 +60,7 @@ class KeyObserver {
     [[nodiscard]] std::int64_t watched_for_ms(Instant now) const;
 
     /// What is known of a topic's producers. Empty when nothing is.
-    [[nodiscard]] std::vector<insight::ProducerReport> producers(const TopicId& topic) const;
+    [[nodiscard]] std::vector<ProducerReport> producers(const TopicId& topic) const;
     /// Calls `look` with the watch of the topic, or with null if it has none. Nothing is observed meanwhile.
     template <class Look>
     auto with_watch(const TopicId& topic, Look look) const {
@@ -97,21 +94,23 @@ class KeyObserver {
     void work(Now now);
     /// Looks at samples as long as the budget lasts. Returns how many records it saw.
     [[nodiscard]] std::size_t observe(const std::vector<KeySample>& samples, TimestampMs now);
-    [[nodiscard]] std::size_t observe(const KeySample& sample);
+    [[nodiscard]] std::size_t observe(const KeySample& sample, const ObservedTopics& topics);
     /// Finds out which topics are settled, and says so to the budget and, by the intervals, to whoever offers batches.
-    void look_what_is_settled(const TopicTable& table, TimestampMs now);
-    void note_closed(std::vector<insight::ConnectionId> closed);
+    void look_what_is_settled(const ObservedTopics& topics, TimestampMs now);
+    void note_closed(std::vector<ConnectionId> closed);
     /// For a topic that has grown: asks for the processes of its producers, and tells the watch those that are known.
-    void note_processes(const catalog::Topic& topic, insight::TopicWatch& watch);
+    void note_processes(TopicWatch& watch);
     void settle(Now now);
-    void settle_topic(const TopicId& id, const TopicTable& table, Watched& watched, Now now);
+    void settle_topic(const TopicId& id, const ObservedTopics& topics, Watched& watched, Now now);
+    /// The watch of the topic, with the counts that it has.
+    [[nodiscard]] TopicWatch& watch_of(const ObservedTopic& topic) REQUIRES(detection_mutex_);
     void update_gate();
     void note_watching();
 
     const config::CurrentConfig& config_;
-    const logs::PublishedTopics& topics_;
-    Connections& connections_;
-    KeyNews& news_;
+    const ObservedCluster& cluster_;
+    FindingsHub& findings_;
+    SwitchRecorder& switches_;
     const Schedule schedule_;
     std::unique_ptr<Worker> worker_;
 
@@ -122,7 +121,7 @@ class KeyObserver {
 
     // Steps of the worker change this; others look at the watches.
     mutable Mutex detection_mutex_{LockRank::key_detection};
-    insight::Detection detection_ GUARDED_BY(detection_mutex_);
+    Detection detection_ GUARDED_BY(detection_mutex_);
 
     // Only steps of the worker use these.
     std::map<TopicId, Watched> watched_;
@@ -137,4 +136,4 @@ class KeyObserver {
     std::atomic<std::uint64_t> busy_ns_ = 0;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -4,49 +4,47 @@
 #include <string>
 #include <utility>
 
-#include "broker/runtime/clients/client_connection.h"
 #include "protocol/record_batch.h"
 #include "schedule/executor.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 
-void KeySamples::offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client,
-                       std::string_view client_id, Bytes batch, TimestampMs now) {
-    if (is_left_out(*topic.topic) || batch.size() > kBatchBytesMax || topic.topic->internal) {
+void KeySamples::offer(const SentBatch& sent, const SendingClient& client) {
+    if (is_left_out(sent.topic) || sent.batch.size() > kBatchBytesMax) {
         return;
     }
-    const auto parsed = parse_batch(batch);
+    const auto parsed = parse_batch(sent.batch);
     if (!parsed || parsed->header.attributes.is_control()) {
         return;
     }
     // Reserved first: when there is no room, nothing was copied.
     const auto records = static_cast<std::size_t>(std::max(0, parsed->header.record_count));
-    if (!reserve(batch.size(), records)) {
+    if (!reserve(sent.batch.size(), records)) {
         return;
     }
-    auto taken = insight::BatchSample::take(*parsed);
+    auto taken = BatchSample::take(*parsed);
     if (!taken) {
-        give_back(batch.size(), records);
+        give_back(sent.batch.size(), records);
         undecodable_.fetch_add(1, std::memory_order_relaxed);
         return;
     }
     // From here on what is held counts. Of very small records it is more than their batch.
     bytes_.fetch_add(taken->size_bytes(), std::memory_order_relaxed);
     records_.fetch_add(taken->record_count(), std::memory_order_relaxed);
-    give_back(batch.size(), records);
+    give_back(sent.batch.size(), records);
     const bool is_idempotent = parsed->header.producer_id.value >= 0;
-    enter({.topic = topic.topic,
-           .partition = partition,
-           .producer = {.connection = is_idempotent ? insight::kNoConnection : client.id,
-                        .client_id = std::string(client_id),
-                        .address = client.host,
-                        .software_name = client.software_name(),
-                        .software_version = client.software_version(),
-                        .principal = client.principal_text(),
+    enter({.topic = sent.topic,
+           .partition = sent.partition,
+           .producer = {.connection = is_idempotent ? kNoConnection : client.connection,
+                        .client_id = std::string(client.client_id),
+                        .address = std::string(client.address),
+                        .software_name = std::string(client.software_name),
+                        .software_version = std::string(client.software_version),
+                        .principal = std::string(client.principal),
                         .producer_id = is_idempotent ? parsed->header.producer_id : kNoProducerId,
                         .port = is_idempotent ? std::uint16_t{0} : client.port},
-           .connection = client.id,
-           .time = now,
+           .connection = client.connection,
+           .time = sent.time,
            .batch = std::move(*taken)});
 }
 
@@ -70,7 +68,7 @@ void KeySamples::enter(KeySample sample) {
     }
 }
 
-void KeySamples::connection_closed(insight::ConnectionId connection) {
+void KeySamples::connection_closed(ConnectionId connection) {
     const MutexLock lock(mutex_);
     if (closed_.size() < kClosedMax) {
         closed_.push_back(connection);
@@ -124,13 +122,13 @@ void KeySamples::clear_intervals() {
     }
 }
 
-void KeySamples::set_interval(const catalog::Topic& topic, std::uint8_t interval) {
+void KeySamples::set_interval(const TopicRef& topic, std::uint8_t interval) {
     std::atomic<std::uint8_t>& slot = intervals_[slot_of(topic)];
     const std::uint8_t present = slot.load(std::memory_order_relaxed);
     slot.store(present == 0 ? interval : std::min(present, interval), std::memory_order_relaxed);
 }
 
-bool KeySamples::is_left_out(const catalog::Topic& topic) {
+bool KeySamples::is_left_out(const TopicRef& topic) {
     const std::size_t slot = slot_of(topic);
     const std::uint8_t interval = intervals_[slot].load(std::memory_order_relaxed);
     if (interval <= 1) {
@@ -160,4 +158,4 @@ void KeySamples::give_back(std::size_t bytes, std::size_t records) {
     records_.fetch_sub(records, std::memory_order_relaxed);
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -7,28 +7,46 @@
 #include <string_view>
 #include <vector>
 
+#include "broker/insight/facts/topics.h"
 #include "broker/insight/keys/batch_sample.h"
 #include "broker/insight/keys/detection.h"
 #include "broker/logs/step_switch.h"
-#include "broker/logs/topic_table.h"
 #include "protocol/mutex.h"
 
 namespace partita {
 class Worker;
 }
 
-namespace partita::runtime {
+namespace partita::insight {
 
-struct ClientConnection;
+/// A batch that a producer sent. Topics that Kafka makes for itself are not offered.
+struct SentBatch {
+    TopicRef topic;
+    PartitionIndex partition;
+    Bytes batch;
+    TimestampMs time;
+};
+
+/// Who sent it, as texts of the connection: nothing is copied unless the batch is taken.
+struct SendingClient {
+    ConnectionId connection;
+    std::uint16_t port = 0;
+    std::string_view client_id;
+    std::string_view address;
+    std::string_view software_name;
+    std::string_view software_version;
+    /// "User:alice"; empty when the client was not asked.
+    std::string_view principal;
+};
 
 /// A produced batch with what is known of its producer.
 struct KeySample {
-    catalog::TopicPointer topic;
+    TopicRef topic;
     PartitionIndex partition;
-    insight::ProducerIdentity producer;
-    insight::ConnectionId connection;
+    ProducerIdentity producer;
+    ConnectionId connection;
     TimestampMs time;
-    insight::BatchSample batch;
+    BatchSample batch;
 };
 
 /// The samples of produced batches that wait for the observer of keys. Reactors offer batches while its gate is open; the
@@ -52,10 +70,9 @@ class KeySamples {
     [[nodiscard]] logs::StepSwitch& gate() { return gate_; }
     /// Takes a copy of what is looked at of a staged batch (see BatchSample), or not. It does not matter that the write of the
     /// batch can still fail, because the producer did send it.
-    void offer(const TopicState& topic, PartitionIndex partition, const ClientConnection& client, std::string_view client_id,
-               Bytes batch, TimestampMs now);
+    void offer(const SentBatch& sent, const SendingClient& client);
     /// Notes that a connection which produced has ended.
-    void connection_closed(insight::ConnectionId connection);
+    void connection_closed(ConnectionId connection);
 
     /// Batches that were ever taken. A batch is taken before anybody can read it.
     [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
@@ -71,7 +88,7 @@ class KeySamples {
 
     struct Waiting {
         std::vector<KeySample> samples;
-        std::vector<insight::ConnectionId> closed;
+        std::vector<ConnectionId> closed;
         /// The sums over all samples.
         std::size_t bytes = 0;
         std::size_t records = 0;
@@ -87,15 +104,13 @@ class KeySamples {
     /// Has one in `interval` of a topic's batches taken until the topic grows; without this call every batch is. Topics share
     /// places in a table, and the smallest interval that was set in a place since `clear_intervals` counts for all of them.
     void clear_intervals();
-    void set_interval(const catalog::Topic& topic, std::uint8_t interval);
+    void set_interval(const TopicRef& topic, std::uint8_t interval);
 
   private:
     static constexpr std::size_t kSlots = 256;
     /// Another one for each growth: what was set for a quiet topic must not hide the first records after it has grown.
-    [[nodiscard]] static std::size_t slot_of(const catalog::Topic& topic) {
-        return (topic.id.bytes[14] + topic.expansions.size()) % kSlots;
-    }
-    [[nodiscard]] bool is_left_out(const catalog::Topic& topic);
+    [[nodiscard]] static std::size_t slot_of(const TopicRef& topic) { return (topic.id.bytes[14] + topic.growths) % kSlots; }
+    [[nodiscard]] bool is_left_out(const TopicRef& topic);
     /// Reserves room. False when there is none; then it has closed the gate.
     [[nodiscard]] bool reserve(std::size_t bytes, std::size_t records);
     void give_back(std::size_t bytes, std::size_t records);
@@ -115,9 +130,9 @@ class KeySamples {
     Mutex mutex_{LockRank::key_queue};
     Worker* observer_ GUARDED_BY(mutex_) = nullptr;
     std::vector<KeySample> samples_ GUARDED_BY(mutex_);
-    std::vector<insight::ConnectionId> closed_ GUARDED_BY(mutex_);
+    std::vector<ConnectionId> closed_ GUARDED_BY(mutex_);
     bool has_ended_ GUARDED_BY(mutex_) = false;
     bool is_asleep_ GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -6,12 +6,8 @@
 
 #include "broker/insight/fence/fence.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
-
-using insight::Finding;
-using insight::GroupFacts;
-using insight::HazardId;
 
 /// What a plan says of groups and names stays true after the growth, until somebody repairs it.
 constexpr std::array kLastingHazards = {
@@ -27,7 +23,7 @@ bool holds_new_partition(const GroupFacts& group, std::int32_t old_count) {
 }
 
 /// The group's rebalance is still to come, or under way.
-bool is_rebalance_due(const Finding& finding, const insight::PlannedTopic& facts) {
+bool is_rebalance_due(const Finding& finding, const PlannedTopic& facts) {
     if (finding.id != HazardId::rebalance) {
         return false;
     }
@@ -45,18 +41,18 @@ bool tell_of_fence(const std::set<std::string>& released, std::vector<Finding>& 
         if (!is_backlog(finding) || released.contains(finding.subject.group)) {
             continue;
         }
-        insight::tell_of_fence(finding);
+        tell_of_fence(finding);
         is_held = true;
     }
     return is_held;
 }
 
-std::vector<Finding> standing_findings(const insight::PlannedTopic& facts) {
-    std::vector<Finding> findings = insight::make_plan_without_scan(facts).findings;
+std::vector<Finding> standing_findings(const PlannedTopic& facts) {
+    std::vector<Finding> findings = make_plan_without_scan(facts).findings;
     std::erase_if(findings, [&](const Finding& finding) {
         return std::ranges::find(kLastingHazards, finding.id) == kLastingHazards.end() && !is_rebalance_due(finding, facts);
     });
     return findings;
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

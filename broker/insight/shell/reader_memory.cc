@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-namespace partita::runtime {
-
-using insight::GroupFacts;
+namespace partita::insight {
 
 void RememberedJoins::add(std::pair<std::string, std::string> join) {
     if (joins_.size() < kJoinsMax) {
@@ -37,7 +35,7 @@ void RememberedJoins::keep(std::vector<GroupFacts>& groups) {
 void ReaderMemory::take(const ReaderNote& note) {
     struct Visitor {
         ReaderMemory& memory;
-        insight::ConsumerWatch& readers;
+        ConsumerWatch& readers;
         void operator()(const ReaderNote::OffsetFetched& seen) const {
             readers.on_offset_fetch(seen.group, seen.connection, seen.is_member, seen.client, seen.partition, seen.committed,
                                     seen.time);
@@ -61,7 +59,7 @@ void ReaderMemory::take(const ReaderNote& note) {
         void operator()(const ReaderNote::GroupDeleted& seen) const { readers.forget_group(seen.group); }
         void operator()(const ReaderNote::Grown& grown) const {
             readers.set_growths(grown.growths, grown.readers ? &*grown.readers : nullptr);
-            memory.grown_at_ = std::max(memory.grown_at_, grown.catalog_sequence);
+            memory.grown_at_ = std::max(memory.grown_at_, grown.sequence);
             for (const auto& join : grown.joins) {
                 memory.joins_.add(join);
             }
@@ -123,4 +121,4 @@ std::optional<Instant> ReaderMemories::changes_at() const {
     return first;
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

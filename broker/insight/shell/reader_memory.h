@@ -13,7 +13,7 @@
 #include "broker/insight/shell/reader_note.h"
 #include "schedule/clock.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 
 // What the observer of readers remembers. Pure: notes, facts and times come in as values. Not thread-safe.
 
@@ -27,7 +27,7 @@ class RememberedJoins {
     void add(std::pair<std::string, std::string> join);
     /// Forgets the joins that ended, remembers those that the facts show, and adds the remembered ones to the facts. Groups, and
     /// the topics of each, are ascending.
-    void keep(std::vector<insight::GroupFacts>& groups);
+    void keep(std::vector<GroupFacts>& groups);
     [[nodiscard]] const std::set<std::pair<std::string, std::string>>& all() const { return joins_; }
 
   private:
@@ -36,7 +36,7 @@ class RememberedJoins {
 
 /// Numbers that change whenever the findings of a topic may change.
 struct ReaderCircumstances {
-    std::uintptr_t state = 0;
+    std::uint64_t state = 0;
     std::uint64_t requests = 0;
     std::uint64_t memberships = 0;
     std::uint64_t fence = 0;
@@ -72,8 +72,9 @@ class ReaderMemory {
 
     void take(const ReaderNote& note);
 
-    /// False for an older catalog, in which the topic has not grown as noted here, or is missing as if it had been deleted.
-    [[nodiscard]] bool is_in(std::int64_t catalog_sequence) const { return grown_at_ <= catalog_sequence; }
+    /// False for an older view of the topics: there this one has not grown as noted here, or is missing as if it had been
+    /// deleted.
+    [[nodiscard]] bool is_in(std::int64_t sequence) const { return grown_at_ <= sequence; }
     /// Something may have changed since the last look.
     [[nodiscard]] bool is_due(const ReaderCircumstances& present, Instant now) const;
     /// The topic with the least is looked at first: those that readers asked for, but none waits for more than `kLookAgainMs`
@@ -88,8 +89,8 @@ class ReaderMemory {
 
     /// How many notes were taken.
     [[nodiscard]] std::uint64_t requests() const { return requests_; }
-    [[nodiscard]] insight::ConsumerWatch& readers() { return readers_; }
-    [[nodiscard]] const insight::ConsumerWatch& readers() const { return readers_; }
+    [[nodiscard]] ConsumerWatch& readers() { return readers_; }
+    [[nodiscard]] const ConsumerWatch& readers() const { return readers_; }
     [[nodiscard]] RememberedJoins& joins() { return joins_; }
     [[nodiscard]] const RememberedJoins& joins() const { return joins_; }
 
@@ -103,7 +104,7 @@ class ReaderMemory {
     std::optional<ReaderCircumstances> circumstances_;
     std::optional<Instant> changes_at_;
     Found found_;
-    insight::ConsumerWatch readers_;
+    ConsumerWatch readers_;
     RememberedJoins joins_;
     /// Of the newest growth that was noted.
     std::int64_t grown_at_ = 0;
@@ -125,4 +126,4 @@ class ReaderMemories {
     std::map<TopicId, ReaderMemory> topics_;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

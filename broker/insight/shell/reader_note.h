@@ -13,46 +13,45 @@
 #include "broker/insight/readers/consumer_watch.h"
 #include "protocol/types.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 
 /// What a request of a reader, or the growth of a topic, leaves for the observer of readers: a value that knows no broker.
 struct ReaderNote {
     struct Grown {
-        std::vector<insight::EarlierExpansion> growths;
-        /// `ExpansionEpoch::catalog_sequence` of the newest: older catalogs do not know it.
-        std::int64_t catalog_sequence = 0;
+        std::vector<EarlierExpansion> growths;
+        /// See GrownTopic.
+        std::int64_t sequence = 0;
         std::vector<std::pair<std::string, std::string>> joins;
-        /// The groups that read the topic at its newest growth, when all of them are known.
         std::optional<std::set<std::string>> readers;
     };
     struct OffsetFetched {
         std::string group;
-        insight::ConnectionId connection;
+        ConnectionId connection;
         bool is_member = false;
-        insight::ClientIdentity client;
+        ClientIdentity client;
         PartitionIndex partition;
         Offset committed;
         TimestampMs time;
     };
     struct OffsetsListed {
-        insight::ClientIdentity client;
+        ClientIdentity client;
         PartitionIndex partition;
         std::int64_t timestamp = 0;
         Offset answered;
     };
     struct Fetched {
-        insight::ConnectionId connection;
-        insight::ClientIdentity client;
+        ConnectionId connection;
+        ClientIdentity client;
         PartitionIndex partition;
         Offset from;
         TimestampMs time;
     };
     struct Committed {
         std::string group;
-        insight::ConnectionId connection;
-        insight::ClientIdentity client;
-        std::vector<insight::ConsumerWatch::Commit> commits;
-        std::optional<insight::Inversions::Positions> before;
+        ConnectionId connection;
+        ClientIdentity client;
+        std::vector<ConsumerWatch::Commit> commits;
+        std::optional<Inversions::Positions> before;
         TimestampMs time;
         std::uint64_t keys_sent = 0;
     };
@@ -60,16 +59,16 @@ struct ReaderNote {
     /// reads.
     struct CommittedInTransaction {
         std::string group;
-        std::vector<insight::ConsumerWatch::Commit> commits;
-        std::optional<insight::Inversions::Positions> before;
+        std::vector<ConsumerWatch::Commit> commits;
+        std::optional<Inversions::Positions> before;
         std::uint64_t keys_sent = 0;
     };
     struct Left {
         std::string group;
         std::string member_id;
-        insight::ConnectionId connection;
+        ConnectionId connection;
         TimestampMs born;
-        insight::ClientIdentity client;
+        ClientIdentity client;
         std::vector<PartitionIndex> partitions;
         TimestampMs time;
     };
@@ -86,4 +85,4 @@ struct ReaderNote {
     std::string name;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

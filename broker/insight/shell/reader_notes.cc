@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace partita::runtime {
+namespace partita::insight {
 
 void ReaderNotes::leave(ReaderNote note) {
     const MutexLock lock(mutex_);
@@ -28,12 +28,12 @@ bool ReaderNotes::is_watching() {
     return rounds_.is_watching();
 }
 
-bool ReaderNotes::has_positions(const catalog::Topic& topic, std::string_view group) {
+bool ReaderNotes::has_positions(const TopicRef& topic, std::string_view group) {
     const MutexLock lock(mutex_);
     return positions_.contains(topic, group);
 }
 
-void ReaderNotes::note_positions(const catalog::Topic& topic, std::string_view group) {
+void ReaderNotes::note_positions(const TopicRef& topic, std::string_view group) {
     const MutexLock lock(mutex_);
     positions_.add(topic, group);
 }
@@ -43,18 +43,18 @@ void ReaderNotes::forget_positions() {
     positions_.clear();
 }
 
-std::uint64_t ReaderNotes::watch_reads(std::span<const insight::ReadPlace> places) {
+std::uint64_t ReaderNotes::watch_reads(std::span<const ReadPlace> places) {
     const MutexLock lock(mutex_);
     reads_.watch(places);
     return reads_.mask();
 }
 
-void ReaderNotes::note_read(const insight::ReadPlace& place, insight::ConnectionId connection, Offset from, TimestampMs now) {
+void ReaderNotes::note_read(const ReadPlace& place, ConnectionId connection, Offset from, TimestampMs now) {
     const MutexLock lock(mutex_);
     reads_.note(place, connection, from, now);
 }
 
-std::vector<insight::SeenRead> ReaderNotes::take_reads() {
+std::vector<SeenRead> ReaderNotes::take_reads() {
     const MutexLock lock(mutex_);
     return reads_.take();
 }
@@ -96,4 +96,4 @@ RoundPacing::Pause ReaderNotes::next_pause(std::int64_t least_ms, Instant now) {
     return rounds_.next_pause(least_ms, now);
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

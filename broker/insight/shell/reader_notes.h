@@ -13,7 +13,7 @@
 #include "broker/insight/shell/told_positions.h"
 #include "protocol/mutex.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 
 /// The notes that wait for the observer of readers, and when it comes for them. Requests leave notes and go on; the first one
 /// after a rest wakes the observer's worker.
@@ -32,16 +32,16 @@ class ReaderNotes {
     void on_change();
     [[nodiscard]] bool is_watching();
     /// Whether a note told the positions that the group had before the topic's last growth; see ToldPositions.
-    [[nodiscard]] bool has_positions(const catalog::Topic& topic, std::string_view group);
-    void note_positions(const catalog::Topic& topic, std::string_view group);
+    [[nodiscard]] bool has_positions(const TopicRef& topic, std::string_view group);
+    void note_positions(const TopicRef& topic, std::string_view group);
     void forget_positions();
 
     // Fetches by members that were put out; see FencedReads.
 
     /// Returns the mask of the places (`ReadNotes::mask`).
-    [[nodiscard]] std::uint64_t watch_reads(std::span<const insight::ReadPlace> places);
-    void note_read(const insight::ReadPlace& place, insight::ConnectionId connection, Offset from, TimestampMs now);
-    [[nodiscard]] std::vector<insight::SeenRead> take_reads();
+    [[nodiscard]] std::uint64_t watch_reads(std::span<const ReadPlace> places);
+    void note_read(const ReadPlace& place, ConnectionId connection, Offset from, TimestampMs now);
+    [[nodiscard]] std::vector<SeenRead> take_reads();
 
     // The observer; see RoundSchedule ----------------------------------------------------------------
 
@@ -60,9 +60,9 @@ class ReaderNotes {
     Mutex mutex_{LockRank::reader_notes};
     std::deque<ReaderNote> notes_ GUARDED_BY(mutex_);
     ToldPositions positions_ GUARDED_BY(mutex_);
-    insight::ReadNotes reads_ GUARDED_BY(mutex_);
+    ReadNotes reads_ GUARDED_BY(mutex_);
     RoundSchedule rounds_ GUARDED_BY(mutex_);
     std::unique_ptr<Worker> worker_ GUARDED_BY(mutex_);
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

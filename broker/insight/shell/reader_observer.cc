@@ -1,76 +1,47 @@
 #include "broker/insight/shell/reader_observer.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
-#include <set>
+#include <utility>
 
-#include "broker/catalog/catalog_commands.h"
 #include "broker/insight/shell/key_observer.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
-using Joins = std::vector<std::pair<std::string, std::string>>;
-
-/// The note of a topic's growths, from its own record. It says nothing new about growths that are known already.
-ReaderNote growth_note(const catalog::Topic& topic, Joins joins) {
-    ReaderNote::Grown grown;
-    grown.catalog_sequence = topic.expansions.back()->catalog_sequence;
-    grown.joins = std::move(joins);
-    for (const auto& expansion : topic.expansions) {
-        grown.growths.push_back(
-            {expansion->old_partition_count, expansion->new_partition_count, expansion->time, expansion->log_end_offsets});
-    }
-    return {.topic = topic.id, .what = std::move(grown), .name = topic.name};
+/// It says nothing new about growths that are known already.
+ReaderNote growth_note(GrownTopic topic) {
+    return {.topic = topic.id,
+            .what = ReaderNote::Grown{.growths = std::move(topic.growths),
+                                      .sequence = topic.sequence,
+                                      .joins = std::move(topic.joins),
+                                      .readers = std::move(topic.readers)},
+            .name = std::move(topic.name)};
 }
 
 }  // namespace
 
-ReaderObserver::ReaderObserver(const PlanSources& sources, Connections& connections, FindingsHub& findings, Executor& executor)
+ReaderObserver::ReaderObserver(const PlanSources& sources, FindingsHub& findings, Executor& executor)
     : sources_(sources),
       findings_(findings),
       executor_(executor),
-      reports_(sources.topics, connections, sources.groups, sources.keys.samples(), notes_),
-      inquiry_(sources, connections) {}
+      reports_(sources.cluster.clients(), sources.cluster.groups(), sources.keys.samples(), notes_),
+      inquiry_(sources) {}
 
 ReaderObserver::~ReaderObserver() { stop(); }
 
 void ReaderObserver::start() {
-    sources_.topics.table()->for_each([&](const TopicState& topic) {
-        if (!topic.topic->expansions.empty()) {
-            notes_.leave(growth_note(*topic.topic, {}));
-        }
-    });
+    for (GrownTopic& topic : sources_.cluster.topics()->grown()) {
+        notes_.leave(growth_note(std::move(topic)));
+    }
     notes_.start(executor_, [this] { return step(); });
 }
 
 void ReaderObserver::stop() { notes_.stop(); }
 
-void ReaderObserver::topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins) {
-    ReaderNote note = growth_note(*topic.topic, {joins.begin(), joins.end()});
-    // Circumstances are of the moment at which it grew, also when the observer comes to it later; of a start they are history.
-    const auto& circumstances = topic.topic->expansions.back()->circumstances;
-    if (circumstances && static_cast<std::size_t>(circumstances->group_count) == circumstances->groups.size()) {
-        std::set<std::string>& readers = std::get<ReaderNote::Grown>(note.what).readers.emplace();
-        for (const catalog::GroupAtCut& group : circumstances->groups) {
-            readers.insert(group.group_id);
-        }
-    }
-    notes_.leave(std::move(note));
+void ReaderObserver::topic_grew(GrownTopic topic) {
+    notes_.leave(growth_note(std::move(topic)));
     reports_.ask_all_again();
-}
-
-void ReaderObserver::on_topics_changed(const TopicsChange& change) {
-    using Kind = catalog::CatalogChange::Kind;
-    // Internal topics are joined with nothing, and what is told of an expansion later does not change it.
-    const bool is_news = std::ranges::any_of(change.changes, [](const catalog::CatalogChange& each) {
-        const catalog::TopicPointer& topic = each.after ? each.after : each.before;
-        return topic && !topic->internal && each.kind != Kind::expansion_annotated;
-    });
-    if (is_news) {
-        notes_.on_change();
-    }
 }
 
 Instant ReaderObserver::step() {
@@ -79,24 +50,23 @@ Instant ReaderObserver::step() {
         return *later;
     }
     const std::int64_t before_ns = sources_.clock.thread_processor_ns();
-    const std::shared_ptr<const TopicTable> table = sources_.topics.table();
-    settle_round(*table, now);
+    settle_round(*sources_.cluster.topics(), now);
     const auto spent_ns = static_cast<double>(sources_.clock.thread_processor_ns() - before_ns);
     return notes_.end_step(sources_.clock.now().monotonic, static_cast<std::int64_t>(spent_ns / 1e6 / kShare));
 }
 
-std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const TopicTable& table, Instant now) {
+std::vector<ReaderObserver::Subject> ReaderObserver::subjects(const ObservedTopics& topics, Instant now) {
     memories_.take(notes_.take(), now);
     std::vector<Subject> subjects;
     for (auto entry = memories_.topics().begin(); entry != memories_.topics().end(); ++entry) {
-        if (!entry->second.is_in(table.catalog->sequence())) {
+        if (!entry->second.is_in(topics.sequence())) {
             continue;
         }
-        Subject subject{.entry = entry, .topic = table.find(entry->first), .circumstances = {}};
+        Subject subject{.entry = entry, .topic = topics.find(entry->first), .circumstances = {}};
         if (subject.topic != nullptr) {
-            subject.circumstances = inquiry_.circumstances(*subject.topic, entry->second, table);
+            subject.circumstances = inquiry_.circumstances(*subject.topic, entry->second, topics);
         }
-        subjects.push_back(subject);
+        subjects.push_back(std::move(subject));
     }
     return subjects;
 }
@@ -119,18 +89,18 @@ void ReaderObserver::note_looks(bool has_more) {
     notes_.on_looks(!memories_.topics().empty(), has_more || memories_.is_undecided(), memories_.changes_at());
 }
 
-void ReaderObserver::settle(const TopicTable& table, Now now) {
+void ReaderObserver::settle(const ObservedTopics& topics, Now now) {
     const MutexLock lock(settle_mutex_);
-    for (const Subject& subject : subjects(table, now.monotonic)) {
+    for (const Subject& subject : subjects(topics, now.monotonic)) {
         look(subject, now);
     }
     note_looks(false);
 }
 
-bool ReaderObserver::settle_round(const TopicTable& table, Now now, std::int64_t budget_ns) {
+bool ReaderObserver::settle_round(const ObservedTopics& topics, Now now, std::int64_t budget_ns) {
     const MutexLock lock(settle_mutex_);
     const std::int64_t began_ns = sources_.clock.thread_processor_ns();
-    std::vector<Subject> due = subjects(table, now.monotonic);
+    std::vector<Subject> due = subjects(topics, now.monotonic);
     std::erase_if(due, [&](const Subject& subject) {
         return subject.topic != nullptr && !subject.entry->second.is_due(subject.circumstances, now.monotonic);
     });
@@ -143,4 +113,4 @@ bool ReaderObserver::settle_round(const TopicTable& table, Now now, std::int64_t
     return done < due.size();
 }
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

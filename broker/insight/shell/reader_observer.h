@@ -3,25 +3,20 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
-#include <span>
-#include <string>
-#include <utility>
+#include <memory>
 #include <vector>
 
+#include "broker/insight/facts/topics.h"
 #include "broker/insight/hub/findings_hub.h"
 #include "broker/insight/shell/reader_inquiry.h"
 #include "broker/insight/shell/reader_memory.h"
 #include "broker/insight/shell/reader_notes.h"
 #include "broker/insight/shell/reader_reports.h"
 #include "broker/insight/shell/topic_plan.h"
-#include "broker/logs/published_topics.h"
-#include "broker/logs/topic_table.h"
 #include "protocol/mutex.h"
 #include "schedule/executor.h"
 
-namespace partita::runtime {
-
-class Connections;
+namespace partita::insight {
 
 /// Notes what consumers of topics that have grown ask for, and settles the findings that follow on the broker's board, as
 /// a worker of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew
@@ -31,7 +26,7 @@ class Connections;
 /// (ReaderMemory), asks for the rest (ReaderInquiry) and settles findings, one topic after the other.
 ///
 /// Thread-safe.
-class ReaderObserver final : public TopicsListener {
+class ReaderObserver {
   public:
     /// The share of one core that rounds may use. After each round the observer rests so long that it stays below this.
     static constexpr double kShare = 0.01;
@@ -40,29 +35,27 @@ class ReaderObserver final : public TopicsListener {
     /// topics grew at once.
     static constexpr std::int64_t kRoundNs = 10'000'000;
 
-    ReaderObserver(const PlanSources& sources, Connections& connections, FindingsHub& findings, Executor& executor);
-    ~ReaderObserver() override;
+    ReaderObserver(const PlanSources& sources, FindingsHub& findings, Executor& executor);
+    ~ReaderObserver();
 
     void start();
     void stop();
 
     /// Where requests of readers are reported.
     [[nodiscard]] ReaderReports& reports() { return reports_; }
-    /// Called after the table in which the topic has grown was published, and before the client that asked for it is told.
-    /// `joins` are pairs of a group and another topic whose members held the same partitions of both, as gathered before the
-    /// growth.
-    void topic_grew(const TopicState& topic, std::span<const std::pair<std::string, std::string>> joins);
-    /// Called after another table of topics was published: topics that are joined with a watched one, or that an application
-    /// made for itself, may have come, gone or grown.
-    void on_topics_changed(const TopicsChange& change) override;
+    /// Called when the cluster shows the topics in which this one has grown, and before the client that asked for it is told.
+    void topic_grew(GrownTopic topic);
+    /// Called when other topics changed: those that are joined with a watched one, or that an application made for itself, may
+    /// have come, gone or grown.
+    void topics_changed() { notes_.on_change(); }
 
-    /// Settles the findings of all watched topics as of `table`, which need not be the newest: the findings of topics that grew
+    /// Settles the findings of all watched topics as of `topics`, which need not be the newest: the findings of topics that grew
     /// after it stay as they are. Any thread may call this.
-    void settle(const TopicTable& table, Now now);
+    void settle(const ObservedTopics& topics, Now now);
     /// The same for those about which something may have changed, until so much processor time of the calling thread is spent; at
     /// least one. Those that readers asked for come first, but none waits for more than `ReaderMemory::kLookAgainMs` behind
     /// others of these. What the observer does in a round; from any thread. True when some are left that are due.
-    bool settle_round(const TopicTable& table, Now now, std::int64_t budget_ns = kRoundNs);
+    bool settle_round(const ObservedTopics& topics, Now now, std::int64_t budget_ns = kRoundNs);
     /// How long the observer rests between two rounds, which it asks once before each; `least_ms`: for the share of a core.
     /// For its steps, and for tests that have stopped it.
     [[nodiscard]] RoundPacing::Pause next_pause(std::int64_t least_ms, Instant now) { return notes_.next_pause(least_ms, now); }
@@ -70,16 +63,16 @@ class ReaderObserver final : public TopicsListener {
     [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
 
   private:
-    /// A watched topic; in the table, or deleted.
+    /// A watched topic; null when it was deleted.
     struct Subject {
         std::map<TopicId, ReaderMemory>::iterator entry;
-        const TopicState* topic = nullptr;
+        std::unique_ptr<ObservedTopic> topic;
         ReaderCircumstances circumstances;
     };
 
     [[nodiscard]] Instant step();
-    /// Takes the notes; then all watched topics that the table knows as grown.
-    [[nodiscard]] std::vector<Subject> subjects(const TopicTable& table, Instant now) REQUIRES(settle_mutex_);
+    /// Takes the notes; then all watched topics that `topics` knows as grown.
+    [[nodiscard]] std::vector<Subject> subjects(const ObservedTopics& topics, Instant now) REQUIRES(settle_mutex_);
     /// Settles what holds about it.
     void look(const Subject& subject, Now now) REQUIRES(settle_mutex_);
     /// Says whether there is anything to come back for, and when.
@@ -98,4 +91,4 @@ class ReaderObserver final : public TopicsListener {
     ReaderInquiry inquiry_ GUARDED_BY(settle_mutex_);
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace partita::runtime {
+namespace partita::insight {
 
 /// How long an observer sleeps between two rounds of looks. Pure; one caller at a time.
 class RoundPacing {
@@ -38,4 +38,4 @@ class RoundPacing {
     int idle_rounds_ = 0;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

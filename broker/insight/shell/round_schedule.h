@@ -7,7 +7,7 @@
 #include "broker/insight/shell/round_pacing.h"
 #include "schedule/executor.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 
 /// When the observer of readers comes for its next round, and who wakes it before: while no topic is watched it waits without
 /// end; after a while without requests it rests, until the next one (RoundPacing).
@@ -92,4 +92,4 @@ class RoundSchedule {
     std::int64_t least_ms_ = 0;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "broker/catalog/catalog.h"
+#include "broker/insight/facts/topics.h"
 #include "protocol/types.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 
 /// The groups whose positions from before the topic's last growth were told. Pure; not thread-safe.
 class ToldPositions {
@@ -16,10 +16,10 @@ class ToldPositions {
     /// When there are more, all are forgotten, and asked for again.
     static constexpr std::size_t kGroupsMax = 65'536;
 
-    [[nodiscard]] bool contains(const catalog::Topic& topic, std::string_view group) const {
+    [[nodiscard]] bool contains(const TopicRef& topic, std::string_view group) const {
         return told_.contains(key_of(topic, group));
     }
-    void add(const catalog::Topic& topic, std::string_view group) {
+    void add(const TopicRef& topic, std::string_view group) {
         if (told_.size() == kGroupsMax) {
             told_.clear();
         }
@@ -29,10 +29,10 @@ class ToldPositions {
 
   private:
     /// A hash of topic, number of growths and group.
-    [[nodiscard]] static std::size_t key_of(const catalog::Topic& topic, std::string_view group) {
-        return (std::hash<TopicId>()(topic.id) * 31 + topic.expansions.size()) * 31 + std::hash<std::string_view>()(group);
+    [[nodiscard]] static std::size_t key_of(const TopicRef& topic, std::string_view group) {
+        return (std::hash<TopicId>()(topic.id) * 31 + topic.growths) * 31 + std::hash<std::string_view>()(group);
     }
     std::unordered_set<std::size_t> told_;
 };
 
-}  // namespace partita::runtime
+}  // namespace partita::insight

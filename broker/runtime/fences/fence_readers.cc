@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "broker/insight/fence/held_reader.h"
 #include "broker/runtime/clients/connections.h"
 
 namespace partita::runtime {
@@ -221,19 +222,11 @@ std::vector<insight::Finding> FenceReaders::findings(std::string_view topic, Ins
         if (held == 0) {
             continue;
         }
-        insight::Finding finding = insight::make_finding(
-            insight::HazardId::held_reader,
-            {.topic = std::string(topic),
-             .client_id = reading.client.client_id,
-             .client_address = reading.client.address,
-             .client_port = reading.client.port,
-             .program = reading.client.process ? insight::to_string(*reading.client.process) : std::string(),
-             .principal = reading.client.principal},
-            insight::to_string(reading.client) + " is " + reading.held_as +
-                "; as long as nothing tells which, it gets records of new partitions when the last of these groups does",
-            held);
-        finding.numbers = {{"held_partitions", held}, {"groups", static_cast<std::int64_t>(reading.groups.size())}};
-        findings.push_back(std::move(finding));
+        findings.push_back(insight::held_reader_finding({.topic = topic,
+                                                         .client = reading.client,
+                                                         .held_as = reading.held_as,
+                                                         .partitions = held,
+                                                         .groups = static_cast<std::int64_t>(reading.groups.size())}));
     }
     return findings;
 }

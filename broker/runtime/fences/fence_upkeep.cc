@@ -40,7 +40,7 @@ void FenceUpkeep::keep_up(const TopicState& topic, Now now) {
     const TopicExpansion::Upkeep found = topic.expansion->upkeep(topic, now);
     fences_.note_upkeep(0, found.new_timeouts);
     if (!found.findings.empty() || told_.contains(id)) {
-        findings_.settle(findings_source("fence", id), found.findings, now.wall);
+        findings_.settle(insight::findings_source("fence", id), found.findings, now.wall);
         told_.insert(id);
     }
     if (found.findings.empty()) {
@@ -64,7 +64,7 @@ void FenceUpkeep::forget_deleted(Now now) {
     std::erase_if(told_, [&](const TopicId& id) {
         const bool is_gone = table->find(id) == nullptr;
         if (is_gone) {
-            findings_.settle(findings_source("fence", id), {}, now.wall);
+            findings_.settle(insight::findings_source("fence", id), {}, now.wall);
         }
         return is_gone;
     });

@@ -11,16 +11,18 @@ namespace partita::logs {
 class PublishedTopics;
 }  // namespace partita::logs
 
-namespace partita::runtime {
-
+namespace partita::insight {
 class FindingsHub;
+}  // namespace partita::insight
+
+namespace partita::runtime {
 
 /// Closes the windows of fences that are due, stores fences that changed, and settles findings about them.
 class FenceUpkeep final : public UpkeepTask {
   public:
     static constexpr std::int64_t kEveryMs = 1000;
 
-    FenceUpkeep(Fences& fences, const logs::PublishedTopics& topics, FindingsHub& findings)
+    FenceUpkeep(Fences& fences, const logs::PublishedTopics& topics, insight::FindingsHub& findings)
         : fences_(fences), topics_(topics), findings_(findings) {}
 
     // UpkeepTask. Far away while no fence exists.
@@ -37,7 +39,7 @@ class FenceUpkeep final : public UpkeepTask {
 
     Fences& fences_;
     const logs::PublishedTopics& topics_;
-    FindingsHub& findings_;
+    insight::FindingsHub& findings_;
     Instant next_{};
     /// Topics with open findings about their fences.
     std::set<TopicId> told_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "broker/config/log_setup.h"
+#include "broker/insight/local/local_topics.h"
 #include "broker/insight/plan/lineage.h"
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/insight/shell/topic_plan.h"
@@ -83,7 +84,7 @@ class Expansions::Attempt {
     void give_advice();
     void keep_accepted();
 
-    const PlanSources& facts_;
+    const insight::LocalPlanSources& facts_;
     Expansions& expansions_;
     const ExpansionRequest& request_;
     catalog::CreatePartitionsCommand command_;
@@ -156,7 +157,7 @@ void Expansions::Attempt::look_ahead() {
     seen_.clear();
     judged_.clear();
     growing_.clear();
-    const std::shared_ptr<const TopicTable> table = facts_.topics.table();
+    const std::shared_ptr<const TopicTable> table = facts_.cluster.parts().topics.table();
     for (catalog::TopicToExpand& wish : command_.topics) {
         wish.judged = nullptr;
         const catalog::TopicPointer& topic = seen_.emplace_back(table->catalog->share_topic(wish.name));
@@ -197,12 +198,12 @@ void Expansions::Attempt::judge_one(const GrowthFacts& facts, const WantedGrowth
     }
     if (request_.validate_only) {
         if (facts.mode != config::ExpansionMode::faithful) {
-            judged.advice = plan_sentence(facts.planned);
+            judged.advice = insight::plan_sentence(facts.planned);
         }
         return;
     }
     judged.joins = aligned_joins(facts);
-    const std::shared_ptr<const TopicState> state = facts_.topics.table()->share(growth.topic->id);
+    const std::shared_ptr<const TopicState> state = facts_.cluster.parts().topics.table()->share(growth.topic->id);
     judged.has_keys = state && topic_has_keys(*state);
 }
 
@@ -298,8 +299,9 @@ StepOutcome Expansions::Steps::take(const ExpansionStep& step) {
         case Kind::sync_seeds:
             return done_if(expansions_.sync_seeds(topic));
         case Kind::look_for_new_readers:
-            return has_new_readers(expansions_.facts_.groups, *topic.before, topic.seeded_groups()) ? StepOutcome::moved
-                                                                                                    : StepOutcome::done;
+            return has_new_readers(expansions_.facts_.cluster.parts().groups, *topic.before, topic.seeded_groups())
+                       ? StepOutcome::moved
+                       : StepOutcome::done;
         case Kind::lock_catalog:
             return lock_catalog();
         case Kind::claim_partitions:
@@ -361,8 +363,9 @@ StepOutcome Expansions::Steps::lock_catalog() {
 
 void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
     // It may have been deleted since.
-    if (const auto state = expansions_.facts_.topics.table()->share(topic.before->id)) {
-        expansions_.readers_.topic_grew(*state, attempt_.judged_.find(topic.before->name)->second.joins);
+    if (const auto state = expansions_.facts_.cluster.parts().topics.table()->share(topic.before->id)) {
+        const AlignedJoins& joins = attempt_.judged_.find(topic.before->name)->second.joins;
+        expansions_.readers_.topic_grew(insight::grown_topic(*state->topic, joins, true));
     }
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <tuple>
 
+#include "broker/insight/local/local_cluster.h"
+#include "broker/insight/local/local_topics.h"
+#include "broker/insight/local/log_record_counter.h"
 #include "broker/insight/shell/key_observer.h"
 #include "broker/insight/shell/reader_memory.h"
-#include "broker/insight/shell/record_counts.h"
 #include "broker/insight/shell/topic_plan.h"
 #include "broker/logs/drained_position.h"
 #include "broker/logs/published_topics.h"
@@ -20,7 +22,7 @@ using config::ExpansionMode;
 using groups::TopicQuestion;
 
 /// Other topics that are told of one topic's groups: as many joins as are watched afterwards.
-constexpr std::size_t kAlignedMax = RememberedJoins::kJoinsMax;
+constexpr std::size_t kAlignedMax = insight::RememberedJoins::kJoinsMax;
 
 /// Does the request let `topic` grow to the same count?
 bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::int32_t new_count) {
@@ -31,7 +33,7 @@ bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::i
 
 /// What each group has yet to be given of one partition.
 void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const groups::TopicReader> readers,
-                DrainedPositions& drained, RecordCountsInLogs& counts, std::vector<insight::GuardedGroup>& groups) {
+                DrainedPositions& drained, insight::LogRecordCounter& counts, std::vector<insight::GuardedGroup>& groups) {
     // Position, whether it was committed, index of the group: ascending, so that the log is read once.
     std::vector<std::tuple<Offset, bool, std::size_t>> positions;
     for (std::size_t index = 0; index < readers.size(); ++index) {
@@ -77,7 +79,8 @@ insight::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& st
         }
     }
     // All topics of the request have one budget.
-    RecordCountsInLogs counts(state, std::max(RecordCountsInLogs::kBytesMax / all.size(), RecordCountsInLogs::kReadBytes));
+    insight::LogRecordCounter counts(
+        state, std::max(insight::LogRecordCounter::kBytesMax / all.size(), insight::LogRecordCounter::kReadBytes));
     for (std::size_t index = 0; index < state.partitions.size(); ++index) {
         PartitionLog& log = *state.partitions[index]->log;
         const PartitionIndex partition{static_cast<std::int32_t>(index)};
@@ -90,12 +93,13 @@ insight::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& st
 
 }  // namespace
 
-std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::span<const WantedGrowth> wanted,
+std::vector<GrowthFacts> gather_growth_facts(const insight::LocalPlanSources& sources, std::span<const WantedGrowth> wanted,
                                              std::span<const WantedGrowth> all, DrainedPositions& drained, Now now) {
     PARTITA_ASSERT(wanted.size() <= kGrowthsPerPass, "as many topics as one pass is for");
-    const std::shared_ptr<const TopicTable> table = sources.topics.table();
-    const CatalogNames names = names_in(*table->catalog);
-    const bool are_groups_known = sources.groups.is_complete();
+    const std::shared_ptr<const TopicTable> table = sources.cluster.parts().topics.table();
+    const insight::LocalTopics topics(table, sources.cluster.parts().transactions);
+    const insight::ClusterNames names = insight::names_in(topics);
+    const bool are_groups_known = sources.cluster.parts().groups.is_complete();
     std::vector<TopicQuestion> questions;
     std::vector<std::shared_ptr<const TopicState>> states;
     for (const WantedGrowth& growth : wanted) {
@@ -108,7 +112,7 @@ std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::sp
                              .partition_count = growth.topic->partition_count,
                              .aligned_max = kAlignedMax});
     }
-    std::vector<std::vector<groups::TopicReader>> readers = sources.groups.readers_of(questions);
+    std::vector<std::vector<groups::TopicReader>> readers = sources.cluster.parts().groups.readers_of(questions);
 
     std::vector<GrowthFacts> gathered;
     for (std::size_t index = 0; index < wanted.size(); ++index) {
@@ -128,10 +132,11 @@ std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::sp
         if (facts.mode == ExpansionMode::guarded) {
             facts.guard = guard_facts(wanted[index], state, readers[index], all, drained, now);
         }
-        facts.planned =
-            planned_topic(sources, state, facts.topic->partition_count, facts.new_count, std::move(readers[index]), names);
-        pass_what_nobody_reads(state, drained, facts.planned.groups);
-        facts.planned.producers = producer_facts(sources.keys, state, facts.planned.now);
+        facts.planned = insight::planned_topic(sources.facts(), insight::LocalTopic(state, sources.cluster.parts().transactions),
+                                               facts.topic->partition_count, facts.new_count,
+                                               insight::group_facts(state.partitions.size(), std::move(readers[index])), names);
+        insight::pass_what_nobody_reads(state, drained, facts.planned.groups);
+        facts.planned.producers = insight::producer_facts(sources.keys, state.topic->id, facts.planned.now);
         if (facts.guard) {
             facts.guard->owning_application = facts.planned.owning_application;
             facts.guard->open_transactions = facts.planned.open_transactions;

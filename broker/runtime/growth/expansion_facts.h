@@ -13,10 +13,13 @@ namespace partita::logs {
 class DrainedPositions;
 }  // namespace partita::logs
 
+namespace partita::insight {
+struct LocalPlanSources;
+}  // namespace partita::insight
+
 namespace partita::runtime {
 
 class GroupShards;
-struct PlanSources;
 
 /// A topic that a request wants to grow, and that Kafka's rules let grow.
 struct WantedGrowth {
@@ -32,7 +35,8 @@ inline constexpr std::size_t kGrowthsPerPass = 32;
 /// group shards one by one, and reads the disk where transactions have ended behind the commits of groups, so neither a reactor
 /// nor a holder of the catalog's lock may call it. While it reads it holds no lock that others wait for. `all` is everything that
 /// the request wants to grow, ascending by name; `drained` has the budget of all of it.
-[[nodiscard]] std::vector<GrowthFacts> gather_growth_facts(const PlanSources& sources, std::span<const WantedGrowth> wanted,
+[[nodiscard]] std::vector<GrowthFacts> gather_growth_facts(const insight::LocalPlanSources& sources,
+                                                           std::span<const WantedGrowth> wanted,
                                                            std::span<const WantedGrowth> all, logs::DrainedPositions& drained,
                                                            Now now);
 

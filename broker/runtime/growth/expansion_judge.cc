@@ -2,13 +2,35 @@
 
 #include <algorithm>
 
-#include "broker/insight/shell/topic_plan.h"
-
 namespace partita::runtime {
 namespace {
 
 using catalog::CatalogError;
 using config::ExpansionMode;
+
+/// What the epoch log keeps about an expansion: who asked for it, the groups, and the verdict that is possible without reading
+/// the log.
+catalog::ExpansionCircumstances expansion_circumstances(const insight::PlannedTopic& facts, catalog::RequestOrigin requested_by) {
+    catalog::ExpansionCircumstances known;
+    known.requested_by = std::move(requested_by);
+    const insight::Plan plan = insight::make_plan_without_scan(facts);
+    known.verdict = insight::to_string(plan.verdict);
+    for (const insight::Finding& finding : plan.findings) {
+        known.findings.push_back(insight::to_string(finding.id));
+    }
+    std::ranges::sort(known.findings);
+    const auto repeated = std::ranges::unique(known.findings);
+    known.findings.erase(repeated.begin(), repeated.end());
+    known.group_count = static_cast<std::int32_t>(facts.groups.size());
+    for (std::size_t index = 0; index < plan.groups.size(); ++index) {
+        const insight::PlannedGroup& group = plan.groups[index];
+        const auto committed =
+            std::ranges::count_if(facts.groups[index].committed, [](Offset offset) { return offset != kNoOffset; });
+        known.groups.push_back({group.group_id, group.state, static_cast<std::int32_t>(group.members),
+                                static_cast<std::int32_t>(committed), group.lag});
+    }
+    return known;
+}
 
 CatalogError refused(std::string message) { return {ErrorCode::policy_violation, std::move(message)}; }
 

@@ -31,7 +31,7 @@ void Expansions::recover(bool was_clean, Now now) {
         return;
     }
     remove_orphaned_seeds(now);
-    const std::shared_ptr<const TopicTable> table = facts_.topics.table();
+    const std::shared_ptr<const TopicTable> table = facts_.cluster.parts().topics.table();
     table->for_each([&](const TopicState& state) {
         if (state.topic->expansions.empty() || !state.topic->expansions.back()->circumstances) {
             return;
@@ -55,14 +55,14 @@ void Expansions::recover(bool was_clean, Now now) {
 }
 
 void Expansions::remove_orphaned_seeds(Now now) {
-    const std::shared_ptr<const TopicTable> table = facts_.topics.table();
+    const std::shared_ptr<const TopicTable> table = facts_.cluster.parts().topics.table();
     table->for_each([&](const TopicState& state) {
         if (state.config->expansion_mode == config::ExpansionMode::faithful) {
             return;
         }
         const catalog::Topic& topic = *state.topic;
         std::vector<std::string> group_ids;
-        for (const groups::TopicReader& reader : facts_.groups.readers_of(topic.name, topic.id)) {
+        for (const groups::TopicReader& reader : facts_.cluster.parts().groups.readers_of(topic.name, topic.id)) {
             if (!reader.committed.empty() && reader.committed.rbegin()->first.value >= topic.partition_count) {
                 group_ids.push_back(reader.group_id);
             }
@@ -70,7 +70,7 @@ void Expansions::remove_orphaned_seeds(Now now) {
         const std::string metadata = groups::seed_metadata(next_epoch(topic));
         groups::SeedOffsets seeds = orphaned_seeds_of(topic);
         seeds.metadata = metadata;
-        const auto removed = facts_.groups.remove_seeds(nullptr, group_ids, seeds, now);
+        const auto removed = facts_.cluster.parts().groups.remove_seeds(nullptr, group_ids, seeds, now);
         if (!removed) {
             log::error("expansion", "offsets of an expansion that did not happen cannot be removed", {{"topic", topic.name}});
         } else if (*removed > 0) {
@@ -86,11 +86,11 @@ bool Expansions::seed(const GrowingTopic& topic, Now now) {
     const std::string metadata = groups::seed_metadata(topic.epoch());
     groups::SeedOffsets seeds = seeds_of(topic);
     seeds.metadata = metadata;
-    return facts_.groups.seed_offsets(nullptr, topic.seeded_groups(), seeds, now);
+    return facts_.cluster.parts().groups.seed_offsets(nullptr, topic.seeded_groups(), seeds, now);
 }
 
 bool Expansions::sync_seeds(const GrowingTopic& topic) {
-    const auto synced = facts_.groups.sync(topic.seeded_groups());
+    const auto synced = facts_.cluster.parts().groups.sync(topic.seeded_groups());
     if (synced) {
         return true;
     }
@@ -106,7 +106,7 @@ void Expansions::take_back_seeds(const GrowingTopic& topic, Now now) {
     const std::string metadata = groups::seed_metadata(topic.epoch());
     groups::SeedOffsets seeds = seeds_of(topic);
     seeds.metadata = metadata;
-    if (!facts_.groups.remove_seeds(nullptr, topic.seeded_groups(), seeds, now)) {
+    if (!facts_.cluster.parts().groups.remove_seeds(nullptr, topic.seeded_groups(), seeds, now)) {
         log::error("expansion", "offsets of an expansion that failed stay until the next start after a crash",
                    {{"topic", topic.before->name}});
     }
@@ -128,12 +128,13 @@ std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const catalog::T
         return std::nullopt;
     }
     std::vector<std::string> groups;
-    for (groups::TopicReader& reader : facts_.groups.readers_of(topic.name, topic.id)) {
+    for (groups::TopicReader& reader : facts_.cluster.parts().groups.readers_of(topic.name, topic.id)) {
         if (!reader.seeds.empty()) {
             groups.push_back(std::move(reader.group_id));
         }
     }
-    return facts_.groups.remove_seeds(&turn, groups, seeds_of(topic, expansion, groups::seed_metadata(epoch)), turn.now());
+    return facts_.cluster.parts().groups.remove_seeds(&turn, groups, seeds_of(topic, expansion, groups::seed_metadata(epoch)),
+                                                      turn.now());
 }
 
 }  // namespace partita::runtime

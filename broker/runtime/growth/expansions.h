@@ -13,8 +13,8 @@
 #include "broker/catalog/catalog_commands.h"
 #include "broker/config/topic_config.h"
 #include "broker/insight/identity/client_registry.h"
+#include "broker/insight/local/local_cluster.h"
 #include "broker/insight/plan/guard.h"
-#include "broker/insight/shell/topic_plan.h"
 #include "broker/runtime/fences/topic_expansion.h"
 #include "broker/runtime/growth/expansion_steps.h"
 #include "broker/runtime/growth/expansion_worker.h"
@@ -26,11 +26,14 @@ class Turn;
 struct TopicState;
 }  // namespace partita::logs
 
+namespace partita::insight {
+class ReaderObserver;
+}  // namespace partita::insight
+
 namespace partita::runtime {
 
 class Catalog;
 class Fences;
-class ReaderObserver;
 
 /// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the test
 /// controls. The rules are in broker/expansion; this class provides the facts that they need and the order of the steps.
@@ -48,7 +51,7 @@ class Expansions {
   public:
     /// `facts`: what it judges by; seeds go to the groups there. The three others are what an expansion changes, protects, and
     /// has watched.
-    Expansions(const PlanSources& facts, Catalog& catalog, Fences& fences, ReaderObserver& readers)
+    Expansions(const insight::LocalPlanSources& facts, Catalog& catalog, Fences& fences, insight::ReaderObserver& readers)
         : facts_(facts), catalog_(catalog), fences_(fences), readers_(readers) {}
 
     // Start --------------------------------------------------------------------------------------
@@ -81,10 +84,10 @@ class Expansions {
 
     void remove_orphaned_seeds(Now now);
 
-    const PlanSources facts_;
+    const insight::LocalPlanSources facts_;
     Catalog& catalog_;
     Fences& fences_;
-    ReaderObserver& readers_;
+    insight::ReaderObserver& readers_;
     /// Guarded by the catalog's lock.
     insight::Confirmations confirmations_;
 };

@@ -4,10 +4,13 @@
 #include <memory>
 #include <vector>
 
+#include "broker/insight/local/local_cluster.h"
+#include "broker/insight/local/local_topics.h"
+#include "broker/insight/local/log_record_counter.h"
+#include "broker/insight/local/log_scan_source.h"
 #include "broker/insight/plan/plan_protection.h"
 #include "broker/insight/shell/key_observer.h"
-#include "broker/insight/shell/log_record_source.h"
-#include "broker/insight/shell/record_counts.h"
+#include "broker/insight/shell/topic_plan.h"
 #include "broker/logs/drained_position.h"
 #include "broker/logs/published_topics.h"
 #include "broker/runtime/growth/refusals.h"
@@ -21,8 +24,8 @@ using insight::PlannedTopic;
 /// A plan reads the whole log: to count what groups have not read may cost more than at a look of each second.
 constexpr std::size_t kCountedBytesMax = std::size_t{32} << 20;
 
-insight::ProtectionFacts protection_facts(const PlanSources& sources, const TopicState& topic, const PlannedTopic& facts,
-                                          DrainedPositions& drained) {
+insight::ProtectionFacts protection_facts(const insight::LocalPlanSources& sources, const TopicState& topic,
+                                          const PlannedTopic& facts, DrainedPositions& drained) {
     const config::ExpansionMode mode = topic.config->expansion_mode;
     insight::ProtectionFacts known{.protection = mode == config::ExpansionMode::guarded  ? insight::Protection::guarded
                                                  : mode == config::ExpansionMode::fenced ? insight::Protection::fenced
@@ -45,10 +48,10 @@ insight::ProtectionFacts protection_facts(const PlanSources& sources, const Topi
 
 }  // namespace
 
-std::expected<insight::PlanOutcome, insight::PlanError> run_local_plan(const PlanSources& sources, PlannedTopic facts,
-                                                                       const insight::PlanOptions& options,
+std::expected<insight::PlanOutcome, insight::PlanError> run_local_plan(const insight::LocalPlanSources& sources,
+                                                                       PlannedTopic facts, const insight::PlanOptions& options,
                                                                        const insight::PlanProgress& progress) {
-    const std::shared_ptr<const TopicTable> table = sources.topics.table();
+    const std::shared_ptr<const TopicTable> table = sources.cluster.parts().topics.table();
     const TopicState* topic = table->find(facts.name);
     if (topic == nullptr || topic->partitions.size() < facts.partitions.size()) {
         return std::unexpected(
@@ -59,10 +62,10 @@ std::expected<insight::PlanOutcome, insight::PlanError> run_local_plan(const Pla
         logs.push_back(partition->log);
     }
     DrainedPositions drained;
-    pass_what_nobody_reads(*topic, drained, facts.groups);
-    RecordCountsInLogs counts(*topic, kCountedBytesMax);
+    insight::pass_what_nobody_reads(*topic, drained, facts.groups);
+    insight::LogRecordCounter counts(*topic, kCountedBytesMax);
     count_unread(counts, facts);
-    LogRecordSource source(std::move(logs));
+    insight::LogScanSource source(std::move(logs));
     auto outcome = insight::run_plan(facts, source, options, progress);
     if (outcome) {
         insight::protect_plan(outcome->plan, protection_facts(sources, *topic, facts, drained));

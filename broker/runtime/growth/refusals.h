@@ -2,20 +2,22 @@
 
 #include <vector>
 
-#include "broker/insight/plan/plan_protection.h"
+#include "broker/insight/plan/guard.h"
 #include "broker/logs/topic_table.h"
 
 namespace partita::logs {
 class DrainedPositions;
 }  // namespace partita::logs
 
-namespace partita::runtime {
+namespace partita::insight {
+struct LocalPlanSources;
+}  // namespace partita::insight
 
-struct PlanSources;
+namespace partita::runtime {
 
 /// The refusals, by the topic's mode, that a request for this topic alone would get now; for plans. It gathers facts of groups
 /// and reads logs as `gather_growth_facts` does, so no reactor may call it.
-[[nodiscard]] std::vector<insight::Refusal> refusals(const PlanSources& sources, const TopicState& topic, std::int32_t new_count,
-                                                     logs::DrainedPositions& drained, Now now);
+[[nodiscard]] std::vector<insight::Blocker> refusals(const insight::LocalPlanSources& sources, const TopicState& topic,
+                                                     std::int32_t new_count, logs::DrainedPositions& drained, Now now);
 
 }  // namespace partita::runtime

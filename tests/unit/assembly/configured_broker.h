@@ -13,7 +13,7 @@
 #include "broker/handlers/services.h"
 #include "broker/insight/findings/finding.h"
 #include "broker/insight/hub/findings_hub.h"
-#include "broker/insight/shell/findings_topic.h"
+#include "broker/insight/local/findings_topic.h"
 #include "broker/insight/shell/key_budget.h"
 #include "broker/insight/shell/key_observer.h"
 #include "broker/logs/published_topics.h"
@@ -53,7 +53,7 @@ class ConfiguredBroker {
                 EXPECT_EQ(response.responses[0].error_code, ErrorCode::none) << response.responses[0].error_message.value_or("");
             });
         // What looks only now and then has looked.
-        called_.rest(2 * runtime::KeyObserver::kIdleMs);
+        called_.rest(2 * insight::KeyObserver::kIdleMs);
     }
 
     // Groups -------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class ConfiguredBroker {
     /// It takes more records at once than its budget pays for, and no more than the queue holds.
     bool takes_whatever_comes() {
         constexpr std::int32_t kPartitions = 5;
-        constexpr int kRecords = runtime::KeyBudget::kMostRecords / kPartitions;
+        constexpr int kRecords = insight::KeyBudget::kMostRecords / kPartitions;
         return batches_taken(kPartitions, kRecords) == kPartitions;
     }
     /// A finding about a topic that has grown comes into its topic.
@@ -352,15 +352,15 @@ class ConfiguredBroker {
         for (int record = 0; record < records; ++record) {
             builder.append(called_.now().wall, std::nullopt, Bytes());
         }
-        const runtime::KeySamples& samples = called_.broker().services().keys.samples();
+        const insight::KeySamples& samples = called_.broker().services().keys.samples();
         const std::uint64_t before = samples.taken();
         produce(topic, partitions, builder);
         const std::uint64_t taken = samples.taken() - before;
-        called_.rest(2 * runtime::KeyObserver::kIdleMs);
+        called_.rest(2 * insight::KeyObserver::kIdleMs);
         return taken;
     }
     std::int64_t findings_written() {
-        const runtime::TopicState* topic = state_of(std::string(runtime::FindingsTopic::kName));
+        const runtime::TopicState* topic = state_of(std::string(insight::FindingsTopic::kName));
         return topic == nullptr ? 0 : topic->partitions[0]->log->log_end_offset().value;
     }
 

@@ -10,7 +10,8 @@
 #include <memory>
 
 #include "broker/insight/hub/findings_hub.h"
-#include "broker/insight/readers/group_findings.h"
+#include "broker/insight/local/local_cluster.h"
+#include "broker/insight/readers/position_findings.h"
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/logs/published_topics.h"
 #include "broker/runtime/catalog/catalog.h"
@@ -153,7 +154,7 @@ TEST_F(ExpansionWork, GroupsWhoseOffsetsWereDeletedCannotBeSynced) {
 TEST_F(ExpansionWork, AJoinThatTheGrowthBreaksIsFound) {
     make_crowd();
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
-    broker_->services().readers.settle(*broker_->services().topics.table(), real_schedule().clock.now());
+    broker_->services().readers.settle(*broker_->services().cluster.topics(), real_schedule().clock.now());
     EXPECT_TRUE(has_finding(insight::HazardId::copartition_breaks, topic(0)));
 }
 
@@ -162,7 +163,7 @@ TEST_F(ExpansionWork, NothingNewIsNotLookedAtAgain) {
     SystemClock clock;
     const Instant before_growth = clock.now().monotonic;
     ASSERT_EQ(client_->expand_topic(topic(0), 3), ErrorCode::none);
-    runtime::ReaderObserver& observer = broker_->services().readers;
+    insight::ReaderObserver& observer = broker_->services().readers;
     ASSERT_TRUE(eventually([&] { return observer.looks() > 0; }));
     // The first look finds the growth; until time alone brings something about there is no reason for another.
     const std::uint64_t looks = observer.looks();

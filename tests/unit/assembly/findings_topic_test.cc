@@ -1,6 +1,6 @@
 // How events of findings get into their topic, in a whole broker.
 
-#include "broker/insight/shell/findings_topic.h"
+#include "broker/insight/local/findings_topic.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@
 namespace partita::test {
 namespace {
 
-using runtime::FindingsTopic;
+using insight::FindingsTopic;
 
 class FindingsTopicInABroker : public ::testing::Test {
   protected:

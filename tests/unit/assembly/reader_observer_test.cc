@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "broker/insight/hub/findings_hub.h"
+#include "broker/insight/local/local_cluster.h"
 #include "broker/insight/shell/reader_observer.h"
 #include "broker/logs/published_topics.h"
 #include "broker/runtime/clients/connections.h"
@@ -39,9 +40,9 @@ class ReaderObserverInABroker : public ::testing::Test {
 
     [[nodiscard]] virtual std::vector<std::string> overrides() const { return {"group.initial.rebalance.delay.ms=0"}; }
 
-    [[nodiscard]] runtime::ReaderObserver& observer() { return broker_->services().readers; }
-    [[nodiscard]] std::shared_ptr<const runtime::TopicTable> table() { return broker_->services().topics.table(); }
-    void settle(const runtime::TopicTable& table) { broker_->services().readers.settle(table, real_schedule().clock.now()); }
+    [[nodiscard]] insight::ReaderObserver& observer() { return broker_->services().readers; }
+    [[nodiscard]] std::shared_ptr<const insight::ObservedTopics> table() { return broker_->services().cluster.topics(); }
+    void settle(const insight::ObservedTopics& table) { broker_->services().readers.settle(table, real_schedule().clock.now()); }
     void grow(int partitions) { ASSERT_EQ(client_->expand_topic("t", partitions), ErrorCode::none); }
     /// The group reads a new partition while a record from before the growth waits in an old one: H03.
     void read_ahead() {
@@ -155,7 +156,7 @@ class RoundsOfTheReaderObserver : public ReaderObserverInABroker {
     [[nodiscard]] std::string last() {
         std::string last = name(0);
         for (int number = 1; number < kTopics; ++number) {
-            if (table()->find(last)->topic->id < table()->find(name(number))->topic->id) {
+            if (table()->find(last)->ref().id < table()->find(name(number))->ref().id) {
                 last = name(number);
             }
         }
@@ -214,7 +215,7 @@ TEST_F(RoundsOfTheReaderObserver, SeeThatAnApplicationsOwnTopicsCameAndWent) {
 
 TEST_F(RoundsOfTheReaderObserver, LeaveNoTopicBehindOneThatIsAlwaysAskedFor) {
     const std::string busy = last();
-    constexpr std::int64_t kLongest = runtime::ReaderMemory::kLookAgainMs;
+    constexpr std::int64_t kLongest = insight::ReaderMemory::kLookAgainMs;
     std::uint64_t looks_at_others = 0;
     for (std::int64_t later_ms = 0; later_ms <= kLongest + kTopics * 1000; later_ms += 1000) {
         ASSERT_EQ(client_->commit("g", busy, 2, 0), ErrorCode::none);
@@ -289,7 +290,7 @@ TEST_F(TransactionsOfReaders, AreNoProgressWhenTheyAreAborted) {
 // The process behind a member, and when it came, are those of the connection over which it speaks for itself.
 TEST_F(TransactionsOfReaders, ComeOverAProducersConnectionWhichIsNotTheMembers) {
     ASSERT_EQ(join_alone(client_->wire(), "of one", {{"t", {0, 1, 2, 3}}}), ErrorCode::none);
-    const auto member = broker_->services().groups.readers_of("t", table()->find("t")->topic->id);
+    const auto member = broker_->services().groups.readers_of("t", table()->find("t")->ref().id);
     const auto group = std::ranges::find(member, "of one", &groups::TopicReader::group_id);
     ASSERT_NE(group, member.end());
     const std::string& member_id = group->members.at(0).member_id;
@@ -314,7 +315,7 @@ class TimeOfTheReaderObserver : public ReaderObserverInABroker {
         observer().stop();
         ASSERT_EQ(join_alone(client_->wire(), "member", {{"t", {0, 1}}}), ErrorCode::none);
         grow(4);
-        grown_ = table()->find("t")->topic->expansions.back()->time;
+        grown_ = table()->find("t")->growths().back().time;
         now_ = real_schedule().clock.now();
     }
     /// As the observer's thread does: it sleeps, and looks.
@@ -354,7 +355,7 @@ TEST_F(TimeOfTheReaderObserver, ComesForItAlsoWhenSomethingChangedMeanwhile) {
 }
 
 TEST_F(TimeOfTheReaderObserver, ComesSeldomWhereNothingIsDue) {
-    using runtime::RoundPacing;
+    using insight::RoundPacing;
     constexpr std::int64_t kBusyMs = RoundPacing::kSettleMs + RoundPacing::kIdleRounds * RoundPacing::kIdleMs;
     while (since_growth_ms() < kBusyMs + RoundPacing::kRestMs) {
         pass_a_round();
@@ -364,7 +365,7 @@ TEST_F(TimeOfTheReaderObserver, ComesSeldomWhereNothingIsDue) {
 }
 
 TEST_F(TimeOfTheReaderObserver, ComesSoonWhenTopicsChange) {
-    using runtime::RoundPacing;
+    using insight::RoundPacing;
     while (rounds_ < 2 + RoundPacing::kIdleRounds) {
         pass_a_round();
     }
@@ -374,18 +375,18 @@ TEST_F(TimeOfTheReaderObserver, ComesSoonWhenTopicsChange) {
 }
 
 TEST_F(TimeOfTheReaderObserver, AsksForPositionsAgainWhenItRemembersNoMoreGroups) {
-    const runtime::TopicState& topic = *table()->find("t");
+    const insight::TopicRef topic = table()->find("t")->ref();
     const auto commit_of = [&](std::size_t number) {
         observer().reports().on_commit(topic, "g" + std::to_string(number), {"client", "/127.0.0.1"}, {7}, {},
                                        insight::Inversions::Positions(), now_.wall);
     };
-    for (std::size_t number = 0; number < runtime::ToldPositions::kGroupsMax; ++number) {
+    for (std::size_t number = 0; number < insight::ToldPositions::kGroupsMax; ++number) {
         ASSERT_TRUE(observer().reports().wants_positions(topic, "g" + std::to_string(number))) << number;
         commit_of(number);
     }
     EXPECT_FALSE(observer().reports().wants_positions(topic, "g0"));
-    commit_of(runtime::ToldPositions::kGroupsMax);
-    EXPECT_FALSE(observer().reports().wants_positions(topic, "g" + std::to_string(runtime::ToldPositions::kGroupsMax)));
+    commit_of(insight::ToldPositions::kGroupsMax);
+    EXPECT_FALSE(observer().reports().wants_positions(topic, "g" + std::to_string(insight::ToldPositions::kGroupsMax)));
     EXPECT_TRUE(observer().reports().wants_positions(topic, "g0")) << "told twice is told: what is known already stays";
     // What is true of the first group is still told: it was beyond a new record with an old one left.
     (void)observer().settle_round(*table(), now_);

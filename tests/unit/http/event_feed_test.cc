@@ -59,7 +59,7 @@ class Listener final : public EventSink {
 };
 
 TEST(EventFeed, BeginsWithWhatIsOpenAndGoesOnWithEveryChange) {
-    runtime::FindingsHub hub;
+    insight::FindingsHub hub;
     hub.settle("a", std::vector{stale_producer("x")}, {1});
     EventFeed feed(hub, kEverybodyMayHear);
     const auto listener = std::make_shared<Listener>();
@@ -83,7 +83,7 @@ class RulesByAddress final : public access::Rules {
 TEST(EventFeed, TellsNobodyOfTopicsThatHeMayNotDescribe) {
     const RulesByAddress rules;
     const access::Authorizer authorizer(&rules);
-    runtime::FindingsHub hub;
+    insight::FindingsHub hub;
     EventFeed feed(hub, authorizer);
     hub.settle("a", std::vector{stale_producer("open"), stale_producer("secret", "payroll")}, {1});
     const auto of_one_topic = std::make_shared<Listener>();
@@ -97,7 +97,7 @@ TEST(EventFeed, TellsNobodyOfTopicsThatHeMayNotDescribe) {
 }
 
 TEST(EventFeed, LetsGoOfWhoIsTooSlowAndOfNobodyElse) {
-    runtime::FindingsHub hub;
+    insight::FindingsHub hub;
     EventFeed feed(hub, kEverybodyMayHear);
     const auto slow = std::make_shared<Listener>();
     const auto quick = std::make_shared<Listener>();
@@ -111,7 +111,7 @@ TEST(EventFeed, LetsGoOfWhoIsTooSlowAndOfNobodyElse) {
 }
 
 TEST(EventFeed, HasABoundAndGivesThePlacesOfThoseWhoLeft) {
-    runtime::FindingsHub hub;
+    insight::FindingsHub hub;
     EventFeed feed(hub, kEverybodyMayHear);
     std::vector<std::shared_ptr<Listener>> listeners;
     for (std::size_t index = 0; index < EventFeed::kSinksMax; ++index) {
@@ -128,7 +128,7 @@ TEST(EventFeed, HasABoundAndGivesThePlacesOfThoseWhoLeft) {
 }
 
 TEST(EventFeed, EndsEverybodyWithItself) {
-    runtime::FindingsHub hub;
+    insight::FindingsHub hub;
     const auto listener = std::make_shared<Listener>();
     {
         EventFeed feed(hub, kEverybodyMayHear);
@@ -140,7 +140,7 @@ TEST(EventFeed, EndsEverybodyWithItself) {
 }
 
 TEST(EventFeed, LetsGoOfEverybodyAtItsStopAndTakesNobodyAfterIt) {
-    runtime::FindingsHub hub;
+    insight::FindingsHub hub;
     EventFeed feed(hub, kEverybodyMayHear);
     const auto listener = std::make_shared<Listener>();
     ASSERT_TRUE(feed.add(listener, Caller()));
@@ -153,7 +153,7 @@ TEST(EventFeed, LetsGoOfEverybodyAtItsStopAndTakesNobodyAfterIt) {
 }
 
 TEST(EventFeed, MissesNothingForThoseWhoComeWhileThingsHappen) {
-    runtime::FindingsHub hub;
+    insight::FindingsHub hub;
     EventFeed feed(hub, kEverybodyMayHear);
     constexpr int kRounds = 300;
     std::thread observer([&] {

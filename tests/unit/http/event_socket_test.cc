@@ -68,7 +68,7 @@ class EventSockets : public testing::Test {
     asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(context_);
     asio::io_context client_context_;
     tcp::acceptor acceptor_{context_, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
-    runtime::FindingsHub hub_;
+    insight::FindingsHub hub_;
     const access::Authorizer authorizer_{nullptr};
     std::shared_ptr<EventFeed> feed_ = std::make_shared<EventFeed>(hub_, authorizer_);
     std::thread thread_;

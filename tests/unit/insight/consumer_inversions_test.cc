@@ -65,7 +65,7 @@ TEST_F(ConsumerWatchTest, WhatAGroupThatCameAfterTheGrowthBeganBehindWasNotReadT
     fetch(client_, ConnectionId{8}, kNew, 4);
     commit("late", {{kOld, Offset{95}}, {kNew, Offset{6}}});
     EXPECT_FALSE(finding(HazardId::inversion_delivered));
-    wait(OffsetResets::kEvidenceMs);
+    wait(AutoResets::kEvidenceMs);
     EXPECT_FALSE(finding(HazardId::inversion_delivered));
 }
 
@@ -86,7 +86,7 @@ TEST_F(ConsumerWatchTest, WhatAnotherReaderOfTheNameBeganBehindWasReadTooEarlyAl
     fetch(client_, kStranger, kNew, 5);
     commit("billing", {{kNew, Offset{5}}});
     (void)findings();
-    wait(OffsetResets::kEvidenceMs);
+    wait(AutoResets::kEvidenceMs);
     EXPECT_TRUE(finding(HazardId::inversion_delivered));
 }
 

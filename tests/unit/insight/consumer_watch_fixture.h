@@ -52,7 +52,7 @@ class FakeFates final : public RecordFates {
 };
 
 /// Counts as a test says them, by where they begin; of what it says nothing, each offset is a record.
-class FakeCounts final : public RecordCounts {
+class FakeCounts final : public RecordCounter {
   public:
     RecordCount between(PartitionIndex partition, Offset from, Offset to) override {
         const auto known = told.find({partition, from});
@@ -123,7 +123,7 @@ class ConsumerWatchTest : public testing::Test {
     /// After so long that everybody who could have begun to read has shown.
     std::optional<Finding> skipped(std::string_view group = {}) {
         (void)findings();
-        wait(OffsetResets::kJudgeMs);
+        wait(AutoResets::kJudgeMs);
         return finding(HazardId::latest_loses_first_records, group);
     }
     void wait(std::int64_t duration_ms) { now_.value += duration_ms; }

@@ -21,6 +21,18 @@ TEST(HazardCatalogue, IdsArePrintedWithTwoDigitsAndReadBack) {
     }
 }
 
+TEST(HazardCatalogue, FamiliesAreToldByTheirIds) {
+    EXPECT_EQ(family_of(HazardId::keys_move), HazardFamily::expansion);
+    EXPECT_EQ(family_of(HazardId::findings_overflow), HazardFamily::expansion);
+    EXPECT_EQ(family_of(HazardId::two_owners), HazardFamily::group);
+    EXPECT_EQ(family_of(HazardId::partitions_flap), HazardFamily::group);
+    EXPECT_EQ(family_of(HazardId::capacity_changed), HazardFamily::capacity);
+    // The numbers are kept by scripts: an id that moves to another hazard is an error.
+    EXPECT_EQ(static_cast<int>(HazardId::held_reader), 52);
+    EXPECT_EQ(static_cast<int>(HazardId::partitions_flap), 104);
+    EXPECT_EQ(static_cast<int>(HazardId::capacity_changed), 201);
+}
+
 TEST(HazardCatalogue, RefusesIdsThatAreNotInIt) {
     for (const char* text :
          {"", "H", "H3", "H00", "H13", "h03", "H003", "H99", "H-1", "H 3", "G00", "G05", "G03 ", "C00", "C02", "I01"}) {

@@ -15,11 +15,11 @@ using partitioners::Family;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class MemorySource final : public RecordSource {
+class MemorySource final : public ScanSource {
   public:
     explicit MemorySource(std::int32_t partitions) : logs(static_cast<std::size_t>(partitions)) {}
 
-    std::expected<void, std::string> read(const ScanRange& range, RecordSink& sink) override {
+    std::expected<void, std::string> read(const ScanRange& range, ScanSink& sink) override {
         if (broken) {
             return std::unexpected("the disk is gone");
         }

@@ -9,15 +9,11 @@
 
 #include "broker/config/log_setup.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
-using insight::Finding;
-using insight::FindingEvent;
-using insight::HazardId;
-
 Finding stale(const std::string& client) {
-    return insight::make_finding(HazardId::stale_producer, {.topic = "orders", .client_id = client}, "condition");
+    return make_finding(HazardId::stale_producer, {.topic = "orders", .client_id = client}, "condition");
 }
 
 TEST(FindingsHub, SubscribersHearEveryEventInOrder) {
@@ -39,7 +35,7 @@ TEST(FindingsHub, SubscribersHearEveryEventInOrder) {
 TEST(FindingsHub, ASubscriptionStartsFromWhatIsOpenAndMissesNothing) {
     FindingsHub hub;
     hub.settle("a", std::vector{stale("x")}, {1});
-    std::vector<insight::OpenFinding> open;
+    std::vector<OpenFinding> open;
     std::vector<std::string> heard;
     const auto id = hub.subscribe([&](const FindingEvent& event) { heard.push_back(event.finding.subject.client_id); }, open);
     hub.settle("a", std::vector{stale("x"), stale("y")}, {2});
@@ -77,7 +73,7 @@ TEST(FindingsHub, ObserversOnSeveralThreadsShareOneOrder) {
 std::vector<Finding> about_groups(HazardId id, int groups) {
     std::vector<Finding> findings;
     for (int group = 0; group < groups; ++group) {
-        findings.push_back(insight::make_finding(id, {.topic = "orders", .group = "g" + std::to_string(group)}, "condition"));
+        findings.push_back(make_finding(id, {.topic = "orders", .group = "g" + std::to_string(group)}, "condition"));
     }
     return findings;
 }
@@ -114,4 +110,4 @@ TEST(FindingsHub, OfManyWarningsTheFirstHaveLinesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
 constexpr double kPercent = 1.5;
@@ -101,4 +101,4 @@ TEST_F(KeyBudgetTest, WithAllOfTheProcessorNothingIsLimited) {
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -2,13 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-
-#include "broker/runtime/clients/client_connection.h"
 #include "schedule/executor.h"
 #include "tests/support/storage_fixture.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
 constexpr std::size_t kManyRecords = 100'000;
@@ -21,17 +18,20 @@ class NotedWorker final : public Worker {
 
 class KeySamplesTest : public ::testing::Test {
   protected:
-    KeySamplesTest() {
-        auto topic = std::make_shared<catalog::Topic>();
-        topic->name = "orders";
-        topic->id.bytes.fill(7);
-        topic_.topic = topic;
+    KeySamplesTest() { topic_.id.bytes.fill(7); }
+    void offer(const std::vector<std::byte>& batch) {
+        samples_.offer({.topic = topic_, .partition = {0}, .batch = batch, .time = {1000}}, {.connection = connection_,
+                                                                                             .port = 1,
+                                                                                             .client_id = "producer",
+                                                                                             .address = "/10.0.0.1",
+                                                                                             .software_name = {},
+                                                                                             .software_version = {},
+                                                                                             .principal = {}});
     }
-    void offer(const std::vector<std::byte>& batch) { samples_.offer(topic_, {0}, client_, "producer", batch, {1000}); }
     void offer_records(int records) { offer(test::make_batch({.records = records})); }
 
-    TopicState topic_;
-    ClientConnection client_;
+    TopicRef topic_;
+    ConnectionId connection_;
     KeySamples samples_;
 };
 
@@ -45,16 +45,16 @@ TEST_F(KeySamplesTest, NothingIsTakenBeforeTheGateOpens) {
 
 TEST_F(KeySamplesTest, SamplesComeInTheirOrderWithTheirProducer) {
     samples_.set_gate(true, kManyRecords);
-    client_.id = {5};
+    connection_ = {5};
     offer_records(1);
     offer(test::make_batch({.records = 2, .producer_id = {9}, .producer_epoch = {0}, .base_sequence = {0}}));
     const KeySamples::Waiting waiting = samples_.take();
     ASSERT_EQ(waiting.samples.size(), 2u);
     EXPECT_EQ(waiting.records, 3u);
-    EXPECT_EQ(waiting.samples[0].producer.connection, client_.id);
+    EXPECT_EQ(waiting.samples[0].producer.connection, connection_);
     EXPECT_EQ(waiting.samples[0].producer.client_id, "producer");
     // An id tells producers apart wherever they connect.
-    EXPECT_EQ(waiting.samples[1].producer.connection, insight::kNoConnection);
+    EXPECT_EQ(waiting.samples[1].producer.connection, kNoConnection);
     EXPECT_EQ(waiting.samples[1].producer.producer_id, ProducerId{9});
     EXPECT_TRUE(samples_.take().samples.empty());
     EXPECT_EQ(samples_.taken(), 2u);
@@ -103,38 +103,32 @@ TEST_F(KeySamplesTest, BytesBeyondTheLimitCloseTheGate) {
     EXPECT_GT(waiting.bytes + 2 * batch.size(), KeySamples::kBytesMax);
 }
 
-TEST_F(KeySamplesTest, LargeBatchesAndInternalTopicsAreNotLookedAt) {
+TEST_F(KeySamplesTest, LargeBatchesAreNotLookedAt) {
     samples_.set_gate(true, kManyRecords);
     offer(test::make_batch({.value_bytes = KeySamples::kBatchBytesMax}));
-    auto internal = std::make_shared<catalog::Topic>(*topic_.topic);
-    internal->internal = true;
-    topic_.topic = internal;
-    offer_records(1);
     EXPECT_EQ(samples_.taken(), 0u);
     EXPECT_TRUE(samples_.is_open());
 }
 
 TEST_F(KeySamplesTest, OneBatchInAnIntervalIsTaken) {
     samples_.set_gate(true, kManyRecords);
-    samples_.set_interval(*topic_.topic, 4);
+    samples_.set_interval(topic_, 4);
     for (int count = 0; count < 8; ++count) {
         offer_records(1);
     }
     EXPECT_EQ(samples_.taken(), 2u);
     // Another topic in the same place needs every batch.
-    samples_.set_interval(*topic_.topic, 1);
+    samples_.set_interval(topic_, 1);
     offer_records(1);
     EXPECT_EQ(samples_.taken(), 3u);
 }
 
 TEST_F(KeySamplesTest, WhatWasSetForATopicEndsWhenItGrows) {
     samples_.set_gate(true, kManyRecords);
-    samples_.set_interval(*topic_.topic, 4);
+    samples_.set_interval(topic_, 4);
     offer_records(1);
     EXPECT_EQ(samples_.taken(), 0u);
-    auto grown = std::make_shared<catalog::Topic>(*topic_.topic);
-    grown->expansions.push_back(std::make_shared<catalog::ExpansionEpoch>());
-    topic_.topic = grown;
+    ++topic_.growths;
     offer_records(1);
     EXPECT_EQ(samples_.taken(), 1u);
 }
@@ -168,4 +162,4 @@ TEST_F(KeySamplesTest, GateThatHasEndedStaysClosed) {
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
-
-using insight::Finding;
-using insight::HazardId;
 
 Finding finding(HazardId id, const std::string& group) {
     Finding finding;
@@ -36,13 +33,13 @@ TEST(ReaderFindings, OfGroupsThatTheFenceReleasedNoneIsHeld) {
 }
 
 /// A topic that grew from 2 to 4 partitions, with a group of one member that holds so many of them.
-insight::PlannedTopic grown_topic(std::int32_t held) {
-    insight::PlannedTopic facts;
+PlannedTopic grown_topic(std::int32_t held) {
+    PlannedTopic facts;
     facts.name = "t";
     facts.old_count = 2;
     facts.new_count = 4;
     facts.partitions.resize(4);
-    insight::GroupFacts group;
+    GroupFacts group;
     group.group_id = "g";
     group.state = "Stable";
     group.protocol_type = "consumer";
@@ -66,14 +63,14 @@ TEST(ReaderFindings, ARebalanceStandsUntilTheGroupHoldsNewPartitions) {
 }
 
 TEST(ReaderFindings, AJoinThatTheGrowthBrokeStandsAndWhatIsOverDoesNot) {
-    insight::PlannedTopic facts = grown_topic(4);
+    PlannedTopic facts = grown_topic(4);
     facts.groups[0].other_topics = {{"other", 2, true}};
     facts.groups[0].reads_others = true;
     const std::vector<Finding> standing = standing_findings(facts);
     EXPECT_EQ(count_of(HazardId::copartition_breaks, standing), 1u);
     EXPECT_EQ(count_of(HazardId::irreversible, standing), 0u);
-    EXPECT_GT(count_of(HazardId::irreversible, insight::make_plan_without_scan(facts).findings), 0u);
+    EXPECT_GT(count_of(HazardId::irreversible, make_plan_without_scan(facts).findings), 0u);
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::insight

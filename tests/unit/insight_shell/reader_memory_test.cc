@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
 using ::testing::ElementsAre;
@@ -14,11 +14,10 @@ using ::testing::Pair;
 constexpr Instant kStart{1'000'000};
 constexpr TimestampMs kGrown{50'000};
 
-ReaderNote growth(const TopicId& topic, std::int64_t catalog_sequence = 7,
-                  std::vector<std::pair<std::string, std::string>> joins = {}) {
+ReaderNote growth(const TopicId& topic, std::int64_t sequence = 7, std::vector<std::pair<std::string, std::string>> joins = {}) {
     ReaderNote::Grown grown;
     grown.growths = {{2, 4, kGrown, {Offset{10}, Offset{10}}}};
-    grown.catalog_sequence = catalog_sequence;
+    grown.sequence = sequence;
     grown.joins = std::move(joins);
     return {.topic = topic, .what = std::move(grown), .name = "t"};
 }
@@ -31,9 +30,8 @@ ReaderNote listed(const TopicId& topic) {
 
 ReaderNote deleted(const std::string& group) { return {.topic = {}, .what = ReaderNote::GroupDeleted{group}, .name = {}}; }
 
-insight::GroupFacts group_of(const std::string& id, std::vector<insight::GroupFacts::OtherTopic> others,
-                             bool reads_others = true) {
-    insight::GroupFacts group;
+GroupFacts group_of(const std::string& id, std::vector<GroupFacts::OtherTopic> others, bool reads_others = true) {
+    GroupFacts group;
     group.group_id = id;
     group.other_topics = std::move(others);
     group.reads_others = reads_others;
@@ -153,13 +151,11 @@ TEST(ReaderMemories, WatchATopicFromTheNoteOfItsGrowthOn) {
     EXPECT_EQ(memory.requests(), 3u) << "a deleted group is about every topic";
 }
 
-class NoConnections final : public insight::ConnectionDirectory {
+class NoConnections final : public ConnectionDirectory {
   public:
-    std::optional<insight::ConnectionFacts> find(insight::ConnectionId) const override { return std::nullopt; }
-    std::optional<insight::ConnectionFacts> coordinator_of(std::string_view, std::string_view) const override {
-        return std::nullopt;
-    }
-    bool is_looking_for(insight::ConnectionId) const override { return false; }
+    std::optional<ConnectionFacts> find(ConnectionId) const override { return std::nullopt; }
+    std::optional<ConnectionFacts> coordinator_of(std::string_view, std::string_view) const override { return std::nullopt; }
+    bool is_looking_for(ConnectionId) const override { return false; }
 };
 
 // The group holds no new partition, in which records wait: in its tenth second after the growth that becomes a finding.
@@ -171,7 +167,7 @@ TEST(ReaderMemories, ChangeByTimeWithTheFirstOfTheirTopics) {
     const Now now{.monotonic = kStart + kLaterMs, .wall = {kGrown.value + kLaterMs}};
     memories.topics().at(TopicId{{1}}).note_look({}, {}, now);
     EXPECT_EQ(memories.changes_at(), std::nullopt) << "nothing is known that would change";
-    const std::vector<insight::EarlierExpansion> growths = {{2, 4, kGrown, {Offset{10}, Offset{10}}}};
+    const std::vector<EarlierExpansion> growths = {{2, 4, kGrown, {Offset{10}, Offset{10}}}};
     const std::vector<Offset> starts(4, Offset{0});
     const std::vector<Offset> ends = {Offset{10}, Offset{10}, Offset{1}, Offset{0}};
     std::vector groups{group_of("g", {})};
@@ -189,10 +185,10 @@ TEST(ReaderMemories, ChangeByTimeWithTheFirstOfTheirTopics) {
                                      .connections = &connections},
                                     now.wall);
     second.note_look({}, {}, now);
-    EXPECT_EQ(memories.changes_at(), kStart + insight::BlindGroups::kBlindMs);
-    EXPECT_TRUE(second.is_due({}, kStart + insight::BlindGroups::kBlindMs));
-    EXPECT_FALSE(second.is_due({}, kStart + (insight::BlindGroups::kBlindMs - 1)));
+    EXPECT_EQ(memories.changes_at(), kStart + BlindGroups::kBlindMs);
+    EXPECT_TRUE(second.is_due({}, kStart + BlindGroups::kBlindMs));
+    EXPECT_FALSE(second.is_due({}, kStart + (BlindGroups::kBlindMs - 1)));
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
 /// Runs nothing, and counts how often its worker was woken.
@@ -59,4 +59,4 @@ TEST(ReaderNotes, WakeTheObserverWhenTheFirstTopicGrowsAndNobodyAfterItStopped) 
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::insight

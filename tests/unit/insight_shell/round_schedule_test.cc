@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace partita::runtime {
+namespace partita::insight {
 namespace {
 
 constexpr Instant kFirstRound{1'000'000};
@@ -102,4 +102,4 @@ TEST_F(RoundScheduleTest, RestsAsLongAsItsShareOfACoreAsksForAlsoWhenItIsWoken) 
 }
 
 }  // namespace
-}  // namespace partita::runtime
+}  // namespace partita::insight

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "broker/insight/findings/finding.h"
+#include "broker/insight/findings/capacity_findings.h"
 #include "broker/insight/hub/findings_hub.h"
 #include "broker/runtime/catalog/catalog.h"
 #include "broker/runtime/catalog/own_changes.h"
@@ -16,10 +16,6 @@ namespace {
 constexpr std::string_view kFindingsSource = "capacity";
 
 Load times(Load unit, std::int64_t units) { return {unit.bytes * units, unit.events * units}; }
-
-std::string units_text(std::int32_t units) {
-    return units == 0 ? "no limit" : std::to_string(units) + (units == 1 ? " unit" : " units");
-}
 
 /// Of whoever was refused: until it would no longer be, as far as that is known now.
 std::int64_t rest_ms(std::int64_t wait_ms, std::int64_t wait_ms_max) {
@@ -50,7 +46,7 @@ bool set_units(runtime::Turn& turn, runtime::Catalog& catalog, const config::Cur
 
 }  // namespace
 
-SharedCapacity::SharedCapacity(const config::CurrentConfig& config, runtime::FindingsHub& findings, runtime::OwnChanges& changes)
+SharedCapacity::SharedCapacity(const config::CurrentConfig& config, insight::FindingsHub& findings, runtime::OwnChanges& changes)
     : config_(config), findings_(findings), changes_(changes) {}
 
 void SharedCapacity::begin(Now now) { follow(now); }
@@ -98,12 +94,8 @@ void SharedCapacity::follow(Now now) {
 }
 
 void SharedCapacity::tell(const Step& step) {
-    insight::Finding finding = insight::make_finding(
-        insight::HazardId::capacity_changed, {},
-        "Capacity went from " + units_text(step.units_before) + " to " + units_text(step.units) +
-            (step.is_automatic ? ", because clients had to wait for it (partita.capacity.units.max allows that)."
-                               : ", as was set."));
-    finding.numbers = {{"units_before", step.units_before}, {"units", step.units}, {"automatic", step.is_automatic ? 1 : 0}};
+    const insight::Finding finding =
+        insight::capacity_changed({.units_before = step.units_before, .units = step.units, .is_automatic = step.is_automatic});
     // It happened, and does not go on.
     findings_.settle(kFindingsSource, std::span(&finding, 1), step.time);
     findings_.settle(kFindingsSource, {}, step.time);

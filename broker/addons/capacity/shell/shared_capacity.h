@@ -19,8 +19,11 @@
 #include "protocol/mutex.h"
 #include "protocol/types.h"
 
-namespace partita::runtime {
+namespace partita::insight {
 class FindingsHub;
+}  // namespace partita::insight
+
+namespace partita::runtime {
 class OwnChanges;
 }  // namespace partita::runtime
 
@@ -43,7 +46,7 @@ class SharedCapacity final : public runtime::TopicsListener, public handlers::Co
     static constexpr std::size_t kStepsMax = 100;
 
     /// Units that it gives itself are set through `changes`; every change of them is told to `findings`.
-    SharedCapacity(const config::CurrentConfig& config, runtime::FindingsHub& findings, runtime::OwnChanges& changes);
+    SharedCapacity(const config::CurrentConfig& config, insight::FindingsHub& findings, runtime::OwnChanges& changes);
 
     /// At the start, when the settings are complete.
     void begin(Now now);
@@ -111,7 +114,7 @@ class SharedCapacity final : public runtime::TopicsListener, public handlers::Co
     void tell(const Step& step);
 
     const config::CurrentConfig& config_;
-    runtime::FindingsHub& findings_;
+    insight::FindingsHub& findings_;
     runtime::OwnChanges& changes_;
     logs::StepSwitch limits_appends_;
     logs::StepSwitch limits_reads_;

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "broker/insight/findings/finding.h"
+#include "broker/insight/identity/identity.h"
+
+/// What is told of readers that a fence holds although they may be in no group. Pure.
+namespace partita::insight {
+
+/// A connection that a fence holds.
+struct HeldReader {
+    std::string_view topic;
+    const ConnectionFacts& client;
+    /// As `to_string(Attribution)` says it.
+    std::string_view held_as;
+    /// Partitions of which records are kept from it, and groups whose member it may be.
+    std::int64_t partitions = 0;
+    std::int64_t groups = 0;
+};
+
+/// H52: nothing tells which of several groups the reader belongs to.
+[[nodiscard]] Finding held_reader_finding(const HeldReader& held);
+
+}  // namespace partita::insight

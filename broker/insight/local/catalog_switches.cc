@@ -1,0 +1,37 @@
+#include "broker/insight/local/catalog_switches.h"
+
+#include <map>
+#include <utility>
+
+#include "broker/runtime/catalog/catalog.h"
+#include "broker/runtime/catalog/own_changes.h"
+
+namespace partita::insight {
+
+void CatalogSwitches::record(const TopicId& topic, std::span<const CountSwitch> switches) {
+    std::map<std::int32_t, catalog::RecordProducerSwitchesCommand> commands;
+    for (const CountSwitch& seen : switches) {
+        catalog::RecordProducerSwitchesCommand& command = commands[seen.epoch];
+        command.topic_id = topic;
+        command.epoch = seen.epoch;
+        command.switches.push_back({.client_id = seen.producer.client_id,
+                                    .address = seen.producer.address,
+                                    .time = seen.time,
+                                    .partition = seen.partition,
+                                    .offset = seen.offset,
+                                    .stale_records = seen.stale_records});
+    }
+    changes_.post("the switch of a producer to a new partition count was not recorded",
+                  [commands = std::move(commands)](logs::Turn& turn, runtime::Catalog& catalog) {
+                      bool is_done = true;
+                      for (const auto& [epoch, command] : commands) {
+                          const auto decide = [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
+                              return core.record_producer_switches(command);
+                          };
+                          is_done &= catalog.change<catalog::RecordProducerSwitchesReply>(turn, decide).has_value();
+                      }
+                      return is_done;
+                  });
+}
+
+}  // namespace partita::insight

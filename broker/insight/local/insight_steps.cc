@@ -1,0 +1,36 @@
+#include "broker/insight/local/insight_steps.h"
+
+#include <memory>
+
+#include "broker/insight/local/request_notes.h"
+#include "broker/insight/shell/fenced_reads.h"
+#include "broker/logs/read_request.h"
+#include "broker/logs/topic_table.h"
+#include "broker/logs/turn.h"
+#include "broker/runtime/clients/client_connection.h"
+
+namespace partita::insight {
+
+void KeySampleStep::after_staging(const logs::AppendRequest& request, const logs::Append& append, logs::Turn& turn) {
+    if (!append.staged.duplicate) {
+        notes_.on_produce(*append.topic, append.index, *request.client.connection, request.client.client_id, append.batch,
+                          turn.now().wall);
+    }
+}
+
+void FencedReadStep::on_found(logs::ReadRequest& request, const logs::Read& read, logs::Turn& turn) {
+    reads_.on_fetch(read.topic->topic->id, read.index.value, request.client().connection->id, read.from, turn.now().wall);
+}
+
+void ReaderReportStep::on_found(logs::ReadRequest& request, const logs::Read& read, logs::Turn& turn) {
+    notes_.on_fetch(turn.reactor().index(), *read.topic, request.client().client_id, *request.client().connection, read.index,
+                    read.from, turn.now().wall);
+}
+
+void ReaderReportSteps::add_steps(const logs::TopicState& topic, logs::TopicSteps& steps) {
+    if (RequestNotes::watches(topic)) {
+        steps.reads.push_back(std::make_shared<ReaderReportStep>(notes_));
+    }
+}
+
+}  // namespace partita::insight

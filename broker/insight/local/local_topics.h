@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "broker/insight/facts/topics.h"
+#include "broker/logs/topic_table.h"
+#include "broker/runtime/fences/topic_expansion.h"
+#include "protocol/types.h"
+
+/// The broker's own topics as facts.
+
+namespace partita::logs {
+class DrainedPositions;
+class PublishedTopics;
+}  // namespace partita::logs
+
+namespace partita::runtime {
+class TransactionShards;
+}  // namespace partita::runtime
+
+namespace partita::insight {
+
+[[nodiscard]] inline TopicRef ref_of(const logs::TopicState& topic) { return {topic.topic->id, topic.topic->expansions.size()}; }
+
+/// The topic's growths, by its own record. `joins` were gathered before the newest one. At a start nobody is known to have read
+/// it at that moment: the circumstances of a growth are history then.
+[[nodiscard]] GrownTopic grown_topic(const catalog::Topic& topic, std::vector<std::pair<std::string, std::string>> joins,
+                                     bool is_growing);
+
+/// A state of the topic. Takes locks of its logs for a moment, and of coordinators of transactions.
+class LocalTopic final : public ObservedTopic {
+  public:
+    LocalTopic(const logs::TopicState& topic, runtime::TransactionShards& transactions)
+        : topic_(topic), transactions_(transactions) {}
+
+    [[nodiscard]] const logs::TopicState& state_in_force() const { return topic_; }
+
+    [[nodiscard]] TopicRef ref() const override { return ref_of(topic_); }
+    [[nodiscard]] std::string_view name() const override { return topic_.topic->name; }
+    [[nodiscard]] std::int32_t partition_count() const override { return topic_.topic->partition_count; }
+    [[nodiscard]] TopicTraits traits() const override;
+    [[nodiscard]] std::vector<EarlierExpansion> growths() const override;
+    [[nodiscard]] std::uint64_t state() const override { return reinterpret_cast<std::uintptr_t>(&topic_); }
+    [[nodiscard]] std::vector<LogEdges> logs() const override;
+    [[nodiscard]] std::optional<std::set<std::string>> released_by_fence() const override;
+    [[nodiscard]] std::vector<OpenTransaction> open_transactions() const override;
+    [[nodiscard]] std::unique_ptr<RecordFates> fates() const override;
+    [[nodiscard]] std::unique_ptr<RecordCounter> counter() const override;
+    void find_positions(std::vector<GroupFacts>& groups) const override;
+
+  private:
+    const logs::TopicState& topic_;
+    runtime::TransactionShards& transactions_;
+};
+
+/// A table of topics.
+class LocalTopics final : public ObservedTopics {
+  public:
+    LocalTopics(std::shared_ptr<const logs::TopicTable> table, runtime::TransactionShards& transactions)
+        : table_(std::move(table)), transactions_(transactions) {}
+
+    [[nodiscard]] std::int64_t sequence() const override { return table_->catalog->sequence(); }
+    [[nodiscard]] std::unique_ptr<ObservedTopic> find(const TopicId& topic) const override;
+    [[nodiscard]] std::unique_ptr<ObservedTopic> find(std::string_view name) const override;
+    void for_each_name(const std::function<void(std::string_view name, std::int32_t partitions)>& visit) const override;
+    [[nodiscard]] std::vector<GrownTopic> grown() const override;
+
+  private:
+    const std::shared_ptr<const logs::TopicTable> table_;
+    runtime::TransactionShards& transactions_;
+};
+
+/// Fills in the groups' positions: each stands where there is something for it, since nobody reads, and so nobody commits, the
+/// markers of transactions and what these aborted. `topic` is that of the facts, or a later state of it. Reads the disk where
+/// transactions have ended behind a commit, so no reactor may call it.
+void pass_what_nobody_reads(const logs::TopicState& topic, logs::DrainedPositions& drained, std::vector<GroupFacts>& groups);
+
+/// The offset of the first record of each partition with a timestamp at or after `since`; the log's end where there is none, and
+/// the log's start where that cannot be read. Empty when there is no such topic. It reads one batch of each partition, so no
+/// reactor may call it.
+[[nodiscard]] std::vector<Offset> offsets_since(const logs::PublishedTopics& topics, std::string_view topic, TimestampMs since);
+
+}  // namespace partita::insight

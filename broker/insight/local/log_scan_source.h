@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "broker/insight/plan/plan_run.h"
+#include "broker/runtime/queries/batch_walk.h"
+#include "storage/partition_log.h"
+
+namespace partita::insight {
+
+/// Records of partition logs, read through the page cache a megabyte at a time. What is damaged is reported and left out, as
+/// BatchWalk says. When the log was deleted meanwhile, the range ends there.
+class LogScanSource final : public ScanSource {
+  public:
+    /// `logs` are by partition index.
+    explicit LogScanSource(std::vector<std::shared_ptr<PartitionLog>> logs) : logs_(std::move(logs)) {}
+
+    [[nodiscard]] std::expected<void, std::string> read(const ScanRange& range, ScanSink& sink) override;
+
+  private:
+    std::vector<std::shared_ptr<PartitionLog>> logs_;
+    runtime::BatchWalk walk_;
+};
+
+}  // namespace partita::insight

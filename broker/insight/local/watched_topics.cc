@@ -1,0 +1,22 @@
+#include "broker/insight/local/watched_topics.h"
+
+#include <algorithm>
+
+#include "broker/catalog/catalog_commands.h"
+#include "broker/insight/shell/reader_observer.h"
+
+namespace partita::insight {
+
+void WatchedTopicsChange::on_topics_changed(const logs::TopicsChange& change) {
+    using Kind = catalog::CatalogChange::Kind;
+    // Internal topics are joined with nothing, and what is told of an expansion later does not change it.
+    const bool is_news = std::ranges::any_of(change.changes, [](const catalog::CatalogChange& each) {
+        const catalog::TopicPointer& topic = each.after ? each.after : each.before;
+        return topic && !topic->internal && each.kind != Kind::expansion_annotated;
+    });
+    if (is_news) {
+        readers_.topics_changed();
+    }
+}
+
+}  // namespace partita::insight

@@ -1,0 +1,219 @@
+#include "broker/insight/readers/position_findings.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "broker/insight/findings/sentence_numbers.h"
+
+namespace partita::insight {
+namespace {
+
+/// Which of the topic's partitions the group's members hold.
+std::vector<bool> held_by(const GroupFacts& group, std::size_t partitions) {
+    std::vector<bool> held(partitions, false);
+    for (const GroupFacts::Member& member : group.members) {
+        for (const PartitionIndex partition : member.assigned) {
+            if (static_cast<std::size_t>(partition.value) < partitions) {
+                held[static_cast<std::size_t>(partition.value)] = true;
+            }
+        }
+    }
+    return held;
+}
+
+/// The newest expansion whose partitions the group holds or has committed in; null when there is none. A commit of 0 is what a
+/// seed is, too, and says nothing, whatever may be passed behind it.
+const EarlierExpansion* newest_read_growth(const GroupFacts& group, std::span<const EarlierExpansion> growths) {
+    std::int32_t highest = -1;
+    for (const GroupFacts::Member& member : group.members) {
+        for (const PartitionIndex partition : member.assigned) {
+            highest = std::max(highest, partition.value);
+        }
+    }
+    for (auto index = static_cast<std::int32_t>(group.committed.size()) - 1; index > highest; --index) {
+        if (committed_of(group, {index}).value_or(Offset{0}) > Offset{0}) {
+            highest = index;
+        }
+    }
+    return highest < 0 ? nullptr : growth_of(growths, {highest});
+}
+
+constexpr std::size_t kGroupsNamedMax = 4;
+
+}  // namespace
+
+void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+    for (const GroupFacts& group : facts.groups) {
+        const EarlierExpansion* growth = newest_read_growth(group, facts.growths);
+        if (growth == nullptr) {
+            continue;
+        }
+        RecordCount left;
+        std::int64_t partitions = 0;
+        for (std::int32_t index = 0; index < growth->old_count; ++index) {
+            const std::optional<Offset> reached = position_of(group, {index});
+            if (!reached) {
+                continue;
+            }
+            const Offset position = std::max(*reached, offset_at(facts.log_starts, {index}));
+            const Offset cut = offset_at(growth->log_end_offsets, {index});
+            if (position >= cut) {
+                continue;
+            }
+            const RecordCount records = records_between(facts, {index}, position, cut);
+            left += records;
+            partitions += records.records > 0 ? 1 : 0;
+        }
+        if (left.records == 0) {
+            continue;
+        }
+        Finding finding =
+            make_finding(HazardId::backlog_inversion, {.topic = topic, .group = group.group_id},
+                         "group " + group.group_id + " reads new partitions while it still has " + counted(left, "record") +
+                             " from before the growth to read in " + counted(partitions, "old partition"),
+                         left.records);
+        finding.numbers = {{"backlog_records", left.records}, {"partitions", partitions}, {"is_exact", left.is_exact ? 1 : 0}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings) {
+    for (const StaleWrites::Writer& writer : facts.stale_writers) {
+        if (writer.is_at_it) {
+            // Asked so that somebody looks again then: while the writer writes there is nothing to tell.
+            (void)time.has_passed(writer.silent_from, 0);
+            continue;
+        }
+        std::int64_t groups = 0;
+        std::string names;
+        for (const GroupFacts& group : facts.groups) {
+            const bool is_behind = std::ranges::any_of(writer.last, [&](const auto& place) {
+                const auto& [partition, last] = place;
+                const std::optional<Offset> position = position_of(group, partition);
+                return position && *position <= last && offset_at(facts.log_starts, partition) <= last;
+            });
+            if (!is_behind) {
+                continue;
+            }
+            if (static_cast<std::size_t>(++groups) <= kGroupsNamedMax) {
+                names += (names.empty() ? "" : ", ") + group.group_id;
+            }
+        }
+        if (groups == 0) {
+            continue;
+        }
+        if (static_cast<std::size_t>(groups) > kGroupsNamedMax) {
+            names += " and " + std::to_string(groups - static_cast<std::int64_t>(kGroupsNamedMax)) + " more";
+        }
+        Finding finding =
+            make_finding(HazardId::stale_producer,
+                         {.topic = topic, .client_id = writer.client.client_id, .client_address = writer.client.address},
+                         writer.client.client_id + " (" + writer.client.address + ") placed keys as before the topic grew from " +
+                             std::to_string(writer.old_count) + " to " + std::to_string(writer.new_count) + " partitions until " +
+                             std::to_string(writer.last_after_ms / 1000) +
+                             " s after it: " + counted(writer.records, "record proves", "records prove") + " it, and " +
+                             counted(groups, "group has", "groups have") + " not read all of them yet (" + names + ")",
+                         writer.records);
+        finding.numbers = {{"stale_records", writer.records},
+                           {"last_proof_after_ms", writer.last_after_ms},
+                           {"old_count", writer.old_count},
+                           {"new_count", writer.new_count}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+void find_seeds(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) {
+    for (const GroupFacts& group : facts.groups) {
+        if (group.seeded_partitions == 0) {
+            continue;
+        }
+        Finding finding = make_finding(HazardId::seeded_offsets, {.topic = topic, .group = group.group_id},
+                                       "group " + group.group_id + " was given offset 0 in " +
+                                           counted(group.seeded_partitions, "partition") + ", and has not committed there yet",
+                                       group.seeded_partitions);
+        finding.numbers = {{"partitions", group.seeded_partitions}};
+        findings.push_back(std::move(finding));
+    }
+}
+
+const BlindGroups::Complete* BlindGroups::note(const std::string& group, const std::vector<bool>& held, std::int32_t first_new,
+                                               TimestampMs now) {
+    const auto count = static_cast<std::int32_t>(held.size());
+    const auto lacks_one_below = [&](std::int32_t end) {
+        const auto last = held.begin() + std::min(end, count);
+        return std::find(held.begin() + first_new, last, false) != last;
+    };
+    if (!lacks_one_below(count)) {
+        return &(complete_[group] = {.count = count});
+    }
+    const auto known = complete_.find(group);
+    if (known == complete_.end()) {
+        return nullptr;
+    }
+    Complete& complete = known->second;
+    // Between two generations nobody has anything: what counts is what was before, and what comes after.
+    if (std::ranges::find(held, true) == held.end()) {
+        return &complete;
+    }
+    if (!lacks_one_below(complete.count)) {
+        complete.lost = kNoTimestamp;
+    } else if (complete.lost == kNoTimestamp) {
+        complete.lost = now;
+    }
+    return &complete;
+}
+
+void BlindGroups::find(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings) {
+    const std::int32_t first_new = facts.growths.front().old_count;
+    const std::int32_t count = facts.last_growth().new_count;
+    std::set<std::string_view> readers;
+    for (const GroupFacts& group : facts.groups) {
+        readers.insert(group.group_id);
+        const std::vector<bool> held = held_by(group, static_cast<std::size_t>(count));
+        const Complete* complete = note(group.group_id, held, first_new, time.now());
+        if (std::ranges::find(held, true) == held.end()) {
+            continue;
+        }
+        RecordCount waiting;
+        std::int64_t partitions = 0;
+        const EarlierExpansion* first = nullptr;
+        for (std::int32_t index = first_new; index < count; ++index) {
+            const PartitionIndex partition{index};
+            if (held[static_cast<std::size_t>(index)]) {
+                continue;
+            }
+            const EarlierExpansion* growth = growth_of(facts.growths, partition);
+            const Offset end = offset_at(facts.log_ends, partition);
+            const Offset position =
+                std::max(position_of(group, partition).value_or(Offset{0}), offset_at(facts.log_starts, partition));
+            const bool had_it = complete != nullptr && index < complete->count;
+            const TimestampMs since = had_it ? std::max(growth->time, complete->lost) : growth->time;
+            if (end <= position) {
+                continue;
+            }
+            const RecordCount records = records_between(facts, partition, position, end);
+            if (records.records == 0 || !time.has_passed(since, kBlindMs)) {
+                continue;
+            }
+            waiting += records;
+            ++partitions;
+            first = first == nullptr ? growth : first;
+        }
+        if (partitions == 0) {
+            continue;
+        }
+        Finding finding = make_finding(HazardId::group_blind, {.topic = topic, .group = group.group_id},
+                                       "no member of group " + group.group_id + " has " + counted(partitions, "new partition") +
+                                           ", where " + counted(waiting, "record") + " wait since the topic grew from " +
+                                           std::to_string(first->old_count) + " to " + std::to_string(count),
+                                       waiting.records);
+        finding.numbers = {
+            {"waiting_records", waiting.records}, {"partitions", partitions}, {"is_exact", waiting.is_exact ? 1 : 0}};
+        findings.push_back(std::move(finding));
+    }
+    std::erase_if(complete_, [&](const auto& group) { return !readers.contains(group.first); });
+}
+
+}  // namespace partita::insight
