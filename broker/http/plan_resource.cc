@@ -19,6 +19,7 @@
 #include "broker/insight/plan/plan_json.h"
 #include "broker/insight/shell/topic_plan.h"
 #include "broker/runtime/growth/local_plan.h"
+#include "protocol/try.h"
 #include "schedule/clock.h"
 
 namespace partita::http {
@@ -50,16 +51,8 @@ std::expected<PlanWish, std::string> parse_wish(const Request& request) {
         return std::unexpected("say to how many partitions: ?to=M");
     }
     wish.to = *target;
-    const auto records = number_parameter(request, "records", {.least = 1});
-    if (!records) {
-        return std::unexpected(records.error());
-    }
-    wish.options.records_max = *records;
-    const auto since = number_parameter(request, "since", {});
-    if (!since) {
-        return std::unexpected(since.error());
-    }
-    wish.since_ms = *since;
+    PARTITA_TRY_ASSIGN(wish.options.records_max, number_parameter(request, "records", {.least = 1}));
+    PARTITA_TRY_ASSIGN(wish.since_ms, number_parameter(request, "since", {}));
     if (const auto name = request.parameter("partitioner")) {
         wish.options.partitioner = partitioners::find_partitioner(*name);
         if (!wish.options.partitioner) {

@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "protocol/try.h"
+
 namespace partita::insight {
 namespace {
 
@@ -179,18 +181,14 @@ class PlanRun {
         } else {
             std::vector<ScanRange> sample = ranges;
             limit_ranges(sample, kSampleRecords);
-            if (auto scanned = scan(sample, std::nullopt, 0, 0); !scanned) {
-                return std::unexpected(scanned.error());
-            }
+            PARTITA_TRY(scan(sample, std::nullopt, 0, 0));
             evidence = judge_placements(census_->keys(), counts_);
         }
         // Everything, with the partitioner that the newest records show; once more if all records show another one.
         constexpr int kAttempts = 2;
         for (int attempt = 0; attempt < kAttempts; ++attempt) {
             const auto family = evidence.has_family() ? evidence.family : std::nullopt;
-            if (auto scanned = scan(ranges, family, 0, offsets_in(ranges)); !scanned) {
-                return std::unexpected(scanned.error());
-            }
+            PARTITA_TRY(scan(ranges, family, 0, offsets_in(ranges)));
             if (given) {
                 break;
             }

@@ -75,14 +75,11 @@ StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::sh
     auto log_topic = std::make_shared<const LogTopic>(LogTopic{state.topic->name, state.topic->id});
     // Of what the catalog knew at the start every directory was opened; what a client makes later gets its own.
     const auto unreadable = is_serving_ ? LogDirectory::Unreadable::is_a_stray : LogDirectory::Unreadable::is_an_error;
-    auto logs = logs_.claim_range(log_topic, first, {state.topic->partition_count}, log_config, unreadable);
-    if (!logs) {
-        // A directory in the way that cannot be moved, which needs a hand.
-        return std::unexpected(std::move(logs.error()));
-    }
+    // It fails when a directory in the way cannot be moved, which needs a hand.
+    PARTITA_TRY_ASSIGN(auto logs, logs_.claim_range(log_topic, first, {state.topic->partition_count}, log_config, unreadable));
     state.partitions.reserve(static_cast<std::size_t>(state.topic->partition_count));
-    SharedBlock<Partition> block(logs->size());
-    for (std::shared_ptr<PartitionLog>& log : *logs) {
+    SharedBlock<Partition> block(logs.size());
+    for (std::shared_ptr<PartitionLog>& log : logs) {
         const fetch::PartitionKey key{next_partition_key_++};
         state.partitions.push_back(block.make(std::move(log), key));
     }
