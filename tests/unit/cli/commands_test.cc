@@ -245,6 +245,21 @@ TEST_F(CommandsTest, APlanIsNotAskedForByAPartitionerThatNobodyKnows) {
     EXPECT_THAT(ran.errors, HasSubstr("did you mean java"));
 }
 
+TEST_F(CommandsTest, SettingsThatTheClientOfAPlanDoesNotKnowAreRefusedBeforeAnybodyIsAsked) {
+    for (const auto& [setting, sentence] : std::vector<std::pair<std::string, std::string>>{
+             {"no.such.setting=1", "-X no.such.setting: the client has no such setting"},
+             {"sasl.usernam=a", "did you mean sasl.username?"},
+             {"nonsense", "-X nonsense: say KEY=VALUE"},
+             {"request.timeout.ms=soon", "Invalid value soon for configuration request.timeout.ms"},
+             {"security.protocol=SASL_PLAINTEXT", "sasl.mechanism=GSSAPI is not served"},
+         }) {
+        const Ran ran = run({"plan", "t", "--to", "4", "--bootstrap", "127.0.0.1:1", "-X", setting});
+        EXPECT_EQ(ran.exit_code, kExitUsage) << setting;
+        EXPECT_THAT(ran.errors, HasSubstr(sentence)) << setting;
+        EXPECT_EQ(ran.output, "") << setting;
+    }
+}
+
 TEST_F(CommandsTest, PartitionersAreListed) {
     const Ran ran = run({"partitioner", "--list"});
     EXPECT_EQ(ran.exit_code, kExitDone);
