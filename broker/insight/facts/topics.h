@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -15,6 +14,7 @@
 #include "broker/insight/plan/open_transaction.h"
 #include "broker/insight/plan/plan.h"
 #include "broker/insight/readers/reader_facts.h"
+#include "protocol/function_ref.h"
 #include "protocol/types.h"
 
 /// The cluster that insight watches, as facts: ids, names, counts and offsets behind small interfaces. broker/insight/local
@@ -107,7 +107,7 @@ class ObservedTopics {
     [[nodiscard]] virtual std::unique_ptr<ObservedTopic> find(const TopicId& topic) const = 0;
     [[nodiscard]] virtual std::unique_ptr<ObservedTopic> find(std::string_view name) const = 0;
     /// Calls `visit` with name and count of each topic. Names are valid as long as this.
-    virtual void for_each_name(const std::function<void(std::string_view name, std::int32_t partitions)>& visit) const = 0;
+    virtual void for_each_name(FunctionRef<void(std::string_view name, std::int32_t partitions)> visit) const = 0;
     /// All topics that have grown; without joins and readers.
     [[nodiscard]] virtual std::vector<GrownTopic> grown() const = 0;
 };

@@ -96,7 +96,7 @@ std::unique_ptr<ObservedTopic> LocalTopics::find(std::string_view name) const {
     return state == nullptr ? nullptr : std::make_unique<LocalTopic>(*state, transactions_);
 }
 
-void LocalTopics::for_each_name(const std::function<void(std::string_view name, std::int32_t partitions)>& visit) const {
+void LocalTopics::for_each_name(FunctionRef<void(std::string_view name, std::int32_t partitions)> visit) const {
     const catalog::TopicIndex& topics = table_->catalog->topics();
     for (auto topic = topics.begin(); topic != topics.end(); ++topic) {
         visit(topic->name, topic->partition_count);

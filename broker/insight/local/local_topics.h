@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include "broker/insight/facts/topics.h"
 #include "broker/logs/topic_table.h"
 #include "broker/runtime/fences/topic_expansion.h"
+#include "protocol/function_ref.h"
 #include "protocol/types.h"
 
 /// The broker's own topics as facts.
@@ -70,7 +70,7 @@ class LocalTopics final : public ObservedTopics {
     [[nodiscard]] std::int64_t sequence() const override { return table_->catalog->sequence(); }
     [[nodiscard]] std::unique_ptr<ObservedTopic> find(const TopicId& topic) const override;
     [[nodiscard]] std::unique_ptr<ObservedTopic> find(std::string_view name) const override;
-    void for_each_name(const std::function<void(std::string_view name, std::int32_t partitions)>& visit) const override;
+    void for_each_name(FunctionRef<void(std::string_view name, std::int32_t partitions)> visit) const override;
     [[nodiscard]] std::vector<GrownTopic> grown() const override;
 
   private:

@@ -305,7 +305,7 @@ std::expected<PlanOutcome, PlanError> run_plan(const PlannedTopic& topic, ScanSo
     return PlanRun(topic, source, options, progress).run();
 }
 
-void write_key_lines(const KeyCensus& census, KeyStyle style, const std::function<bool(std::string_view)>& write) {
+void write_key_lines(const KeyCensus& census, KeyStyle style, FunctionRef<bool(std::string_view)> write) {
     std::string lines;
     constexpr std::size_t kFlushBytes = 64 * 1024;
     for (const KeyEntry& entry : census.keys().entries()) {

@@ -13,6 +13,7 @@
 #include "broker/insight/keys/key_census.h"
 #include "broker/insight/plan/plan.h"
 #include "broker/partitioners/clients.h"
+#include "protocol/function_ref.h"
 
 /// Makes a plan from a log, wherever the log is: looks at the newest records, finds the partitioner, counts everything,
 /// judges. Pure: records come in through `ScanSource`.
@@ -90,6 +91,6 @@ inline constexpr std::int64_t kSampleRecords = 20'000;
 /// Writes one line for each key: key, old and new partition, separated by tabs; a partition is "?" when not known.
 /// Bytes below 0x20, 0x7f, '\' and bytes that are not valid UTF-8 are written as \xNN, so that a key never breaks its
 /// line.
-void write_key_lines(const KeyCensus& census, KeyStyle style, const std::function<bool(std::string_view)>& write);
+void write_key_lines(const KeyCensus& census, KeyStyle style, FunctionRef<bool(std::string_view)> write);
 
 }  // namespace partita::insight

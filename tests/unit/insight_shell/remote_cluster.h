@@ -99,7 +99,7 @@ class RemoteCluster final : public ObservedCluster {
             const auto known = std::ranges::find_if(topics_, [&](const auto& topic) { return topic.second.name == name; });
             return known == topics_.end() ? nullptr : find(known->first);
         }
-        void for_each_name(const std::function<void(std::string_view, std::int32_t)>& visit) const override {
+        void for_each_name(FunctionRef<void(std::string_view, std::int32_t)> visit) const override {
             for (const auto& [id, topic] : topics_) {
                 visit(topic.name, topic.partition_count);
             }
