@@ -167,6 +167,8 @@ void write_record(const Surroundings& surroundings, const ExchangePointer& excha
     }
     if (!services.records.appender.append(turn, request)) {
         written.respond(append, turn.arena());
+        // Lets go of the exchange, which the request has with its listener.
+        request.clear();
     }
 }
 
