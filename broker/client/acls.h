@@ -11,18 +11,18 @@
 #include "broker/access/acl.h"
 #include "broker/client/cluster.h"
 
-/// Rules of who may do what, as a cluster's authorizer has them. A broker may know more codes than are named here; those are
-/// shown as UNKNOWN.
+/// ACL rules, as a cluster's authorizer holds them. A broker may know more codes than this file names; to_string shows those as
+/// UNKNOWN.
 namespace partita::client {
 
-/// A code of a rule as the wire has it: one that the broker's own rules have (access), or one that only a filter or a newer
-/// broker says.
+/// A code of a rule as on the wire: one that the broker's own rules have (room `access`), or one that only filters or newer
+/// brokers use.
 template <class Known>
 struct AclCode {
     static constexpr std::int8_t kUnknown = 0;
 
     constexpr AclCode() = default;
-    // A known one is the usual one.
+    // Implicit: callers usually pass a known code.
     constexpr AclCode(Known known) : value(static_cast<std::int8_t>(known)) {}  // NOLINT(google-explicit-constructor)
     constexpr explicit AclCode(std::int8_t code) : value(code) {}
 
@@ -34,7 +34,7 @@ using AclResource = AclCode<access::ResourceType>;
 using AclPattern = AclCode<access::PatternType>;
 using AclOperation = AclCode<access::Operation>;
 using AclEffect = AclCode<access::AclEffect>;
-/// Of a filter: all patterns that hold for a resource of the name.
+/// For filters only: matches all patterns that hold for a resource of the name.
 inline constexpr AclPattern kMatchingPatterns{access::kMatchCode};
 
 /// Kafka's names: "TRANSACTIONAL_ID", "LITERAL", "DESCRIBE_CONFIGS", "ALLOW"; "ANY", "MATCH" and "UNKNOWN" for the others.
@@ -43,7 +43,7 @@ inline constexpr AclPattern kMatchingPatterns{access::kMatchCode};
 [[nodiscard]] std::string_view to_string(AclOperation operation);
 [[nodiscard]] std::string_view to_string(AclEffect effect);
 
-/// What rules are for; of a filter, which of them are meant. Null: any name.
+/// The resources that a rule protects, or that a filter matches. A null name matches any name.
 struct ResourcePattern {
     AclResource type;
     std::optional<std::string> name;
@@ -66,18 +66,18 @@ struct BoundRule {
     friend auto operator<=>(const BoundRule&, const BoundRule&) = default;
 };
 
-/// As Kafka's tools write them: "ResourcePattern(resourceType=TOPIC, name=t, patternType=LITERAL)" and
-/// "(principal=User:a, host=*, operation=READ, permissionType=ALLOW)".
+/// The texts of Kafka's tools: "ResourcePattern(resourceType=TOPIC, name=t, patternType=LITERAL)" and "(principal=User:a, host=*,
+/// operation=READ, permissionType=ALLOW)".
 [[nodiscard]] std::string to_string(const ResourcePattern& pattern);
 [[nodiscard]] std::string to_string(const AccessRule& rule);
 [[nodiscard]] std::string to_string(const BoundRule& rule);
 
-/// The rules for resources that the filter means.
+/// Reads the rules for resources that the filter matches.
 [[nodiscard]] Result<std::set<BoundRule>> describe_acls(Cluster& cluster, const ResourcePattern& filter);
-/// The failure is the first one of a rule; the others may be there.
+/// Creates rules. The failure is that of the first rule that the broker refused; the broker may have created the others.
 [[nodiscard]] Result<void> create_acls(Cluster& cluster, const std::vector<BoundRule>& rules);
-/// Deletes rules for resources that the filter means: those that are among `rules`, or all when there are none. The first
-/// failure.
+/// Deletes rules for resources that the filter matches: those among `rules`, or all of them if `rules` is empty. The failure is
+/// the first one.
 [[nodiscard]] Result<void> delete_acls(Cluster& cluster, const ResourcePattern& filter, const std::set<AccessRule>& rules);
 
 }  // namespace partita::client

@@ -28,7 +28,7 @@ constexpr std::array<Names, 3> kNames{{
     {ClassicAssignor::cooperative_sticky, "cooperative-sticky", "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"},
 }};
 
-/// Partitions as messages group them. The names are borrowed.
+/// Groups partitions by topic, as messages do. The names are borrowed.
 template <class Topic>
 class ByTopic {
   public:
@@ -73,7 +73,7 @@ std::vector<std::byte> with_version(const Message& message) {
     return {out.data(), out.data() + out.size()};
 }
 
-/// A newer version than we know begins as the newest one that we know.
+/// Our layout is a prefix of every newer version's: decode newer versions as the newest one that we know.
 template <class Message>
 Result<Message> without_version(Bytes bytes, Arena& arena, const char* what) {
     Cursor in(bytes);
@@ -88,7 +88,7 @@ Result<Message> without_version(Bytes bytes, Arena& arena, const char* what) {
     return std::unexpected(Failure{.kind = Failure::Kind::malformed, .message = std::string(what) + " that cannot be read"});
 }
 
-/// The topics of a rebalance under ids that only it knows, and who wants them, as the assignors have it.
+/// The topics of a rebalance, with ids that only this class knows, and their subscribers, in the form that the assignors take.
 class Spec {
   public:
     Spec(std::span<const ClassicMember* const> members, const std::map<std::string, std::int32_t>& partition_counts) {
@@ -132,7 +132,7 @@ class Spec {
         for (std::size_t i = 0; i < wanted_.size(); ++i) {
             members.push_back({.topics = wanted_[i], .previous = &previous_[i]});
         }
-        // Topics that nobody wants are none of the assignor's.
+        // The assignors get only topics that a member subscribes to.
         std::set<std::uint32_t> used;
         for (const auto& wanted : wanted_) {
             used.insert(wanted.begin(), wanted.end());
@@ -190,7 +190,8 @@ std::vector<std::vector<TopicPartition>> assign_in_turn(std::span<const ClassicM
     return result;
 }
 
-/// What each member has a claim to. Of two claims to a partition the younger generation's counts, and none when they are of one.
+/// The partitions that each member claims. If two members claim a partition, the younger generation wins; if both have the same
+/// generation, neither does.
 std::vector<std::set<TopicPartition>> claims_of(std::span<const ClassicMember* const> members,
                                                 const std::map<std::string, std::int32_t>& partition_counts) {
     std::map<TopicPartition, std::pair<std::int32_t, std::optional<std::size_t>>> holders;
@@ -242,7 +243,8 @@ std::vector<std::vector<TopicPartition>> assign_cooperatively(std::span<const Cl
     return assigned;
 }
 
-/// Static members come first, by their names, so that their partitions do not depend on ids that change with every start.
+/// Static members come first, ordered by their names: their partitions must not depend on member ids, which change with every
+/// start.
 bool comes_before(const ClassicMember* one, const ClassicMember* other) {
     if (one->instance_id && other->instance_id) {
         return *one->instance_id < *other->instance_id;
@@ -269,7 +271,7 @@ std::vector<std::byte> encode_subscription(const ClassicSubscription& subscripti
     message.generation_id = subscription.generation;
     ByTopic<ConsumerProtocolSubscription::TopicPartition> owned(subscription.owned);
     message.owned_partitions = owned.array();
-    // Where leaders before Kafka 3.2 look for the generation.
+    // Leaders before Kafka 3.2 look for the generation here.
     std::array<std::byte, sizeof(std::int32_t)> generation{};
     store_big_endian(generation.data(), subscription.generation);
     if (assignor == ClassicAssignor::cooperative_sticky) {

@@ -14,7 +14,7 @@ namespace partita::client {
 namespace {
 
 constexpr std::string_view kProtocolType = "consumer";
-/// Beyond the rebalance timeout, as Kafka's clients have it.
+/// Kafka's clients wait this much longer than the rebalance timeout.
 constexpr std::int64_t kJoinGraceMs = 5'000;
 
 template <class Version>
@@ -35,7 +35,7 @@ ClassicGroupMember::ClassicGroupMember(Cluster& cluster, const MemberSettings& s
       settings_(settings),
       reader_(reader),
       coordinator_(Route::coordinator(CoordinatorOf::group, settings.group)),
-      // Members that could be told to let go of everything must be ready for it.
+      // If any assignor may revoke everything, the member must be ready for that.
       is_cooperative_(std::ranges::all_of(
           settings.assignors, [](ClassicAssignor assignor) { return assignor == ClassicAssignor::cooperative_sticky; })) {}
 
@@ -61,7 +61,7 @@ void ClassicGroupMember::forget_membership(bool keeps_id) {
 }
 
 Result<void> ClassicGroupMember::keep(const SubscribedTopics& topics) {
-    // The leader alone looks at counts: it divides the partitions.
+    // Only the leader needs the counts, because it divides the partitions.
     const bool wants_others =
         topics.names != topics_.names || (is_leader_ && topics.partition_counts != topics_.partition_counts);
     topics_ = topics;
@@ -74,7 +74,7 @@ Result<void> ClassicGroupMember::keep(const SubscribedTopics& topics) {
     if (const auto code = std::exchange(expelled_, std::nullopt)) {
         forget_membership(*code == ErrorCode::illegal_generation);
     }
-    // Each round ends with a generation, or with the member told to come again.
+    // Each round ends with a generation, or with an answer that tells the member to join again.
     do {
         if (!is_cooperative_) {
             let_go_of(owned_);
@@ -86,7 +86,7 @@ Result<void> ClassicGroupMember::keep(const SubscribedTopics& topics) {
             continue;
         }
         is_rebalancing_ = true;
-        // Who was only given an id comes again at once.
+        // A member that only received an id joins again at once.
         if (had_id || member_id_.empty()) {
             cluster_.network().pause(cluster_.settings().retry_backoff_ms);
         }
@@ -94,7 +94,7 @@ Result<void> ClassicGroupMember::keep(const SubscribedTopics& topics) {
     return {};
 }
 
-/// What a rebalance answers to one that was late: whether the member comes again, without its id or with it.
+/// Interprets a rebalance's refusal: whether the member joins again, with or without its id.
 Result<bool> ClassicGroupMember::again(ErrorCode code) {
     if (code == ErrorCode::unknown_member_id || code == ErrorCode::illegal_generation) {
         forget_membership(code == ErrorCode::illegal_generation);
@@ -205,7 +205,7 @@ Result<bool> ClassicGroupMember::sync(const std::string& protocol, const Assigne
     const std::set<TopicPartition> target(decoded.begin(), decoded.end());
     if (const auto gone = without(owned_, target); !gone.empty()) {
         let_go_of(gone);
-        // Whoever gets them finds them free only after this member joined without them.
+        // The new owners find these partitions free only after this member joined without them.
         is_rebalancing_ = true;
     }
     if (const auto added = without(target, owned_); !added.empty()) {
@@ -243,14 +243,14 @@ Result<bool> ClassicGroupMember::beat() {
     if (code != ErrorCode::unknown_member_id && code != ErrorCode::illegal_generation) {
         return std::unexpected(refusal(code));
     }
-    // The reader may be within a record of what is lost: `keep` tells it.
+    // The reader may be processing a record of a lost partition: `keep` tells it later.
     expelled_ = code;
     return false;
 }
 
 void ClassicGroupMember::doubt() {
     is_rebalancing_ = true;
-    // The next join tells which of them is wrong; a heartbeat says so before anything is lost.
+    // The next join shows which of the two is wrong; a heartbeat says so before anything is lost.
     next_beat_ = {};
 }
 

@@ -4,8 +4,8 @@
 
 namespace partita::client {
 
-/// A member by the classic protocol. As long as an assignor that it offers is not cooperative, it lets go of everything before it
-/// joins again, as Kafka's consumer does.
+/// A group member that uses the classic protocol. It gives up all partitions before it joins again unless all its assignors are
+/// cooperative, as Kafka's consumer does.
 class ClassicGroupMember final : public GroupMember {
   public:
     ClassicGroupMember(Cluster& cluster, const MemberSettings& settings, Reader& reader);
@@ -21,7 +21,7 @@ class ClassicGroupMember final : public GroupMember {
     /// Partitions by the ids of members.
     using Assigned = std::map<std::string, std::vector<TopicPartition>>;
 
-    /// One round of the rebalance. False: come again.
+    /// One round of the rebalance. Returns false if the member has to join again.
     [[nodiscard]] Result<bool> join();
     [[nodiscard]] Result<bool> sync(const std::string& protocol, const Assigned& assigned);
     [[nodiscard]] Result<bool> again(ErrorCode code);
@@ -40,7 +40,7 @@ class ClassicGroupMember final : public GroupMember {
     bool is_member_ = false;
     bool is_leader_ = false;
     bool is_rebalancing_ = false;
-    /// What a heartbeat was answered that ends the membership, until `keep` acts on it.
+    /// A heartbeat's error that ends the membership; set until `keep` acts on it.
     std::optional<ErrorCode> expelled_;
     Instant next_beat_;
     std::set<TopicPartition> owned_;

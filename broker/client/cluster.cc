@@ -11,18 +11,18 @@
 namespace partita::client {
 namespace {
 
-/// How many lines `Settings::tell` hears at most.
+/// `Settings::tell` gets at most this many lines.
 constexpr std::size_t kToldMax = 16;
-/// In version 0 no topics stands for all of them.
+/// In version 0 an empty list means all topics, not none.
 constexpr Versions kMembershipVersions{1};
 
-/// The broker that was asked is not the one that can answer, or not yet.
+/// The asked broker cannot answer, or cannot answer yet; another one may.
 bool is_misdirected(ErrorCode code) {
     return code == ErrorCode::not_controller || code == ErrorCode::not_coordinator ||
            code == ErrorCode::coordinator_not_available || code == ErrorCode::coordinator_load_in_progress;
 }
 
-/// Another attempt may have another outcome.
+/// Another attempt may succeed.
 bool is_passing(Failure::Kind kind) {
     return kind == Failure::Kind::unreachable || kind == Failure::Kind::timed_out || kind == Failure::Kind::disconnected;
 }
@@ -73,7 +73,7 @@ Result<Connection*> Cluster::connect(const Endpoint& endpoint, Instant deadline)
     }
     auto opened = Connection::open(network_, endpoint, settings_, deadline);
     if (!opened) {
-        // Of names without an address it may be the first and the last that is heard: any_connection knows.
+        // A name without an address may end the whole call; then any_connection reports it.
         const bool is_first_contact = !was_connected_ && opened.error().is_nameless;
         if (is_passing(opened.error().kind) && !is_first_contact) {
             tell_once(opened.error());
@@ -108,7 +108,7 @@ Result<Connection*> Cluster::any_connection(Instant deadline) {
             nameless.push_back(last);
         }
     }
-    // As with Kafka's clients: a typing error is no broker that comes back.
+    // As in Kafka's clients: a misspelt name will not start to resolve, so fail at once.
     if (!was_connected_ && nameless.size() == candidates.size()) {
         last.kind = Failure::Kind::bad_setting;
     } else {

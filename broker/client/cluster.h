@@ -19,9 +19,9 @@
 #include "protocol/api_keys.h"
 #include "protocol/try.h"
 
-/// A small synchronous client of any Kafka cluster, for commands and for whatever else asks a cluster now and then: it knows who
-/// the brokers are, who leads and who coordinates, asks in the versions that both sides have, and asks again until its time is
-/// over. It keeps one connection for each broker and has one request under way at a time. One thread.
+/// A small synchronous client of any Kafka cluster, for commands and other occasional callers. It knows the brokers, the
+/// controller and the coordinators, uses the versions that both sides support, and repeats a call until its time is over. It
+/// keeps one connection per broker and has one request under way at a time. One thread.
 namespace partita::client {
 
 struct Node {
@@ -30,7 +30,7 @@ struct Node {
     std::optional<std::string> rack;
 };
 
-/// What Metadata says of the cluster.
+/// The cluster's brokers and controller, by Metadata.
 struct Membership {
     std::string cluster_id;
     std::int32_t controller_id = -1;
@@ -40,7 +40,7 @@ struct Membership {
 
 enum class CoordinatorOf : std::int8_t { group = 0, transaction = 1 };
 
-/// Who is asked.
+/// The broker to ask.
 class Route {
   public:
     enum class Kind : std::uint8_t { any, controller, node, coordinator };
@@ -68,32 +68,32 @@ class Route {
     explicit Route(Kind what) : kind(what) {}
 };
 
-/// What belongs to a call besides its request.
+/// Options of a call besides its request.
 struct CallOptions {
-    /// As Kafka's Admin client calls it ("listTopics"): messages name it.
+    /// The name that Kafka's Admin client gives the call ("listTopics"); messages contain it.
     std::string_view name;
     Versions versions{};
-    /// Beyond the request timeout: for requests that wait at the broker.
+    /// Added to the request timeout: for requests that wait at the broker.
     std::int64_t waits_at_broker_ms = 0;
 };
 
 class Cluster {
   public:
-    /// Nothing is sent before the first call. The network outlives the cluster.
+    /// Sends nothing before the first call. The network outlives the cluster.
     Cluster(Network& network, Settings settings);
 
     [[nodiscard]] const Settings& settings() const { return settings_; }
     [[nodiscard]] Network& network() { return network_; }
 
-    /// Who the brokers are; asked once, and again after `forget_membership`. The pointer stays valid until then.
+    /// The cluster's brokers. Asks once, and again after `forget_membership`; until then the pointer stays valid.
     [[nodiscard]] Result<const Membership*> membership(std::string_view call_name);
     void forget_membership() { membership_.reset(); }
 
-    /// Sends `make(version)`, a request, and answers its reply. `error_of(reply)` says what the broker answered as a whole: where
-    /// that means another broker or a later moment (NOT_CONTROLLER, NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS,
-    /// COORDINATOR_NOT_AVAILABLE), the call is repeated with a backoff, as it is when a connection fails, until
-    /// default.api.timeout.ms is over. Any other code is the caller's to look at. Failures: unreachable, timed_out, malformed,
-    /// unsupported, interrupted; refused when the coordinator may not be asked for.
+    /// Sends `make(version)`, a request, and returns its reply. `error_of(reply)` is the error of the reply as a whole. The call
+    /// repeats with a backoff until default.api.timeout.ms is over if a connection fails, or if the error asks for another broker
+    /// or a later moment (NOT_CONTROLLER, NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE). The caller
+    /// handles any other code. Failures: unreachable, timed_out, malformed, unsupported, interrupted; refused if the client may
+    /// not look up the coordinator.
     template <class Response, class Make, class ErrorOf>
     [[nodiscard]] Result<Reply<Response>> ask(const Route& route, const CallOptions& options, Make make, ErrorOf error_of) {
         using Request = std::remove_cvref_t<std::invoke_result_t<Make, std::int16_t>>;
@@ -107,19 +107,19 @@ class Cluster {
         PARTITA_TRY_ASSIGN(auto raw, ask_raw(route, options, encoding));
         return Reply<Response>(std::move(raw));
     }
-    /// The same with one request for all versions, and nothing that says to ask again.
+    /// As above, with one request for all versions and no error that repeats the call.
     template <class Response, class Request>
     [[nodiscard]] Result<Reply<Response>> ask(const Route& route, const CallOptions& options, const Request& request) {
         return ask<Response>(
             route, options, [&](std::int16_t) { return request; }, [](const Response&) { return ErrorCode::none; });
     }
 
-    /// Who coordinated when somebody asked last; null when nobody did.
+    /// The coordinator that the last lookup found; null before the first lookup.
     [[nodiscard]] const Node* last_coordinator(CoordinatorOf of, const std::string& key) const;
 
-    /// The connection to a broker, made where there is none; for what is not a call of the above. Valid until the next call.
+    /// The connection to a broker, opened if necessary; for requests that do not fit the calls above. Valid until the next call.
     [[nodiscard]] Result<Connection*> connection_to(const Route& route, Instant deadline);
-    /// Ends a connection after a failure; the next call makes another one.
+    /// Closes a connection after a failure; the next call opens a new one.
     void drop(const Connection& connection);
 
   private:
@@ -143,7 +143,7 @@ class Cluster {
     Network& network_;
     const Settings settings_;
     std::map<Endpoint, std::unique_ptr<Connection>> connections_;
-    /// Some broker has answered since this was made.
+    /// A broker has answered since this object was made.
     bool was_connected_ = false;
     std::optional<Membership> membership_;
     std::map<std::pair<CoordinatorOf, std::string>, Node> coordinators_;

@@ -13,11 +13,11 @@ namespace partita::client {
 namespace {
 
 constexpr std::size_t kSizeBytes = sizeof(std::int32_t);
-/// How a record of TLS begins that says what is wrong: its type and the major version. No first reply is as long as that.
+/// The first two bytes of a TLS alert: its type and the major version. Read as a length, they exceed every possible first reply.
 constexpr std::int32_t kTlsAlertHead = 0x1503;
-/// Of ApiVersions, that is asked for first: the first with the client's software.
+/// The first ApiVersions version that names the client's software; the client asks with it first.
 constexpr std::int16_t kFirstVersion = 3;
-/// What is read at a time.
+/// Size of one read.
 constexpr std::size_t kPieceBytes = 64 * 1024;
 
 /// `after_ms` from now, or the deadline when that comes first.
@@ -87,15 +87,15 @@ const ApiVersionsResponse& Connection::api_versions() const {
 Result<void> Connection::negotiate(Instant deadline, bool is_secured) {
     const ApiInfo& api = *find_api(ApiKey::api_versions);
     const ApiVersionsRequest request{.client_software_name = "partita", .client_software_version = PARTITA_VERSION};
-    // Version 4 says more of features, for which `describe_features` asks by itself. A managed service closes the connection when
-    // it comes (dpkp/kafka-python #2602), where a broker of Kafka would say which version it has.
+    // Version 4 reports more about features; `describe_features` asks for it by itself. A managed service closes the connection
+    // on version 4 (dpkp/kafka-python #2602), where a Kafka broker would name its own version.
     std::int16_t version = kFirstVersion;
-    // Twice at most: a broker that is older says which version it has.
+    // At most twice: an older broker answers with the version that it supports.
     for (int attempt = 0; attempt < 2; ++attempt) {
         PARTITA_TRY(send(api, version, &request, deadline));
         auto received = receive_frame(deadline);
         if (!received) {
-            // Some servers of TLS hang up without a word when bytes come that are none.
+            // Some TLS servers close the connection without a word when they receive plain text.
             if (received.error().kind == Failure::Kind::disconnected && !is_secured) {
                 received.error().message += "; if TLS is spoken there, set security.protocol=SSL or SASL_SSL";
             }

@@ -20,11 +20,11 @@ struct RawReply {
     ByteBuffer frame;
     Arena arena;
     const void* message = nullptr;
-    /// Of the request and of this reply.
+    /// Version of the request and of this reply.
     std::int16_t version = 0;
 };
 
-/// The same for a known message.
+/// A decoded reply of a known type.
 template <class Response>
 class Reply {
   public:
@@ -38,29 +38,30 @@ class Reply {
     RawReply raw_;
 };
 
-/// One connection to one broker, with the versions that both sides have. A call sends a request and waits for its reply; there is
-/// never more than one under way. After a failure other than `unsupported` the connection is only good for being destroyed.
+/// One connection to one broker, with the versions that both sides support. A call sends a request and waits for its reply; only
+/// one is ever under way. After a failure other than `unsupported`, callers may only destroy the connection.
 class Connection {
   public:
-    /// A reply that says it is longer is not read. Memory grows with what comes, not with what is said.
+    /// The client rejects a reply that announces more than this. Memory grows with the bytes received, not with the announced
+    /// size.
     static constexpr std::int32_t kReplyBytesMax = 512 * 1024 * 1024;
 
-    /// Connects and asks for versions (ApiVersions, stepping down where a broker is older: KIP-511). `client_id` goes along with
-    /// every request. Then logs in, if there is somebody to be. Failures: unreachable, timed_out, disconnected, malformed; those
-    /// of `log_in`; untrusted, with TLS.
+    /// Connects, asks for versions (ApiVersions, stepping down for an older broker: KIP-511), and logs in if the settings have a
+    /// login. Every request carries `client_id`. Failures: unreachable, timed_out, disconnected, malformed; those of `log_in`;
+    /// with TLS also untrusted.
     [[nodiscard]] static Result<std::unique_ptr<Connection>> open(Network& network, const Endpoint& endpoint,
                                                                   const Settings& settings, Instant deadline);
 
-    /// The newest version of a request within `wanted` that both have. The failure is unsupported.
+    /// The newest version of a request within `wanted` that both sides support. Fails with `unsupported`.
     [[nodiscard]] Result<std::int16_t> version_for(const ApiInfo& api, Versions wanted) const;
 
-    /// Sends `request`, which `api.request` describes. Failures: timed_out, disconnected, malformed, unsupported (the version
-    /// does not say what the request has: nothing was sent).
+    /// Sends `request`, which `api.request` describes, and waits for the reply. Failures: timed_out, disconnected, malformed,
+    /// unsupported (the version has no room for a field of the request; nothing was sent).
     [[nodiscard]] Result<RawReply> call(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline);
-    /// Sends a request that has no reply: Produce with acks=0.
+    /// Sends a request without a reply: Produce with acks=0.
     [[nodiscard]] Result<void> send(const ApiInfo& api, std::int16_t version, const void* request, Instant deadline);
 
-    /// What the broker said when the connection was made.
+    /// The broker's answer to ApiVersions when the connection was opened.
     [[nodiscard]] const ApiVersionsResponse& api_versions() const;
     [[nodiscard]] const Endpoint& endpoint() const { return endpoint_; }
 

@@ -20,7 +20,7 @@ std::optional<std::string_view> optional_view(const std::optional<std::string>& 
     return text ? std::optional<std::string_view>(*text) : std::nullopt;
 }
 
-/// The names of topics by their ids. Those that a broker does not know (yet) are left out.
+/// The names of topics by their ids. Leaves out topics that a broker does not know (yet).
 Result<std::map<TopicId, std::string>> names_of(Cluster& cluster, const std::vector<TopicId>& ids) {
     std::vector<MetadataRequest::Topic> wanted;
     for (const TopicId& id : ids) {
@@ -75,7 +75,7 @@ Result<void> ConsumerGroupMember::keep(const SubscribedTopics& topics) {
         }
         const bool was_joining = epoch_ == kJoining;
         PARTITA_TRY(heartbeat());
-        // Who was fenced joins anew; after a pause when that is what it was doing.
+        // A fenced member joins anew; if joining got it fenced, it pauses first.
         if (was_joining && is_fenced_) {
             cluster_.network().pause(cluster_.settings().retry_backoff_ms);
         }
@@ -142,7 +142,7 @@ Result<void> ConsumerGroupMember::heartbeat() {
 
 Result<void> ConsumerGroupMember::take_answer(ErrorCode code, std::string_view text) {
     if (code == ErrorCode::unknown_member_id || code == ErrorCode::fenced_member_epoch) {
-        // The reader may be within a record of what is lost: `keep` tells it.
+        // The reader may be processing a record of a lost partition: `keep` tells it later.
         is_fenced_ = true;
         return {};
     }
@@ -178,7 +178,7 @@ Result<bool> ConsumerGroupMember::reconcile() {
         return false;
     }
     PARTITA_TRY_ASSIGN(const auto target, named_target());
-    // A topic that no broker knows yet is looked for again with the next heartbeat.
+    // The next heartbeat looks again for a topic that no broker knows yet.
     is_target_new_ = std::ranges::any_of(target_, [&](const auto& topic) { return !names_.contains(topic.first); });
     std::set<TopicPartition> gone;
     std::set<TopicPartition> added;

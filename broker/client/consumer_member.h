@@ -4,8 +4,8 @@
 
 namespace partita::client {
 
-/// A member by KIP-848: the coordinator says in each answer to a heartbeat what the member is to have, and the member tells what
-/// it has. Partitions are let go of before others are taken.
+/// A group member by KIP-848. The coordinator sends the member's target with each heartbeat answer, and the member reports what
+/// it owns. The member gives up partitions before it takes others.
 class ConsumerGroupMember final : public GroupMember {
   public:
     ConsumerGroupMember(Cluster& cluster, const MemberSettings& settings, Reader& reader);
@@ -18,14 +18,14 @@ class ConsumerGroupMember final : public GroupMember {
     [[nodiscard]] Result<void> leave() override;
 
   private:
-    /// What the next heartbeat has to tell besides that the member lives.
+    /// The news that the next heartbeat reports besides the member being alive.
     enum class News : std::uint8_t { none, partitions, everything };
 
     [[nodiscard]] Result<void> heartbeat();
     [[nodiscard]] Result<void> take_answer(ErrorCode code, std::string_view text);
-    /// Takes the step to the target; whether there was one.
+    /// Moves one step towards the target. Returns whether anything changed.
     [[nodiscard]] Result<bool> reconcile();
-    /// The names of the target's topics, as far as brokers know them by now.
+    /// The target with topic names, as far as brokers know them by now.
     [[nodiscard]] Result<std::set<TopicPartition>> named_target();
     void forget_membership();
 
@@ -41,7 +41,7 @@ class ConsumerGroupMember final : public GroupMember {
     News news_ = News::everything;
     std::map<TopicId, std::vector<std::int32_t>> target_;
     bool is_target_new_ = false;
-    /// The coordinator does not know the member any more, until `keep` acts on it.
+    /// The coordinator no longer knows the member; set until `keep` acts on it.
     bool is_fenced_ = false;
     std::map<TopicId, std::string> names_;
     std::set<TopicPartition> owned_;

@@ -23,7 +23,7 @@ Result<std::string> bytes_of_hmac(const std::string& hmac) {
     return std::move(*bytes);
 }
 
-/// Renewing and expiring differ in their names alone.
+/// Renewing and expiring differ only in their names.
 template <class Response, class Request>
 Result<std::int64_t> change_expiry(Cluster& cluster, std::string_view name, const Request& request) {
     PARTITA_TRY_ASSIGN(auto reply, cluster.ask<Response>(Route::any(), {.name = name}, request));

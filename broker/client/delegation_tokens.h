@@ -7,7 +7,7 @@
 
 #include "broker/client/cluster.h"
 
-/// Delegation tokens (KIP-48): secrets that stand for the login of their owner.
+/// Delegation tokens (KIP-48): secrets that stand for their owner's login.
 namespace partita::client {
 
 /// "User:alice".
@@ -21,7 +21,7 @@ struct TokenPrincipal {
 
 struct DelegationToken {
     std::string id;
-    /// In base64, as people pass it on.
+    /// In base64, the form that people copy.
     std::string hmac;
     TokenPrincipal owner;
     TokenPrincipal requester;
@@ -32,16 +32,15 @@ struct DelegationToken {
     std::int64_t max_ms = 0;
 };
 
-/// Makes a token for who asks, or for `owner`. -1: it lives as long as the
-/// broker lets it.
+/// Creates a token for the caller, or for `owner`. -1: it lives as long as the broker allows.
 [[nodiscard]] Result<DelegationToken> create_delegation_token(Cluster& cluster, const std::optional<TokenPrincipal>& owner,
                                                               const std::vector<TokenPrincipal>& renewers,
                                                               std::int64_t max_lifetime_ms);
-/// When the token expires from now on. bad_setting: the HMAC is no base64.
+/// Returns the new expiry time. Fails with `bad_setting` if the HMAC is not base64.
 [[nodiscard]] Result<std::int64_t> renew_delegation_token(Cluster& cluster, const std::string& hmac, std::int64_t period_ms);
 /// -1: at once.
 [[nodiscard]] Result<std::int64_t> expire_delegation_token(Cluster& cluster, const std::string& hmac, std::int64_t period_ms);
-/// Those of the owners; null: all that the client may know of.
+/// Lists the tokens of these owners; null: all tokens that the client may see.
 [[nodiscard]] Result<std::vector<DelegationToken>> describe_delegation_tokens(
     Cluster& cluster, const std::optional<std::vector<TokenPrincipal>>& owners);
 

@@ -9,7 +9,7 @@ namespace partita::client {
 namespace {
 
 constexpr std::string_view kScheme = "://";
-/// More would be a mistake, and each is tried in its turn.
+/// The client tries each address in turn; a longer list is a mistake.
 constexpr std::size_t kEndpointsMax = 1000;
 
 bool is_plain_letter(char letter) {

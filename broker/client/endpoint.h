@@ -9,7 +9,7 @@
 
 namespace partita::client {
 
-/// Where a broker listens.
+/// The host and port of a broker.
 struct Endpoint {
     std::string host;
     std::uint16_t port = 0;
@@ -17,14 +17,14 @@ struct Endpoint {
     friend auto operator<=>(const Endpoint&, const Endpoint&) = default;
 };
 
-/// "host:9092", with brackets around an address that has colons.
+/// "host:9092", with brackets around an IPv6 address.
 [[nodiscard]] std::string to_string(const Endpoint& endpoint);
 
-/// Reads bootstrap.servers as Kafka's clients do: HOST:PORT, separated by commas, an address of IPv6 in brackets, a scheme before
-/// "://" is skipped. The failure (bad_setting) has Kafka's text.
+/// Parses bootstrap.servers as Kafka's clients do: HOST:PORT, separated by commas, IPv6 addresses in brackets; it skips a scheme
+/// before "://". The failure (bad_setting) has Kafka's text.
 [[nodiscard]] Result<std::vector<Endpoint>> parse_bootstrap(std::string_view text);
 
-/// One of them; the failure is the one of bootstrap.servers.
+/// Parses one address; fails like `parse_bootstrap`.
 [[nodiscard]] Result<Endpoint> parse_endpoint(std::string_view text);
 
 }  // namespace partita::client

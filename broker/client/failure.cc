@@ -8,7 +8,7 @@
 namespace partita::client {
 namespace {
 
-/// The codes whose exception is not called after them.
+/// Codes whose exception has a different name.
 constexpr auto kIrregularNames = std::to_array<std::pair<ErrorCode, std::string_view>>({
     {ErrorCode::unknown_server_error, "UnknownServerException"},
     {ErrorCode::corrupt_message, "CorruptRecordException"},

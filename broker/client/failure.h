@@ -9,39 +9,39 @@
 
 namespace partita::client {
 
-/// Why a call of the client gave nothing.
+/// Why a call of the client failed.
 struct Failure {
     enum class Kind : std::uint8_t {
         bad_setting,   ///< A setting or an address cannot be used; nothing was sent.
-        unreachable,   ///< Nobody could be asked until the time was over.
-        timed_out,     ///< Somebody was asked, and did not answer until the time was over.
-        disconnected,  ///< A connection ended; the calls of `Cluster` try again and do not tell of it.
-        malformed,     ///< What answered does not speak the protocol.
-        damaged,       ///< Records that were read cannot be decoded; the connection is good.
-        untrusted,     ///< TLS: one side does not believe the other, or they agree on nothing.
-        unsupported,   ///< The broker does not have the request, or not in a version that says what was asked.
-        interrupted,   ///< Somebody wanted no wait to go on (`Network::end_waits_by`).
+        unreachable,   ///< The client reached no broker in time.
+        timed_out,     ///< A broker was reached, but did not answer in time.
+        disconnected,  ///< A connection ended; the calls of `Cluster` retry and do not report it.
+        malformed,     ///< The other side does not speak the protocol.
+        damaged,       ///< The client cannot decode the records it read; the connection is good.
+        untrusted,     ///< TLS: one side does not trust the other, or they share no version or cipher.
+        unsupported,   ///< The broker lacks the request, or lacks a version that can express it.
+        interrupted,   ///< The application stopped the wait (`Network::end_waits_by`).
         refused,       ///< The broker answered `code`.
     };
 
     Kind kind{};
-    /// Of what is unreachable: its name has no address.
+    /// Only with `unreachable`: the host name has no address.
     bool is_nameless = false;
     ErrorCode code = ErrorCode::none;
-    /// One line, in the words of Kafka's own clients where they have some.
+    /// One line, worded like Kafka's own clients where they have a text.
     std::string message;
 };
 
 template <class T>
 using Result = std::expected<T, Failure>;
 
-/// What a broker answered. An empty text stands for Kafka's own of the code.
+/// A broker's refusal. An empty text stands for Kafka's own text of the code.
 [[nodiscard]] Failure refusal(ErrorCode code, std::string_view text = {});
 
-/// The name of Kafka's exception of a code, without its package: "UnknownTopicOrPartitionException". Its tools print it.
+/// The name of Kafka's exception for a code, without its package: "UnknownTopicOrPartitionException". Kafka's tools print it.
 [[nodiscard]] std::string exception_name(ErrorCode code);
 
-/// The same of a failure: those without a code have exceptions, too (TimeoutException, DisconnectException ...).
+/// The same for a failure; failures without a code have exceptions, too (TimeoutException, DisconnectException ...).
 [[nodiscard]] std::string exception_name(const Failure& failure);
 
 }  // namespace partita::client

@@ -10,11 +10,11 @@
 namespace partita::client {
 namespace {
 
-/// From here on topics have ids and no names.
+/// Newer versions have topic ids instead of names.
 constexpr Versions kFetchVersions{4, 12};
-/// Of all partitions in one answer.
+/// Limit of one answer, over all its partitions.
 constexpr std::int32_t kFetchBytes = 50 * 1024 * 1024;
-/// Of several leaders none is waited for longer: the others may have something.
+/// Limits the wait at one leader if there are several: the others may have records.
 constexpr std::int64_t kSharedWaitMs = 100;
 
 }  // namespace
@@ -150,17 +150,17 @@ Result<std::int64_t> Fetcher::ask(std::int32_t leader, const std::vector<TopicPa
     return count;
 }
 
-/// Which batches an aborted transaction has, told in the order of the log.
+/// The aborted transactions of an answer; the caller passes batches in log order and asks which are aborted.
 class Fetcher::Aborted {
   public:
-    /// Ascending pairs of a first offset and a producer.
+    /// `transactions`: ascending pairs of a first offset and a producer.
     explicit Aborted(const std::vector<std::pair<std::int64_t, std::int64_t>>& transactions) : transactions_(transactions) {}
 
     [[nodiscard]] bool has(const BatchHeader& header) {
         while (next_ < transactions_.size() && transactions_[next_].first <= header.last_offset().value) {
             producers_.insert(transactions_[next_++].second);
         }
-        // A marker ends what its producer has aborted, and what it has committed is in no list.
+        // A marker ends its producer's aborted transaction. Committed transactions are not in the list.
         if (header.attributes.is_control()) {
             producers_.erase(header.producer_id.value);
         }
@@ -173,7 +173,7 @@ class Fetcher::Aborted {
     std::set<std::int64_t> producers_;
 };
 
-/// The records of one partition in an answer, on their way to the taker.
+/// The records of one partition in an answer while they go to the taker.
 struct Fetcher::Handing {
     const TopicPartition& partition;
     Position& position;
@@ -261,7 +261,7 @@ Result<std::int64_t> Fetcher::hand_on(const TopicPartition& partition, Bytes rec
     while (handing.wants_more && !records.empty()) {
         const auto used = hand_on_next();
         if (!used && used.error() == BatchError::truncated) {
-            // An answer may end anywhere.
+            // A broker may cut an answer anywhere.
             break;
         }
         if (!used) {

@@ -15,7 +15,7 @@
 
 namespace partita::client {
 
-/// A record as it was read. Borrows from the reply; valid until the taker returns.
+/// A record that was read. Borrows from the reply; valid until the taker returns.
 struct FetchedRecord {
     std::string_view topic;
     std::int32_t partition = 0;
@@ -28,14 +28,14 @@ struct FetchedRecord {
     RecordHeaderRange headers;
 };
 
-/// Where to go on when there is no offset, or one that is not there (any more).
+/// Where to continue when there is no offset, or when the offset does not exist (any more).
 struct OffsetReset {
     enum class Kind : std::uint8_t { earliest, latest, none, by_duration };
     Kind kind = Kind::latest;
-    /// Of by_duration: so long ago.
+    /// Only for by_duration: how far to go back.
     std::int64_t duration_ms = 0;
 
-    /// What `list_offsets` is asked for; null for none.
+    /// The time that `list_offsets` takes; null for none.
     [[nodiscard]] std::optional<std::int64_t> time_at(std::int64_t now_ms) const;
 };
 
@@ -43,41 +43,43 @@ struct FetcherSettings {
     bool is_read_committed = false;
     OffsetReset reset;
     std::int64_t max_wait_ms = 500;
-    /// Of one partition in one answer; a larger batch comes whole.
+    /// Limit for one partition in one answer; the broker sends a larger batch whole.
     std::int32_t partition_bytes = 1024 * 1024;
 };
 
-/// Reads partitions from offsets on, of any codec and of the formats 0 to 2. Control records, and those of aborted transactions
-/// for a reader of committed ones, are left out. One thread.
+/// Reads partitions from given offsets, with any codec and the formats 0 to 2. It skips control records, and aborted records if
+/// the reader wants committed ones. One thread.
 class Fetcher {
   public:
-    /// Answers false when this record was the last one that it wants.
+    /// Returns false if this record was the last that it wants.
     using Taker = std::function<bool(const FetchedRecord&)>;
 
     /// The cluster outlives the fetcher.
     Fetcher(Cluster& cluster, FetcherSettings settings) : cluster_(cluster), settings_(settings) {}
 
-    /// Begins or goes on at an offset.
+    /// Starts or continues at an offset.
     void seek(const TopicPartition& partition, std::int64_t offset) { positions_[partition] = {.offset = offset}; }
     void leave(const TopicPartition& partition) { positions_.erase(partition); }
 
-    /// Asks every leader once, waits there for up to max_wait_ms where nothing is new, and hands on what comes, in the order of
-    /// each partition. Answers how many were taken; the next call goes on behind them. Failures: of the cluster, an offset that
-    /// is not there, records that cannot be read (damaged): `position` is where they begin, and `damage` says why.
+    /// Asks every leader once, waits there for up to max_wait_ms if nothing is new, and hands on records in the order of each
+    /// partition. Returns how many records the taker took; the next call continues behind them. Failures: those of the cluster,
+    /// an offset that does not exist, and records that cannot be decoded (damaged). In the last case `position` is where they
+    /// begin, and `damage` says why.
     [[nodiscard]] Result<std::int64_t> poll(const Taker& take) { return poll(take, settings_.max_wait_ms); }
-    /// The same with a shorter wait.
+    /// As above with a shorter wait.
     [[nodiscard]] Result<std::int64_t> poll(const Taker& take, std::int64_t wait_ms_max);
-    /// The offset that comes next.
+    /// The next offset to read.
     [[nodiscard]] std::int64_t position(const TopicPartition& partition) const { return positions_.at(partition).offset; }
-    /// The epoch of the leader that wrote the record before it; -1 when none was read.
+    /// The epoch of the leader that wrote the last record read; -1 if none was read.
     [[nodiscard]] std::int32_t leader_epoch(const TopicPartition& partition) const {
         return positions_.at(partition).leader_epoch;
     }
-    /// Where a partition ended when it was asked last: behind its last record, or its last committed one. Null before that.
+    /// Where a partition ended at the last answer: behind its last record, or behind its last committed one. Null before the
+    /// first answer.
     [[nodiscard]] std::optional<std::int64_t> end(const TopicPartition& partition) const { return positions_.at(partition).end; }
     [[nodiscard]] bool reads(const TopicPartition& partition) const { return positions_.contains(partition); }
     [[nodiscard]] bool has_partitions() const { return !positions_.empty(); }
-    /// What was wrong with the records of the last failure (damaged).
+    /// Why the records of the last failure (damaged) could not be decoded.
     [[nodiscard]] std::string_view damage() const { return damage_; }
 
   private:

@@ -12,7 +12,7 @@ namespace partita::client {
 
 namespace {
 
-/// The group does not know who commits, or not as that.
+/// The group does not know the committing member, or knows it under another generation.
 bool is_of_membership(ErrorCode code) {
     return code == ErrorCode::unknown_member_id || code == ErrorCode::illegal_generation ||
            code == ErrorCode::rebalance_in_progress || code == ErrorCode::stale_member_epoch ||
@@ -95,7 +95,7 @@ Result<void> GroupConsumer::look_for_topics() {
         warn("Error while fetching metadata: {" + name + "=UNKNOWN_TOPIC_OR_PARTITION}");
     }
     topics_ = {std::move(names), std::move(counts)};
-    // A topic that somebody waits for is asked for soon.
+    // Look again soon while a wanted topic is missing.
     next_look_ = now + (is_complete ? settings_.metadata_max_age_ms : cluster_.settings().retry_backoff_max_ms);
     return {};
 }
@@ -122,7 +122,7 @@ Result<std::int64_t> GroupConsumer::poll(const Fetcher::Taker& take, std::int64_
     auto taken = fetcher_.poll(
         [&](const FetchedRecord& record) {
             const bool wants_more = take(record);
-            // A taker that is slow must not cost the membership.
+            // A slow taker must not cost the membership.
             const auto alive = member_->beat();
             if (!alive) {
                 failure = alive.error();
@@ -155,7 +155,7 @@ Result<std::map<TopicPartition, CommittedOffset>> GroupConsumer::committed(const
     Clock& clock = cluster_.network().clock();
     const Instant deadline = clock.now().monotonic + cluster_.settings().default_api_timeout_ms;
     while (true) {
-        // Offsets that a transaction is about to commit are waited for: it decides where to go on.
+        // Wait for offsets that a transaction is about to commit: they decide where to continue.
         auto offsets = stable_offsets(cluster_, settings_.member.group, partitions);
         if (offsets || offsets.error().code != ErrorCode::unstable_offset_commit || clock.now().monotonic >= deadline) {
             return offsets;
@@ -192,7 +192,7 @@ Result<void> GroupConsumer::take(const std::set<TopicPartition>& partitions) {
             }
             fetcher_.seek(partition, *offset);
         }
-        // Nothing is so young as by_duration says: what comes next is.
+        // No record is as young as by_duration demands: continue at the end.
         if (!at_end.empty()) {
             PARTITA_TRY_ASSIGN(const auto ends, list_offsets(cluster_, at_end, kLatest));
             for (const auto& [partition, offset] : ends) {
@@ -223,7 +223,7 @@ void GroupConsumer::commit(const std::set<TopicPartition>& partitions) {
     }
     auto done = commit_offsets(cluster_, settings_.member.group, member_->identity(), positions);
     if (!done && done.error().code == ErrorCode::stale_member_epoch) {
-        // The group went on, and the member hears of it with its next sign of life.
+        // The group has moved on; the member learns of it with its next heartbeat.
         member_->doubt();
         if (member_->beat()) {
             done = commit_offsets(cluster_, settings_.member.group, member_->identity(), positions);

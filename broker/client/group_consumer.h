@@ -14,11 +14,12 @@
 
 namespace partita::client {
 
-/// How a consumer in a group reads, with the names and defaults of Kafka's.
+/// How a consumer in a group reads, with the names and defaults of Kafka's consumer.
 struct GroupConsumerSettings {
     MemberSettings member;
     FetcherSettings fetch;
-    /// The topics, by their names, or those that this answers true of; they are looked for again every metadata_max_age_ms.
+    /// The topics to read: listed by name, or those for which this predicate is true. The consumer looks for them again every
+    /// metadata_max_age_ms.
     std::vector<std::string> topics;
     std::function<bool(const std::string& name)> matches;
     std::int64_t metadata_max_age_ms = 300'000;
@@ -26,22 +27,22 @@ struct GroupConsumerSettings {
     /// enable.auto.commit and its interval.
     bool commits = true;
     std::int64_t commit_interval_ms = 5'000;
-    /// Hears of what goes wrong and does not end the reading. May be empty.
+    /// Receives problems that do not end the reading. May be empty.
     std::function<void(const std::string&)> warn;
 };
 
-/// Reads topics as a member of a group: goes on where the group has committed, commits where it is now and then, before it lets
-/// go of partitions, and at its end. A record counts as read when the taker returned. One thread: the member lives as long as
+/// Reads topics as a member of a group. It starts where the group has committed. It commits periodically, before it gives up
+/// partitions, and at its end. A record counts as read when the taker has returned. One thread: the member stays alive as long as
 /// `poll` is called, and while records are taken.
 class GroupConsumer final : private GroupMember::Reader {
   public:
-    /// The cluster outlives the consumer. Nothing is sent before `poll`.
+    /// Sends nothing before `poll`. The cluster outlives the consumer.
     GroupConsumer(Cluster& cluster, GroupConsumerSettings settings);
 
-    /// Does what the group asks for, and waits up to `wait_ms` for records. Answers how many were taken. Failures: of the
-    /// cluster, of the group for good, no offset where auto.offset.reset is none, damaged records.
+    /// Takes part in the group, and waits up to `wait_ms` for records. Returns how many records the taker took. Failures: those
+    /// of the cluster, a final refusal by the group, a missing offset if auto.offset.reset is "none", damaged records.
     [[nodiscard]] Result<std::int64_t> poll(const Fetcher::Taker& take, std::int64_t wait_ms);
-    /// Commits and leaves. Nothing can be done after it.
+    /// Commits and leaves. No other call may follow.
     [[nodiscard]] Result<void> close();
 
     [[nodiscard]] const std::set<TopicPartition>& assigned() const { return assigned_; }
@@ -54,7 +55,7 @@ class GroupConsumer final : private GroupMember::Reader {
 
     [[nodiscard]] Result<void> look_for_topics();
     [[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed(const std::set<TopicPartition>& partitions);
-    /// Commits where these stand. What the group does not accept is told and left.
+    /// Commits the positions of these partitions. Warns if the group refuses, and goes on.
     void commit(const std::set<TopicPartition>& partitions);
     void warn(const std::string& line) const;
 
@@ -65,7 +66,7 @@ class GroupConsumer final : private GroupMember::Reader {
     SubscribedTopics topics_;
     std::set<std::string> warned_;
     std::set<TopicPartition> assigned_;
-    /// What the group knows already.
+    /// The offsets that the group has already stored.
     std::map<TopicPartition, std::int64_t> committed_;
     std::optional<Instant> next_look_;
     std::optional<Instant> next_commit_;

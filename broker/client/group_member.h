@@ -14,7 +14,7 @@
 #include "broker/client/groups.h"
 #include "broker/client/partitions.h"
 
-/// Being a member of a group of consumers, by either protocol. What is done with the partitions is `GroupConsumer`'s.
+/// Membership in a group of consumers, by either protocol. `GroupConsumer` reads the partitions.
 namespace partita::client {
 
 /// group.protocol: `classic` is JoinGroup, SyncGroup and Heartbeat, `consumer` is KIP-848.
@@ -27,46 +27,46 @@ struct MemberSettings {
     std::optional<std::string> instance_id;
     std::optional<std::string> rack;
     GroupProtocol protocol = GroupProtocol::classic;
-    /// Of the classic protocol only; with the other one the broker says.
+    /// Classic protocol only; in KIP-848 the broker decides.
     std::int64_t session_timeout_ms = 45'000;
     std::int64_t heartbeat_interval_ms = 3'000;
     std::vector<ClassicAssignor> assignors{ClassicAssignor::range, ClassicAssignor::cooperative_sticky};
-    /// Of KIP-848 only: group.remote.assignor.
+    /// KIP-848 only: group.remote.assignor.
     std::optional<std::string> remote_assignor;
     /// max.poll.interval.ms: how long others wait for this member in a rebalance.
     std::int64_t rebalance_timeout_ms = 300'000;
 };
 
-/// What a member wants to read.
+/// The topics that a member wants to read.
 struct SubscribedTopics {
-    /// Ascending; topics that are not there may be among them.
+    /// Ascending; topics that do not exist may be among them.
     std::vector<std::string> names;
-    /// Of those that are there.
+    /// Only existing topics.
     std::map<std::string, std::int32_t> partition_counts;
 
     friend bool operator==(const SubscribedTopics&, const SubscribedTopics&) = default;
 };
 
-/// The counts of topics that are there, by Metadata; `may_create` lets the cluster create the others.
+/// The partition counts of existing topics, by Metadata; with `may_create` the cluster may create the others.
 [[nodiscard]] Result<std::map<std::string, std::int32_t>> partition_counts(Cluster& cluster,
                                                                            const std::vector<std::string>& names,
                                                                            bool may_create);
 
-/// One thread. Whoever is silent for longer than the session is taken for dead by the group.
+/// A group member. The group considers it dead after a silence longer than the session. One thread.
 class GroupMember {
   public:
-    /// Who reads the partitions, and is told when they change.
+    /// The reader of the partitions. The member calls it when they change.
     class Reader {
       public:
         virtual ~Reader() = default;
-        /// The member is about to let go of these; what is committed now still counts.
+        /// The member is about to give up these partitions; commits made now still count.
         virtual void let_go(const std::set<TopicPartition>& partitions) = 0;
-        /// Others may have these already: nothing can be committed any more.
+        /// Other members may own these partitions already: no commit is possible any more.
         virtual void lose(const std::set<TopicPartition>& partitions) = 0;
         [[nodiscard]] virtual Result<void> take(const std::set<TopicPartition>& partitions) = 0;
     };
 
-    /// The cluster and the reader outlive the member. Nothing is sent before `keep`.
+    /// Sends nothing before `keep`. The cluster and the reader outlive the member.
     [[nodiscard]] static std::unique_ptr<GroupMember> make(Cluster& cluster, const MemberSettings& settings, Reader& reader);
 
     virtual ~GroupMember() = default;
@@ -74,20 +74,20 @@ class GroupMember {
     GroupMember(const GroupMember&) = delete;
     GroupMember& operator=(const GroupMember&) = delete;
 
-    /// Joins where that is needed, goes along with a rebalance, and lets the group know that this member lives when that is due.
-    /// Returns when the member has what it is to have for now. Failures: of the cluster, and what a group refuses for good
-    /// (INCONSISTENT_GROUP_PROTOCOL, FENCED_INSTANCE_ID, INVALID_SESSION_TIMEOUT ...).
+    /// Joins if necessary, takes part in a rebalance, and sends a heartbeat when one is due. Returns when the member has its
+    /// partitions for now. Failures: those of the cluster, and final refusals of the group (INCONSISTENT_GROUP_PROTOCOL,
+    /// FENCED_INSTANCE_ID, INVALID_SESSION_TIMEOUT ...).
     [[nodiscard]] virtual Result<void> keep(const SubscribedTopics& topics) = 0;
-    /// Only the sign of life, when it is due: for a reader that is busy, which hears nothing from it. False: something is to
-    /// change, `keep` does it.
+    /// Sends only a heartbeat, if one is due: for a busy reader, which is not called back. Returns false if something has to
+    /// change; `keep` does it.
     [[nodiscard]] virtual Result<bool> beat() = 0;
-    /// When the next sign of life is due.
+    /// When the next heartbeat is due.
     [[nodiscard]] virtual Instant next_beat() const = 0;
-    /// As whom to commit.
+    /// The identity to commit with.
     [[nodiscard]] virtual CommittingMember identity() const = 0;
-    /// The group said to a commit that this member, or its generation, is no more, or not yet.
+    /// Tells the member that a commit was refused: the group does not know it, or its generation, any more or yet.
     virtual void doubt() = 0;
-    /// Says good-bye, so that others need not wait for the end of a session. A static member keeps its place.
+    /// Leaves the group, so that others need not wait for the end of the session. A static member keeps its place.
     [[nodiscard]] virtual Result<void> leave() = 0;
 };
 

@@ -15,7 +15,7 @@
 namespace partita::client {
 namespace {
 
-/// From here on topics have ids and no names.
+/// Newer versions have topic ids instead of names.
 constexpr std::int16_t kLastWithNames = 9;
 
 Route coordinator(const std::string& group) { return Route::coordinator(CoordinatorOf::group, group); }
@@ -93,7 +93,7 @@ GroupDescription description_of(const ConsumerGroupDescribeResponse::DescribedGr
     return description;
 }
 
-/// On all brokers. Types are asked for where the broker knows them, or where somebody insists.
+/// Asks all brokers. Requests types if the broker supports them, or if the caller insists.
 Result<std::vector<ListedGroup>> list_on_brokers(Cluster& cluster, const std::vector<std::string>& states,
                                                  const std::vector<std::string>& types, bool insists_on_types) {
     PARTITA_TRY_ASSIGN(const auto membership, cluster.membership("listGroups"));
@@ -176,8 +176,8 @@ namespace {
 
 enum class Asker : std::uint8_t { member, onlooker };
 
-/// `partitions`: null for all. A member names its partitions and waits for transactions; an onlooker names them to brokers that
-/// cannot say all.
+/// `partitions`: null for all. A member names its partitions and waits for transactions; an outside caller names them only if the
+/// broker cannot list all.
 Result<std::map<TopicPartition, CommittedOffset>> fetch_offsets(Cluster& cluster, const std::string& group,
                                                                 const std::set<TopicPartition>* partitions, Asker asker) {
     constexpr std::int16_t kHasGroups = 8;

@@ -10,22 +10,22 @@
 #include "broker/client/cluster.h"
 #include "broker/client/partitions.h"
 
-/// What coordinators say of the groups of consumers, classic ones and those of KIP-848 alike.
+/// Descriptions and offsets of consumer groups, classic ones and those of KIP-848 alike, as their coordinators report them.
 namespace partita::client {
 
 struct ListedGroup {
     std::string id;
     std::string protocol_type;
-    /// Empty where the broker is too old to say.
+    /// Empty if the broker is too old to report it.
     std::string state;
     std::string type;
 };
 
-/// Groups of consumers on all brokers. Empty lists of states ("Stable") and types ("consumer") stand for all of them.
+/// Lists consumer groups on all brokers. Empty lists of states ("Stable") and types ("consumer") match all.
 [[nodiscard]] Result<std::vector<ListedGroup>> list_groups(Cluster& cluster, const std::vector<std::string>& states,
                                                            const std::vector<std::string>& types);
 
-/// Groups of every kind.
+/// Lists groups of every kind.
 [[nodiscard]] Result<std::vector<ListedGroup>> list_all_groups(Cluster& cluster);
 
 struct MemberDescription {
@@ -36,10 +36,10 @@ struct MemberDescription {
     /// Ascending.
     std::vector<TopicPartition> assignment;
     std::vector<TopicPartition> target;
-    /// The topics that it asks for by name. Empty where nobody says, or the member's own text cannot be read.
+    /// The topics that the member subscribes to by name. Empty if unknown, or if the member's own text cannot be decoded.
     std::vector<std::string> subscription;
     std::optional<std::int32_t> epoch;
-    /// Whether a member of a group under migration speaks the new protocol already.
+    /// Whether a member of a group under migration already uses the new protocol.
     std::optional<bool> is_upgraded;
 };
 
@@ -55,7 +55,8 @@ struct GroupDescription {
     std::optional<std::int32_t> target_epoch;
 };
 
-/// A group of consumers; refused with GROUP_ID_NOT_FOUND when there is none, unsupported when its members are something else.
+/// Describes a consumer group. Refused with GROUP_ID_NOT_FOUND if it does not exist; unsupported if its members are not
+/// consumers.
 [[nodiscard]] Result<GroupDescription> describe_group(Cluster& cluster, const std::string& id);
 
 struct CommittedOffset {
@@ -63,30 +64,30 @@ struct CommittedOffset {
     std::optional<std::int32_t> leader_epoch;
 };
 
-/// All that the group has committed.
+/// Everything that the group has committed.
 [[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group);
-/// What the group has committed of these partitions, for somebody who looks from outside; also of brokers that are too old to say
-/// all (before Kafka 0.10.2).
+/// The group's committed offsets of these partitions, for a caller outside the group. Also works with brokers that cannot list
+/// all offsets (before Kafka 0.10.2).
 [[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> committed_offsets(Cluster& cluster, const std::string& group,
                                                                                   const std::set<TopicPartition>& partitions);
-/// What the group has committed of these partitions, for a member that is about to read them: it names them, as consumers do, by
-/// which a broker tells it from somebody who looks at the group from outside. Refused (UNSTABLE_OFFSET_COMMIT) as long as a
-/// transaction is to commit some of it.
+/// The group's committed offsets of these partitions, for a member that is about to read them. It names the partitions, as
+/// consumers do; by this a broker tells it from an outside caller. Refused (UNSTABLE_OFFSET_COMMIT) while a transaction has
+/// uncommitted offsets among them.
 [[nodiscard]] Result<std::map<TopicPartition, CommittedOffset>> stable_offsets(Cluster& cluster, const std::string& group,
                                                                                const std::set<TopicPartition>& partitions);
-/// Commits for the group from outside of it. The failure is the first one of a partition.
+/// Commits for the group from outside of it. The failure is that of the first refused partition.
 [[nodiscard]] Result<void> commit_offsets(Cluster& cluster, const std::string& group,
                                           const std::map<TopicPartition, std::int64_t>& offsets);
-/// Who commits: a member of the group in a generation or, with KIP-848, at an epoch.
+/// The committing member, in a generation or, with KIP-848, at an epoch.
 struct CommittingMember {
     std::string id;
     std::int32_t generation = -1;
     std::optional<std::string> instance_id;
 };
-/// Commits for a member of the group; the same failures.
+/// Commits for a member of the group; fails like the call above.
 [[nodiscard]] Result<void> commit_offsets(Cluster& cluster, const std::string& group, const CommittingMember& member,
                                           const std::map<TopicPartition, CommittedOffset>& offsets);
-/// Takes back what the group has committed of these partitions: for each whether it was done. Fails as a whole as the group does.
+/// Deletes the group's committed offsets of these partitions. Returns the outcome of each. Fails as a whole if the group refuses.
 [[nodiscard]] Result<std::map<TopicPartition, ErrorCode>> delete_offsets(Cluster& cluster, const std::string& group,
                                                                          const std::vector<TopicPartition>& partitions);
 [[nodiscard]] Result<void> delete_group(Cluster& cluster, const std::string& group);

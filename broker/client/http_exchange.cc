@@ -22,7 +22,7 @@ constexpr std::string_view kPlainScheme = "http://";
 constexpr std::string_view kSecuredScheme = "https://";
 constexpr std::uint16_t kPlainPort = 80;
 constexpr std::uint16_t kSecuredPort = 443;
-/// What is received at a time.
+/// Size of one read.
 constexpr std::size_t kHttpPieceBytes = 64 * 1024;
 constexpr int kGoodStatus = 200;
 
@@ -30,7 +30,7 @@ std::unexpected<HttpTrouble> trouble(TroubleKind kind, std::string message) {
     return std::unexpected(HttpTrouble{kind, std::move(message)});
 }
 
-/// Nothing that could end a line of the request.
+/// Whether the text has no character that could end a line of the request.
 bool is_plain(std::string_view text) {
     return std::ranges::none_of(text, [](char c) { return c <= ' ' || c > '~'; });
 }
@@ -51,7 +51,7 @@ std::string text_of(const HttpUrl& url, const HttpRequest& request) {
 }  // namespace
 
 struct HttpExchange::Parts {
-    /// A body that collects what has come and was not taken yet. Beast's own of text makes room for what is announced.
+    /// A body that collects the received bytes until the caller takes them. Beast's own text body allocates the announced size.
     struct PieceBody {
         using value_type = std::string;
         class reader {
@@ -91,10 +91,10 @@ struct HttpExchange::Parts {
         return is_waiting_for_ever ? Instant{std::numeric_limits<std::int64_t>::max()} : step_deadline();
     }
     [[nodiscard]] std::expected<void, HttpTrouble> open(const HttpUrl& url, const Tls* tls);
-    /// Takes what has come, and if that is nothing new, what comes.
+    /// Takes bytes already received; if there are none, reads more.
     [[nodiscard]] std::expected<void, HttpTrouble> step();
     [[nodiscard]] std::expected<void, HttpTrouble> receive();
-    /// In the head, or in the body.
+    /// In the head or in the body.
     [[nodiscard]] TroubleKind kind_of_failure() const {
         return parser.is_header_done() ? TroubleKind::incomplete : TroubleKind::no_answer;
     }
@@ -136,7 +136,7 @@ std::expected<void, HttpTrouble> HttpExchange::Parts::receive() {
     if (!parser.got_some()) {
         return trouble(TroubleKind::no_answer, "the connection ended without an answer");
     }
-    // Some answers end so.
+    // Some answers end like this.
     HttpError error;
     parser.put_eof(error);
     if (error || !parser.is_done()) {

@@ -15,10 +15,10 @@
 #include "broker/client/network.h"
 #include "broker/client/tls.h"
 
-/// A client of HTTP servers: one request over one connection, which ends with the answer. No redirection. One thread.
+/// A client of HTTP servers: one request over one connection, which closes after the answer. Follows no redirects. One thread.
 namespace partita::client {
 
-/// A URL of http or https, taken apart.
+/// A parsed http or https URL.
 struct HttpUrl {
     Endpoint endpoint;
     bool has_tls = false;
@@ -26,41 +26,41 @@ struct HttpUrl {
     std::string target;
 };
 
-/// `usual_port` stands where the URL names none; null: that of HTTP, or of HTTP with TLS. The error says what a person has to
-/// change. Names and passwords in a URL are refused: URLs are shown.
+/// Parses a URL. `usual_port` applies if the URL has no port; null: the standard port of HTTP or HTTPS. The error tells a person
+/// what to change. Rejects names and passwords in a URL, because URLs appear in messages.
 [[nodiscard]] std::expected<HttpUrl, std::string> parse_http_url(std::string_view url,
                                                                  std::optional<std::uint16_t> usual_port = std::nullopt);
 
 struct HttpRequest {
     /// "GET".
     std::string_view method = "GET";
-    /// Of the head, besides Host, User-Agent, Connection and Content-Length.
+    /// Header fields besides Host, User-Agent, Connection and Content-Length.
     std::vector<std::pair<std::string_view, std::string>> fields;
     std::string body;
 };
 
-/// How long an exchange takes at most, and how much it holds.
+/// Limits of an exchange in time and memory.
 struct HttpLimits {
-    /// Head of the answer.
+    /// Limit for the head of the answer.
     static constexpr std::uint32_t kHeadBytesMax = 16 * 1024;
 
-    /// Of the answer's body, however many are announced. Null: whoever takes the body sees to that.
+    /// Limit for the body of the answer, whatever length it announces. Null: the taker of the body enforces its own limit.
     std::optional<std::uint64_t> body_bytes;
     /// For each step: connection, handshake, head, piece of the body.
     std::int64_t step_ms = 10'000;
-    /// For all of them.
+    /// For all steps together.
     std::optional<Instant> deadline;
-    /// The body comes as slowly as it likes.
+    /// Lets the body arrive as slowly as it likes.
     bool may_body_wait = false;
 };
 
-/// Why there is no answer, or not all of it.
+/// Why there is no answer, or only a part of it.
 struct HttpTrouble {
     enum class Kind : std::uint8_t {
-        unreachable,  ///< There is no connection.
-        untrusted,    ///< There is no TLS with it.
-        no_answer,    ///< What listens does not answer with HTTP.
-        incomplete,   ///< The answer ended, or was damaged, in its body.
+        unreachable,  ///< The connection failed.
+        untrusted,    ///< The TLS handshake failed.
+        no_answer,    ///< The server does not answer with HTTP.
+        incomplete,   ///< The body ended early or was damaged.
         too_long,     ///< The body is longer than the limit.
     };
     Kind kind{};
@@ -70,7 +70,7 @@ struct HttpTrouble {
 
 class HttpExchange {
   public:
-    /// Takes a piece of the body. False: it wants no more.
+    /// Takes a piece of the body. Returns false if it wants no more.
     using Taker = std::function<bool(std::string_view piece)>;
 
     /// Sends the request and reads the head of the answer. `tls` is null for http. `network` outlives the exchange.
@@ -81,9 +81,9 @@ class HttpExchange {
     ~HttpExchange();
 
     [[nodiscard]] int status() const;
-    /// A field of the head; empty when it is not there.
+    /// A header field of the answer; empty if absent.
     [[nodiscard]] std::string_view field(std::string_view name) const;
-    /// Hands on the body as it comes, until it ends or `take` wants no more.
+    /// Hands on the body as it arrives, until it ends or `take` wants no more.
     [[nodiscard]] std::expected<void, HttpTrouble> read_body(const Taker& take);
 
   private:
@@ -93,8 +93,7 @@ class HttpExchange {
     std::unique_ptr<Parts> parts_;
 };
 
-/// The body of what a GET gives: JSON, in an answer that has to be 200, of `bytes_max` bytes at most. The error is one line
-/// without the URL.
+/// The body of a GET: JSON in an answer with status 200, at most `bytes_max` bytes. The error is one line without the URL.
 [[nodiscard]] std::expected<std::string, std::string> download(Network& network, const HttpUrl& url, const Tls* tls,
                                                                std::size_t bytes_max, Instant deadline);
 

@@ -11,8 +11,8 @@
 namespace partita::client {
 namespace {
 
-// An entry, all of it big-endian: offset int64, size int32 (of what follows), CRC-32 uint32 (of what follows), magic int8,
-// attributes int8, in format 1 a time int64, key and value, each behind its size int32 (-1: null).
+// Layout of an entry, all big-endian: offset int64, size int32 (of the rest), CRC-32 uint32 (of the rest), magic int8, attributes
+// int8, in format 1 a time int64, then key and value, each with an int32 size (-1: null).
 constexpr std::size_t kEntryPrefixBytes = 12;
 constexpr std::size_t kCrcPlace = 12;
 constexpr std::size_t kMagicPlace = 16;
@@ -22,7 +22,7 @@ constexpr std::int8_t kFormatWithTime = 1;
 constexpr std::int8_t kCodecBits = 0x07;
 constexpr std::int8_t kLogAppendTimeBit = 0x08;
 
-/// An entry taken apart.
+/// A parsed entry.
 struct Message {
     std::int8_t magic = 0;
     std::int8_t attributes = 0;
@@ -63,8 +63,8 @@ bool has_right_crc(const LegacyEntry& entry) {
     return crc == load_big_endian<std::uint32_t>(entry.bytes.data() + kCrcPlace);
 }
 
-/// Clients of format 0 took the magic number of an LZ4 frame into the checksum of its header (KAFKA-3160), which no library lets
-/// pass: gives the frame the right one.
+/// Fixes the header checksum of an LZ4 frame. Clients of format 0 included the magic number in it (KAFKA-3160), which no library
+/// accepts.
 void mend_lz4_header(MutableBytes frame) {
     constexpr std::size_t kFlagsPlace = 4;
     constexpr auto kHasContentSize = std::byte{0x08};
@@ -106,8 +106,8 @@ std::expected<void, BatchError> unpack(const Message& message, std::vector<std::
     return {};
 }
 
-/// Of format 1 the records in an entry count their offsets from one that follows from the entry's, which is that of the last.
-/// Some versions of librdkafka left 0 there, which then stands for the first.
+/// Format 1: the inner records have relative offsets, and the entry's offset is that of the last record. Some versions of
+/// librdkafka left 0 there; then it is the offset of the first record.
 void make_absolute(std::int64_t last_offset, std::vector<LegacyRecord>& records) {
     const std::int64_t base = last_offset == 0 ? 0 : last_offset - records.back().offset;
     for (LegacyRecord& record : records) {

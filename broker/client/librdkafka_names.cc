@@ -14,14 +14,14 @@ namespace {
 
 using Properties = std::map<std::string, std::string>;
 
-/// The same value under two names.
+/// Two names of the same value.
 constexpr auto kAliases = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"metadata.broker.list", "bootstrap.servers"},
     {"sasl.mechanisms", "sasl.mechanism"},
     {"socket.timeout.ms", "request.timeout.ms"},
 });
 
-/// One of the two stores of TLS, as librdkafka has it: PEM, as text or in a file of its own.
+/// One of the two TLS stores in librdkafka's form: PEM, as text or in a file of its own.
 struct PemPart {
     std::string_view text;
     std::string_view location;
@@ -30,7 +30,7 @@ struct PemPart {
 constexpr PemPart kTrusted{"ssl.ca.pem", "ssl.ca.location", "ssl.truststore.certificates"};
 constexpr PemPart kChain{"ssl.certificate.pem", "ssl.certificate.location", "ssl.keystore.certificate.chain"};
 constexpr PemPart kKey{"ssl.key.pem", "ssl.key.location", "ssl.keystore.key"};
-/// librdkafka's word for the authorities that the machine trusts.
+/// librdkafka's word for the machine's trusted authorities.
 constexpr std::string_view kSystemsAuthorities = "probe";
 
 constexpr auto kNames = std::to_array<std::string_view>({
@@ -70,7 +70,7 @@ constexpr auto kNames = std::to_array<std::string_view>({
     "ssl.truststore.type",
 });
 
-/// Longer words are near to nothing.
+/// Longer words resemble no setting.
 constexpr std::size_t kComparedBytesMax = 64;
 
 class Translation {
@@ -90,7 +90,7 @@ class Translation {
             set(javas, given, settings_.properties.at(std::string(given)));
         }
     }
-    /// Gives the text of a part where librdkafka's names have it.
+    /// Sets the text of a part if librdkafka's names provide it.
     [[nodiscard]] Result<void> take(const PemPart& part) {
         if (has(part.text)) {
             set(part.javas_text, part.text, settings_.properties.at(std::string(part.text)));
@@ -124,7 +124,7 @@ class Translation {
             return {};
         }
         set("ssl.keystore.type", "ssl.keystore.type", "PEM");
-        // Where one of the two is missing, messages are to name what librdkafka calls it.
+        // If one of the two is missing, messages should use librdkafka's name for it.
         settings_.given_names.insert_or_assign(std::string(kKey.javas_text), std::string(kKey.location));
         settings_.given_names.insert_or_assign(std::string(kChain.javas_text), std::string(kChain.location));
         auto taken = take(kChain);

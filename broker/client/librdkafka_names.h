@@ -7,27 +7,27 @@
 
 #include "broker/client/failure.h"
 
-/// Settings by the names that librdkafka has for them (kcat's -X, and clients of its family), beside Java's names, which count
-/// where both are given.
+/// Settings under librdkafka's names (kcat's -X, and clients of its family), beside Java's names. If both are given, Java's name
+/// wins.
 namespace partita::client {
 
 /// A client's settings by Java's names.
 struct JavaSettings {
     std::map<std::string, std::string> properties;
-    /// The name under which a person gave what stands here under Java's.
+    /// The name that a person used, by the Java name of the setting.
     std::map<std::string, std::string, std::less<>> given_names;
 
-    /// The name that messages show.
+    /// The name to show in messages.
     [[nodiscard]] std::string given_name(std::string_view name) const;
 };
 
-/// Adds Java's names to settings that have librdkafka's: addresses, timeouts, mechanism, trusted certificates, certificate and
-/// key. PEM files are read, for Java has them as one file or as text. bad_setting: one that cannot be read.
+/// Translates librdkafka's settings into Java's names: addresses, timeouts, mechanism, trusted certificates, certificate and key.
+/// Reads PEM files, because Java expects one file or the text itself. Fails with `bad_setting` if a file cannot be read.
 [[nodiscard]] Result<JavaSettings> in_javas_names(const std::map<std::string, std::string>& properties);
 
-/// True when the client reads a setting of this name, Java's or librdkafka's.
+/// True if the client reads a setting of this name, Java's or librdkafka's.
 [[nodiscard]] bool is_client_setting(std::string_view name);
-/// The name of such a setting that is nearest to another word; empty when none is near.
+/// The most similar setting name; empty if none is similar.
 [[nodiscard]] std::string_view similar_client_setting(std::string_view name);
 
 }  // namespace partita::client

@@ -38,10 +38,10 @@ std::string fresh_nonce() {
     return nonce;
 }
 
-/// The first mechanism that both have is the one that was asked for.
+/// Offers only the requested mechanism; succeeds if the broker has it.
 Result<void> shake_hands(Connection& connection, const std::string& mechanism, Instant deadline) {
     const ApiInfo& api = *find_api(ApiKey::sasl_handshake);
-    // Tokens go in requests of their own from version 1 on.
+    // From version 1 on, each token travels in a request of its own.
     PARTITA_TRY_ASSIGN(const auto version, connection.version_for(api, {.first = 1}));
     const SaslHandshakeRequest request{.mechanism = mechanism};
     PARTITA_TRY_ASSIGN(const auto raw, connection.call(api, version, &request, deadline));
@@ -88,7 +88,7 @@ Result<void> log_in_by_scram(Connection& connection, const Login& login, Instant
     return {};
 }
 
-/// As librdkafka's settings say it.
+/// The login by librdkafka's settings.
 Result<Login> named_login(const std::map<std::string, std::string>& properties, Login login) {
     const auto user = properties.find("sasl.username");
     const auto password = properties.find("sasl.password");

@@ -11,7 +11,7 @@ namespace partita::client {
 
 class Connection;
 
-/// How a client says who it is, by SASL: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
+/// A client's SASL login: PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512.
 struct Login {
     /// "SCRAM-SHA-256".
     std::string mechanism;
@@ -21,13 +21,14 @@ struct Login {
     bool by_token = false;
 };
 
-/// Reads `sasl.mechanism` and `sasl.jaas.config` of a client's properties, or librdkafka's `sasl.username` and `sasl.password`
-/// where there is no JAAS line. bad_setting: a JAAS line that cannot be read (Kafka's text), that names no user, or a mechanism
-/// that is not served.
+/// Reads `sasl.mechanism` and `sasl.jaas.config` from a client's properties, or librdkafka's `sasl.username` and `sasl.password`
+/// if there is no JAAS line. Fails with `bad_setting` for an invalid JAAS line (Kafka's text), one without a user, or an
+/// unsupported mechanism.
 [[nodiscard]] Result<Login> login_of(const std::map<std::string, std::string>& properties);
 
-/// Logs in over a connection that has done nothing but ask for versions. Failures: refused with what the broker says
-/// (SASL_AUTHENTICATION_FAILED, UNSUPPORTED_SASL_MECHANISM), or when it does not know the password itself; those of `call`.
+/// Logs in over a connection that has sent nothing but ApiVersions. Failures: refused with the broker's text
+/// (SASL_AUTHENTICATION_FAILED, UNSUPPORTED_SASL_MECHANISM), or because the broker does not know the password itself; those of
+/// `call`.
 [[nodiscard]] Result<void> log_in(Connection& connection, const Login& login, Instant deadline);
 
 }  // namespace partita::client

@@ -10,7 +10,7 @@
 namespace partita::client {
 namespace {
 
-/// The oldest version of ListOffsets that knows what a time stands for.
+/// The oldest version of ListOffsets that knows this special time.
 std::int16_t least_version(std::int64_t time) {
     constexpr std::int16_t kHasOneOffset = 1;
     constexpr std::int16_t kHasMaxTimestamp = 7;
@@ -31,7 +31,7 @@ std::int16_t least_version(std::int64_t time) {
     }
 }
 
-/// Partitions as requests group them; the partitions of one topic stand together.
+/// Groups partitions as requests do; the partitions of one topic are adjacent.
 template <class Topic, class Partition, class Make>
 class Grouped {
   public:
@@ -60,7 +60,7 @@ Grouped<Topic, Partition, Make> grouped(const std::vector<TopicPartition>& parti
     return Grouped<Topic, Partition, Make>(partitions, make);
 }
 
-/// What a reply says of each partition: the value, or why there is none.
+/// Extracts each partition's value, or its failure, from a reply.
 template <class Topics, class ValueOf>
 ByPartition<std::int64_t> results_of(const Topics& topics, ValueOf value_of) {
     ByPartition<std::int64_t> results;

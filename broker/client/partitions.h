@@ -11,7 +11,7 @@
 #include "broker/client/cluster.h"
 #include "protocol/try.h"
 
-/// What only the leader of a partition can say or do.
+/// Requests that only a partition's leader can answer.
 namespace partita::client {
 
 struct TopicPartition {
@@ -24,22 +24,22 @@ struct TopicPartition {
 /// "topic-0".
 [[nodiscard]] std::string to_string(const TopicPartition& partition);
 
-/// Another leader, or another moment, may have another answer.
+/// True if another leader, or a later attempt, may answer differently.
 [[nodiscard]] bool is_leader_moving(ErrorCode code);
 
-/// What each partition answered, or why it did not.
+/// Each partition's answer, or its failure.
 template <class T>
 using ByPartition = std::map<TopicPartition, Result<T>>;
 
-/// Asks leaders in turn: `ask(leader, partitions)` answers what it learned of each; those of which the leader moved
-/// (`is_leader_moving`) are asked again of the new one, until default.api.timeout.ms is over. A partition that Metadata does not
-/// show, or that has no leader, has a failure. Fails as a whole when nobody can be asked.
+/// Asks leaders in turn: `ask(leader, partitions)` returns each partition's answer. If a leader moved (`is_leader_moving`), this
+/// asks the new one, until default.api.timeout.ms is over. A partition that Metadata does not show, or that has no leader, gets a
+/// failure. Fails as a whole if no broker can be reached.
 template <class T>
 [[nodiscard]] Result<ByPartition<T>> ask_leaders(
     Cluster& cluster, std::string_view call_name, std::set<TopicPartition> wanted,
     const std::function<Result<ByPartition<T>>(std::int32_t leader, const std::vector<TopicPartition>& partitions)>& ask);
 
-/// Stand for offsets where a time is expected.
+/// Special values in place of a time.
 inline constexpr std::int64_t kLatest = -1;
 inline constexpr std::int64_t kEarliest = -2;
 inline constexpr std::int64_t kMaxTimestamp = -3;
@@ -47,21 +47,19 @@ inline constexpr std::int64_t kEarliestLocal = -4;
 inline constexpr std::int64_t kLatestTiered = -5;
 inline constexpr std::int64_t kEarliestPendingUpload = -6;
 
-/// The offset of the first record that is not older than a time (milliseconds since 1970), or of what a constant above says. -1:
-/// there is none.
+/// The offset of the first record that is not older than a time (milliseconds since 1970), or of a constant above. -1: there is
+/// no such record.
 [[nodiscard]] Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster,
                                                              const std::map<TopicPartition, std::int64_t>& times);
-/// The same of one time for all.
+/// As above with one time for all.
 [[nodiscard]] Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster, const std::vector<TopicPartition>& partitions,
                                                              std::int64_t time);
 
-/// Deletes what is before these offsets (-1: everything); answers where the partitions begin now.
+/// Deletes the records before these offsets (-1: all); returns where the partitions now begin.
 [[nodiscard]] Result<ByPartition<std::int64_t>> delete_records(Cluster& cluster,
                                                                const std::map<TopicPartition, std::int64_t>& before);
 
-// ---------------------------------------------------------------------------------------------
-
-/// The leaders of these partitions, as Metadata has them now.
+/// The leaders of these partitions, by Metadata.
 [[nodiscard]] Result<ByPartition<std::int32_t>> leaders_of(Cluster& cluster, std::string_view call_name,
                                                            const std::set<TopicPartition>& partitions);
 

@@ -13,7 +13,7 @@
 namespace partita::client {
 namespace {
 
-/// From here on topics have ids and no names.
+/// Newer versions have topic ids instead of names.
 constexpr std::int16_t kLastProduceWithNames = 12;
 constexpr std::int16_t kFirstProduce = 3;
 
@@ -30,7 +30,7 @@ std::size_t size_of(const OwnedRecord& record) {
     return bytes;
 }
 
-/// The same batch may be taken at another time, or by another leader.
+/// The same batch may succeed later, or at another leader.
 bool is_worth_repeating(const Failure& failure) {
     constexpr ErrorCode kPassing[] = {ErrorCode::request_timed_out,
                                       ErrorCode::not_enough_replicas,
@@ -104,7 +104,7 @@ Result<void> Producer::open() {
     const auto reply = cluster_.ask<InitProducerIdResponse>(
         Route::any(), {.name = "initProducerId"}, [&](std::int16_t) { return request; },
         [](const InitProducerIdResponse& r) { return r.error_code; });
-    // Without an id it goes on as producers of old did.
+    // Without a producer id it continues like old producers, not idempotent.
     if (reply && (*reply)->error_code == ErrorCode::none) {
         producer_id_ = {(*reply)->producer_id};
         producer_epoch_ = {(*reply)->producer_epoch};
@@ -200,7 +200,7 @@ Result<void> Producer::send_batch(std::int32_t partition, const std::vector<std:
             return {};
         }
         if (!is_worth_repeating(sent.error()) || deadline - clock.now().monotonic <= cluster_.settings().retry_backoff_max_ms) {
-            // What comes next is not behind this batch any more: it begins anew.
+            // The next batch no longer follows this one: start a new sequence.
             producer_id_ = kNoProducerId;
             return sent;
         }

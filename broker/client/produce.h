@@ -18,7 +18,7 @@ struct OwnedRecord {
     std::optional<std::string> key;
     std::optional<std::string> value;
     std::vector<std::pair<std::string, std::optional<std::string>>> headers;
-    /// Empty: by the key, as Kafka's Java client places it, or with the others of its batch.
+    /// Empty: chosen by the key, as in Kafka's Java client; without a key, the partition of the current batch.
     std::optional<std::int32_t> partition;
     /// Milliseconds since 1970; empty: now.
     std::optional<std::int64_t> timestamp_ms;
@@ -26,27 +26,27 @@ struct OwnedRecord {
 
 struct ProducerSettings {
     Codec codec = Codec::none;
-    /// -1 all, 1 the leader, 0 nobody.
+    /// -1: all replicas, 1: the leader, 0: no answer.
     std::int16_t acks = -1;
-    /// A batch of a partition is sent when it is so large.
+    /// The producer sends a partition's batch when it reaches this size.
     std::size_t batch_bytes = 16 * 1024;
-    /// For how long a send is repeated.
+    /// How long the producer retries a batch.
     std::int64_t delivery_timeout_ms = 120'000;
 };
 
-/// Writes records to one topic. With acks=all it is idempotent where the cluster lets it: a batch whose answer was lost is sent
-/// again and stored once. One thread.
+/// Writes records to one topic. With acks=all it is idempotent if the cluster allows it: it resends a batch whose answer was
+/// lost, and the broker stores it once. One thread.
 class Producer {
   public:
     /// The cluster outlives the producer.
     Producer(Cluster& cluster, std::string topic, ProducerSettings settings);
 
-    /// Asks for the topic, which the cluster may create. Fails when it is not there in time.
+    /// Looks up the topic, which the cluster may create. Fails if the topic does not appear in time.
     [[nodiscard]] Result<void> open();
-    /// Takes a record; sends the batches of its partition when they are large enough. Records that were refused are in the
-    /// failure, which is of the whole batch; the producer goes on.
+    /// Takes a record; sends its partition's batch when that is large enough. A failure is that of a whole batch and contains its
+    /// records; the producer stays usable.
     [[nodiscard]] Result<void> append(OwnedRecord record);
-    /// Sends what waits.
+    /// Sends all waiting batches.
     [[nodiscard]] Result<void> flush();
     [[nodiscard]] bool is_empty() const { return waiting_.empty(); }
 
@@ -68,7 +68,7 @@ class Producer {
     const ProducerSettings settings_;
     std::map<std::int32_t, std::int32_t> leaders_;
     std::map<std::int32_t, Waiting> waiting_;
-    /// The partition of records without a key, until its batch is sent.
+    /// The partition for records without a key, until its batch is sent.
     std::optional<std::int32_t> sticky_;
     ProducerId producer_id_ = kNoProducerId;
     ProducerEpoch producer_epoch_{-1};

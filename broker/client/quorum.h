@@ -9,12 +9,12 @@
 #include "broker/client/partitions.h"
 #include "protocol/types.h"
 
-/// What a cluster says of its controllers, its features and its leaders.
+/// Requests about a cluster's controllers, features and leaders.
 namespace partita::client {
 
 struct QuorumReplica {
     std::int32_t id = -1;
-    /// Zero where nobody says.
+    /// Zero if unknown.
     Uuid directory;
     std::int64_t log_end_offset = -1;
     /// Milliseconds since 1970; -1: unknown.
@@ -30,7 +30,7 @@ struct Quorum {
     /// "CONTROLLER://host:9093", by node.
     std::map<std::int32_t, std::vector<std::string>> endpoints;
 };
-/// Of the metadata log.
+/// Describes the quorum of the metadata log.
 [[nodiscard]] Result<Quorum> describe_quorum(Cluster& cluster);
 
 struct FeatureLevel {
@@ -43,20 +43,20 @@ struct FeatureLevel {
 struct Features {
     /// Ascending by name.
     std::vector<FeatureLevel> levels;
-    /// Of the finalized ones; -1: unknown.
+    /// Epoch of the finalized features; -1: unknown.
     std::int64_t epoch = -1;
 };
-/// As one broker says when somebody connects to it.
+/// The features that one broker reports to a new connection.
 [[nodiscard]] Result<Features> describe_features(Cluster& cluster, std::optional<std::int32_t> node);
 
 enum class UpgradeType : std::int8_t { upgrade = 1, safe_downgrade = 2, unsafe_downgrade = 3 };
-/// Levels by feature; all of them or none. The failure's text names the feature that is to blame.
+/// Sets levels by feature: all of them or none. The failure's text names the feature at fault.
 [[nodiscard]] Result<void> update_features(Cluster& cluster, const std::map<std::string, std::int16_t>& levels, UpgradeType type,
                                            bool only_validates);
 
 enum class ElectionType : std::int8_t { preferred = 0, unclean = 1 };
-/// Elects leaders of these partitions, or of all that need it when the list is null; what became of each
-/// (a failure without a code: it is done).
+/// Elects leaders for these partitions; null: for all that need it. Returns each outcome (a failure without a code means
+/// success).
 [[nodiscard]] Result<std::map<TopicPartition, Failure>> elect_leaders(Cluster& cluster, ElectionType type,
                                                                       const std::optional<std::set<TopicPartition>>& partitions);
 

@@ -23,7 +23,7 @@ std::optional<std::string_view> view(const std::optional<std::string>& text) {
     return text ? std::optional<std::string_view>(*text) : std::nullopt;
 }
 
-/// What a new credential is made of on the wire.
+/// The fields of a new credential on the wire.
 struct Salted {
     std::array<std::byte, kSaltBytes> salt{};
     std::vector<std::byte> password;

@@ -8,10 +8,11 @@
 
 #include "broker/client/cluster.h"
 
-/// What is set for clients, users and addresses: quotas and SCRAM credentials.
+/// Settings of clients, users and addresses: quotas and SCRAM credentials.
 namespace partita::client {
 
-/// Whom a quota is for: the type as on the wire ("user", "client-id", "ip") and the name, null for the default of the type.
+/// The entity of a quota: pairs of a type as on the wire ("user", "client-id", "ip") and a name; a null name means the type's
+/// default.
 using QuotaEntity = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
 struct EntityQuotas {
@@ -19,7 +20,7 @@ struct EntityQuotas {
     std::vector<std::pair<std::string, double>> values;
 };
 
-/// Which entities: of these types, each with a name, the default (an empty optional inside), or any (null outside).
+/// Selects entities of this type: by name, the default (an empty optional inside), or any (null outside).
 struct QuotaMatch {
     std::string type;
     std::optional<std::optional<std::string>> name;
@@ -30,13 +31,13 @@ enum class QuotaEntities { exact, with_others };
 
 [[nodiscard]] Result<std::vector<EntityQuotas>> describe_quotas(Cluster& cluster, const std::vector<QuotaMatch>& matches,
                                                                 QuotaEntities entities = QuotaEntities::exact);
-/// Sets values, and takes those away that are null.
+/// Sets values; removes those that are null.
 [[nodiscard]] Result<void> alter_quotas(Cluster& cluster, const QuotaEntity& entity,
                                         const std::vector<std::pair<std::string, std::optional<double>>>& values);
 
 /// As on the wire.
 enum class ScramMechanism : std::int8_t { sha_256 = 1, sha_512 = 2 };
-/// Null when it is none. "SCRAM-SHA-256".
+/// Accepts "SCRAM-SHA-256". Null for an unknown name.
 [[nodiscard]] std::optional<ScramMechanism> parse_scram_mechanism(std::string_view name);
 [[nodiscard]] std::string_view to_string(ScramMechanism mechanism);
 
@@ -46,7 +47,7 @@ struct UserCredentials {
     ErrorCode error = ErrorCode::none;
     std::string message;
 };
-/// Of these users, or of all when the list is empty.
+/// Describes the credentials of these users, or of all if the list is empty.
 [[nodiscard]] Result<std::vector<UserCredentials>> describe_credentials(Cluster& cluster, const std::vector<std::string>& users);
 
 struct NewCredential {
@@ -54,7 +55,7 @@ struct NewCredential {
     std::int32_t iterations = 0;
     std::string password;
 };
-/// The password is salted here and does not leave the process.
+/// Salts the password here; the password never leaves the process.
 [[nodiscard]] Result<void> alter_credentials(Cluster& cluster, const std::string& user, const std::vector<NewCredential>& set,
                                              const std::vector<ScramMechanism>& deleted);
 

@@ -32,7 +32,7 @@ Addresses ask_system(const std::string& host, int flags) {
     hints.ai_flags = flags;
     addrinfo* found = nullptr;
     const int outcome = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
-    // Whoever resolves names may be away for a moment; what it says of a name is said.
+    // A failed lookup may be temporary, so only a definite answer counts as "no such host".
     if (outcome != 0) {
         using enum TransportFailure::Kind;
         return lookup_failed(outcome == EAI_NONAME ? unknown_host : refused, ::gai_strerror(outcome));
@@ -55,7 +55,7 @@ Addresses ask_system(const std::string& host, int flags) {
 Addresses with_port(Addresses addresses, std::uint16_t port) {
     PARTITA_TRY(addresses);
     for (SocketAddress& address : *addresses) {
-        // Both kinds keep it in the same place, but only their own types say so.
+        // Both address families keep the port at the same place, but only through their own types.
         if (address.bytes.ss_family == AF_INET) {
             reinterpret_cast<sockaddr_in&>(address.bytes).sin_port = htons(port);
         } else if (address.bytes.ss_family == AF_INET6) {
@@ -67,7 +67,7 @@ Addresses with_port(Addresses addresses, std::uint16_t port) {
 
 }  // namespace
 
-/// One name that is being looked up. Shared with its thread.
+/// One lookup in progress. Shared with its thread.
 struct Resolver::Pending {
     explicit Pending(std::string name) : host(std::move(name)), done(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
     ~Pending() {
@@ -79,7 +79,7 @@ struct Resolver::Pending {
     Pending& operator=(const Pending&) = delete;
 
     const std::string host;
-    /// Readable from the end of the lookup on.
+    /// Becomes readable when the lookup ends.
     const int done;
     /// Set when `found` is.
     std::atomic<bool> is_done = false;
@@ -107,7 +107,7 @@ std::expected<std::shared_ptr<Resolver::Pending>, TransportFailure> Resolver::lo
             pending->found = lookup(pending->host);
             pending->is_done = true;
             const std::uint64_t one = 1;
-            // A counter of 0 has room for it.
+            // The counter is 0, so the write cannot block.
             (void)::write(pending->done, &one, sizeof one);
         }).detach();
     } catch (const std::system_error& error) {
@@ -127,7 +127,7 @@ Addresses Resolver::resolve(const Endpoint& endpoint, Instant deadline, Clock& c
         return lookup_failed(waited.error().kind, "the address of " + endpoint.host + " was not found in time");
     }
     PARTITA_TRY(waited);
-    // What it found is written before it says so. The load pairs with that store.
+    // The lookup writes `found` before it sets `is_done`. This load pairs with that store.
     PARTITA_ASSERT(pending->is_done.load(), "a lookup that has ended has an outcome");
     Addresses found = pending->found;
     std::erase(pending_, pending);

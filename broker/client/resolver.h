@@ -21,25 +21,25 @@ struct SocketAddress {
 
 using Addresses = std::expected<std::vector<SocketAddress>, TransportFailure>;
 
-/// Finds the addresses of names, with a deadline. The system's resolver has none to give, and one that hangs cannot be stopped:
-/// each name is looked up by a thread of its own, which is left alone when it takes too long. What it finds then is the answer
-/// for whoever asks for the name next; so of one name there is one such thread at most, and of all names there are `kLookupsMax`.
+/// Finds the addresses of names, with a deadline. The system's resolver has no deadline, and a hanging lookup cannot be stopped.
+/// So a thread of its own looks up each name; the resolver abandons it when it takes too long. A late result serves the next
+/// caller that asks for the name. Thus there is at most one thread per name, and `kLookupsMax` in total.
 ///
 /// One thread at a time.
 class Resolver {
   public:
-    /// Names that are being looked up. With so many that hang, further ones fail (timed_out).
+    /// Limit of lookups in progress. While this many hang, further ones fail (timed_out).
     static constexpr std::size_t kLookupsMax = 4;
 
-    /// Finds the addresses of a name, on any thread, and takes as long as it takes. It may end after the resolver did.
+    /// Finds the addresses of a name, on any thread, without a time limit. It may end after the resolver's destruction.
     using Lookup = std::function<Addresses(const std::string& host)>;
 
-    /// Asks the system.
+    /// Uses the system's resolver.
     Resolver();
     explicit Resolver(Lookup lookup) : lookup_(std::move(lookup)) {}
 
-    /// In the order in which they are to be tried, with the port; not empty. An address that is written as a number is not looked
-    /// up. `interruption` as that of `Network::end_waits_by`.
+    /// Returns addresses with the port, in the order to try them; never empty. A numeric address needs no lookup. `interruption`
+    /// works like the descriptor of `Network::end_waits_by`.
     [[nodiscard]] Addresses resolve(const Endpoint& endpoint, Instant deadline, Clock& clock, int interruption = -1);
 
   private:

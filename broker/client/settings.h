@@ -24,17 +24,17 @@ struct Settings {
     std::int64_t retry_backoff_ms = 100;
     std::int64_t retry_backoff_max_ms = 1'000;
     std::int64_t connection_setup_timeout_ms = 10'000;
-    /// Null: what is said goes over the wire as it is.
+    /// Null: plain text.
     std::shared_ptr<const Tls> tls;
-    /// Null: nobody is asked who the client is.
+    /// Null: no login.
     std::optional<Login> login;
-    /// Hears of what people want to know while a call goes on: one line for each broker that cannot be reached. May be empty.
+    /// Receives messages for people while a call continues: one line for each unreachable broker. May be empty.
     std::function<void(const std::string&)> tell;
 };
 
-/// Reads the settings of a client's properties file (`--command-config`), by Java's names or librdkafka's; others, as those of
-/// serializers, are left alone, as Kafka's clients do. bad_setting: no bootstrap.servers, a value that cannot be read (Kafka's
-/// text), a login or a store of keys that cannot be used.
+/// Reads the settings of a client's properties file (`--command-config`), by Java's or librdkafka's names. Like Kafka's clients,
+/// it ignores others, such as those of serializers. Fails with `bad_setting`: no bootstrap.servers, an invalid value (Kafka's
+/// text), an unusable login or key store.
 [[nodiscard]] Result<Settings> settings_of(const std::map<std::string, std::string>& properties);
 
 }  // namespace partita::client

@@ -25,7 +25,7 @@ std::unexpected<TransportFailure> tcp_failed(Kind kind, std::string message) {
     return std::unexpected(TransportFailure{kind, std::move(message)});
 }
 
-/// The longest that one call of poll waits: its argument has no room for more.
+/// The longest wait of one poll call: its argument is an int.
 constexpr std::int64_t kPollMsMax = std::numeric_limits<int>::max();
 
 class Socket {
@@ -43,7 +43,7 @@ class Socket {
 
     [[nodiscard]] int descriptor() const { return descriptor_; }
 
-    /// Until the socket is ready for what `events` says.
+    /// Waits until the socket is ready for `events`.
     [[nodiscard]] std::expected<void, TransportFailure> wait(short events, Instant deadline, Clock& clock,
                                                              int interruption = -1) const {
         return wait_for(descriptor_, events, deadline, clock, interruption);
@@ -92,7 +92,7 @@ class TcpTransport final : public Transport {
   private:
     Socket socket_;
     Clock& clock_;
-    /// The network's: it may change.
+    /// Belongs to the network, which may change it.
     const int& interruption_;
 };
 
@@ -117,7 +117,7 @@ std::expected<Socket, TransportFailure> connect_to(const SocketAddress& address,
         }
     }
     const int on = 1;
-    // Without it a small request may wait for an acknowledgement; who cannot have it is slower and no worse.
+    // Otherwise a small request may wait for an acknowledgement. If setting the option fails, the connection is only slower.
     ::setsockopt(socket.descriptor(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return socket;
 }

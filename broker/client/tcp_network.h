@@ -5,7 +5,7 @@
 
 namespace partita::client {
 
-/// TCP as the system has it. The deadline of a connect begins with the name; every address of it is tried in its order.
+/// TCP of the operating system. A connect's deadline includes the name lookup; it tries every address in order.
 class TcpNetwork final : public Network {
   public:
     TcpNetwork() = default;

@@ -27,9 +27,9 @@ using Kind = TransportFailure::Kind;
 using Properties = std::map<std::string, std::string>;
 
 constexpr std::string_view kIdentification = "ssl.endpoint.identification.algorithm";
-/// librdkafka's: whoever answers is believed.
+/// librdkafka's setting; false trusts any certificate.
 constexpr std::string_view kVerification = "enable.ssl.certificate.verification";
-/// More than a record of TLS: what is received at a time.
+/// Size of one read: more than a TLS record.
 constexpr std::size_t kPieceBytes = 32 * 1024;
 
 std::unexpected<Failure> refuse_tls_setting(std::string message) {
@@ -100,7 +100,7 @@ bool believe(SSL_CTX& context, const std::optional<std::vector<tls::Certificate>
             return false;
         }
     }
-    // Java believes a certificate that stands in the store, whoever issued it.
+    // Java trusts any certificate in the store, whatever its issuer.
     return X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN) == 1;
 }
 
@@ -111,7 +111,7 @@ bool is_address(const std::string& host) {
     return address != nullptr;
 }
 
-/// What the handshake asks for, and checks the certificate by.
+/// Sets the host name that the handshake sends and that the certificate is checked against.
 bool name_host(SSL& connection, const std::string& host, bool checks_host) {
     X509_VERIFY_PARAM* const checks = SSL_get0_param(&connection);
     X509_VERIFY_PARAM_set_hostflags(checks, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -122,7 +122,7 @@ bool name_host(SSL& connection, const std::string& host, bool checks_host) {
            (!checks_host || X509_VERIFY_PARAM_set1_host(checks, host.data(), host.size()) == 1);
 }
 
-/// Why nobody is believed, and what would help.
+/// Why the certificate is not trusted, and what would help.
 std::string distrust(long verdict, const std::string& host, const TlsAdvice& advice) {
     const std::string reason = X509_verify_cert_error_string(verdict);
     switch (verdict) {
@@ -140,7 +140,7 @@ std::string distrust(long verdict, const std::string& host, const TlsAdvice& adv
     }
 }
 
-/// What the other side objects to, as OpenSSL names its alert.
+/// The other side's objection, after the name of OpenSSL's alert.
 std::string objection(const std::string& reason, const TlsAdvice& advice) {
     const bool wants_certificate =
         reason.contains("certificate required") || reason.contains("bad certificate") || reason.contains("handshake failure");
@@ -150,7 +150,7 @@ std::string objection(const std::string& reason, const TlsAdvice& advice) {
                 : "");
 }
 
-/// Encrypts and decrypts in memory what another transport moves.
+/// Encrypts and decrypts in memory the bytes that another transport moves.
 class TlsTransport final : public Transport {
   public:
     TlsTransport(std::unique_ptr<Transport> plain, tls::ConnectionPointer connection, BIO& incoming, BIO& outgoing,
@@ -222,11 +222,11 @@ class TlsTransport final : public Transport {
         return objection(reason, advice_);
     }
 
-    /// After a call that did not succeed: does what it waits for.
+    /// After a call that did not succeed: does the I/O that OpenSSL waits for.
     std::expected<void, TransportFailure> go_on(int outcome, Instant deadline) {
         switch (SSL_get_error(connection_.get(), outcome)) {
             case SSL_ERROR_WANT_READ: {
-                // A message of the handshake may want an answer first (TLS 1.3, key update).
+                // The handshake may need to send a message first (TLS 1.3, key update).
                 PARTITA_TRY(flush(deadline));
                 return fill(deadline);
             }
@@ -286,7 +286,7 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& given, TlsAdvice ad
     const auto identification = value_of(properties, kIdentification);
     std::string algorithm = identification.value_or("https");
     std::ranges::transform(algorithm, algorithm.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    // Java's checker has this one and LDAPS; librdkafka says none.
+    // Java's checker has this value and LDAPS; librdkafka uses "none".
     if (!algorithm.empty() && algorithm != "https" && algorithm != "none") {
         return refuse_tls_setting(std::string(kIdentification) + "=" + *identification + " is not served: https, or nothing");
     }
@@ -306,7 +306,7 @@ Result<std::shared_ptr<const Tls>> Tls::of(const Properties& given, TlsAdvice ad
     }
     SSL_CTX_set_verify(context, verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_AUTO_RETRY);
-    // One connection to each broker: there is nothing to resume.
+    // There is one connection to each broker, so there is nothing to resume.
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     if (!believe(*context, material->trusted)) {
         return refuse_tls_setting("the trusted certificates cannot be used: " + tls::take_openssl_reason());

@@ -25,7 +25,7 @@ std::optional<std::vector<T>> copied_or_null(const Array<T>& array) {
     return array.is_null() ? std::nullopt : std::optional(copied(array));
 }
 
-/// The leader, when it is among the brokers that live.
+/// The leader, if it is a live broker.
 std::optional<std::int32_t> living(std::int32_t leader, const std::vector<std::int32_t>& nodes) {
     return std::ranges::find(nodes, leader) == nodes.end() ? std::nullopt : std::optional(leader);
 }
@@ -76,7 +76,7 @@ Result<std::vector<TopicDescription>> describe_by_metadata(Cluster& cluster, con
     return descriptions;
 }
 
-/// Adds what one answer has; a topic may go on in the next one.
+/// Adds one answer's topics; a topic may continue in the next answer.
 Result<void> add_answer(const DescribeTopicPartitionsResponse& response, const std::vector<std::int32_t>& nodes,
                         std::map<std::string, TopicDescription>& found) {
     for (const auto& topic : response.topics) {
@@ -100,7 +100,7 @@ Result<void> add_answer(const DescribeTopicPartitionsResponse& response, const s
     return {};
 }
 
-/// Who knows the configs: of one broker, that broker.
+/// The broker that knows the configs: for one broker, that broker itself.
 Route route_of(ResourceType type, std::span<const std::string> names) {
     const bool is_of_brokers = type == ResourceType::broker || type == ResourceType::broker_logger;
     for (const std::string& name : names) {
@@ -161,7 +161,7 @@ Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vec
     }
     std::map<std::string, TopicDescription> found;
     std::optional<std::pair<std::string, std::int32_t>> next;
-    // A broker that names the same place twice would be asked for ever.
+    // A broker that repeats a cursor would keep the loop going for ever.
     std::set<std::pair<std::string, std::int32_t>> places;
     do {
         std::vector<DescribeTopicPartitionsRequest::TopicRequest> wanted;

@@ -10,7 +10,7 @@
 #include "broker/client/cluster.h"
 #include "protocol/types.h"
 
-/// What a cluster says of its topics.
+/// Requests about a cluster's topics and configs.
 namespace partita::client {
 
 struct ListedTopic {
@@ -20,16 +20,16 @@ struct ListedTopic {
     std::int32_t partition_count = 0;
 };
 
-/// All topics that Metadata shows without an error, in no order.
+/// All topics that Metadata shows without an error, in no particular order.
 [[nodiscard]] Result<std::vector<ListedTopic>> list_topics(Cluster& cluster);
 
 struct PartitionDescription {
     std::int32_t index = 0;
-    /// Null when there is none that lives.
+    /// Null if no live one exists.
     std::optional<std::int32_t> leader;
     std::vector<std::int32_t> replicas;
     std::vector<std::int32_t> in_sync;
-    /// Null where the broker does not say (KIP-966).
+    /// Null if the broker does not report it (KIP-966).
     std::optional<std::vector<std::int32_t>> eligible;
     std::optional<std::vector<std::int32_t>> last_known_eligible;
 };
@@ -42,20 +42,20 @@ struct TopicDescription {
     std::vector<PartitionDescription> partitions;
 };
 
-/// The most partitions that one answer of DescribeTopicPartitions may have unless somebody says otherwise.
+/// The default limit of partitions in one answer of DescribeTopicPartitions.
 inline constexpr std::int32_t kPartitionsPerAnswer = 2000;
 
-/// These topics, ascending by name; by DescribeTopicPartitions, in as many answers as it takes, or by Metadata where the broker
-/// does not have that. A topic that is not there is a failure (refused).
+/// Describes these topics, ascending by name: by DescribeTopicPartitions, in as many answers as necessary, or by Metadata if the
+/// broker lacks that. A missing topic is a failure (refused).
 [[nodiscard]] Result<std::vector<TopicDescription>> describe_topics(Cluster& cluster, std::vector<std::string> names,
                                                                     std::int32_t partitions_per_answer = kPartitionsPerAnswer);
-/// One topic by its id, by Metadata.
+/// Describes one topic by its id, by Metadata.
 [[nodiscard]] Result<TopicDescription> describe_topic(Cluster& cluster, const TopicId& id);
 
 /// The types of resources that have configs, as on the wire.
 enum class ResourceType : std::int8_t { topic = 2, broker = 4, broker_logger = 8, client_metrics = 16, group = 32 };
 
-/// Where a value comes from.
+/// The source of a value.
 enum class ConfigSource : std::int8_t {
     unknown = 0,
     topic = 1,
@@ -76,7 +76,7 @@ struct ConfigSynonym {
 
 struct ConfigEntry {
     std::string name;
-    /// Null when it is secret, or nobody set it.
+    /// Null if it is secret or not set.
     std::optional<std::string> value;
     ConfigSource source{};
     bool is_sensitive = false;
@@ -86,19 +86,19 @@ struct ConfigEntry {
     [[nodiscard]] bool is_default() const { return source == ConfigSource::default_value; }
 };
 
-/// Configs of resources of one type, by name, in the order of the answer. Those of a broker are asked of that broker, those of
-/// all brokers (an empty name) of any.
+/// Configs of resources of one type, by name, in the order of the answer. Asks a broker for its own configs, and any broker for
+/// the default of all brokers (an empty name).
 [[nodiscard]] Result<std::map<std::string, std::vector<ConfigEntry>>> describe_configs(Cluster& cluster, ResourceType type,
                                                                                        std::span<const std::string> names,
                                                                                        bool with_synonyms = false);
 
-/// Sets configs of one resource, and takes those away whose value is null.
+/// Sets configs of one resource; removes those with a null value.
 [[nodiscard]] Result<void> alter_configs(Cluster& cluster, ResourceType type, const std::string& name,
                                          const std::vector<std::pair<std::string, std::optional<std::string>>>& changes);
-/// The names of resources of a type that have configs (KIP-1142).
+/// The names of a type's resources that have configs (KIP-1142).
 [[nodiscard]] Result<std::vector<std::string>> list_config_resources(Cluster& cluster, ResourceType type);
 
-/// The brokers that live, and the controller.
+/// The live brokers and the controller.
 [[nodiscard]] Result<Membership> describe_cluster(Cluster& cluster);
 
 }  // namespace partita::client

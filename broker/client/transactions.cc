@@ -190,7 +190,7 @@ Result<void> terminate_transaction(Cluster& cluster, const std::string& transact
         if (code == ErrorCode::none) {
             return {};
         }
-        // The transaction that this aborts ends first.
+        // The coordinator must first end the transaction that this call aborts.
         if (code != ErrorCode::concurrent_transactions || cluster.network().clock().now().monotonic >= deadline) {
             return std::unexpected(refusal(code));
         }

@@ -8,7 +8,7 @@
 #include "broker/client/cluster.h"
 #include "broker/client/partitions.h"
 
-/// What coordinators say of transactions, and leaders of producers.
+/// Requests about transactions (to coordinators) and active producers (to leaders).
 namespace partita::client {
 
 struct ListedTransaction {
@@ -19,12 +19,12 @@ struct ListedTransaction {
 };
 struct TransactionFilter {
     std::vector<std::int64_t> producer_ids;
-    /// Only those that are open for longer; negative: all.
+    /// Only transactions that are open for longer than this; negative: all.
     std::int64_t duration_ms = -1;
-    /// An expression for whole ids; null: all.
+    /// A regular expression for whole ids; null: all.
     std::optional<std::string> id_pattern;
 };
-/// On all brokers, by broker. unsupported where a broker is too old for what the filter says.
+/// Lists transactions on all brokers, by broker. Fails with `unsupported` if a broker is too old for the filter.
 [[nodiscard]] Result<std::vector<ListedTransaction>> list_transactions(Cluster& cluster, const TransactionFilter& filter);
 
 struct TransactionDescription {
@@ -37,7 +37,7 @@ struct TransactionDescription {
     /// Ascending.
     std::vector<TopicPartition> partitions;
 };
-/// Refused with TRANSACTIONAL_ID_NOT_FOUND when there is none.
+/// Refused with TRANSACTIONAL_ID_NOT_FOUND if it does not exist.
 [[nodiscard]] Result<TransactionDescription> describe_transaction(Cluster& cluster, const std::string& transactional_id);
 
 struct ActiveProducer {
@@ -46,10 +46,10 @@ struct ActiveProducer {
     std::int32_t coordinator_epoch = -1;
     std::int32_t last_sequence = -1;
     std::int64_t last_timestamp_ms = -1;
-    /// Where its open transaction begins.
+    /// First offset of its open transaction.
     std::optional<std::int64_t> transaction_start_offset;
 };
-/// Of each partition, as its leader knows them, or the broker that is named.
+/// The active producers of each partition, as reported by its leader or by the named broker.
 [[nodiscard]] Result<ByPartition<std::vector<ActiveProducer>>> describe_producers(Cluster& cluster,
                                                                                   const std::set<TopicPartition>& partitions,
                                                                                   std::optional<std::int32_t> broker);
@@ -60,9 +60,9 @@ struct HangingTransaction {
     std::int16_t producer_epoch = -1;
     std::int32_t coordinator_epoch = 0;
 };
-/// Writes the marker that the coordinator does not write.
+/// Writes the missing marker of a transaction that its coordinator no longer ends.
 [[nodiscard]] Result<void> abort_transaction(Cluster& cluster, const HangingTransaction& transaction);
-/// Fences the producer of an id, which aborts what it has open.
+/// Fences the producer of an id, which aborts its open transaction.
 [[nodiscard]] Result<void> terminate_transaction(Cluster& cluster, const std::string& transactional_id);
 
 }  // namespace partita::client

@@ -19,11 +19,11 @@ std::unexpected<TransportFailure> wait_failed(TransportFailure::Kind kind, int e
 }  // namespace
 
 std::expected<void, TransportFailure> wait_for(int descriptor, short events, Instant deadline, Clock& clock, int interruption) {
-    // The longest that one call of poll waits: its argument has no room for more.
+    // The longest wait of one poll call: its argument is an int.
     constexpr std::int64_t kPollMsMax = std::numeric_limits<int>::max();
     while (true) {
         const std::int64_t left = deadline - clock.now().monotonic;
-        // A descriptor of -1 is passed over.
+        // poll ignores a descriptor of -1.
         pollfd waited[] = {{descriptor, events, 0}, {interruption, POLLIN, 0}};
         const int ready = ::poll(waited, 2, static_cast<int>(std::clamp<std::int64_t>(left, 0, kPollMsMax)));
         if (ready > 0 && waited[0].revents != 0) {
