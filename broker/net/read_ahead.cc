@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "storage/file_system.h"
+
 namespace partita::net {
 
 void ReadAhead::before_sending(const FileSlice& slice, std::uint64_t position) {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "storage/partition_log.h"
+#include "storage/file_slice.h"
 
 namespace partita::net {
 

@@ -15,6 +15,7 @@
 #include "broker/logs/turn.h"
 #include "broker/runtime/coordinators/coordinator_host.h"
 #include "broker/runtime/loop/reply.h"
+#include "protocol/inline_function.h"
 #include "protocol/mutex.h"
 #include "storage/partition_log.h"
 
@@ -53,6 +54,8 @@ template <coordination::CoordinatorCore Core>
 class CoordinatorShards : public CoordinatorHost {
   public:
     using Result = typename Core::Result;
+    /// How large what a protocol needs to encode a later reply may be: it is kept in place.
+    static constexpr std::size_t kCallBytesMax = 96;
 
     struct Surroundings {
         logs::Turns& turns;
@@ -83,10 +86,11 @@ class CoordinatorShards : public CoordinatorHost {
     [[nodiscard]] std::size_t shard_count() const { return is_attached() ? shards_.size() : 0; }
     [[nodiscard]] std::size_t shard_of(std::string_view key) const { return coordinator_shard_index(key, shards_.size()); }
 
-    /// Runs a command in the shard of `key` whose answer may come later. `encode` makes the reply of it, which is delivered when
-    /// it comes, maybe before this returns. Only while somebody coordinates (`is_attached`).
-    template <auto encode, class Command>
-    void execute(Turn& turn, std::string_view key, const PendingReply& pending, Command command);
+    /// Runs a command in the shard of `key` whose answer may come later. `encode(call, result)` makes the reply of it, which is
+    /// delivered to `call.target` when it comes, maybe before this returns. `call` is what the caller's protocol needs for that;
+    /// it fits into `kCallBytesMax`. Only while somebody coordinates (`is_attached`).
+    template <auto encode, class Call, class Command>
+    void execute(Turn& turn, std::string_view key, const Call& call, Command command);
 
     /// Runs a command that is answered by its own call, and returns the answer once it is durable; empty when it could not be
     /// persisted, or nobody coordinates: whoever asked is told NOT_COORDINATOR.
@@ -135,8 +139,8 @@ class CoordinatorShards : public CoordinatorHost {
     };
     /// A request that is not answered yet.
     struct Waiting {
-        PendingReply pending;
-        Reply (*encode)(const PendingReply& pending, const Result& result);
+        ReplyTarget target;
+        InlineFunction<Reply(const Result& result), kCallBytesMax> encode;
     };
     struct Shard {
         explicit Shard(LockRank rank) : mutex(rank) {}
@@ -221,14 +225,14 @@ class CoordinatorShards : public CoordinatorHost {
 };
 
 template <coordination::CoordinatorCore Core>
-template <auto encode, class Command>
-void CoordinatorShards<Core>::execute(Turn& turn, std::string_view key, const PendingReply& pending, Command command) {
+template <auto encode, class Call, class Command>
+void CoordinatorShards<Core>::execute(Turn& turn, std::string_view key, const Call& call, Command command) {
     Shard& shard = *shards_[shard_of(key)];
     const MutexLock lock(shard.mutex);
     run_due_timers(shard, turn);
     command.reply_to = new_token();
-    shard.waiting.emplace(command.reply_to.value, Waiting{pending, [](const PendingReply& waiting, const Result& result) {
-                                                              return encode(waiting, std::get<typename Command::Result>(result));
+    shard.waiting.emplace(command.reply_to.value, Waiting{call.target, [call](const Result& result) {
+                                                              return encode(call, std::get<typename Command::Result>(result));
                                                           }});
     shard.core->decide(command, turn.now(), shard.effects);
     settle(shard, &turn, turn.now(), std::nullopt);

@@ -471,9 +471,9 @@ void CoordinatorShards<Core>::send(Shard& shard, AnyReply& reply) {
     if (found == shard.waiting.end()) {
         return;
     }
-    const Waiting waiting = found->second;
+    Waiting waiting = std::move(found->second);
     shard.waiting.erase(found);
-    around_.turns.deliver(waiting.pending.target, waiting.encode(waiting.pending, reply.result));
+    around_.turns.deliver(waiting.target, waiting.encode(reply.result));
 }
 
 template <coordination::CoordinatorCore Core>

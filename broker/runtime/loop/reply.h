@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "protocol/api_keys.h"
 #include "protocol/byte_buffer.h"
-#include "storage/partition_log.h"
+#include "storage/file_slice.h"
+
+namespace partita {
+struct ApiInfo;
+}
 
 namespace partita::runtime {
 
