@@ -68,10 +68,7 @@ runtime::ExpansionRequest owned_request(const runtime::RequestContext& context, 
             }
         }
     }
-    std::string_view address = context.client.host;
-    if (address.starts_with('/')) {
-        address.remove_prefix(1);
-    }
+    const std::string_view address = context.client.address();
     wanted.validate_only = request.validate_only;
     wanted.principal = context.session().principal;
     wanted.client_id = context.client_id;

@@ -10,9 +10,7 @@ namespace partita::handlers {
 namespace {
 
 access::Requester requester_of(const runtime::ClientRequest& context) {
-    std::string_view address = context.client.host;
-    address.remove_prefix(address.starts_with('/') ? 1 : 0);
-    return {context.principal(), address};
+    return {context.principal(), context.client.address()};
 }
 
 /// What the request asked that this thread serves: it serves one at a time.

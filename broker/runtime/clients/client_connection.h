@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "broker/access/session.h"
@@ -58,7 +59,7 @@ struct ClientConnection {
     /// knows every connection with one of these.
     bool noted_producer = false;
     bool noted_consumer = false;
-    /// The client's address as Kafka prints it in group descriptions: "/127.0.0.1".
+    /// The client's address as Kafka prints it in group descriptions: "/127.0.0.1". `address` is the address alone.
     std::string host;
     /// A hash of the group member for which the connection spoke last; 0 when there is none.
     std::uint64_t noted_member = 0;
@@ -70,6 +71,10 @@ struct ClientConnection {
     /// The waiting fetch of this connection, which is cancelled when the connection ends; `kNoWaiter` when there is none.
     fetch::WaiterId parked_fetch = fetch::kNoWaiter;
 
+    /// The client's address: "127.0.0.1". It points into `host`.
+    [[nodiscard]] std::string_view address() const {
+        return std::string_view(host).substr(host.starts_with('/') ? 1 : 0);
+    }
     /// Who the client has proven to be: "User:alice". Empty when it was not asked.
     [[nodiscard]] std::string principal_text() const { return session.is_known() ? session.principal->text() : std::string(); }
     /// Empty when it is not known.

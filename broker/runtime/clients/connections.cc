@@ -54,7 +54,7 @@ void Connections::note_locked(const ClientConnection& client, std::string_view c
                           .born = client.born,
                           .process = std::nullopt}};
     if (client.from_this_machine) {
-        known.local = {.client_address = client.host.substr(1),
+        known.local = {.client_address = std::string(client.address()),
                        .client_port = client.port,
                        .broker_address = client.listener->local_address,
                        .broker_port = client.listener->local_port};

@@ -12,7 +12,7 @@ namespace {
 GivenError::Client describe(const ClientConnection& client, std::string_view client_id) {
     return {.connection = client.id.value,
             .client_id = std::string(client_id),
-            .address = client.host.substr(client.host.starts_with('/') ? 1 : 0),
+            .address = std::string(client.address()),
             .port = client.port,
             .principal = client.session.principal->text(),
             .listener = client.listener->name,
