@@ -15,6 +15,7 @@
 #include "broker/core_dumps.h"
 #include "broker/handlers/services.h"
 #include "broker/http/http_server.h"
+#include "broker/kafka/kafka_front.h"
 #include "broker/logs/placement.h"
 #include "broker/logs/turns.h"
 #include "broker/net/server.h"
@@ -228,14 +229,15 @@ int serve(const ServeOptions& options) {
                {"data_directory", services.log_directory},
                {"memory_only", options.ephemeral ? "yes" : "no"}});
     broker->announce_addons();
-    net::Server server(services, schedule);
+    net::Server server(kafka::surroundings_of(services), schedule);
     // What was there is as it was, so the next start need not recover.
     const auto refuse_cleanly = [&broker](const std::string& message) {
         // If it fails, the next start does recover; why this one ended is the message.
         (void)broker->close();
         return refuse(message);
     };
-    auto listeners = server.open();
+    auto listeners =
+        server.open(options.config->listeners.listeners, kafka::kafka_fronts(services, kafka::local_handlers(), schedule));
     if (!listeners) {
         return refuse_cleanly(listeners.error());
     }

@@ -8,8 +8,6 @@
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/request_watch.h"
 #include "broker/runtime/fences/topic_expansion.h"
-#include "broker/runtime/loop/counters.h"
-#include "broker/runtime/loop/failure_log.h"
 #include "broker/runtime/loop/reply_notes.h"
 #include "schedule/clock.h"
 
@@ -31,12 +29,6 @@ void connection_closed(runtime::Services& services, const runtime::ClientConnect
         services.request_notes.on_producer_gone(client.id);
     }
     services.connections.closed(client.id);
-}
-
-void log_closed_connection(runtime::Services& services, const runtime::ClientConnection& client, std::string_view reason) {
-    services.counters.closed_for_bad_input.fetch_add(1, std::memory_order_relaxed);
-    services.requests.note_closed(client, reason, services.clock.now().wall);
-    services.failures.connection_closed(client.host + ":" + std::to_string(client.port), client.listener->name, reason);
 }
 
 void note_reply(runtime::Services& services, const runtime::ClientConnection& client, const runtime::Reply& reply) {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <string_view>
-
 #include "broker/handlers/services.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/loop/reply.h"
@@ -11,9 +9,6 @@ namespace partita::handlers {
 /// Makes every part that knows the connection forget it. The server calls this once for each connection that it has served, on
 /// the thread of the connection's reactor.
 void connection_closed(runtime::Services& services, const runtime::ClientConnection& client);
-
-/// Counts a connection that the broker closes because of what its client did, and writes a log line (FailureLog).
-void log_closed_connection(runtime::Services& services, const runtime::ClientConnection& client, std::string_view reason);
 
 /// Has RequestWatch know what is to be known of a reply that goes to the client: its errors, the time it took, and for how long
 /// the client has to wait because of a quota.

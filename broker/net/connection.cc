@@ -4,9 +4,10 @@
 #include <array>
 #include <utility>
 
-#include "broker/handlers/connection_end.h"
+#include "broker/logs/turn.h"
 #include "broker/net/net_reactor.h"
 #include "broker/runtime/loop/counters.h"
+#include "protocol/assert.h"
 
 namespace partita::net {
 namespace {
@@ -23,10 +24,11 @@ Connection::Connection(NetReactor& owner, Belongings belongings)
       socket_(std::move(belongings.socket)),
       transport_(std::move(belongings.transport)),
       client_(std::move(belongings.client)),
+      front_(*belongings.front),
       conversation_(std::move(belongings.buffer)) {
-    if (belongings.login != nullptr) {
-        rare().login = std::move(belongings.login);
-        if (login()->principal() == nullptr) {
+    if (belongings.state != nullptr) {
+        rare().state = std::move(belongings.state);
+        if (!rare_->state->knows_client()) {
             rare_->unknown.emplace(*this, belongings.came);
         }
     }
@@ -53,7 +55,7 @@ void Connection::start(Siblings::iterator place) {
 }
 
 void Connection::move_to(NetReactor& target) {
-    moving_to_ = &target;
+    rare().moving_to = &target;
     conversation_.prepare_to_leave();
     move_if_due();
 }
@@ -65,12 +67,13 @@ bool Connection::move_if_due() {
     Belongings belongings{.socket = std::move(socket_),
                           .transport = std::move(transport_),
                           .client = std::move(client_),
-                          .login = rare_ == nullptr ? nullptr : std::move(rare_->login),
-                          .came = rare_ == nullptr || !rare_->unknown ? Instant{} : rare_->unknown->place.came,
+                          .front = &front_,
+                          .state = std::move(rare_->state),
+                          .came = rare_->unknown ? rare_->unknown->place.came : Instant{},
                           .buffer = conversation_.leave()};
     leave_anteroom();
     owner_.reactor().remove_receiver(id_);
-    owner_.hand_over(*this, std::move(belongings), *moving_to_);
+    owner_.hand_over(*this, std::move(belongings), *rare_->moving_to);
     return true;
 }
 
@@ -101,7 +104,7 @@ Connection::Rare& Connection::rare() {
 }
 
 void Connection::leave_anteroom() {
-    if (rare_ != nullptr && rare_->unknown) [[unlikely]] {
+    if (rare_ != nullptr && rare_->unknown) {
         owner_.anteroom().leave(rare_->unknown->place);
         rare_->unknown.reset();
     }
@@ -218,56 +221,63 @@ void Connection::wait_for_memory() {
     owner_.add_starved(*this);
 }
 
-std::expected<std::optional<Conversation::Request>, std::string> Connection::next_request() {
-    const authentication::LoginExchange* const login = this->login();
-    if (login != nullptr && !login->is_complete()) [[unlikely]] {
-        const std::int32_t bytes_max = std::min(login->settings().receive_bytes_max, owner_.frame_bytes_max());
-        return conversation_.next_request(bytes_max, "sasl.server.max.receive.size");
-    }
-    return conversation_.next_request(owner_.frame_bytes_max());
-}
-
 void Connection::serve_requests() {
+    const Speaker speaker{.client = client_, .conversation = conversation_, .state = state(), .receiver = id_};
     while (may_serve()) {
-        const auto request = next_request();
-        if (!request) {
-            close(request.error());
-            return;
-        }
-        if (!*request) {
+        Served served = front_.serve_next(owner_.turn(), speaker);
+        if (served.outcome == Served::Outcome::nothing) {
             break;
         }
-        work_ += reactor_choice::kRequestWork + FrameReader::kSizePrefixBytes + (*request)->frame.size();
-        if (!serve(**request)) {
+        if (served.outcome == Served::Outcome::refused) {
+            close(served.reason);
             return;
         }
+        work_ += reactor_choice::kRequestWork + conversation_.frame_bytes();
+        settle(std::move(served));
     }
     conversation_.release_if_empty(owner_.pool());
 }
 
-bool Connection::serve(const Conversation::Request& request) {
-    const Speaker speaker{.client = client_, .conversation = conversation_, .replies = *this, .receiver = id_, .login = login()};
-    auto served = serve_request(owner_.services(), owner_.turn(), speaker, request);
-    if (!served) {
-        close(served.error());
-        return false;
+void Connection::settle(Served&& served) {
+    switch (served.outcome) {
+        case Served::Outcome::replied:
+            fill_slot(served.slot, std::move(served.reply));
+            break;
+        case Served::Outcome::deferred:
+            break;
+        case Served::Outcome::parked:
+            conversation_.park(served.slot);
+            break;
+        case Served::Outcome::ended:
+            end_with(std::move(served));
+            break;
+        case Served::Outcome::nothing:
+        case Served::Outcome::refused:
+            PARTITA_ASSERT(false, "only a request that was taken is settled");
     }
-    if (rare_ != nullptr && rare_->unknown && login()->principal() != nullptr) [[unlikely]] {
+    if (rare_ != nullptr && rare_->unknown && rare_->state->knows_client()) {
         leave_anteroom();
-        owner_.services().counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
+        owner_.surroundings().counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
     }
-    if (served->held) [[unlikely]] {
-        rare().held = std::move(served->held);
-        rest(rare_->held->delay_ms);
-    } else if (served->rest_ms > 0) [[unlikely]] {
-        rest(served->rest_ms);
+    if (served.rest_ms > 0) {
+        rest(served.rest_ms);
     }
-    return true;
+}
+
+void Connection::end_with(Served&& served) {
+    owner_.log_closed(client_, served.reason);
+    conversation_.serve_no_more();
+    served.reply.close = true;
+    if (served.rest_ms > 0) {
+        rare().held = std::make_unique<HeldReply>(served.slot, std::move(served.reply));
+    } else {
+        fill_slot(served.slot, std::move(served.reply));
+    }
 }
 
 void Connection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) {
-    if (reply.notes || reply.rest_ms > 0) [[unlikely]] {
-        handlers::note_reply(owner_.services(), client_, reply);
+    if (reply.notes || reply.rest_ms > 0) {
+        front_.replied(client_, reply);
     }
     const std::size_t reply_bytes = ReplyQueue::total_bytes(reply);
     const std::int32_t rest_ms = reply.rest_ms;
@@ -304,7 +314,7 @@ void Connection::send_ready() {
 void Connection::resume() {
     const auto self = owner_.share(*this);  // Serving may end it.
     conversation_.advance(owner_.reactor().now().monotonic);
-    if (rare_ != nullptr && rare_->held != nullptr && !conversation_.is_resting()) [[unlikely]] {
+    if (rare_ != nullptr && rare_->held && !conversation_.is_resting()) {
         const std::unique_ptr<HeldReply> held = std::move(rare_->held);
         fill_slot(held->slot, std::move(held->reply));
         return;

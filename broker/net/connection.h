@@ -1,31 +1,31 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
 #include <limits>
 #include <list>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
-#include "broker/handlers/request_context.h"
 #include "broker/logs/turn.h"
 #include "broker/net/anteroom.h"
 #include "broker/net/any_transport.h"
 #include "broker/net/buffers.h"
 #include "broker/net/conversation.h"
+#include "broker/net/front.h"
 #include "broker/net/reactor_choice.h"
 #include "broker/net/read_ahead.h"
-#include "broker/net/serve_request.h"
 #include "broker/net/socket.h"
+#include "broker/runtime/clients/client_connection.h"
+#include "broker/runtime/loop/reactor.h"
 
 namespace partita::net {
 
 class NetReactor;
 
-/// One client connection: a Conversation, the Transport that carries it, and the events that drive both.
+/// One client connection: a Conversation, the Transport that carries it, the Front that understands it, and the events that drive
+/// them.
 ///
 /// It serves requests as it parses them. Requests that came in one read are served in one turn and answered in one write.
 /// While the conversation may serve no request, the connection receives nothing.
@@ -44,9 +44,11 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
         /// Sends and receives over `socket`.
         AnyTransport transport;
         runtime::ClientConnection client;
-        /// How the client logs in; null on a listener without SASL.
-        std::unique_ptr<authentication::LoginExchange> login;
-        /// When the client connected; of no consequence without a login.
+        /// What the listener speaks. Never null.
+        Front* front = nullptr;
+        /// What the front keeps for this connection; may be null.
+        std::unique_ptr<ProtocolState> state;
+        /// When the client connected; of no consequence when the front knows who it is.
         Instant came{};
         /// Bytes that were received and not served yet; null when there are none.
         std::unique_ptr<ReadBuffer> buffer;
@@ -76,6 +78,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void set_last_active(Instant now) { last_active_ = now; }
     [[nodiscard]] bool is_everything_answered() const { return conversation_.is_everything_answered(); }
     [[nodiscard]] const runtime::ClientConnection& client() const { return client_; }
+    [[nodiscard]] Front& front() { return front_; }
     /// What this connection has cost its reactor since the last call, for reactor_choice::choose: bytes, and
     /// reactor_choice::kRequestWork for each request.
     [[nodiscard]] std::uint64_t take_work() { return std::exchange(work_, 0); }
@@ -94,23 +97,31 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
         Anteroom::Place place;
     };
 
+    /// A reply that takes its slot when the connection has rested.
+    struct HeldReply {
+        std::uint64_t slot = 0;
+        runtime::Reply reply;
+    };
+
     /// What few connections have.
     struct Rare {
         /// Since the connection sends older records.
         std::optional<ReadAhead> read_ahead;
-        /// How the client logs in; null on a listener without SASL.
-        std::unique_ptr<authentication::LoginExchange> login;
-        /// Until the login is complete for the first time.
+        /// What the front keeps for this connection; may be null.
+        std::unique_ptr<ProtocolState> state;
+        /// Until the front knows who the client is.
         std::optional<Unknown> unknown;
-        /// Null unless a login failed a moment ago.
+        /// The reply that ends the connection a moment from now; mostly none.
         std::unique_ptr<HeldReply> held;
+        /// The reactor that the connection moves to; null when it stays.
+        NetReactor* moving_to = nullptr;
     };
 
     static constexpr Instant kNotStarved{std::numeric_limits<std::int64_t>::max()};
 
     [[nodiscard]] Transport& transport() { return transport_of(transport_); }
     [[nodiscard]] Rare& rare();
-    [[nodiscard]] authentication::LoginExchange* login() const { return rare_ == nullptr ? nullptr : rare_->login.get(); }
+    [[nodiscard]] ProtocolState* state() const { return rare_ == nullptr ? nullptr : rare_->state.get(); }
     /// The client waits no longer to be known. Without effect when it does not.
     void leave_anteroom();
     void wait_readable();
@@ -119,11 +130,11 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] Progress read_once();
     void wait_for_memory();
     [[nodiscard]] bool may_serve() const;
-    /// The next whole request that was received, within the limit for clients that are known or not.
-    [[nodiscard]] std::expected<std::optional<Conversation::Request>, std::string> next_request();
     void serve_requests();
-    /// False when the connection was closed.
-    [[nodiscard]] bool serve(const Conversation::Request& request);
+    /// Does to the conversation what became of a request that was not refused.
+    void settle(Served&& served);
+    /// Serves no further request, and ends the connection with the reply of this one.
+    void end_with(Served&& served);
     void rest(std::int64_t duration_ms);
     /// Moves the connection if it may leave now. True when it has moved: then this object must not be used any more.
     bool move_if_due();
@@ -135,6 +146,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     Socket socket_;
     AnyTransport transport_;
     runtime::ClientConnection client_;
+    Front& front_;
     Conversation conversation_;
     // Null for most.
     std::unique_ptr<Rare> rare_;
@@ -145,7 +157,6 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     std::uint64_t taken_bytes_ = 0;
     Instant last_active_;
     std::uint64_t work_ = 0;
-    NetReactor* moving_to_ = nullptr;
     // Since when the connection waits for request memory.
     Instant starved_since_ = kNotStarved;
     // Which events were asked for and have not come yet: bytes to read (from the socket, or `read_again` of the reactor), room

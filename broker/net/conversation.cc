@@ -7,21 +7,6 @@
 
 namespace partita::net {
 
-std::expected<std::optional<Conversation::Request>, std::string> Conversation::next_request(std::int32_t frame_bytes_max,
-                                                                                            std::string_view limit_name) {
-    if (!may_serve()) {
-        return std::nullopt;
-    }
-    auto frame = reader_.next(frame_bytes_max, limit_name);
-    if (!frame) {
-        return std::unexpected(std::move(frame.error()));
-    }
-    if (!*frame) {
-        return std::nullopt;
-    }
-    return Request{.frame = **frame, .slot = replies_.take_slot()};
-}
-
 void Conversation::park(std::uint64_t slot) {
     if (!replies_.is_filled(slot)) {
         parked_slot_ = slot;

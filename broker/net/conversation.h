@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 
 #include "broker/net/frame_reader.h"
 #include "broker/net/reply_queue.h"
@@ -16,9 +16,10 @@
 
 namespace partita::net {
 
-/// The protocol of one connection without its socket. The connection hands in received bytes and takes out requests to serve; it
-/// hands in replies and takes out what to send. The conversation decides which request may be served and when the connection may
-/// move to another reactor. Time comes in as a value. Only the connection's reactor calls it.
+/// What is said on one connection, without its socket and whatever its protocol. The connection hands in received bytes and the
+/// front takes out requests to serve; the connection hands in replies and takes out what to send. The conversation decides which
+/// request may be served and when the connection may move to another reactor. Time comes in as a value. Only the connection's
+/// reactor calls it.
 ///
 /// Requests are served one after the other. As with Kafka's muted channel, no request is served
 /// - behind one that is parked (a waiting fetch, a join, a sync),
@@ -32,7 +33,7 @@ class Conversation {
     static constexpr std::size_t kPipelinedRequestsMax = 1024;
 
     struct Request {
-        /// The frame without its size prefix. The bytes live until the end of the turn.
+        /// The content of the frame. The bytes live until the end of the turn.
         MutableBytes frame;
         /// The slot that the reply has to fill.
         std::uint64_t slot = 0;
@@ -51,11 +52,10 @@ class Conversation {
         return phase_ == Phase::open && parked_slot_ == kNone && !is_resting() &&
                replies_.queued_bytes() < kQueuedReplyBytesMax && replies_.size() < kPipelinedRequestsMax;
     }
-    /// Takes the next request to serve. Empty when no whole request was received, or while none may be served. The error is the
-    /// reason, for the log, why the caller has to close the connection.
-    /// The limit is that of FrameReader::next.
-    [[nodiscard]] std::expected<std::optional<Request>, std::string> next_request(
-        std::int32_t frame_bytes_max, std::string_view limit_name = "socket.request.max.bytes");
+    /// Takes the next request to serve: a frame that `measure` cuts (FrameReader::next). Empty when no whole request was
+    /// received, or while none may be served. The error is the reason, for the log, why the caller has to close the connection.
+    template <class Measure>
+    [[nodiscard]] std::expected<std::optional<Request>, std::string> next_request(const Measure& measure);
 
     /// Serves no request until `slot` is filled. Does nothing when it is filled already.
     void park(std::uint64_t slot);
@@ -101,5 +101,20 @@ class Conversation {
     Instant rests_until_ = kNotResting;
     Phase phase_ = Phase::open;
 };
+
+template <class Measure>
+std::expected<std::optional<Conversation::Request>, std::string> Conversation::next_request(const Measure& measure) {
+    if (!may_serve()) {
+        return std::nullopt;
+    }
+    std::expected<std::optional<MutableBytes>, std::string> frame = reader_.next(measure);
+    if (!frame) {
+        return std::unexpected(std::move(frame.error()));
+    }
+    if (!*frame) {
+        return std::nullopt;
+    }
+    return Request{.frame = **frame, .slot = replies_.take_slot()};
+}
 
 }  // namespace partita::net

@@ -2,37 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
-
-#include "protocol/big_endian.h"
 
 namespace partita::net {
-namespace {
-
-bool looks_like_http(Bytes bytes) {
-    const std::string_view text = as_text(bytes);
-    return text == "GET " || text == "POST" || text == "HEAD" || text == "PUT " || text == "OPTI" || text == "DELE" ||
-           text == "PRI ";
-}
-
-bool looks_like_tls(Bytes bytes) {
-    // A handshake record of TLS 1.0 to 1.3.
-    return bytes[0] == std::byte{0x16} && bytes[1] == std::byte{0x03};
-}
-
-std::string reason_to_refuse(Bytes prefix, std::int32_t size, std::int32_t frame_bytes_max, std::string_view limit_name) {
-    if (looks_like_http(prefix)) {
-        return "an HTTP request came to the Kafka port";
-    }
-    if (looks_like_tls(prefix)) {
-        return "a TLS handshake came to a PLAINTEXT listener";
-    }
-    return "frame of " + std::to_string(size) + " bytes is outside of 0.." + std::to_string(frame_bytes_max) + " (" +
-           std::string(limit_name) + ")";
-}
-
-}  // namespace
-
 MutableBytes FrameReader::room(BufferPool& pool) {
     if (!make_space(pool)) {
         return {};
@@ -87,24 +58,6 @@ bool FrameReader::make_space(BufferPool& pool) {
     pool.retire(std::move(buffer_));
     buffer_ = std::move(larger);
     return true;
-}
-
-std::expected<std::optional<MutableBytes>, std::string> FrameReader::next(std::int32_t frame_bytes_max,
-                                                                          std::string_view limit_name) {
-    if (waiting_bytes() < kSizePrefixBytes) {
-        return std::nullopt;  // The next one is expected to be as large as the last one was.
-    }
-    std::byte* const start = buffer_->data.get() + buffer_->begin;
-    const auto size = load_big_endian<std::int32_t>(start);
-    if (size < 0 || size > frame_bytes_max) {
-        return std::unexpected(reason_to_refuse({start, kSizePrefixBytes}, size, frame_bytes_max, limit_name));
-    }
-    frame_bytes_ = kSizePrefixBytes + static_cast<std::size_t>(size);
-    if (buffer_->filled() < frame_bytes_) {
-        return std::nullopt;
-    }
-    buffer_->begin += frame_bytes_;
-    return MutableBytes(start + kSizePrefixBytes, static_cast<std::size_t>(size));
 }
 
 void FrameReader::release_if_empty(BufferPool& pool) {

@@ -6,21 +6,20 @@
 #include <algorithm>
 #include <utility>
 
-#include "broker/handlers/connection_end.h"
-#include "broker/handlers/services.h"
+#include "broker/logs/turn.h"
 #include "broker/runtime/loop/counters.h"
 #include "protocol/assert.h"
 #include "schedule/clock.h"
 
 namespace partita::net {
 
-NetReactor::NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
-                       std::int32_t frame_bytes_max, std::int64_t idle_ms_max, const Anteroom::Limits& anteroom)
-    : services_(services),
+NetReactor::NetReactor(const Surroundings& surroundings, logs::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
+                       std::int64_t idle_ms_max, const Anteroom::Limits& anteroom)
+    : surroundings_(surroundings),
       turn_(turn),
+      reactor_(turn.reactor()),
       observer_(observer),
       pool_(memory),
-      frame_bytes_max_(frame_bytes_max),
       idle_ms_max_(idle_ms_max),
       anteroom_(anteroom) {}
 
@@ -33,21 +32,22 @@ void NetReactor::share_load(ReactorLoads& loads, std::span<const std::unique_ptr
 
 void NetReactor::adopt(Newcomer newcomer) {
     if (newcomer.tls != nullptr) {
-        handshakes_.begin(std::move(newcomer), turn_.now().monotonic);
+        handshakes_.begin(std::move(newcomer), reactor_.now().monotonic);
         return;
     }
     const PlainTransport transport(newcomer.socket.native_handle());
     adopt({.socket = std::move(newcomer.socket),
            .transport = transport,
            .client = std::move(newcomer.client),
-           .login = std::move(newcomer.login),
-           .came = turn_.now().monotonic,
+           .front = newcomer.front,
+           .state = std::move(newcomer.state),
+           .came = reactor_.now().monotonic,
            .buffer = nullptr});
 }
 
 void NetReactor::end_newcomer(const runtime::ClientConnection& client, std::string_view reason) {
     if (!reason.empty()) {
-        services_.counters.failed_authentications.fetch_add(1, std::memory_order_relaxed);
+        surroundings_.counters.failed_authentications.fetch_add(1, std::memory_order_relaxed);
         log_closed(client, reason);
     }
     observer_.connection_closed(client);
@@ -119,7 +119,7 @@ void NetReactor::add_starved(Connection& connection) {
     constexpr std::int64_t kStarvedRetryMs = 10;
     starved_.push_back(connection.weak_from_this());
     if (!resume_starved_at_) {
-        resume_starved_at_ = turn_.now().monotonic + kStarvedRetryMs;
+        resume_starved_at_ = reactor_.now().monotonic + kStarvedRetryMs;
     }
 }
 
@@ -158,12 +158,13 @@ MutableBytes NetReactor::scratch() {
 }
 
 void NetReactor::touch(Connection& connection) {
-    connection.set_last_active(turn_.now().monotonic);
+    connection.set_last_active(reactor_.now().monotonic);
     PARTITA_ASSERT(connection.place() != connections_.end(), "an open connection is known");
     connections_.splice(connections_.end(), connections_, connection.place());
 }
 
 void NetReactor::forget(Connection& connection) {
+    connection.front().closed(connection.client());
     observer_.connection_closed(connection.client());
     remove(connection);
 }
@@ -189,6 +190,7 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
         }
     }
     if (error) {
+        belongings.front->closed(belongings.client);
         observer_.connection_closed(belongings.client);
         log_closed(belongings.client, "it could not be handed to another thread: " + error.message());
         return;
@@ -196,7 +198,8 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
     auto luggage = std::make_shared<Connection::Belongings>(Connection::Belongings{.socket = std::move(moved),
                                                                                    .transport = std::move(belongings.transport),
                                                                                    .client = std::move(belongings.client),
-                                                                                   .login = std::move(belongings.login),
+                                                                                   .front = belongings.front,
+                                                                                   .state = std::move(belongings.state),
                                                                                    .came = belongings.came,
                                                                                    .buffer = std::move(belongings.buffer)});
     target.reactor().post([&target, luggage] { target.adopt(std::move(*luggage)); });
@@ -204,12 +207,12 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
 
 void NetReactor::measure_load(Instant now) {
     // Whoever only looks for events is not busy. Not all of a poll was on a processor when others wanted it.
-    const std::int64_t worked_ns = services_.clock.thread_processor_ns() - turn_.reactor().polled_ns();
+    const std::int64_t worked_ns = surroundings_.clock.thread_processor_ns() - reactor_.polled_ns();
     const std::int64_t permille =
         std::max<std::int64_t>(worked_ns - window_worked_ns_, 0) / 1000 / std::max<std::int64_t>(now - window_began_, 1);
     window_worked_ns_ = worked_ns;
     window_began_ = now;
-    loads_->tell(turn_.reactor().index(), {static_cast<std::int32_t>(permille), now});
+    loads_->tell(reactor_.index(), {static_cast<std::int32_t>(permille), now});
     if (permille >= limits_.busy_permille) {
         if (const auto spare = idle_processors_.read(now)) {
             loads_->tell(reactor_choice::Spare{*spare, now});
@@ -225,7 +228,7 @@ void NetReactor::measure_load(Instant now) {
         return;
     }
     const std::optional<reactor_choice::Relief> relief =
-        reactor_choice::relief_of(loads_->read(), loads_->spare(), turn_.reactor().index(), limits_, now);
+        reactor_choice::relief_of(loads_->read(), loads_->spare(), reactor_.index(), limits_, now);
     if (!relief) {
         return;
     }
@@ -247,12 +250,12 @@ NetReactor::Activity NetReactor::take_activity(Instant now) {
 
 void NetReactor::finish_turn_if_full() {
     if (pool_.retired_bytes() >= kTurnBytesMax) {
-        turn_.reactor().finish_turn();
+        reactor_.finish_turn();
     }
 }
 
 void NetReactor::log_closed(const runtime::ClientConnection& client, std::string_view reason) {
-    handlers::log_closed_connection(services_, client, reason);
+    log_closed_connection(surroundings_, client, reason);
 }
 
 }  // namespace partita::net

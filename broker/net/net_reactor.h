@@ -9,13 +9,17 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/logs/turn.h"
 #include "broker/net/anteroom.h"
 #include "broker/net/buffers.h"
 #include "broker/net/connection.h"
 #include "broker/net/idle_processors.h"
 #include "broker/net/reactor_choice.h"
+#include "broker/net/surroundings.h"
 #include "broker/net/tls_handshakes.h"
+
+namespace partita::logs {
+class Turn;
+}
 
 namespace partita::net {
 
@@ -37,8 +41,8 @@ class NetReactor final : public runtime::TurnParticipant {
     static constexpr std::int64_t kTrimAfterMs = 10'000;
     static constexpr std::size_t kScratchBytes = 64 * 1024;
 
-    NetReactor(runtime::Services& services, runtime::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
-               std::int32_t frame_bytes_max, std::int64_t idle_ms_max, const Anteroom::Limits& anteroom);
+    NetReactor(const Surroundings& surroundings, logs::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
+               std::int64_t idle_ms_max, const Anteroom::Limits& anteroom);
 
     /// Makes this reactor measure its load and tell it to `loads`. When the load is too high, it hands connections to another one
     /// of `peers`, which are in the order of their reactors' indices. The server calls this before the reactor runs; `loads` and
@@ -63,12 +67,11 @@ class NetReactor final : public runtime::TurnParticipant {
     [[nodiscard]] bool all_answered() const;
 
     // For connections.
-    [[nodiscard]] runtime::Reactor& reactor() { return turn_.reactor(); }
-    [[nodiscard]] runtime::Turn& turn() { return turn_; }
-    [[nodiscard]] runtime::Services& services() { return services_; }
+    [[nodiscard]] runtime::Reactor& reactor() { return reactor_; }
+    [[nodiscard]] logs::Turn& turn() { return turn_; }
+    [[nodiscard]] const Surroundings& surroundings() const { return surroundings_; }
     [[nodiscard]] BufferPool& pool() { return pool_; }
     [[nodiscard]] Anteroom& anteroom() { return anteroom_; }
-    [[nodiscard]] std::int32_t frame_bytes_max() const { return frame_bytes_max_; }
     [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
     /// Memory to copy from files that a transport cannot send without copying. Valid until the next call of any function here.
     [[nodiscard]] MutableBytes scratch();
@@ -107,11 +110,11 @@ class NetReactor final : public runtime::TurnParticipant {
     /// The connections that were active of late, and what each has cost since the last call.
     [[nodiscard]] Activity take_activity(Instant now);
 
-    runtime::Services& services_;
-    runtime::Turn& turn_;
+    const Surroundings surroundings_;
+    logs::Turn& turn_;
+    runtime::Reactor& reactor_;
     ConnectionObserver& observer_;
     BufferPool pool_;
-    const std::int32_t frame_bytes_max_;
     const std::int64_t idle_ms_max_;
     // Before its guests.
     Anteroom anteroom_;

@@ -15,10 +15,7 @@
 #include <utility>
 
 #include "broker/config/current_config.h"
-#include "broker/handlers/connection_end.h"
-#include "broker/handlers/services.h"
 #include "broker/logs/turns.h"
-#include "broker/net/listener_login.h"
 #include "broker/net/listener_tls.h"
 #include "broker/runtime/clients/client_throttles.h"
 #include "broker/runtime/clients/connections.h"
@@ -35,9 +32,6 @@ namespace {
 
 /// The default bound on request bytes in memory when queued.max.request.bytes is not set (Kafka: none).
 constexpr std::int64_t kRequestMemoryBytes = std::int64_t{1} << 30;
-
-// Connections per second where `max.connection.creation.rate` is 0.
-constexpr double kSlowestArrivals = 1e-3;
 
 // How long an acceptor rests when there is no descriptor or no slot for a connection.
 constexpr std::int64_t kAcceptPauseMs = 100;
@@ -89,85 +83,6 @@ std::string bind_advice(const boost::system::error_code& error, const std::strin
 
 }  // namespace
 
-// ---------------------------------------------------------------------------------------------
-
-ConnectionQuota::ConnectionQuota(std::shared_ptr<const config::BrokerConfig> config, std::size_t descriptors_for_connections)
-    : max_by_descriptors_(static_cast<std::int32_t>(
-          std::min<std::size_t>(descriptors_for_connections, std::numeric_limits<std::int32_t>::max()))),
-      config_(std::move(config)),
-      arrivals_(runtime::quota_windows(*config_)) {}
-
-void ConnectionQuota::follow(std::shared_ptr<const config::BrokerConfig> config) {
-    const MutexLock lock(mutex_);
-    config_ = std::move(config);
-}
-
-std::int32_t ConnectionQuota::limit_of(const std::string& address) const {
-    const auto& overrides = config_->max_connections_per_ip_overrides;
-    // Of two limits for one address the last counts.
-    const auto found =
-        std::find_if(overrides.rbegin(), overrides.rend(), [&](const auto& override) { return override.first == address; });
-    return found == overrides.rend() ? config_->max_connections_per_ip : found->second;
-}
-
-std::int64_t ConnectionQuota::arrive(Instant now) {
-    const MutexLock lock(mutex_);
-    const std::int32_t rate = config_->max_connection_creation_rate;
-    if (rate == std::numeric_limits<std::int32_t>::max()) {
-        return 0;
-    }
-    // One that may not come at all comes as rarely as can be said.
-    const catalog::QuotaInForce quota{.rate = std::max<double>(rate, kSlowestArrivals), .bucket = "all"};
-    return std::min(arrivals_.use(quota, 1, now), runtime::quota_windows(*config_).size_ms);
-}
-
-ConnectionQuota::Decision ConnectionQuota::open(const std::string& address) {
-    const MutexLock lock(mutex_);
-    std::int32_t& count = per_address_[address];
-    if (count >= limit_of(address)) {
-        if (count == 0) {
-            per_address_.erase(address);
-        }
-        return Decision::too_many_from_address;
-    }
-    ++count;
-    ++total_;
-    ++opened_;
-    return Decision::accepted;
-}
-
-void ConnectionQuota::close(const std::string& address) {
-    const MutexLock lock(mutex_);
-    if (const auto found = per_address_.find(address); found != per_address_.end()) {
-        --total_;
-        if (--found->second == 0) {
-            per_address_.erase(found);
-        }
-    }
-}
-
-bool ConnectionQuota::has_room() const {
-    const MutexLock lock(mutex_);
-    return total_ < config_->max_connections && total_ < max_by_descriptors_;
-}
-
-bool ConnectionQuota::lacks_descriptors() const {
-    const MutexLock lock(mutex_);
-    return total_ >= max_by_descriptors_;
-}
-
-std::int32_t ConnectionQuota::count() const {
-    const MutexLock lock(mutex_);
-    return total_;
-}
-
-runtime::ConnectionCounts ConnectionQuota::counts() const {
-    const MutexLock lock(mutex_);
-    return {.opened = opened_, .closed = opened_ - static_cast<std::uint64_t>(total_)};
-}
-
-// ---------------------------------------------------------------------------------------------
-
 struct Server::Acceptor {
     explicit Acceptor(runtime::Reactor& reactor) : socket(reactor.context()) {}
 
@@ -177,8 +92,8 @@ struct Server::Acceptor {
     std::string listener_name;
     config::SecurityProtocol protocol = config::SecurityProtocol::plaintext;
     std::uint16_t port = 0;
-    /// Null without SASL.
-    std::shared_ptr<const authentication::LoginSettings> login;
+    /// What it speaks; the server owns it.
+    Front* front = nullptr;
     /// Null without TLS.
     std::shared_ptr<const tls::ServerContext> tls;
     /// Of the newest connection: the next one mostly sees the same.
@@ -190,24 +105,25 @@ struct Server::Acceptor {
     std::size_t held_for_reactor = 0;
 };
 
-Server::Server(runtime::Services& services, const Schedule& schedule, const reactor_choice::Limits& limits)
-    : services_(services),
+Server::Server(const Surroundings& surroundings, const Schedule& schedule, const reactor_choice::Limits& limits)
+    : surroundings_(surroundings),
       schedule_(schedule),
-      quota_(services.config.get(), descriptors_for_connections(services.open_files.limit())),
-      memory_(services.config->queued_max_request_bytes > 0 ? services.config->queued_max_request_bytes : kRequestMemoryBytes),
-      loads_(services.turns.reactors().size()),
+      quota_(surroundings.config.get(), descriptors_for_connections(surroundings.open_files.limit())),
+      memory_(surroundings.config->queued_max_request_bytes > 0 ? surroundings.config->queued_max_request_bytes
+                                                                : kRequestMemoryBytes),
+      loads_(surroundings.turns.reactors().size()),
       limits_(limits),
-      gathers_(services.config->connections_gather),
-      refused_(services.turns.first_reactor()),
-      tls_reload_(schedule, services.config,
+      gathers_(surroundings.config->connections_gather),
+      refused_(surroundings.turns.first_reactor()),
+      tls_reload_(schedule, surroundings.config,
                   [this](const std::string& listener, std::shared_ptr<const tls::ServerContext> context) {
                       take_tls(listener, std::move(context));
                   }) {
-    const auto config = services.config.get();
-    for (std::size_t index = 0; index < services.turns.reactors().size(); ++index) {
-        runtime::Turn& turn = services.turns.of(index);
+    const auto config = surroundings.config.get();
+    for (std::size_t index = 0; index < surroundings.turns.reactors().size(); ++index) {
+        logs::Turn& turn = surroundings.turns.of(index);
         reactors_.push_back(std::make_unique<NetReactor>(
-            services, turn, memory_, *this, config->socket_request_max_bytes, config->connections_max_idle_ms,
+            surroundings, turn, memory_, *this, config->connections_max_idle_ms,
             Anteroom::Limits{.waiting_max = static_cast<std::size_t>(config->authentication_waiting_max),
                              .time_ms_max = config->authentication_time_max_ms}));
         turn.reactor().add_participant(*reactors_.back());
@@ -221,29 +137,48 @@ Server::Server(runtime::Services& services, const Schedule& schedule, const reac
 
 Server::~Server() = default;
 
-std::expected<std::vector<BoundListener>, std::string> Server::open() {
-    services_.config.set_objection([](const config::BrokerConfig& before, const config::BrokerConfig& after) {
-        auto objection = objection_to_tls(before, after);
-        return objection ? objection : objection_to_logins(before, after);
-    });
+std::expected<std::vector<BoundListener>, std::string> Server::open(std::span<const config::Listener> listeners,
+                                                                    const FrontMaker& make_front) {
     std::vector<BoundListener> bound;
-    for (const config::Listener& listener : services_.config->listeners.listeners) {
-        if (auto opened = open_listener(listener, bound); !opened) {
+    for (const config::Listener& listener : listeners) {
+        if (auto opened = open_listener(listener, make_front, bound); !opened) {
             return std::unexpected(opened.error());
         }
     }
+    object_to_settings();
     return bound;
 }
 
-std::expected<void, std::string> Server::open_listener(const config::Listener& listener, std::vector<BoundListener>& bound) {
-    const auto login = login_of_listener(*services_.config.get(), listener.endpoint, schedule_);
-    if (!login) {
-        return std::unexpected(login.error());
+void Server::object_to_settings() {
+    std::vector<config::CurrentConfig::Objection> objections{objection_to_tls};
+    for (const std::unique_ptr<Front>& front : fronts_) {
+        if (auto objection = front->objection()) {
+            objections.push_back(std::move(objection));
+        }
     }
+    surroundings_.config.set_objection(
+        [objections = std::move(objections)](const config::BrokerConfig& before,
+                                             const config::BrokerConfig& after) -> std::optional<config::ConfigError> {
+            for (const config::CurrentConfig::Objection& objection : objections) {
+                if (auto found = objection(before, after)) {
+                    return found;
+                }
+            }
+            return std::nullopt;
+        });
+}
+
+std::expected<void, std::string> Server::open_listener(const config::Listener& listener, const FrontMaker& make_front,
+                                                       std::vector<BoundListener>& bound) {
+    auto made = make_front(listener.endpoint);
+    if (!made) {
+        return std::unexpected(std::move(made.error()));
+    }
+    Front* const front = fronts_.emplace_back(std::move(*made)).get();
     if (config::uses_tls(listener.endpoint.protocol)) {
         tls_reload_.watch(listener.endpoint);
     }
-    const auto tls = tls_of_listener(*services_.config.get(), listener.endpoint);
+    const auto tls = tls_of_listener(*surroundings_.config.get(), listener.endpoint);
     if (!tls) {
         return std::unexpected(tls.error());
     }
@@ -281,7 +216,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
             set_congestion_control(acceptor->socket.native_handle(), kUnpaced);
         }
         if (!error) {
-            const int backlog = services_.config->socket_listen_backlog_size;
+            const int backlog = surroundings_.config->socket_listen_backlog_size;
             acceptor->socket.listen(backlog, error);
         }
         if (error) {
@@ -301,7 +236,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         acceptor->listener_name = listener.endpoint.listener_name;
         acceptor->protocol = listener.endpoint.protocol;
         acceptor->port = port;
-        acceptor->login = *login;
+        acceptor->front = front;
         acceptor->tls = *tls;
         bound.push_back({listener.endpoint.listener_name, host, port});
         acceptors_.push_back(std::move(acceptor));
@@ -344,10 +279,10 @@ void Server::accept(Acceptor& acceptor) {
     if (stopping_) {
         return;
     }
-    quota_.follow(services_.config.get());
+    quota_.follow(surroundings_.config.get());
     if (!quota_.has_room()) {
         if (quota_.lacks_descriptors()) {
-            services_.failures.accept_failed("as many connections as the limit of open files allows (ulimit -n)");
+            surroundings_.failures.accept_failed("as many connections as the limit of open files allows (ulimit -n)");
         }
         pause(acceptor, kAcceptPauseMs);
         return;
@@ -368,8 +303,8 @@ void Server::accept(Acceptor& acceptor) {
                                          // The limits may be others than when this began to wait.
                                          acceptor.held.emplace(std::move(socket));
                                          acceptor.held_for_reactor = reactor;
-                                         quota_.follow(services_.config.get());
-                                         if (const std::int64_t wait_ms = quota_.arrive(services_.clock.now().monotonic);
+                                         quota_.follow(surroundings_.config.get());
+                                         if (const std::int64_t wait_ms = quota_.arrive(surroundings_.clock.now().monotonic);
                                              wait_ms > 0) {
                                              pause(acceptor, wait_ms);
                                              return;
@@ -382,13 +317,13 @@ void Server::accept(Acceptor& acceptor) {
                                          return;
                                      }
                                      // Out of descriptors or memory: trying again at once would only burn the processor.
-                                     services_.failures.accept_failed(error.message());
+                                     surroundings_.failures.accept_failed(error.message());
                                      pause(acceptor, kAcceptPauseMs);
                                  });
 }
 
 void Server::pause(Acceptor& acceptor, std::int64_t duration_ms) {
-    const Instant due = services_.clock.now().monotonic + duration_ms;
+    const Instant due = surroundings_.clock.now().monotonic + duration_ms;
     acceptor.pause_timer->start(due, [this, &acceptor] { accept(acceptor); });
 }
 
@@ -403,7 +338,7 @@ std::size_t Server::reactor_for_new_connection() const {
 }
 
 std::shared_ptr<const runtime::ListenerView> Server::view_of(Acceptor& acceptor, const tcp::endpoint& local) const {
-    const auto config = services_.config.get();
+    const auto config = surroundings_.config.get();
     const std::string here = runtime::numeric_address(local.address());
     runtime::ListenerView view{
         .name = acceptor.listener_name,
@@ -432,20 +367,20 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     const std::string address = runtime::numeric_address(remote.address());
     runtime::ClientConnection client;
     client.listener = view_of(acceptor, local);
-    client.id = services_.connections.next_id();
-    client.born = services_.clock.now().wall;
+    client.id = surroundings_.connections.next_id();
+    client.born = surroundings_.clock.now().wall;
     client.host = "/" + address;
     client.port = remote.port();
     client.from_this_machine = runtime::is_loopback(remote.address()) || remote.address() == local.address();
-    if (services_.throttles.limits(runtime::Throttled::connections)) {
-        const Now now = services_.clock.now();
-        if (const std::int64_t wait_ms = services_.throttles.connect(address, now); wait_ms > 0) {
+    if (surroundings_.throttles.limits(runtime::Throttled::connections)) {
+        const Now now = surroundings_.clock.now();
+        if (const std::int64_t wait_ms = surroundings_.throttles.connect(address, now); wait_ms > 0) {
             refused_.hold(std::move(socket), now.monotonic, wait_ms);
             return;
         }
     }
     if (quota_.open(address) != ConnectionQuota::Decision::accepted) {
-        handlers::log_closed_connection(services_, client, "too many connections from this address (max.connections.per.ip)");
+        log_closed_connection(surroundings_, client, "too many connections from this address (max.connections.per.ip)");
         return;
     }
     const int descriptor = socket.native_handle();
@@ -455,8 +390,11 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     if (!runtime::is_loopback(remote.address()) && !acceptor.usual_congestion_control.empty()) {
         set_congestion_control(descriptor, acceptor.usual_congestion_control);
     }
-    auto login = acceptor.login == nullptr ? nullptr : std::make_unique<authentication::LoginExchange>(acceptor.login);
-    Newcomer newcomer{.socket = std::move(socket), .client = std::move(client), .login = std::move(login), .tls = acceptor.tls};
+    Newcomer newcomer{.socket = std::move(socket),
+                      .client = std::move(client),
+                      .front = acceptor.front,
+                      .state = acceptor.front->begin(),
+                      .tls = acceptor.tls};
     NetReactor& target = *reactors_[reactor];
     if (reactor == 0) {
         target.adopt(std::move(newcomer));
@@ -467,10 +405,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     target.reactor().post([&target, handed_over] { target.adopt(std::move(*handed_over)); });
 }
 
-void Server::connection_closed(const runtime::ClientConnection& client) {
-    handlers::connection_closed(services_, client);
-    quota_.close(client.host.substr(1));
-}
+void Server::connection_closed(const runtime::ClientConnection& client) { quota_.close(std::string(client.address())); }
 
 std::uint64_t Server::received_bytes() const {
     std::uint64_t total = 0;

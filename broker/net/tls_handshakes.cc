@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "broker/access/session.h"
-#include "broker/handlers/services.h"
 #include "broker/net/net_reactor.h"
 #include "broker/net/tls_transport.h"
 #include "broker/runtime/clients/request_watch.h"
@@ -129,8 +128,8 @@ void TlsHandshakes::wait(const std::shared_ptr<Handshake>& handshake, Socket::wa
 
 void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
     Newcomer& newcomer = handshake->newcomer;
-    // Where clients log in by SASL it says who they are, as in Kafka: no rule has to fit the certificate.
-    if (newcomer.login != nullptr) {
+    // Where the protocol finds out who the client is, by SASL for example, no rule has to fit the certificate, as in Kafka.
+    if (newcomer.state != nullptr && !newcomer.state->knows_client()) {
         if (const auto checked = tls::ServerContext::check_certificate(*handshake->connection); !checked) {
             end(handshake, checked.error());
             return;
@@ -141,10 +140,10 @@ void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
             end(handshake, client.error());
             return;
         }
-        runtime::Services& services = owner_.services();
-        services.counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
+        const Surroundings& surroundings = owner_.surroundings();
+        surroundings.counters.successful_authentications.fetch_add(1, std::memory_order_relaxed);
         if (*client) {
-            newcomer.client.session.principal = services.requests.counted(access::Principal("User", std::move(**client)));
+            newcomer.client.session.principal = surroundings.requests.counted(access::Principal("User", std::move(**client)));
         }
     }
     handshake->is_over = true;
@@ -153,7 +152,8 @@ void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
     owner_.adopt({.socket = std::move(newcomer.socket),
                   .transport = TlsTransport(std::move(handshake->connection)),
                   .client = std::move(newcomer.client),
-                  .login = std::move(newcomer.login),
+                  .front = newcomer.front,
+                  .state = std::move(newcomer.state),
                   .came = handshake->place.came,
                   .buffer = nullptr});
 }

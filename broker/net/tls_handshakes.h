@@ -5,9 +5,9 @@
 #include <memory>
 #include <string_view>
 
-#include "broker/authentication/login_exchange.h"
 #include "broker/net/anteroom.h"
 #include "broker/net/connection.h"
+#include "broker/net/front.h"
 #include "broker/net/socket.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/tls/server_context.h"
@@ -21,8 +21,10 @@ class NetReactor;
 struct Newcomer {
     Socket socket;
     runtime::ClientConnection client;
-    /// How it has to log in; null when it need not.
-    std::unique_ptr<authentication::LoginExchange> login;
+    /// What the listener speaks. Never null.
+    Front* front = nullptr;
+    /// What the front keeps for the connection; may be null.
+    std::unique_ptr<ProtocolState> state;
     /// Null without TLS.
     std::shared_ptr<const tls::ServerContext> tls;
 };

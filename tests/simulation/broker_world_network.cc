@@ -4,19 +4,12 @@
 #include <array>
 #include <utility>
 
-#include "broker/handlers/connection_end.h"
 #include "broker/logs/turns.h"
-#include "broker/net/serve_request.h"
 #include "broker/runtime/clients/connections.h"
 #include "protocol/assert.h"
 #include "schedule/clock.h"
 
 namespace partita::test {
-namespace {
-
-constexpr std::int32_t kFrameBytesMax = 1 << 20;
-
-}  // namespace
 
 SimulatedConnection::SimulatedConnection(SimulatedNetwork& network, runtime::ClientConnection client)
     : network_(network),
@@ -51,7 +44,7 @@ void SimulatedConnection::close() {
         network_.turn().cancel_fetch(std::exchange(client_.parked_fetch, fetch::kNoWaiter));
     }
     network_.reactor().remove_receiver(id_);
-    handlers::connection_closed(network_.services(), client_);
+    network_.front().closed(client_);
     network_.forget(self);
 }
 
@@ -71,24 +64,41 @@ void SimulatedConnection::on_readable() {
 
 void SimulatedConnection::serve_requests() {
     while (conversation_.may_serve()) {
-        const auto request = conversation_.next_request(kFrameBytesMax);
-        if (!request) {
-            return close();
-        }
-        if (!*request) {
+        const net::Speaker speaker{.client = client_, .conversation = conversation_, .receiver = id_};
+        net::Served served = network_.front().serve_next(network_.turn(), speaker);
+        if (served.outcome == net::Served::Outcome::nothing) {
             break;
         }
-        const net::Speaker speaker{.client = client_, .conversation = conversation_, .replies = *this, .receiver = id_};
-        const auto served = net::serve_request(network_.services(), network_.turn(), speaker, **request);
-        if (!served) {
+        if (served.outcome == net::Served::Outcome::refused) {
             return close();
         }
-        if (served->rest_ms > 0) {
-            rest(served->rest_ms);
-        }
+        settle(std::move(served));
     }
     if (!conversation_.is_over()) {
         conversation_.release_if_empty(network_.pool());
+    }
+}
+
+void SimulatedConnection::settle(net::Served&& served) {
+    switch (served.outcome) {
+        case net::Served::Outcome::ended:
+            conversation_.serve_no_more();
+            served.reply.close = true;
+            [[fallthrough]];
+        case net::Served::Outcome::replied:
+            fill_slot(served.slot, std::move(served.reply));
+            break;
+        case net::Served::Outcome::deferred:
+            break;
+        case net::Served::Outcome::parked:
+            conversation_.park(served.slot);
+            break;
+        case net::Served::Outcome::nothing:
+        case net::Served::Outcome::refused:
+            PARTITA_ASSERT(false, "only a request that was taken is settled");
+    }
+    if (served.rest_ms > 0) {
+        rest(served.rest_ms);
     }
 }
 
@@ -170,7 +180,10 @@ void SimulatedConnection::resume() {
 }
 
 SimulatedNetwork::SimulatedNetwork(runtime::Services& services, std::mt19937_64& random)
-    : services_(services), turn_(services.turns.first()), random_(random) {
+    : services_(services),
+      front_(services, kafka::local_handlers(), {.listener_name = "PLAINTEXT"}, nullptr),
+      turn_(services.turns.first()),
+      random_(random) {
     reactor().add_participant(*this);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "broker/handlers/services.h"
+#include "broker/kafka/kafka_front.h"
 #include "broker/logs/turn.h"
 #include "broker/net/buffers.h"
 #include "broker/net/conversation.h"
@@ -45,6 +46,7 @@ class SimulatedConnection final : public runtime::ReplyReceiver, public std::ena
   private:
     void on_readable();
     void serve_requests();
+    void settle(net::Served&& served);
     void rest(std::int64_t duration_ms);
     /// Everything that may leave. False: the connection is to be closed.
     [[nodiscard]] bool send_out();
@@ -74,8 +76,9 @@ class SimulatedNetwork final : public runtime::TurnParticipant {
 
     // For connections.
     [[nodiscard]] runtime::Services& services() { return services_; }
+    [[nodiscard]] net::Front& front() { return front_; }
     [[nodiscard]] runtime::Reactor& reactor() { return turn_.reactor(); }
-    [[nodiscard]] runtime::Turn& turn() { return turn_; }
+    [[nodiscard]] logs::Turn& turn() { return turn_; }
     [[nodiscard]] net::BufferPool& pool() { return pool_; }
     [[nodiscard]] std::mt19937_64& random() { return random_; }
     [[nodiscard]] bool is_cut() const { return is_cut_; }
@@ -86,7 +89,8 @@ class SimulatedNetwork final : public runtime::TurnParticipant {
 
   private:
     runtime::Services& services_;
-    runtime::Turn& turn_;
+    kafka::KafkaFront front_;
+    logs::Turn& turn_;
     std::mt19937_64& random_;
     net::RequestMemory memory_{0};
     net::BufferPool pool_{memory_};

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "broker/assembly/broker.h"
+#include "broker/config/current_config.h"
 #include "broker/handlers/services.h"
+#include "broker/kafka/kafka_front.h"
 #include "broker/logs/turns.h"
 #include "broker/net/server.h"
 #include "schedule/executor.h"
@@ -28,6 +30,8 @@ class InProcessBroker {
         net::reactor_choice::Limits placement = {};
         const access::Rules* access_rules = nullptr;
         const logs::NodePlan* nodes = nullptr;
+        /// What serves the requests of clients.
+        kafka::RequestServer* requests = &kafka::local_handlers();
         /// In place of the system's.
         Clock* clock = nullptr;
 
@@ -91,8 +95,9 @@ inline std::unique_ptr<InProcessBroker> InProcessBroker::start(const Options& op
 }
 
 inline bool InProcessBroker::run(const Options& options) {
-    server_ = std::make_unique<net::Server>(services(), options.schedule(), options.placement);
-    const auto listeners = server_->open();
+    server_ = std::make_unique<net::Server>(kafka::surroundings_of(services()), options.schedule(), options.placement);
+    const auto listeners = server_->open(services().config->listeners.listeners,
+                                         kafka::kafka_fronts(services(), *options.requests, options.schedule()));
     if (!listeners) {
         std::fprintf(stderr, "%s\n", listeners.error().c_str());
         return false;

@@ -72,9 +72,7 @@ struct ClientConnection {
     fetch::WaiterId parked_fetch = fetch::kNoWaiter;
 
     /// The client's address: "127.0.0.1". It points into `host`.
-    [[nodiscard]] std::string_view address() const {
-        return std::string_view(host).substr(host.starts_with('/') ? 1 : 0);
-    }
+    [[nodiscard]] std::string_view address() const { return std::string_view(host).substr(host.starts_with('/') ? 1 : 0); }
     /// Who the client has proven to be: "User:alice". Empty when it was not asked.
     [[nodiscard]] std::string principal_text() const { return session.is_known() ? session.principal->text() : std::string(); }
     /// Empty when it is not known.

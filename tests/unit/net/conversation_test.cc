@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/kafka/frames.h"
 #include "tests/support/memory_file_system.h"
 
 namespace partita::net {
@@ -20,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::int32_t kFrameBytesMax = 1'000'000;
+constexpr kafka::Frames kFrames{.bytes_max = 1'000'000};
 
 std::string frame(const std::string& content) {
     const auto size = static_cast<std::uint32_t>(content.size());
@@ -65,7 +66,7 @@ class Dialogue : public ::testing::Test {
     /// Takes all requests that may be served.
     void serve() {
         while (error_.empty()) {
-            const auto request = conversation_.next_request(kFrameBytesMax);
+            const auto request = conversation_.next_request(kFrames);
             if (!request) {
                 error_ = request.error();
             } else if (!*request) {
@@ -168,7 +169,7 @@ TEST_F(Dialogue, AFrameAboveTheLimitAndWhatIsNoFrameAreRefusedAtTheirFourthByte)
         receive(bytes.substr(3, 1));
         return error_;
     };
-    EXPECT_THAT(refuse(frame(std::string(kFrameBytesMax + 1, 'x'))),
+    EXPECT_THAT(refuse(frame(std::string(kFrames.bytes_max + 1, 'x'))),
                 HasSubstr("frame of 1000001 bytes is outside of 0..1000000"));
     EXPECT_THAT(refuse("\xff\xff\xff\xff"), HasSubstr("frame of -1 bytes"));
     EXPECT_THAT(refuse("GET / HTTP/1.1"), HasSubstr("an HTTP request"));
@@ -199,7 +200,7 @@ TEST_F(Dialogue, AFrameThatTricklesInIsMovedAFewTimesAndNotWithEveryPiece) {
         reader.received(count);
         end = room.data() + count;
         filled += count;
-        const auto found = reader.next(kFrameBytesMax);
+        const auto found = reader.next(kFrames);
         ASSERT_TRUE(found.has_value());
         EXPECT_EQ(found->has_value(), filled == large.size());
         pool_.end_turn();
@@ -209,7 +210,7 @@ TEST_F(Dialogue, AFrameThatTricklesInIsMovedAFewTimesAndNotWithEveryPiece) {
 
 /// The room that a new reader gives at last, when `bytes` of each are filled. Whole frames in, if it is used again.
 std::size_t room_after(FrameReader& reader, BufferPool& pool, std::size_t frame_bytes, std::size_t bytes, int times) {
-    const std::string content = frame(std::string(frame_bytes - FrameReader::kSizePrefixBytes, 'x'));
+    const std::string content = frame(std::string(frame_bytes - kafka::Frames::kSizePrefixBytes, 'x'));
     std::size_t sent = 0;
     for (int i = 0; i < times; ++i) {
         const MutableBytes room = reader.room(pool);
@@ -218,7 +219,7 @@ std::size_t room_after(FrameReader& reader, BufferPool& pool, std::size_t frame_
             room[at] = as_bytes(content)[sent % content.size()];
         }
         reader.received(count);
-        while (reader.next(kFrameBytesMax).value()) {
+        while (reader.next(kFrames).value()) {
         }
         reader.release_if_empty(pool);
         pool.end_turn();
@@ -252,7 +253,7 @@ TEST_F(Dialogue, AfterAVeryLargeFrameTheNextOneIsExpectedUpToALimit) {
         ASSERT_GT(count, 0u);
         reader.received(count);
         filled += count;
-        const auto found = reader.next(kLargest);
+        const auto found = reader.next(kafka::Frames{.bytes_max = kLargest});
         ASSERT_TRUE(found.has_value());
         ASSERT_EQ(found->has_value(), filled == large.size());
     }
@@ -281,7 +282,7 @@ TEST_F(Dialogue, ThereIsNoRoomWhileTheRequestMemoryIsUsedUp) {
         reader.received(room.size());
         filled += room.size();
     }
-    ASSERT_TRUE(reader.next(kFrameBytesMax).has_value());
+    ASSERT_TRUE(reader.next(kFrames).has_value());
     EXPECT_THAT(reader.room(pool), IsEmpty());
 }
 
@@ -358,7 +359,7 @@ TEST_F(Dialogue, RequestsThatWereReceivedTogetherWithAParkedOneAreServedAfterIt)
     const MutableBytes room = conversation_.room(pool_);
     std::memcpy(room.data(), both.data(), both.size());
     conversation_.received(both.size());
-    const auto first = conversation_.next_request(kFrameBytesMax);
+    const auto first = conversation_.next_request(kFrames);
     ASSERT_TRUE(first && *first);
     slots_.push_back((*first)->slot);
     conversation_.park(slots_[0]);

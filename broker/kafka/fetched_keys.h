@@ -14,7 +14,7 @@
 #include "broker/client/tls.h"
 #include "schedule/executor.h"
 
-namespace partita::net {
+namespace partita::kafka {
 
 /// The key set of a URL: fetched once before the listener opens, as by Kafka,
 /// and from then on by a worker when KeySetSchedule says so. While fetching
@@ -63,4 +63,4 @@ class FetchedKeys final : public authentication::KeySource {
     std::unique_ptr<Worker> worker_;
 };
 
-}  // namespace partita::net
+}  // namespace partita::kafka

@@ -1,4 +1,4 @@
-#include "broker/net/fetched_keys.h"
+#include "broker/kafka/fetched_keys.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include "broker/config/log_setup.h"
 #include "protocol/try.h"
 
-namespace partita::net {
+namespace partita::kafka {
 
 using authentication::KeySet;
 
@@ -119,4 +119,4 @@ Instant FetchedKeys::step() {
     return fetches_.next_fetch();
 }
 
-}  // namespace partita::net
+}  // namespace partita::kafka

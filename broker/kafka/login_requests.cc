@@ -1,4 +1,4 @@
-#include "broker/net/login_requests.h"
+#include "broker/kafka/login_requests.h"
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@
 #include "protocol/messages/36_sasl_authenticate.h"
 #include "protocol/random_bytes.h"
 
-namespace partita::net {
+namespace partita::kafka {
 namespace {
 
 using authentication::CredentialStore;
@@ -85,7 +85,7 @@ class CatalogCredentials final : public CredentialStore {
 };
 
 /// A client that is known by the token has its name in its session from now on.
-LoginExchange::Answer take_token(runtime::Services& services, runtime::Turn& turn, runtime::ClientConnection& client,
+LoginExchange::Answer take_token(runtime::Services& services, logs::Turn& turn, runtime::ClientConnection& client,
                                  LoginExchange& login, std::string_view token) {
     const CatalogCredentials credentials(*turn.topics().catalog, login.settings().token_secret, turn.now().wall);
     const std::string nonce = fresh_nonce();
@@ -146,7 +146,7 @@ std::optional<LoginAnswer> answer_login(runtime::RequestContext& context, LoginE
     return LoginAnswer{.reply = context.take_reply(), .end = std::move(answer.end)};
 }
 
-LoginAnswer answer_bare_token(runtime::Services& services, runtime::Turn& turn, runtime::ClientConnection& client,
+LoginAnswer answer_bare_token(runtime::Services& services, logs::Turn& turn, runtime::ClientConnection& client,
                               LoginExchange& login, std::string_view token) {
     auto answer = take_token(services, turn, client, login, token);
     LoginAnswer result{.reply = {}, .end = std::move(answer.end)};
@@ -167,4 +167,4 @@ void tell_versions(LoginExchange& login, const runtime::Reply& reply) {
     }
 }
 
-}  // namespace partita::net
+}  // namespace partita::kafka

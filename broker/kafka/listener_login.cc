@@ -1,4 +1,4 @@
-#include "broker/net/listener_login.h"
+#include "broker/kafka/listener_login.h"
 
 #include <cerrno>
 #include <cstring>
@@ -9,10 +9,10 @@
 #include "broker/authentication/jwks.h"
 #include "broker/config/broker_synonyms.h"
 #include "broker/config/listener_configs.h"
-#include "broker/net/fetched_keys.h"
+#include "broker/kafka/fetched_keys.h"
 #include "protocol/try.h"
 
-namespace partita::net {
+namespace partita::kafka {
 namespace {
 
 std::expected<std::string, std::string> read_key_set(const std::string& path) {
@@ -94,7 +94,8 @@ std::expected<std::shared_ptr<const authentication::LoginSettings>, std::string>
     return std::make_shared<const authentication::LoginSettings>(std::move(settings));
 }
 
-std::optional<config::ConfigError> objection_to_logins(const config::BrokerConfig& before, const config::BrokerConfig& after) {
+std::optional<config::ConfigError> objection_to_login(const config::Endpoint& listener, const config::BrokerConfig& before,
+                                                      const config::BrokerConfig& after) {
     for (const config::ConfigMap* const dynamic : {&after.dynamic().this_broker, &after.dynamic().cluster_default}) {
         for (const auto& [name, value] : *dynamic) {
             if (name.ends_with(kKeySetUrl)) {
@@ -103,21 +104,18 @@ std::optional<config::ConfigError> objection_to_logins(const config::BrokerConfi
             }
         }
     }
-    for (const config::Listener& listener : before.listeners.listeners) {
-        const config::Endpoint& endpoint = listener.endpoint;
-        if (!config::uses_sasl(endpoint.protocol) || config::values_about_clients(before, endpoint.listener_name) ==
-                                                         config::values_about_clients(after, endpoint.listener_name)) {
-            continue;
-        }
-        const auto settings = settings_of(after, endpoint, no_keys_yet);
-        const auto problem =
-            settings ? problem_between_brokers(after, endpoint, *settings) : std::optional(std::string(settings.error()));
-        if (problem) {
-            return config::ConfigError{.code = ErrorCode::invalid_request,
-                                       .message = "listener " + endpoint.listener_name + ": " + *problem};
-        }
+    if (!config::uses_sasl(listener.protocol) || config::values_about_clients(before, listener.listener_name) ==
+                                                     config::values_about_clients(after, listener.listener_name)) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    const auto settings = settings_of(after, listener, no_keys_yet);
+    const auto problem =
+        settings ? problem_between_brokers(after, listener, *settings) : std::optional(std::string(settings.error()));
+    if (!problem) {
+        return std::nullopt;
+    }
+    return config::ConfigError{.code = ErrorCode::invalid_request,
+                               .message = "listener " + listener.listener_name + ": " + *problem};
 }
 
-}  // namespace partita::net
+}  // namespace partita::kafka
