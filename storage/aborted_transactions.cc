@@ -9,7 +9,7 @@
 namespace partita {
 namespace {
 
-/// Entries that are read in one go.
+/// The number of entries in one read.
 constexpr std::size_t kReadEntries = 1024;
 
 }  // namespace
@@ -60,7 +60,7 @@ StorageResult<AbortedIndex::Loaded> AbortedIndex::load(bool is_durable, Offset n
             known_until = last_offset_ + 1;
         }
     }
-    // Cut too: the beginning of an entry at the end of the file.
+    // The beginning of an entry at the end of the file also has to be cut off.
     PARTITA_TRY_ASSIGN(const auto whole, file_.is_whole());
     if (!whole && !is_cut) {
         loaded.damaged_from = known_until;
@@ -69,7 +69,7 @@ StorageResult<AbortedIndex::Loaded> AbortedIndex::load(bool is_durable, Offset n
         return loaded;
     }
     PARTITA_TRY(file_.truncate(kept));
-    // It must not come back: it would be believed of other records.
+    // The cut must be durable: entries that came back would be believed for other records.
     PARTITA_TRY(file_.sync());
     return loaded;
 }
@@ -119,7 +119,7 @@ StorageResult<void> AbortedIndex::truncate(Offset end) {
     PARTITA_TRY_ASSIGN(const auto count, count_before(end));
     PARTITA_TRY(file_.truncate(count));
     PARTITA_TRY(file_.sync());
-    // Whatever comes next ends at or behind it.
+    // The next entry ends at or behind `end`.
     last_offset_ = end - 1;
     return {};
 }

@@ -10,22 +10,24 @@
 
 namespace partita {
 
-/// Topics whose removal was announced, and the note of them in the data directory (`partita-removals`, one id on each line): a
-/// start after a crash finds there which directories may be deleted although nobody claims them.
+/// The topics whose removal was announced, and the note of them in the data directory (`partita-removals`, one id per line).
+/// After a crash a start reads there which unclaimed directories it may delete.
 ///
-/// Not thread-safe. The note is best effort: where it cannot be written, a crash leaves a directory that is reported.
+/// Not thread-safe. The note is best effort: if it cannot be written, a crash leaves a directory that the start reports.
 class AnnouncedRemovals {
   public:
     AnnouncedRemovals(FileSystem& file_system, const std::string& directory);
 
-    /// Adds those that an earlier process announced and did not conclude. At a start.
+    /// Adds the removals that an earlier process announced but did not conclude. Called at a start.
     void read();
     /// Writes the note before it returns.
     void announce(std::span<const TopicId> topics);
-    /// They need no note any more; `contains` them until `forget_concluded`. Topics that were not announced are ignored.
+    /// Concludes removals: they need no note any more. `contains` still knows them until `forget_concluded`. Ignores topics that
+    /// were not announced.
     void conclude(std::span<const TopicId> topics);
     void conclude_all();
-    /// Forgets what is concluded, and takes it from the note. Called when the directories of these topics were renamed.
+    /// Forgets the concluded removals and takes them out of the note. The caller has renamed the directories of these topics
+    /// before.
     void forget_concluded();
 
     [[nodiscard]] bool contains(const TopicId& topic) const { return removals_.contains(topic); }
@@ -36,7 +38,7 @@ class AnnouncedRemovals {
 
     FileSystem& file_system_;
     const std::string path_;
-    /// True: concluded.
+    /// The value is true once the removal is concluded.
     std::map<TopicId, bool> removals_;
     bool is_on_disk_ = false;
 };

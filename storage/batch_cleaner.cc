@@ -72,7 +72,7 @@ bool CleanedTransactions::is_aborted(const BatchHeader& header) {
 CleanedTransactions::Marker CleanedTransactions::end_transaction(const Batch& batch) {
     begin_aborted_up_to(batch.header.last_offset());
     const auto marker = parse_control_marker(batch);
-    // Control records of other kinds belong to somebody who knows them.
+    // The cleaner does not understand control records of other kinds, so it keeps them.
     if (!marker) {
         return {};
     }
@@ -149,7 +149,7 @@ std::expected<BatchCleaner::Outcome, BatchError> BatchCleaner::clean(const Batch
                 return;
             }
             ++outcome.records_kept;
-            // What the keys do not cover yet is met for the first time by a later cleaning.
+            // Tombstones that the keys do not cover yet are left to a later cleaning.
             has_tombstones = has_tombstones || (!is_control && !record.value && record.offset < settings_.covered_until);
         });
         PARTITA_TRY(read);

@@ -17,16 +17,16 @@ namespace partita {
 /// Follows the transactions of a log from its start, and tells which batches belong to aborted ones. Pure.
 class CleanedTransactions {
   public:
-    /// The aborted transactions of the batches that will be shown next. The caller passes each once: those that overlap the first
-    /// batches, then, before each further stretch of the log, those that begin in it.
+    /// Announces the aborted transactions of the batches that follow. The caller passes each transaction once: first those that
+    /// overlap the first batches, then, before each further stretch of the log, those that begin in it.
     void expect(std::vector<AbortedTransaction> aborted);
 
-    /// Whether the batch belongs to an aborted transaction. The caller passes every batch except control batches, in
-    /// the order of the log.
+    /// Whether the batch belongs to an aborted transaction. The caller passes every batch except control batches, in the order of
+    /// the log.
     [[nodiscard]] bool is_aborted(const BatchHeader& header);
 
     struct Marker {
-        /// No batch of the marker's transaction was seen, so the marker says nothing any more.
+        /// The cleaner saw no batch of the marker's transaction, so the marker has no meaning any more.
         bool is_needless = false;
         /// The marker ended an aborted transaction.
         bool is_abort = false;
@@ -37,26 +37,27 @@ class CleanedTransactions {
   private:
     void begin_aborted_up_to(Offset last_offset);
 
-    /// Ascending by first offset; those that began already are gone.
+    /// Ascending by first offset, without the transactions that have begun.
     std::deque<AbortedTransaction> aborted_;
-    /// Open aborted transactions, and whether a batch of each was seen.
+    /// Open aborted transactions; the value tells whether the cleaner saw a batch of it.
     std::unordered_map<ProducerId, bool> aborting_;
-    /// Producers with a batch that was seen of a transaction that is not aborted.
+    /// Producers with a batch, already seen, of a transaction that is not aborted.
     std::unordered_set<ProducerId> committing_;
 };
 
-/// Decides what stays of every batch of a compacted log. Pure: bytes in, bytes out. Kafka's rules:
+/// Decides what to keep of every batch of a compacted log. Pure: bytes in, bytes out. Kafka's rules:
 ///
-/// - Records behind what the keys cover stay. Of the others, a record stays while no later record with its key is known,
-///   and a record without a key goes (it was written before the topic was compacted).
-/// - Tombstones, and markers of transactions of which nothing is left, stay until the delete horizon of their batch, so
-///   that a consumer that reads from the start within that time sees them. The first cleaning that meets them writes
-///   the horizon, now + delete.retention.ms, into the batch (KIP-534).
+/// - Records behind the range that the keys cover stay.
+/// - In that range a record stays while the keys know no later record with its key. A record without a key goes: it was written
+///   before the topic was compacted.
+/// - Tombstones, and markers of transactions without any record left, stay until the delete horizon of their batch. A consumer
+///   that reads from the start within that time sees them. The first cleaning that meets them writes the horizon, now +
+///   delete.retention.ms, into the batch (KIP-534).
 /// - Batches of aborted transactions go; their markers go in a later cleaning.
-/// - What stays keeps its offset, and its batch's base and last offset, producer, sequence and codec. A batch whose
-///   records are all gone goes too. Two stay without records: the last batch of each active producer, whose sequence
-///   must survive, and the last batch of a segment, so that the log has no hole where recovery would look for lost data
-///   (Kafka keeps only the last batch of a cleaning).
+/// - A record that stays keeps its offset. Its batch keeps base offset, last offset, producer, sequence and codec.
+/// - A batch goes when all its records are gone. Two kinds stay without records: the last batch of each active producer, whose
+///   sequence must survive, and the last batch of a segment. The latter leaves no hole in the log where recovery would look for
+///   lost data. (Kafka keeps only the last batch of a cleaning.)
 class BatchCleaner {
   public:
     struct Settings {
@@ -70,7 +71,7 @@ class BatchCleaner {
         Fate fate = Fate::kept;
         std::int64_t records_read = 0;
         std::int64_t records_kept = 0;
-        /// The marker of an aborted transaction was removed: nothing is left of the transaction.
+        /// The cleaner removed the marker of an aborted transaction: nothing of the transaction is left.
         bool forgot_abort = false;
     };
 
@@ -79,7 +80,7 @@ class BatchCleaner {
 
     [[nodiscard]] CleanedTransactions& transactions() { return transactions_; }
 
-    /// Appends to `out` what stays of `batch`. The caller passes the log's batches from the first to the last. Fails
+    /// Appends to `out` the part of `batch` that stays. The caller passes the log's batches from the first to the last. Fails
     /// when the batch cannot be read, and then leaves `out` unchanged.
     [[nodiscard]] std::expected<Outcome, BatchError> clean(const Batch& batch, bool is_last_of_segment,
                                                            std::vector<std::byte>& out);

@@ -10,7 +10,7 @@
 namespace partita {
 namespace {
 
-/// The CRC that the batch at `position` must have, read in pieces.
+/// The CRC that the batch at `position` must have, computed in pieces.
 StorageResult<std::uint32_t> checksum_of(File& file, std::uint64_t position, const BatchHeader& header) {
     const std::uint64_t end = position + header.size_bytes();
     position += kBatchCrcCoverageStart;
@@ -34,7 +34,7 @@ StorageResult<Bytes> BatchScan::window(std::size_t count) {
     const std::uint64_t left = end_ - position_;
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(count, left));
     if (position_ < buffer_start_ || position_ + wanted > buffer_start_ + buffer_size_ || buffer_size_ == 0) {
-        // Grows with the batch, which the caller has found to be one when it is large.
+        // The buffer grows with the batch. The caller has checked the CRC of a large batch before.
         const auto read_bytes = static_cast<std::size_t>(std::min<std::uint64_t>(std::max(wanted, kReadBytes), left));
         if (buffer_.size() < read_bytes) {
             buffer_.resize(read_bytes);
@@ -85,7 +85,7 @@ StorageResult<BatchScan::Step> BatchScan::next() {
 
 StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end, Offset expected) {
     DamagedTail tail;
-    // Records may hold anything, also a million headers of batches that reach to the end of the tail.
+    // Records may hold any bytes, even a million batch headers that reach to the end of the tail.
     constexpr std::uint64_t kChecksumsOfTheTail = 8;
     std::uint64_t checksum_bytes_left = kChecksumsOfTheTail * (end - position);
     std::vector<std::byte> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(BatchScan::kReadBytes, end - position)));

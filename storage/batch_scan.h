@@ -15,8 +15,8 @@ namespace partita {
 class BatchScan {
   public:
     static constexpr std::size_t kReadBytes = 256 * 1024;
-    /// For a batch that claims to be larger, memory is allocated only after its CRC was found right piece by piece: one
-    /// wrong bit of a length must not read the rest of a segment into memory.
+    /// For a batch that claims to be larger, the scan checks the CRC piece by piece before it allocates memory. Otherwise one
+    /// wrong bit in a length could read the rest of a segment into memory.
     static constexpr std::size_t kBelievedBytes = 4 * 1024 * 1024;
 
     enum class Found { batch, end, bad };
@@ -24,9 +24,9 @@ class BatchScan {
         Found found = Found::end;
         /// Valid until the next step.
         Batch batch;
-        /// Where the batch begins; for `bad`, where there should be one.
+        /// Where the batch begins; for `bad`, where a batch should begin.
         std::uint64_t position = 0;
-        /// Only for `bad`: what is wrong.
+        /// The damage. Only for `bad`.
         BatchError error = BatchError::truncated;
     };
 
@@ -47,16 +47,16 @@ class BatchScan {
     std::size_t buffer_size_ = 0;
 };
 
-/// What stands behind a bad batch.
+/// The bytes that a scan found behind a bad batch.
 struct DamagedTail {
     bool all_zero = true;
-    /// There is a whole batch with a right CRC and an offset at or above `expected`, or too much that looks like one.
+    /// The tail holds a whole batch with a right CRC and an offset at or above `expected`, or too many places that look like one.
     bool holds_batches = false;
 };
 
-/// Looks at every byte of `[position, end)` for a batch that could be saved, in pieces of `BatchScan::kReadBytes`. When
-/// too many places only look like batches, the search ends as if it had found one: the tail is then set aside and not
-/// lost.
+/// Looks at every byte of `[position, end)` for a batch that could be saved, in pieces of `BatchScan::kReadBytes`. If too many
+/// places only look like batches, the search ends as if it had found one: the caller then sets the tail aside instead of losing
+/// it.
 [[nodiscard]] StorageResult<DamagedTail> inspect_damaged_tail(File& file, std::uint64_t position, std::uint64_t end,
                                                               Offset expected);
 

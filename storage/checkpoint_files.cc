@@ -21,7 +21,7 @@ Offset offset_in(const OffsetCheckpoint& checkpoint, const PartitionName& partit
 
 PartitionName name_of(const PartitionLog& log) { return {log.topic().name, log.partition().value}; }
 
-/// A damaged file says nothing.
+/// Treats a damaged file as empty.
 StorageResult<OffsetCheckpoint> empty_if_corrupt(StorageResult<OffsetCheckpoint> checkpoint) {
     if (!checkpoint && checkpoint.error().kind == StorageError::Kind::corrupt) {
         return OffsetCheckpoint{};
@@ -112,7 +112,7 @@ StorageResult<void> CheckpointFiles::write_contents(const Contents& contents, co
         PARTITA_TRY(write_first_dirty(contents.logs));
     }
     const MutexLock lock(stale_mutex_);
-    // With a mark that stays, the start after a crash reads more than it must: the next checkpoint tries again.
+    // If a mark stays, a start after a crash reads more than it must. The next checkpoint tries again.
     stale_.settle(moment, [&](const PartitionName& name) { return file_system_.remove(path_of_mark(name)).has_value(); });
     return {};
 }

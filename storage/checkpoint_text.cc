@@ -7,7 +7,7 @@
 namespace partita {
 namespace {
 
-/// Takes one line off the front; false when there is none. The last line needs its newline.
+/// Takes one line off the front; false if there is none. The last line needs its newline, too.
 bool take_line(std::string_view& text, std::string_view& line) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos) {

@@ -22,7 +22,7 @@ DirtyRange find_dirty_range(std::span<const SegmentSummary> segments, std::span<
     }
     const Offset start = std::max(position.log_start_offset, segments.front().base_offset);
     const Offset end = segments.back().end_offset;
-    // A checkpoint from before records were deleted, or of a log that lost its end, tells nothing.
+    // A checkpoint is useless if it is older than a deletion of records, or if the log has lost its end.
     const bool is_known = position.first_dirty_offset >= start && position.first_dirty_offset <= end;
     range.first_dirty = is_known ? position.first_dirty_offset : start;
 

@@ -10,13 +10,13 @@
 
 namespace partita {
 
-/// What decides whether a log is to be cleaned, besides its segments and config.
+/// The inputs of the cleaning decision, besides the log's segments and config.
 struct CleaningPosition {
-    /// Everything below it was cleaned (cleaner-offset-checkpoint); kNoOffset when nothing was.
+    /// Everything below this offset was cleaned (cleaner-offset-checkpoint); kNoOffset when nothing was.
     Offset first_dirty_offset = kNoOffset;
     Offset log_start_offset{0};
-    /// A cleaning touches nothing at or above this offset: records of open transactions, data that is not synced, and
-    /// what somebody still needs unchanged.
+    /// A cleaning touches nothing at or above this offset: neither records of open transactions, nor unsynced data, nor records
+    /// that another reader still needs unchanged.
     Offset clean_below{0};
 };
 
@@ -42,7 +42,7 @@ struct DirtyRange {
 
 inline constexpr std::size_t kMostSegmentsInGroup = 64;
 
-/// Groups neighbouring segments that become one: together they have at most segment.bytes, segment.index.bytes, 2^31-1
+/// Groups neighbouring segments that a cleaning merges into one. A group has at most segment.bytes, segment.index.bytes, 2^31-1
 /// offsets and kMostSegmentsInGroup segments. Returns the length of each group; the groups cover all of `segments`.
 [[nodiscard]] std::vector<std::size_t> group_segments(std::span<const SegmentSummary> segments, const LogConfig& config);
 

@@ -19,10 +19,10 @@ constexpr std::string_view kLockName = ".lock";
 constexpr std::string_view kFormatName = "partita.properties";
 constexpr std::string_view kFormatKey = "format.version=";
 constexpr std::string_view kTakenOverLine = "taken.over=true\n";
-/// A Kafka's own.
+/// A file of Kafka's.
 constexpr std::string_view kMetaPropertiesName = "meta.properties";
 constexpr std::string_view kCleanMarkName = ".kafka_cleanshutdown";
-/// What Kafka's own reader expects in it.
+/// The content that Kafka's own reader expects.
 constexpr std::string_view kCleanMarkContent = "{\"version\":0,\"brokerEpoch\":-1}";
 constexpr std::size_t kLargestFile = 64 * 1024;
 
@@ -51,7 +51,7 @@ StorageResult<std::unique_ptr<FileLock>> take_lock(FileSystem& file_system, cons
     return std::unexpected(std::move(error));
 }
 
-/// There are partitions, or a Kafka's properties.
+/// True if the directory holds partitions, or Kafka's properties.
 StorageResult<bool> holds_partitions(FileSystem& file_system, const std::string& directory) {
     PARTITA_TRY_ASSIGN(const auto entries, file_system.list(directory));
     return std::ranges::any_of(entries, [](const DirectoryEntry& entry) {
@@ -59,7 +59,7 @@ StorageResult<bool> holds_partitions(FileSystem& file_system, const std::string&
     });
 }
 
-/// The number that the properties name; nothing when they name none.
+/// The version number in the properties; empty if they have none.
 std::optional<std::int64_t> version_in(std::string_view properties) {
     const std::size_t at = properties.find(kFormatKey);
     if (at == std::string_view::npos) {
@@ -69,16 +69,17 @@ std::optional<std::int64_t> version_in(std::string_view properties) {
     return parse_integer(properties.substr(begin, properties.find('\n', begin) - begin));
 }
 
-/// Notes in `hold` whose the directory was.
+/// Notes in `hold` whether the directory belonged to another broker.
 StorageResult<void> check_format_version(FileSystem& file_system, const std::string& directory, DirectoryHold& hold) {
     const std::string path = join_path(directory, kFormatName);
     auto text = read_whole_file(file_system, path, kLargestFile);
     if (!text && !text.error().is_not_found()) {
         return std::unexpected(std::move(text.error()));
     }
-    // New, written by Kafka, or cut off before the file was on the device: all of them are the first format. That is why
-    // nobody has to wait for the device here; a later format would. Not in a new directory: its name alone, which comes before
-    // that of any partition, says that what lies beside it is ours.
+    // Without the file the directory is new, written by Kafka, or a crash cut the file off before it was on the device. All of
+    // these have the first format, so the start need not wait for the device here; a later format would need it. A new directory
+    // needs no sync either: the name of this file reaches the device before that of any partition, and alone proves that the
+    // partitions beside it are ours.
     static_assert(kDirectoryFormatVersion == 1);
     if (!text) {
         PARTITA_TRY_ASSIGN(const auto found, holds_partitions(file_system, directory));

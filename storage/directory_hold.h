@@ -8,26 +8,26 @@
 
 namespace partita {
 
-/// What we write into partita.properties; a higher number on disk is refused.
+/// The format version that we write into partita.properties. A start refuses a directory with a higher one.
 inline constexpr int kDirectoryFormatVersion = 1;
 
-/// That this process holds a data directory, until destroyed; and what the directory said of itself then.
+/// A process's hold on a data directory, until destroyed, and the state of the directory when the process took it.
 ///
-/// Its files: `.lock` (who holds the directory), `partita.properties` (the format version, and whether a Kafka had the directory
-/// before) and `.kafka_cleanshutdown`, the mark of a clean stop.
+/// Files: `.lock` names the holder. `partita.properties` has the format version, and whether a Kafka had the directory before.
+/// `.kafka_cleanshutdown` marks a clean stop.
 struct DirectoryHold {
     std::unique_ptr<FileLock> lock;
-    /// This is the first start of ours in a directory that was another broker's.
+    /// This is our first start in a directory that another broker used before.
     bool is_foreign = false;
-    /// There was such a start: this one or an earlier one.
+    /// This start or an earlier one was such a first start.
     bool was_taken_over = false;
     /// The last stop was clean.
     bool was_clean = false;
 };
 
-/// Locks the directory, which exists, checks the format version or writes it, and takes the clean mark away, durably: so that a
-/// crash during a recovery is never taken for a clean stop. The error of a directory that is in use says who has it. Blocks on
-/// the disk.
+/// Locks the directory, which must exist, and checks the format version or writes it. Then removes the clean mark, durably, so
+/// that no start takes a crash during recovery for a clean stop. If the directory is in use, the error names the holder. Blocks
+/// on the disk.
 [[nodiscard]] StorageResult<DirectoryHold> hold_directory(FileSystem& file_system, const std::string& directory, TimestampMs now);
 
 /// Leaves the clean mark, durably. The caller has made everything else in the directory durable before.

@@ -21,10 +21,9 @@ struct FileSlice {
     Offset base_offset{0};
     /// Size of the first batch: what `minimum_one_batch` guaranteed.
     std::uint32_t first_batch_size = 0;
-    /// This process wrote the slice a short while ago, into the newest segment: the caller may assume that the page
-    /// cache has it.
+    /// This process wrote the slice a short while ago, into the newest segment. The caller may assume that the page cache has it.
     bool is_recent = false;
-    /// Bytes up to the end of what is published in the segment, or to the bound: `size` could grow to this.
+    /// Bytes up to the end of the segment's published data, or to the bound: `size` could grow to this.
     std::uint32_t available_bytes = 0;
 };
 

@@ -23,20 +23,20 @@
 namespace partita {
 namespace {
 
-/// One write takes at most so many bytes. The kernel backs a larger write with larger folios: the larger, the less a byte costs
-/// (docs/performance.md), until memory that was given back to a host (most virtual machines, and what runs containers on
-/// laptops) has to be had again in blocks that large.
+/// The most bytes in one write. The kernel backs a larger write with larger folios, and a byte costs less the larger they are
+/// (docs/performance.md). But after memory was given back to a host (most virtual machines, and laptops that run containers), the
+/// kernel must first find blocks that large again.
 constexpr std::size_t kMaximumWriteBytes = 256 * 1024;
-/// The kernel cuts one request to read ahead off at what it reads ahead by itself, which is so much by default.
+/// The kernel cuts one request to read ahead off at its own read-ahead size, which has this default.
 constexpr std::uint64_t kReadAheadBytes = 128 * 1024;
-/// One pwritev takes at most so many pieces (IOV_MAX on Linux).
+/// The most pieces in one pwritev (IOV_MAX on Linux).
 constexpr std::size_t kMaximumPieces = 1024;
 
 std::unexpected<StorageError> failed(std::string operation, const std::string& path) {
     return std::unexpected(io_error(std::move(operation), path, errno));
 }
 
-/// Of whatever makes data durable: what became of it nobody knows then.
+/// The error of any failed call that makes data durable: the state of the data is then unknown.
 std::unexpected<StorageError> failed_sync(std::string operation, const std::string& path, int error_number) {
     StorageError error = io_error(std::move(operation), path, error_number);
     error.kind = StorageError::Kind::sync_failed;
@@ -160,7 +160,7 @@ class PosixFile final : public File {
 
     void read_ahead(std::uint64_t position, std::uint64_t length) override {
         for (std::uint64_t at = position; at < position + length; at += kReadAheadBytes) {
-            // A hint: a read that finds nothing ready waits for the disk.
+            // This is a hint: a read of bytes that are not ready waits for the disk.
             (void)::readahead(descriptor_, static_cast<off64_t>(at), kReadAheadBytes);
         }
     }
@@ -187,7 +187,7 @@ class PosixFileLock final : public FileLock {
     const int descriptor_;
 };
 
-/// Since Linux 5.8 syncfs tells of failed write-backs, and since 5.17 of failures of the file system itself.
+/// Since Linux 5.8 syncfs reports failed write-backs, and since 5.17 failures of the file system itself.
 bool kernel_tells_failures_of_syncfs() {
     utsname name{};
     int major = 0;
@@ -198,8 +198,9 @@ bool kernel_tells_failures_of_syncfs() {
     return major > 5 || (major == 5 && minor >= 17);
 }
 
-/// File systems whose syncfs is known to reach the device and to tell of every failure. Others are not: an overlay keeps
-/// the failures of what lies below it to itself, and one that is served by another process or machine may be told nothing.
+/// True for file systems whose syncfs is known to reach the device and to report every failure. Others are not trusted: an
+/// overlay hides the failures of the layers below it. A file system served by another process or machine may not learn of
+/// failures.
 bool is_trusted_to_sync(int descriptor) {
     struct statfs status{};
     if (::fstatfs(descriptor, &status) != 0) {
@@ -209,7 +210,7 @@ bool is_trusted_to_sync(int descriptor) {
            status.f_type == TMPFS_MAGIC;
 }
 
-/// Open since before the first write of its owner, so that no failure comes before what it remembers.
+/// The descriptor is open since before its owner's first write, so it misses no failure.
 class PosixVolume final : public Volume {
   public:
     PosixVolume(int descriptor, std::string path)
@@ -228,7 +229,7 @@ class PosixVolume final : public Volume {
         if (!vouches_) {
             return false;
         }
-        // Asks the file system itself: one that gave up (an aborted journal) may leave data unwritten in silence.
+        // Asks the file system itself: one that gave up (an aborted journal) may silently leave data unwritten.
         if (::fsync(descriptor_) != 0) {
             return failed_sync("sync directory", path_, errno);
         }
@@ -458,7 +459,7 @@ std::string parent_directory(std::string_view path) {
 }
 
 StorageResult<void> remove_recursively(FileSystem& file_system, const std::string& path) {
-    // Goes at once where there is nothing below it. Of a link only the link goes: what it leads to is somebody else's.
+    // A file or an empty directory goes at once. A link goes without its target, which belongs to another owner.
     if (file_system.remove(path)) {
         return {};
     }

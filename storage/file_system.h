@@ -10,27 +10,27 @@
 
 namespace partita {
 
-/// A part of a file as memory: small writes there cost no system call. What it took survives a crash of the process as what
-/// `File::write_at` took does, and is read, truncated and synced by the calls of any File of that name. Destroying it leaves the
-/// file as it is.
+/// A part of a file mapped into memory: small writes to it cost no system call. Written bytes survive a crash of the process, as
+/// with `File::write_at`. Every File of that name can read, truncate and sync them. Destroying the window leaves the file
+/// unchanged.
 class FileWindow {
   public:
     virtual ~FileWindow() = default;
 
-    /// Where it ends in the file.
+    /// The position in the file where the window ends.
     [[nodiscard]] virtual std::uint64_t end() const = 0;
 
-    /// Does now what the first writes to `[from, end)` would have to wait for. Best effort: those who write there hear of errors.
+    /// Does now the work that the first writes to `[from, end)` would wait for. Best effort: errors show at those writes.
     virtual void prepare(std::uint64_t from, std::uint64_t end) = 0;
 
-    /// As `File::write_at`, from where the window was opened to its end, and only over bytes that `File::write_at` wrote and
-    /// nobody truncated: it makes no file longer. One thread at a time. After an error the caller does without the window:
-    /// `File::write_at` says what is wrong.
+    /// Writes like `File::write_at`, between the window's start and its end. The range must hold bytes that `File::write_at`
+    /// wrote and that were not truncated since: a window never extends a file. One thread at a time. After an error the caller
+    /// drops the window and uses `File::write_at`, which reports the reason.
     [[nodiscard]] virtual StorageResult<void> write_at(std::uint64_t position, std::span<const Bytes> pieces) = 0;
 };
 
-/// An open file. Callers pass positions, so any number of threads may use one File at a time. It buffers nothing: what
-/// `write_at` accepted survives a crash of the process; only what `sync_data` accepted survives a crash of the machine.
+/// An open file. Callers pass positions, so any number of threads may use one File at a time. It buffers nothing: bytes that
+/// `write_at` accepted survive a crash of the process. Only bytes that `sync_data` covered survive a crash of the machine.
 class File {
   public:
     virtual ~File() = default;
@@ -48,31 +48,31 @@ class File {
     /// Makes the content and the size durable (fdatasync). A failure has kind `sync_failed`.
     [[nodiscard]] virtual StorageResult<void> sync_data() = 0;
 
-    /// Has what was written to `[position, position + length)` sent to the device, and waits for that. This makes nothing
-    /// durable; it leaves less to the next `sync_data`. A failure has kind `sync_failed`: the system tells of it only once.
-    /// Succeeds without doing anything where the system cannot do it.
+    /// Sends the bytes written to `[position, position + length)` to the device, and waits for that. This makes nothing durable,
+    /// but leaves less work to the next `sync_data`. A failure has kind `sync_failed`, because the system reports it only once.
+    /// Succeeds without doing anything where the system does not support it.
     [[nodiscard]] virtual StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) = 0;
 
     /// Allocates blocks for `[position, position + length)` without changing the size. Later writes there are cheaper
     /// and cannot run out of space. Succeeds without doing anything on a file system that cannot do it.
     [[nodiscard]] virtual StorageResult<void> reserve(std::uint64_t position, std::uint64_t length) = 0;
 
-    /// A window over `[position, position + length)`, whether the file is that long by now or not. Null where the file system
-    /// cannot be trusted with it, or the process has too many.
+    /// Opens a window over `[position, position + length)`; the file may be shorter. Null where the file system cannot be trusted
+    /// with windows, or the process has too many.
     [[nodiscard]] virtual StorageResult<std::unique_ptr<FileWindow>> open_window(std::uint64_t position,
                                                                                  std::uint64_t length) = 0;
 
     [[nodiscard]] virtual StorageResult<std::uint64_t> size() = 0;
 
-    /// True when the page cache has the first and the last byte of the range, and so probably what lies between, or
-    /// when the system cannot tell. Does not wait for the disk.
+    /// True when the page cache has the first and the last byte of the range, and so probably the bytes between. Also true when
+    /// the system cannot tell. Does not wait for the disk.
     [[nodiscard]] virtual bool is_cached(std::uint64_t position, std::uint64_t length) = 0;
 
-    /// Asks the system to read the range into the page cache, and does not wait. Failures only show when the range is
-    /// read.
+    /// Asks the system to read the range into the page cache, and does not wait. Failures show only when a caller reads the
+    /// range.
     virtual void read_ahead(std::uint64_t position, std::uint64_t length) = 0;
 
-    /// The descriptor for sendfile; -1 where there is none (tests): the caller then uses `read_at`.
+    /// The descriptor for sendfile. -1 without one (tests): the caller then uses `read_at`.
     [[nodiscard]] virtual int descriptor() const = 0;
 };
 
@@ -82,16 +82,15 @@ class FileLock {
     virtual ~FileLock() = default;
 };
 
-/// The file system on which a directory lies, as a whole. Holds a descriptor.
+/// The whole file system that holds a directory. Holds a descriptor.
 class Volume {
   public:
     virtual ~Volume() = default;
-    /// Writes out everything that was written, created, renamed or removed there so far, by anybody: quicker than syncing
-    /// hundreds of files one by one, slower than syncing a few.
+    /// Writes out every change made on the volume so far, by any process: file contents, new names, renames and removals. This is
+    /// quicker than syncing hundreds of files one by one, and slower than syncing a few.
     ///
-    /// True: all of it is durable, and no write-back failed since the volume was opened or last synced. False: the
-    /// system does not promise that here, so the caller has to sync every file by itself, which is quick now. A failure
-    /// has kind `sync_failed`.
+    /// True: all of it is durable, and no write-back failed since the volume was opened or last synced. False: the system does
+    /// not promise that here, so the caller must sync each file itself, which is quick now. A failure has kind `sync_failed`.
     [[nodiscard]] virtual StorageResult<bool> sync() = 0;
 };
 
@@ -118,23 +117,23 @@ class FileSystem {
     virtual ~FileSystem() = default;
 
     [[nodiscard]] virtual StorageResult<std::shared_ptr<File>> open(const std::string& path, OpenMode mode) = 0;
-    /// Creates the directory and its missing parents. Success when it exists.
+    /// Creates the directory and its missing parents. Succeeds if it exists.
     [[nodiscard]] virtual StorageResult<void> make_directories(const std::string& path) = 0;
     /// Entries in ascending order of their names, without "." and "..".
     [[nodiscard]] virtual StorageResult<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
     /// Atomic; replaces an existing file.
     [[nodiscard]] virtual StorageResult<void> rename(const std::string& from, const std::string& to) = 0;
-    /// Removes a file or an empty directory. Success when it does not exist.
+    /// Removes a file or an empty directory. Succeeds if it does not exist.
     [[nodiscard]] virtual StorageResult<void> remove(const std::string& path) = 0;
     [[nodiscard]] virtual StorageResult<void> sync_directory(const std::string& path) = 0;
     /// The volume of an existing directory.
     [[nodiscard]] virtual StorageResult<std::unique_ptr<Volume>> open_volume(const std::string& directory) = 0;
     [[nodiscard]] virtual StorageResult<bool> exists(const std::string& path) = 0;
-    /// Size of a file that need not be open.
+    /// Size of a file, which need not be open.
     [[nodiscard]] virtual StorageResult<std::uint64_t> file_size(const std::string& path) = 0;
-    /// Opens `path`, creating it if necessary, and locks it against every other process and every other lock of this
-    /// one. Does not wait: fails with kind `locked` when somebody else holds the lock. `content` replaces what the file
-    /// says, so that whoever is refused can read who holds it.
+    /// Opens `path`, creates it if missing, and locks it against all other processes and all other locks of this process. Does
+    /// not wait: fails with kind `locked` if the lock is taken. `content` replaces the file's text, so that a refused process can
+    /// read who holds the lock.
     [[nodiscard]] virtual StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) = 0;
 };
 
@@ -153,8 +152,7 @@ class PosixFileSystem final : public FileSystem {
     StorageResult<std::unique_ptr<FileLock>> lock(const std::string& path, const std::string& content) override;
 };
 
-/// Reads the whole content of a small file. A file larger than `limit_bytes` is an error, so the limit bounds the
-/// allocation.
+/// Reads the whole content of a small file. A file larger than `limit_bytes` is an error, so the limit bounds the allocation.
 [[nodiscard]] StorageResult<std::string> read_whole_file(FileSystem& file_system, const std::string& path,
                                                          std::size_t limit_bytes);
 
@@ -172,7 +170,7 @@ inline constexpr std::string_view kTemporarySuffix = ".tmp";
 [[nodiscard]] std::string join_path(std::string_view directory, std::string_view name);
 [[nodiscard]] std::string parent_directory(std::string_view path);
 
-/// Removes a directory and everything below it, but nothing that a link leads to; success when it does not exist.
+/// Removes a directory and everything below it. Does not follow links. Succeeds if the directory does not exist.
 [[nodiscard]] StorageResult<void> remove_recursively(FileSystem& file_system, const std::string& path);
 
 }  // namespace partita

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLargestMetadata = 64 * 1024;
 
-/// Calls `work(i)` for every i below `count`, on so many threads.
+/// Calls `work(i)` for every i below `count`, on this many threads.
 template <class Work>
 void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
     std::atomic<std::size_t> next{0};
@@ -43,7 +43,7 @@ void open_partition(const LogEnvironment& environment, const CheckpointFiles::Of
         if (id) {
             topic->id = *id;
         }
-        // After a clean stop, or of a Kafka, unreadable text counts as none: the catalog's claim then decides.
+        // After a clean stop, or in a Kafka's directory, unreadable text counts as missing: the catalog's claim then decides.
         partition.is_cut_off = !id && !options.was_clean && !options.is_foreign;
     } else if (!metadata.error().is_not_found()) {
         partition.report = std::unexpected(std::move(metadata.error()));

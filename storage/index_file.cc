@@ -10,11 +10,11 @@
 namespace partita {
 namespace {
 
-/// A binary search ends with one read of so many entries instead of nine more reads of one.
+/// A binary search ends with one read of this many entries, which replaces nine more reads of one.
 constexpr std::size_t kBlockEntries = 512;
 
-/// Where the last search of this thread ended. A reader that goes through a log finds its next place a few entries on.
-/// Only a guess, of an index that may be gone: what is found there is judged by the entries.
+/// Where this thread's last search ended. A reader that goes through a log finds its next place a few entries on. Only a guess
+/// about an index that may be gone: the search checks it against the entries.
 struct LastFound {
     const void* index_file = nullptr;
     std::size_t entry = 0;
@@ -231,7 +231,7 @@ StorageResult<void> IndexFile::sync() {
         }
         return std::unexpected(std::move(opened.error()));
     }
-    // Before, as somebody may write meanwhile; after a failure the process ends.
+    // Clear the mark before the sync, because another thread may write meanwhile. After a failure the process ends.
     mark_unsynced(false);
     return (*opened)->sync_data();
 }

@@ -12,11 +12,11 @@
 
 namespace partita {
 
-/// Entries of one fixed size, appended in ascending order: what the indexes of a segment have in common.
+/// Entries of one fixed size, appended in ascending order: the common part of a segment's indexes.
 ///
-/// Recovery can rebuild the file, so it is a cache: `append` only buffers, and `write_pending` moves the buffer into
-/// the file. Lookups see both. Nothing is preallocated or mapped: a write to a full disk is an error here, and would be
-/// SIGBUS in a mapping.
+/// Recovery can rebuild the file, so it is a cache: `append` only buffers, and `write_pending` moves the buffer into the file.
+/// Lookups see both. Nothing is preallocated or mapped: a write to a full disk is an error here, and would be SIGBUS in a
+/// mapping.
 ///
 /// Thread-safe: one appender at a time (the log's append mutex), any number of readers.
 class IndexFile {
@@ -25,8 +25,8 @@ class IndexFile {
 
     IndexFile(OpenFiles& open_files, std::string path, std::size_t entry_bytes);
 
-    /// Takes over the file of an earlier run, as many whole entries as it holds, and returns their number. A missing
-    /// file is an empty index. `is_durable`: that run synced the file.
+    /// Takes over the whole entries of the file that an earlier run left, and returns their number. A missing file is an empty
+    /// index. `is_durable`: that run synced the file.
     [[nodiscard]] StorageResult<std::size_t> load(bool is_durable);
     /// False when the file ends inside an entry.
     [[nodiscard]] StorageResult<bool> is_whole() const;
@@ -39,7 +39,7 @@ class IndexFile {
     [[nodiscard]] StorageResult<void> read(std::size_t index, MutableBytes destination) const;
     /// Copies the entries `[first, first + n)`, which must exist.
     [[nodiscard]] StorageResult<std::vector<std::byte>> read_range(std::size_t first, std::size_t n) const;
-    /// Copies entries from `first` on into memory of the caller; its size says how many.
+    /// Copies entries from `first` on into the caller's memory, as many as fit.
     [[nodiscard]] StorageResult<void> read_into(std::size_t first, MutableBytes entries) const;
 
     /// Finds the last entry for which `belongs` is true, copies it to `destination` and returns its index. All entries
@@ -58,11 +58,11 @@ class IndexFile {
     [[nodiscard]] StorageResult<void> truncate(std::size_t count);
     /// Closes the descriptor.
     void release();
-    /// Opens the present file and keeps it, so that readers keep it when another file takes its name. A missing file is
-    /// an empty index.
+    /// Opens the file and keeps it open, so that readers keep it when another file takes its name. A missing file is an empty
+    /// index.
     [[nodiscard]] StorageResult<void> pin();
     void unpin() { open_files_.unpin(slot_); }
-    /// Tells that the file was renamed. Only before other threads know this index.
+    /// Notes that the file was renamed. Only before other threads know this index.
     void set_path(std::string path) { path_ = std::move(path); }
     [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -12,7 +12,7 @@ constexpr std::size_t kFirstSlots = 1024;
 constexpr double kFullest = 0.95;
 
 std::size_t slots_within(std::size_t memory_bytes) {
-    // A table and the one of half its size that it grew out of.
+    // Room for a table and for the one of half its size that it grew out of.
     return std::max(memory_bytes / KeyOffsets::kSlotBytes * 2 / 3, KeyOffsets::kFewestSlots);
 }
 

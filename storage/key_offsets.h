@@ -9,15 +9,15 @@
 
 namespace partita {
 
-/// The last offset of every key of the part of a log that a cleaning has read, in bounded memory.
+/// The last offset of each key in the part of a log that a cleaning has read, in bounded memory.
 ///
-/// Keys are distinguished by 128 bits of two SipHashes whose secrets the caller draws, so nobody can make two keys
-/// collide, and chance will not (Kafka trusts an MD5 in the same way). Memory grows with the keys; while the table
-/// grows, the old and the new one together stay within the bound. Pure.
+/// The table tells keys apart by 128 bits from two SipHashes. The caller draws their secrets, so an attacker cannot make two keys
+/// collide, and chance will not (Kafka trusts an MD5 in the same way). Memory grows with the keys. While the table grows, the old
+/// and the new one together stay within the bound. Pure.
 class KeyOffsets {
   public:
     static constexpr std::size_t kSlotBytes = 24;
-    /// The table has at least this many slots, however small the bound is.
+    /// The table has at least this many slots, however small the bound.
     static constexpr std::size_t kFewestSlots = 16;
 
     struct Secrets {
@@ -32,8 +32,8 @@ class KeyOffsets {
 
     KeyOffsets(const Limits& limits, const Secrets& secrets);
 
-    /// Notes that `key` stands at `offset`; the caller passes ascending offsets. False when the key is new and there is
-    /// no room: nothing is noted then.
+    /// Notes that `key` stands at `offset`; the caller passes ascending offsets. False when the key is new and the table is full;
+    /// then it notes nothing.
     [[nodiscard]] bool put(Bytes key, Offset offset);
     [[nodiscard]] std::optional<Offset> find(Bytes key) const;
 
@@ -50,7 +50,7 @@ class KeyOffsets {
     static_assert(sizeof(Slot) == kSlotBytes);
 
     [[nodiscard]] Slot hash_of(Bytes key) const;
-    /// The slot that holds a key with this hash, or where it would go.
+    /// The slot that holds a key with this hash, or the free slot for it.
     [[nodiscard]] std::size_t place_of(const Slot& wanted) const;
     void grow();
 

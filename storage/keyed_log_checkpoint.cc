@@ -12,7 +12,7 @@
 namespace partita {
 namespace {
 
-/// Where the log's tail begins for the store. Fails when records between the two are gone.
+/// Where the part of the log begins that the store lacks. Fails when records between the two are gone.
 StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& store, const KeyedLogOptions& options) {
     PARTITA_TRY_ASSIGN(const auto folded, store.folded_until(keyed_log_name(log)));
     const Offset start = log.log_start_offset();
@@ -28,7 +28,7 @@ StorageResult<Offset> tail_start(const PartitionLog& log, const MetadataStore& s
     return start;
 }
 
-/// What a fold has read of one log and not yet stored.
+/// The records of one log that a fold has read and not yet stored.
 struct HeldLog {
     std::string name;
     LastValues changes;
@@ -47,7 +47,7 @@ class Folder {
         if (from >= log.last_stable_offset()) {
             return {};
         }
-        // First the log, then the store: so the store is never ahead after a power cut.
+        // The log is synced before the store, so the store is never ahead after a power cut.
         PARTITA_TRY_ASSIGN(const auto synced, log.sync());
         const Offset to = std::min(synced, log.last_stable_offset());
         PARTITA_ASSERT(from < to, "neither the log's durable end nor its last stable offset goes back");
@@ -57,7 +57,7 @@ class Folder {
             PARTITA_TRY_ASSIGN(const auto more, reader.next_batch([&](const KeyedRecord& record) { return hold(record); }));
             HeldLog& held = held_.back();
             PARTITA_ASSERT(reader.position() >= held.folded_until, "a fold goes forward");
-            // Batches that only had markers or aborted records move the position too.
+            // Batches with only markers or aborted records move the position too.
             held.has_news = held.has_news || reader.position() > held.folded_until;
             held.folded_until = reader.position();
             report_.logs.back().folded_until = reader.position();
@@ -71,7 +71,7 @@ class Folder {
         }
     }
 
-    /// Commits what is held.
+    /// Commits the held records.
     StorageResult<void> store() {
         std::vector<std::vector<KeyedChange>> changes(held_.size());
         std::vector<LogFold> folds;

@@ -14,16 +14,15 @@
 #include "storage/partition_log.h"
 #include "storage/storage_error.h"
 
-/// Keyed logs and their checkpoint. Changes are written to the log first; from time to time the latest ones are folded
-/// into the metadata store; a start loads the store and reads the rest of the log.
+/// Keyed logs and their checkpoint. The broker writes changes to the log first. From time to time it folds the latest ones into
+/// the metadata store. A start loads the store and reads the rest of the log.
 ///
-/// Which of the two may be ahead. A fold syncs the log before it writes to the store, so on an honest disk the store
-/// never knows more than the log keeps. If it does all the same (a disk that lied, a log directory that was removed by
-/// hand), nothing that the store knows is thrown away, because it was acknowledged. `replay_keyed_log` then moves the
-/// fold position back to the log's end and reports it: records that are appended from there on are folded again and
-/// win, being newer.
+/// A fold syncs the log before it writes to the store, so on an honest disk the store never knows more than the log. It can be
+/// ahead if the disk lied, or if a log directory was removed by hand. Nothing that the store knows is thrown away then, because
+/// it was acknowledged. `replay_keyed_log` moves the fold position back to the log's end and reports it. A later fold reads the
+/// records appended from there on again, and they win, being newer.
 ///
-/// A log may lose what lies below its fold position (by retention or compaction), because the store has it.
+/// A log may lose the records below its fold position (by retention or compaction), because the store has them.
 namespace partita {
 
 /// One record as visitors get it. Borrows its bytes until the call returns.
@@ -31,7 +30,7 @@ struct KeyedRecord {
     Bytes key;
     /// Empty for a tombstone.
     std::optional<Bytes> value;
-    /// kNoOffset for a record from the checkpoint; there are no tombstones among these.
+    /// kNoOffset for a record from the checkpoint, which has no tombstones.
     Offset offset = kNoOffset;
     TimestampMs timestamp = kNoTimestamp;
     ProducerId producer_id = kNoProducerId;
@@ -41,7 +40,7 @@ struct KeyedRecord {
 };
 
 struct KeyedLogOptions {
-    /// Bytes of the log that are read at a time; a larger batch is read whole.
+    /// Bytes read from the log at a time. A larger batch is read whole.
     std::uint32_t read_bytes = 1 << 20;
     /// A fold holds about this much (and one batch) in memory before it commits a part.
     std::size_t held_bytes = 16 << 20;
@@ -55,17 +54,16 @@ struct KeyedReplayReport {
     /// The part of the log that was read; the end is exclusive.
     Offset tail_start{0};
     Offset tail_end{0};
-    /// The store was ahead of the log by this many records, and its fold position was moved back: worth a warning.
+    /// The store was ahead of the log by this many records, so its fold position was moved back: worth a warning.
     std::int64_t rewound_records = 0;
 };
 
 /// A visitor returns an error to stop; that error becomes the result.
 using KeyedRecordVisitor = FunctionRef<StorageResult<void>(const KeyedRecord& record)>;
 
-/// Reads one keyed log at a start: first every key of its checkpoint, then the log from there to its end, in its order.
-/// Leaves out control batches and records of aborted transactions. Errors: `corrupt` when a batch of the tail fails its
-/// checksum, or when records are missing in between (see `accept_missing_history`), and those of log, store and
-/// visitor.
+/// Reads one keyed log at a start: first every key of its checkpoint, then the rest of the log, in its order. Leaves out control
+/// batches and records of aborted transactions. Errors: `corrupt` when a batch of the tail fails its checksum, or when records
+/// are missing in between (see `accept_missing_history`). Errors of the log, the store and the visitor pass through.
 [[nodiscard]] StorageResult<KeyedReplayReport> replay_keyed_log(const PartitionLog& log, MetadataStore& store,
                                                                 KeyedRecordVisitor visitor, const KeyedLogOptions& options = {});
 
@@ -75,18 +73,18 @@ struct KeyedFoldReport {
         std::string name;
         Offset folded_until{0};
     };
-    /// One entry for every log given, in that order. Retention may remove what lies below `folded_until`.
+    /// One entry per given log, in the given order. Retention may remove records below `folded_until`.
     std::vector<Log> logs;
     std::uint64_t records = 0;
-    /// Last values and tombstones that went into the store.
+    /// Last values and tombstones written to the store.
     std::uint64_t changes = 0;
     std::uint64_t transactions = 0;
 };
 
-/// Folds what was appended to the logs since the last fold, many logs in one transaction. Reads up to the last stable
-/// offset, because records of open transactions are not decided yet. A crash at any moment leaves each log at the
-/// position of a committed transaction; folding a record twice changes nothing. A failed sync is reported as
-/// `sync_failed`. Blocks on the device: for a background thread, one call at a time.
+/// Folds everything appended to the logs since the last fold, many logs in one transaction. Reads up to the last stable offset,
+/// because records of open transactions are not decided yet. A crash at any moment leaves each log at the position of a committed
+/// transaction. Folding a record twice changes nothing. A failed sync is reported as `sync_failed`. Blocks on the device: for a
+/// background thread, one call at a time.
 [[nodiscard]] StorageResult<KeyedFoldReport> fold_keyed_logs(std::span<const std::shared_ptr<PartitionLog>> logs,
                                                              MetadataStore& store, const KeyedLogOptions& options = {});
 

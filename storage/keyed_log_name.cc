@@ -5,7 +5,7 @@
 namespace partita {
 namespace {
 
-/// Names of topics may have it, texts of ids do not.
+/// Topic names may contain this character, texts of ids do not.
 constexpr char kBeforeTopicId = '.';
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace partita {
 
 class PartitionLog;
 
-/// The name of a keyed log in the metadata store: its directory and the id of its topic. So a topic that is deleted and
-/// made anew begins without rows, and nobody has to wait until those of the old one are gone.
+/// The name of a keyed log in the metadata store: its directory and the id of its topic. A topic that was deleted and made anew
+/// therefore begins without rows, and need not wait until the old rows are gone.
 [[nodiscard]] std::string keyed_log_name(const PartitionLog& log);
 [[nodiscard]] std::string keyed_log_name(std::string_view directory_name, const TopicId& topic);
 

@@ -91,7 +91,7 @@ StorageResult<bool> KeyedLogReader::next_batch(KeyedRecordVisitor visitor) {
         if (cursor.error()) {
             return std::unexpected(damaged(position_, batch_error_text(*cursor.error())));
         }
-        // A read always gives one whole batch: no progress right after one would go on for ever.
+        // A read always gives one whole batch. Without progress right after a read, the loop would never end.
         if (is_fresh) {
             return std::unexpected(damaged(position_, "it ends before it should"));
         }
@@ -131,7 +131,7 @@ StorageResult<void> KeyedLogReader::visit_batch(const Batch& batch, KeyedRecordV
     const bool in_open_transaction = is_open(batch);
     StorageResult<void> visited;
     const auto walked = for_each_record(batch, {}, [&](const RecordView& record) {
-        // A position inside of a batch: the records before it are known. A record without a key has no meaning here.
+        // The position may lie inside a batch: the records before it are known. A record without a key has no meaning here.
         if (record.offset < from_ || !record.key) {
             return true;
         }

@@ -10,25 +10,24 @@
 
 namespace partita {
 
-/// Reads the records of a keyed log one batch at a time, without those of aborted transactions. Of these it holds only what
-/// overlaps the bytes that it read last: no more than have their markers there, and one of each producer that was open behind
-/// them.
+/// Reads the records of a keyed log one batch at a time, without records of aborted transactions. The reader holds only the
+/// aborted transactions that overlap the bytes it read last. These are at most the transactions with a marker in those bytes, and
+/// one per producer with a transaction open behind them.
 class KeyedLogReader {
   public:
     /// Reads `[from, to)`; `from` is the start of a batch or lies in one.
     KeyedLogReader(const PartitionLog& log, Offset from, Offset to, const KeyedLogOptions& options);
 
-    /// Passes the records of the next data batch to `visitor`; false at the end. Then `position` is the end of that
-    /// batch.
+    /// Passes the records of the next data batch to `visitor`; false at the end. Afterwards `position` is the end of that batch.
     [[nodiscard]] StorageResult<bool> next_batch(KeyedRecordVisitor visitor);
     /// Every record below this offset was passed to a visitor or left out.
     [[nodiscard]] Offset position() const { return position_; }
-    /// Aborted transactions that it holds now.
+    /// The number of aborted transactions that the reader holds now.
     [[nodiscard]] std::size_t held_transactions() const { return aborted_.size(); }
 
   private:
     [[nodiscard]] StorageResult<bool> fill();
-    /// Looks up the aborted transactions of what was read.
+    /// Looks up the aborted transactions that overlap the read bytes.
     [[nodiscard]] StorageResult<void> find_aborted();
     [[nodiscard]] StorageResult<void> visit_batch(const Batch& batch, KeyedRecordVisitor visitor);
     [[nodiscard]] bool is_aborted(const Batch& batch);
@@ -42,7 +41,7 @@ class KeyedLogReader {
     Offset position_;
     std::vector<std::byte> buffer_;
     std::size_t consumed_ = 0;
-    /// Those of the buffer, ascending by first offset; those before `next_aborted_` have begun.
+    /// The aborted transactions that overlap the buffer, ascending by first offset. Those before `next_aborted_` have begun.
     std::vector<AbortedTransactionSummary> aborted_;
     std::size_t next_aborted_ = 0;
     std::set<std::int64_t> aborting_producers_;

@@ -72,7 +72,7 @@ std::size_t LastValues::assign(Bytes key, std::optional<Bytes> value) {
     entry.is_tombstone = !value;
     entry.value_bytes = value ? static_cast<std::uint32_t>(value->size()) : 0;
     if (entry.value_bytes > entry.value_room) {
-        // The old room is lost until the end; the count of bytes taken says so.
+        // The old room stays lost until the end, as the count of bytes taken shows.
         entry.value = static_cast<std::byte*>(arena_.allocate_unlimited(entry.value_bytes, 1));
         entry.value_room = entry.value_bytes;
         taken += entry.value_bytes;

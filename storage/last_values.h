@@ -11,15 +11,15 @@
 
 namespace partita {
 
-/// The last value of every key of a log: what a fold keeps of the log's records until it writes them to the store.
+/// The last value of each key of a log: a fold keeps these until it writes them to the store.
 ///
-/// A busy log has the same keys again and again, hundreds of thousands of records a second. Keys and values lie in one
-/// arena, and a value replaces the last one in place where it fits. So a known key costs a lookup and a copy, and
-/// memory follows the number of keys, not of records.
+/// A busy log repeats the same keys, hundreds of thousands of records a second. Keys and values lie in one arena, and a new value
+/// overwrites the old one where it fits. So a known key costs a lookup and a copy, and memory follows the number of keys, not of
+/// records.
 class LastValues {
   public:
-    /// Sets the key's value; no value is a tombstone, which is a change like any other. Returns the bytes of memory
-    /// that it took: 0 when the key was known and the value fitted. Key and value must be smaller than 4 GiB.
+    /// Sets the key's value; no value is a tombstone, which is a change like any other. Returns the bytes of memory that this
+    /// took: 0 when the key was known and the value fitted. Key and value must be smaller than 4 GiB.
     std::size_t assign(Bytes key, std::optional<Bytes> value);
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }

@@ -31,7 +31,7 @@ EpochEnd LeaderEpochs::end_of(LeaderEpoch epoch, Offset log_end) const {
         return {epoch, log_end};
     }
     const auto higher = std::ranges::upper_bound(entries_, epoch, {}, &EpochStart::leader_epoch);
-    // Below the first known epoch Kafka answers the asked one, ending where the first known begins.
+    // Below the first known epoch Kafka answers with the requested epoch, which ends where the first known epoch begins.
     if (higher == entries_.begin()) {
         return {epoch, higher->start_offset};
     }

@@ -9,10 +9,10 @@
 
 namespace partita {
 
-/// Which leader epoch began at which offset: Kafka's leader-epoch-checkpoint. Pure. Both columns ascend.
+/// The offset at which each leader epoch began: Kafka's leader-epoch-checkpoint. Pure. Both columns ascend.
 class LeaderEpochs {
   public:
-    /// The file never has more lines than there were restarts; a longer one is not ours.
+    /// The file has at most one line per restart; a longer file is not ours.
     static constexpr std::size_t kMaximumEntries = 1'000'000;
 
     /// Notes that `epoch` begins at `offset`. True when that is new, and the file has to be written.
@@ -23,7 +23,7 @@ class LeaderEpochs {
     [[nodiscard]] LeaderEpoch latest() const;
     /// Forgets epochs that begin at or above `end`, where the log was cut.
     bool truncate_from_end(Offset end);
-    /// Forgets epochs that ended at or below `start`; the one that covers `start` begins there now.
+    /// Forgets epochs that ended at or below `start`. The epoch that covers `start` begins there now.
     bool truncate_from_start(Offset start);
     [[nodiscard]] const std::vector<EpochStart>& entries() const { return entries_; }
 

@@ -105,7 +105,7 @@ class Checker {
         last_page_ = meta.last_page;
         used_.assign(last_page_ + 1, false);
         PARTITA_TRY(walk_tree(meta.main, TreeKind::main));
-        // The free list last: what it names must not be in use.
+        // The free list comes last: the pages that it names must not be in use.
         PARTITA_TRY(walk_tree(meta.free_list, TreeKind::free_list));
         for (const std::uint64_t page : free_pages_) {
             if (used_[page]) {
@@ -165,7 +165,7 @@ class Checker {
                     .transaction = load<std::uint64_t>(meta + 32 + 2 * kTreeBytes)};
     }
 
-    /// The meta page that LMDB will take: the one of the later transaction.
+    /// The meta page that LMDB will use: the one with the later transaction.
     StorageResult<Meta> read_metas() {
         auto first = read_meta(0);
         PARTITA_TRY(first);
@@ -281,7 +281,7 @@ class Checker {
         return as_text(left) < as_text(right);
     }
 
-    /// `inside` is what remains of the page behind the key.
+    /// `inside` is the rest of the page behind the key.
     StorageResult<void> walk_value(std::uint64_t page, std::uint16_t flags, Bytes inside, std::uint64_t size, TreeKind kind,
                                    Tree& found) {
         ++found.entries;

@@ -7,7 +7,7 @@
 
 namespace partita {
 
-/// What an LMDB file says about itself.
+/// Figures that an LMDB file states about itself.
 struct LmdbFileSummary {
     std::uint32_t page_size = 0;
     std::uint64_t file_size_bytes = 0;
@@ -15,18 +15,17 @@ struct LmdbFileSummary {
     /// Highest page in use.
     std::uint64_t last_page = 0;
     std::uint64_t transaction = 0;
-    /// Pages that the walk looked at; 0 when it was not asked for.
+    /// Pages that the walk read; 0 without a walk.
     std::uint64_t checked_pages = 0;
 };
 
-/// Judges an LMDB 0.9 data file of this machine's byte order before LMDB maps it, because LMDB trusts
-/// what it maps: a file that was cut off ends in SIGBUS, a wrong offset in a page in a wild read.
+/// Checks an LMDB 0.9 data file in this machine's byte order before LMDB maps it. LMDB trusts the mapped file: a file that was
+/// cut off ends in SIGBUS, a wrong offset in a page ends in a wild read.
 ///
-/// Always: both meta pages are whole and of the known format, and the file is as long as the newer one
-/// says. With `walk_pages` also every page that can be reached (trees, overflow runs, free list) is
-/// read and checked: it is inside the file, is used once, carries its own number, its nodes lie inside
-/// of it, keys ascend, and counts agree. After that LMDB can walk and change the file without leaving it.
-/// Contents of values are not judged: they carry their own checksums.
+/// The check always tests that both meta pages are whole and of the known format, and that the file is as long as the newer one
+/// says. With `walk_pages` it also reads every reachable page (trees, overflow runs, free list). Each page must lie inside the
+/// file, be used once and carry its own number. Its nodes must lie inside it, its keys must ascend, and counts must agree. After
+/// that LMDB can walk and change the file without leaving it. The check does not judge values: they carry their own checksums.
 ///
 /// Layout: mdb.c of LMDB 0.9 (MDB_page, MDB_node, MDB_db, MDB_meta), stable since 2013.
 /// Errors: `corrupt` with the page and the reason, `newer_format` for another LMDB format, `io`.

@@ -17,7 +17,7 @@ constexpr std::string_view kExtensions[] = {".index", ".timeindex", ".txnindex",
 
 StorageError closed_error(std::string why) { return {StorageError::Kind::closed, 0, std::move(why)}; }
 
-/// The names are half changed: only a start, which finishes the swap, knows how to go on.
+/// Some names are changed and some are not: only a start, which finishes the swap, knows how to go on.
 StorageError unfinished_swap(const StorageError& cause) {
     return {StorageError::Kind::sync_failed, cause.error_number, "a swap of segments cannot be finished: " + cause.message};
 }
@@ -41,9 +41,9 @@ class LogCleaning {
     struct Group {
         std::vector<Source> sources;
         std::shared_ptr<Segment> cleaned;
-        /// Null when there are none.
+        /// Null if there are none.
         std::shared_ptr<AbortedIndex> aborted;
-        /// Last offsets of aborted transactions of which nothing is left, ascending.
+        /// Last offsets, ascending, of aborted transactions without any batch left.
         std::vector<Offset> forgotten;
 
         [[nodiscard]] Offset base() const { return sources.front().summary.base_offset; }
@@ -51,10 +51,10 @@ class LogCleaning {
     };
 
     [[nodiscard]] StorageResult<void> begin();
-    /// Whether the log was deleted meanwhile: then no failure means anything.
+    /// Whether the log was deleted meanwhile; failures then mean nothing.
     bool end();
-    /// The next batch of a segment; empty at its end. Damage is also an offset that is not behind the batch before (`behind`) and
-    /// within the segment: no checksum covers it, and it would make records older or newer than they are.
+    /// The next batch of a segment; empty at its end. An offset that is not behind the batch before (`behind`) and within the
+    /// segment also counts as damage. No checksum covers it, and it would make records older or newer than they are.
     [[nodiscard]] StorageResult<std::optional<BatchScan::Step>> next_batch(BatchScan& scan, const Source& source,
                                                                            Offset& behind) const;
     [[nodiscard]] StorageResult<void> note_keys();
@@ -67,7 +67,8 @@ class LogCleaning {
     [[nodiscard]] StorageResult<void> write_aborted(Group& group);
     [[nodiscard]] StorageResult<void> to_swap(Group& group);
     [[nodiscard]] StorageResult<void> to_final(Group& group);
-    /// After names changed. A log that was deleted meanwhile has no directory any more.
+    /// Syncs the directory after names changed. Does nothing if the log was deleted meanwhile, because it has no directory any
+    /// more.
     [[nodiscard]] StorageResult<void> sync_names();
     void discard(const Group& group);
     [[nodiscard]] bool may_go_on() const { return !options_.may_go_on || options_.may_go_on(); }
@@ -91,10 +92,10 @@ class LogCleaning {
     DirtyRange range_;
     /// Segments that a cleaning may touch, from the log's first.
     std::vector<Source> sources_;
-    /// Of all segments, as they were when the cleaning began.
+    /// The aborted indexes of all segments, as they were when the cleaning began.
     std::vector<std::shared_ptr<const AbortedIndex>> aborted_;
     std::vector<ProducerEntry> producers_;
-    /// Every record below it had its key noted.
+    /// The cleaning noted the key of every record below this offset.
     Offset covered_until_{0};
 };
 
@@ -121,7 +122,7 @@ StorageResult<DirtyRange> PartitionLog::dirty_range(TimestampMs now, Offset keep
     position.first_dirty_offset = first_dirty_offset();
     position.clean_below = std::min({last_stable_offset(), recovery_point(), keep_from});
     std::vector<SegmentSummary> summaries = segments();
-    // A roll in between adds segments at the end: those are not cleaned yet.
+    // A roll in between adds segments at the end, which are not cleaned yet.
     summaries.resize(std::min(summaries.size(), list.size()));
     std::vector<TimestampMs> first_timestamps;
     if (config->max_compaction_lag_ms < std::numeric_limits<std::int64_t>::max()) {
@@ -156,7 +157,7 @@ StorageResult<CleaningReport> PartitionLog::clean(const CleaningOptions& options
     if (state == nullptr) {
         return CleaningReport{};
     }
-    // What is replaced must be on the device, and so must the aborted transactions that are read along.
+    // The segments to replace must be on the device, and so must the aborted transactions that the cleaning reads.
     PARTITA_TRY(sync());
     return LogCleaning(*this, *state, options).run();
 }
@@ -218,7 +219,7 @@ StorageResult<void> LogCleaning::begin() {
         sources_.push_back({segment, summaries[i], segment->aborted()});
     }
     aborted_ = state_.shown_for_appender().aborted_from(Offset{0});
-    // What is only staged may come to nothing, and then the batch before it is a producer's last one.
+    // A staged batch may still fail. Then the batch before it is the producer's last one.
     producers_ = state_.published_producers();
     return {};
 }
@@ -249,7 +250,7 @@ StorageResult<std::optional<BatchScan::Step>> LogCleaning::next_batch(BatchScan&
 StorageResult<void> LogCleaning::note_keys() {
     covered_until_ = range_.first_dirty;
     CleanedTransactions transactions;
-    // One that began in the clean part may reach into the dirty one.
+    // A transaction that began in the clean part may reach into the dirty one.
     Offset begun{0};
     for (const Source& source : sources_) {
         if (source.summary.end_offset <= range_.first_dirty) {
@@ -287,7 +288,7 @@ StorageResult<void> LogCleaning::note_keys() {
 
 StorageResult<bool> LogCleaning::note_keys_of(const Batch& batch, CleanedTransactions& transactions) {
     if (batch.header.attributes.is_control()) {
-        // It has no keys; that it ends a transaction counts for the batches behind it.
+        // A control batch has no keys, but it ends a transaction, which matters for the batches behind it.
         (void)transactions.end_transaction(batch);
         return true;
     }
@@ -328,7 +329,7 @@ StorageResult<void> LogCleaning::clean_group(Group& group, BatchCleaner& cleaner
 StorageResult<void> LogCleaning::write_cleaned(Group& group, BatchCleaner& cleaner) {
     {
         const MutexLock lock(state_.core.append_mutex);
-        // From here on everything goes to open files, wherever the directory's name leads.
+        // From here on the cleaning uses open files only, because the directory's name may lead elsewhere.
         if (state_.core.is_closed_for_appender()) {
             return std::unexpected(closed_error("the log is closed"));
         }
@@ -412,7 +413,7 @@ StorageResult<void> LogCleaning::write_indexes(Group& group) {
 }
 
 StorageResult<std::vector<AbortedTransaction>> LogCleaning::aborted_in(Offset from, Offset to, Offset begun) const {
-    // What ends at or behind `from` is in the segment that holds it, or in a later one.
+    // Transactions that end at or behind `from` are in the segment that holds it, or in a later one.
     auto first = std::ranges::upper_bound(aborted_, from, {}, [](const auto& index) { return index->base_offset(); });
     if (first != aborted_.begin()) {
         --first;
@@ -466,7 +467,7 @@ StorageResult<void> LogCleaning::to_swap(Group& group) {
         if (state_.core.is_closed_for_appender()) {
             return std::unexpected(closed_error("the log is closed"));
         }
-        // Readers who found these segments go on reading them.
+        // Readers that found these segments go on reading them.
         for (const Source& source : group.sources) {
             PARTITA_TRY(source.segment->pin_files());
         }
@@ -545,7 +546,7 @@ void LogCleaning::discard(const Group& group) {
     }
     for (const std::string_view extension : kExtensions) {
         for (const std::string_view suffix : {kCleanedSuffix, kSwapSuffix}) {
-            // What cannot be removed is written over by the next cleaning, or removed by the next start.
+            // A file that cannot be removed is overwritten by the next cleaning, or removed by the next start.
             (void)file_system().remove(path(group.base(), extension, suffix));
         }
     }

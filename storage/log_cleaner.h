@@ -8,35 +8,35 @@
 #include "storage/key_offsets.h"
 #include "storage/partition_log.h"
 
-/// Compaction of one log: what PartitionLog::clean does.
+/// Compaction of one log: the work behind PartitionLog::clean.
 ///
-/// Pure code decides elsewhere what is cleaned (cleaning_rules.h) and what stays of a batch (batch_cleaner.h). This
-/// code handles the files:
+/// Pure code elsewhere decides which segments to clean (cleaning_rules.h) and which records of a batch stay (batch_cleaner.h).
+/// This code handles the files:
 ///
-///   1. The dirty segments are read, and the last offset of every key is noted, until the memory for keys is full.
-///   2. All segments below the point reached are read again from the log's start. What stays of a group of neighbours is
-///      written to `<base>.log.cleaned`, with its indexes beside it, and synced.
-///   3. The `.cleaned` files become `.swap`, the log last; the directory is synced. From here on the swap counts.
-///   4. The files of the other old segments are removed, the `.swap` files take the names of the first one, the log last;
-///      the directory is synced.
+/// 1. It reads the dirty segments and notes the last offset of every key, until the memory for keys is full.
+/// 2. It reads all segments below the point reached again, from the log's start. For each group of neighbours it writes the
+///    remaining records to `<base>.log.cleaned`, with the indexes beside it, and syncs them.
+/// 3. It renames the `.cleaned` files to `.swap`, the log last, and syncs the directory. From here on the swap counts.
+/// 4. It removes the files of the other old segments. The `.swap` files take the names of the first one, the log last. Then it
+///    syncs the directory.
 ///
-/// A start after a crash removes `.cleaned` files and finishes a swap that has a `.log.swap` (swap_recovery.h). Names
-/// and order are Kafka's, so that either broker finishes what the other began. Names change under the append mutex, and
-/// only while the log is not deleted, because its directory's name may belong to another topic afterwards. Nobody waits
-/// for the device under that mutex. Readers keep the old files until they are done.
+/// A start after a crash removes `.cleaned` files and finishes a swap that has a `.log.swap` (swap_recovery.h). Names and order
+/// are Kafka's, so either broker can finish a swap that the other began.
+///
+/// Names change under the append mutex, and only while the log is not deleted, because its directory's name may belong to another
+/// topic afterwards. No thread waits for the device under that mutex. Readers keep the old files until they are done.
 namespace partita {
 
 struct CleaningOptions {
     TimestampMs now{0};
-    /// The cleaning touches nothing at or above this offset: for logs whose checkpoint does not yet cover what is
-    /// there.
+    /// The cleaning touches nothing at or above this offset. For logs whose checkpoint does not yet cover their newest records.
     Offset keep_from{std::numeric_limits<std::int64_t>::max()};
     KeyOffsets::Limits key_limits;
     KeyOffsets::Secrets key_secrets;
     /// Bytes collected before they are written: log.cleaner.io.buffer.size.
     std::size_t write_bytes = 524288;
-    /// The cleaner calls it now and then; false ends the cleaning early with kind `closed`. Segments that were swapped
-    /// stay swapped.
+    /// The cleaner calls it now and then; false ends the cleaning early with kind `closed`. Segments that were swapped stay
+    /// swapped.
     std::function<bool()> may_go_on;
 };
 

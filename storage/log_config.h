@@ -6,8 +6,8 @@
 
 namespace partita {
 
-/// Those topic configs that shape a log, in Kafka's units. Immutable and
-/// shared by all partitions of a topic; a change swaps the pointer.
+/// The topic configs that shape a log, in Kafka's units. Immutable and shared by all partitions of a topic; a change swaps the
+/// pointer.
 struct LogConfig {
     /// segment.bytes: a segment that would grow beyond it is rolled first.
     Required<std::int64_t> segment_bytes;
@@ -18,14 +18,14 @@ struct LogConfig {
     Required<std::int64_t> segment_jitter_ms;
     /// segment.index.bytes: a full index rolls the segment.
     Required<std::int64_t> segment_index_bytes;
-    /// index.interval.bytes: one index entry at most per so many bytes.
+    /// index.interval.bytes: an index gets at most one entry per this many bytes.
     Required<std::int64_t> index_interval_bytes;
     /// retention.ms and retention.bytes; -1 is unlimited.
     Required<std::int64_t> retention_ms;
     Required<std::int64_t> retention_bytes;
     /// cleanup.policy contains "delete".
     Required<bool> delete_old_segments;
-    /// cleanup.policy contains "compact": of every key the last value is kept, see log_cleaner.h.
+    /// cleanup.policy contains "compact": the log keeps the last value of every key, see log_cleaner.h.
     Required<bool> compact;
     /// min.cleanable.dirty.ratio: a log is cleaned when more than this share of it was never cleaned.
     Required<double> min_cleanable_dirty_ratio;

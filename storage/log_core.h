@@ -18,35 +18,35 @@ namespace partita {
 
 class PartitionLogState;
 
-/// What all logs of a data directory share. Outlives every log.
+/// State shared by all logs of a data directory. Outlives every log.
 struct LogEnvironment {
     FileSystem& file_system;
     OpenFiles& open_files;
     /// The data directory; a partition lives in `<directory>/<topic>-<partition>/`.
     std::string directory;
-    /// A power failure may take the data directory's own name: it is new, or its broker was killed. The first sync that
-    /// makes the name of a partition durable sees to it, so that no start waits for the device.
+    /// A power failure may take the data directory's own name, because the directory is new or its broker was killed. The first
+    /// sync that makes a partition's name durable also syncs this name, so that no start waits for the device.
     mutable std::atomic<bool> name_unsynced = false;
-    /// Called when the directory of a partition was made, before anything is written: the checkpoint files may still tell
-    /// of an earlier topic of its name, which a start must not believe. Does not wait for a device.
+    /// Called when the directory of a partition was made, before anything is written. The checkpoint files may still describe an
+    /// earlier topic of its name, which a start must not believe. Does not wait for a device.
     std::function<StorageResult<void>(const std::string& topic, PartitionIndex partition)> disown_predecessor;
 
-    /// Makes the names in the data directory durable, and its own. Blocks on the device.
+    /// Makes the names in the data directory durable, and the directory's own name. Blocks on the device.
     [[nodiscard]] StorageResult<void> sync_names() const;
 };
 
-/// What all partitions of a topic share; one allocation per topic.
+/// State shared by all partitions of a topic; one allocation per topic.
 struct LogTopic {
     std::string name;
     TopicId id;
 };
 
-/// What the parts of one PartitionLog work on: the log itself for its callers, LogAppender, LogRecovery, LogSync and LogCleaning.
-/// Made by the log and as old as it; no others should use it.
+/// The state that the parts of one PartitionLog share: the log itself, LogAppender, LogRecovery, LogSync and LogCleaning. The log
+/// makes it and keeps it for its whole life; no other class should use it.
 ///
-/// `append_mutex` is held through the write (the kernel serialises writers of a file anyway), `view_mutex` for a few
-/// instructions, so readers never wait for a disk. What readers look at is written with both held, so that who holds either of
-/// them may read it: clang is told of the second way by the functions `..._for_appender`.
+/// A writer holds `append_mutex` through the write (the kernel serialises writers of a file anyway). It holds `view_mutex` for a
+/// few instructions, so readers never wait for a disk. Fields that readers look at are written with both held, so the holder of
+/// either may read them. The functions `..._for_appender` tell clang of reads under `append_mutex`.
 struct LogCore {
     LogCore(const LogEnvironment& log_environment, std::shared_ptr<const LogTopic> log_topic, PartitionIndex log_partition,
             std::shared_ptr<const LogConfig> log_config)
@@ -64,7 +64,7 @@ struct LogCore {
     [[nodiscard]] std::string directory_name() const;
     [[nodiscard]] std::string directory_path() const;
 
-    // Sound: nobody writes these without append_mutex.
+    // Sound: these fields change only with append_mutex held.
     [[nodiscard]] bool is_closed_for_appender() const REQUIRES(append_mutex) NO_THREAD_SAFETY_ANALYSIS { return closed; }
     [[nodiscard]] const std::shared_ptr<const LogConfig>& config_for_appender() const
         REQUIRES(append_mutex) NO_THREAD_SAFETY_ANALYSIS {
@@ -72,7 +72,7 @@ struct LogCore {
     }
 
     const LogEnvironment& environment;
-    /// Set once more at most, while a start claims the log and nobody else knows it.
+    /// Set at most once more, when a start claims the log and no other thread knows it.
     std::shared_ptr<const LogTopic> topic;
     const PartitionIndex partition;
 
@@ -81,7 +81,7 @@ struct LogCore {
     std::atomic<std::int64_t> log_end{0};
     std::atomic<std::int64_t> last_stable{0};
     std::atomic<std::int64_t> recovered{0};
-    /// Likewise; that of the newest record.
+    /// Likewise; the leader epoch of the newest record.
     std::atomic<std::int32_t> latest_epoch{kNoLeaderEpoch.value};
 
     mutable Mutex append_mutex{LockRank::log_append};

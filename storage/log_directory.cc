@@ -49,7 +49,7 @@ StorageResult<void> LogDirectory::replace_recovery_points() {
     if (write_checkpoints()) {
         return {};
     }
-    // A full disk.
+    // The disk is full.
     return checkpoints_.remove_recovery_points();
 }
 
@@ -109,7 +109,7 @@ StorageResult<std::vector<std::shared_ptr<PartitionLog>>> LogDirectory::claim_ra
     const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
     const std::shared_ptr<const LogConfig>& config, Unreadable unreadable) {
     const MutexLock lock(mutex_);
-    // Logs are found by their names: whoever came second would be given the other's.
+    // Logs are found by their names: the second topic would be given the first one's log.
     if (const auto known = claimed_.find(topic->name); known != claimed_.end()) {
         for (const std::shared_ptr<PartitionLog>& log : known->second) {
             if (log != nullptr && log->topic().id != topic->id) {
@@ -118,7 +118,7 @@ StorageResult<std::vector<std::shared_ptr<PartitionLog>>> LogDirectory::claim_ra
             }
         }
     }
-    // What is in the way is cleared before anything is claimed, so that a failure claims nothing.
+    // Conflicting directories are moved away before anything is claimed, so that a failure claims nothing.
     std::map<std::size_t, std::shared_ptr<PartitionLog>> found;
     const auto stop = static_cast<std::size_t>(end.value);
     for (auto index = static_cast<std::size_t>(first.value); found_.has_any_of(topic->name) && index < stop; ++index) {
@@ -188,7 +188,7 @@ StorageResult<std::shared_ptr<PartitionLog>> LogDirectory::take_found(const std:
             return nullptr;
         }
         case FoundFor::this_topic_unnamed: {
-            // At a start. What was in the directory before is never to be taken for something that was cut off.
+            // This is a start. The durable id keeps the directory's old data from being taken for a cut-off directory later.
             const std::string text = partition_metadata_text(topic->id);
             PARTITA_TRY(replace_file(environment_.file_system, join_path(path_of(directory), kPartitionMetadataFileName),
                                      as_bytes(text), true));
@@ -253,7 +253,7 @@ StorageResult<void> LogDirectory::remove_announced() {
 StorageResult<void> LogDirectory::remove(const std::shared_ptr<PartitionLog>& log) {
     log->mark_deleted();
     const MutexLock lock(mutex_);
-    // Without state it never had a directory.
+    // A log without state never had a directory.
     const bool had_directory = log->may_have_directory();
     if (had_directory) {
         note_gone(*log);
@@ -298,7 +298,7 @@ StorageResult<void> LogDirectory::purge_removed() {
     {
         const MutexLock lock(mutex_);
         names = set_aside_.take_deleted();
-        // The renames are done: what was announced needs no note any more.
+        // The renames are done, so the announced removals need no note any more.
         removals_.forget_concluded();
     }
     StorageResult<void> result;
@@ -375,14 +375,14 @@ StorageResult<void> LogDirectory::write_cleaner_checkpoint() {
 StorageResult<void> LogDirectory::close() {
     const auto logs = select_logs([](const PartitionLog&) { return true; });
     PARTITA_TRY(sync_logs(*volume_, logs, LogSync::Purpose::close));
-    // The next start takes a clean mark for the word that the directory is durable.
+    // The next start concludes from a clean mark that the directory is durable.
     if (environment_.name_unsynced) {
         PARTITA_TRY(environment_.sync_names());
     }
     PARTITA_TRY(write_checkpoints());
     {
         const MutexLock lock(mutex_);
-        // Partitions that failed to open were not looked at: the next start must do so.
+        // Partitions that failed to open were not checked: the next start must do so.
         if (found_.has_unreadable()) {
             return {};
         }

@@ -18,20 +18,20 @@
 
 namespace partita {
 
-/// A data directory in Kafka's layout, held by one process at a time: which log belongs to which partition of which topic, and
-/// what happens to a log as its topic comes and goes. A directory written by Kafka is accepted; its other files are left alone.
+/// A data directory in Kafka's layout, held by one process at a time. It knows which log belongs to which partition of which
+/// topic, and handles logs as topics come and go. It accepts a directory that Kafka wrote, and leaves Kafka's other files alone.
 ///
-/// Its parts: DirectoryHold (lock, format, clean mark), FoundLogs (what the start found), CheckpointFiles, AnnouncedRemovals (the
-/// note of deletions that are under way), SetAside (directories that were renamed).
+/// Its parts: DirectoryHold (lock, format, clean mark), FoundLogs (logs that the start found), CheckpointFiles, AnnouncedRemovals
+/// (the note of deletions in progress), SetAside (renamed directories).
 ///
-/// The recovery point on file is where the log's last checkpoint ended (PartitionLog::checkpointed_end). When a start
-/// finds less than that point promises, it writes the file anew before anybody appends.
+/// The recovery point on file is where the log's last checkpoint ended (PartitionLog::checkpointed_end). If a start finds less
+/// than that point promises, it rewrites the file before any append.
 ///
-/// Order at a clean stop: all logs are synced and closed together; then the checkpoints are written and synced; the
-/// clean mark comes last, and only when everything before succeeded.
+/// Order at a clean stop: all logs are synced and closed together; then the checkpoints are written and synced. The clean mark
+/// comes last, and only if everything before succeeded.
 ///
-/// Deleting a partition renames its directory to `<name>.<random>-delete` before any file is unlinked, so that a crash
-/// cannot bring half of it back. The next start finds leftovers.
+/// Deleting a partition renames its directory to `<name>.<random>-delete` before any file is unlinked, so that a crash cannot
+/// bring half of it back. The next start finds the leftovers.
 ///
 /// Thread-safe; calls that touch the disk say so.
 class LogDirectory {
@@ -48,14 +48,14 @@ class LogDirectory {
         bool was_clean = false;
         /// One per partition directory found.
         std::vector<RecoveryReport> partitions;
-        /// Directories that could not be opened: they are left untouched and are not served.
+        /// Directories that could not be opened. The broker leaves them untouched and does not serve them.
         std::vector<std::pair<std::string, StorageError>> failed;
         /// Leftovers of interrupted deletions; `purge_removed` unlinks them.
         std::vector<std::string> leftovers;
     };
 
-    /// Creates the directory when missing, locks it, checks the format version, notes leftovers
-    /// and recovers every partition found. Blocks on the disk.
+    /// Creates the directory when missing, locks it, checks the format version, notes leftovers and recovers every partition
+    /// found. Blocks on the disk.
     [[nodiscard]] static StorageResult<std::unique_ptr<LogDirectory>> open(FileSystem& file_system, OpenFiles& open_files,
                                                                            const std::string& path, const Options& options);
     /// Writes no clean mark; see `close`.
@@ -66,32 +66,34 @@ class LogDirectory {
     [[nodiscard]] const OpenReport& open_report() const { return open_report_; }
     [[nodiscard]] const std::string& path() const { return environment_.directory; }
 
-    /// The log of a partition of a topic that the catalog knows: the one found on disk if its partition.metadata names
-    /// the same topic id (or none, as in old Kafka directories), else a new, empty one. A directory of the same name
-    /// that belongs to another topic id is renamed first: for deletion when the removal of that topic was announced,
-    /// else to `<name>.<random>-stray`, as Kafka does; `take_new_strays` reports it, because it may be somebody's data.
-    /// So is one whose partition.metadata a power failure cut off: nothing in it was ever synced, and it may be of an earlier
-    /// topic of the name.
-    /// Touches the disk only to rename, or to write a missing topic id.
+    /// The log of a partition of a topic that the catalog knows. It is the one found on disk if its partition.metadata names the
+    /// same topic id, or no id, as in old Kafka directories. Otherwise it is a new, empty one.
     ///
-    /// When the directory could not be opened at the start: an error, or, for a partition that is only made now and so cannot be
-    /// what the directory holds, a stray too. So is then one that names no topic id.
+    /// A directory of the same name with another topic id is renamed first. If the removal of that topic was announced, it is
+    /// renamed for deletion. Otherwise it becomes a stray, `<name>.<random>-stray`, as in Kafka; `take_new_strays` reports it,
+    /// because it may hold a user's data. A directory whose partition.metadata a power failure cut off also becomes a stray:
+    /// nothing in it was ever synced, and it may belong to an earlier topic of the name. Touches the disk only to rename, or to
+    /// write a missing topic id.
+    ///
+    /// `Unreadable` decides about a directory that could not be opened at the start. `is_an_error` makes the claim fail.
+    /// `is_a_stray` is for a partition that is being made now, whose data the directory cannot hold: the directory becomes a
+    /// stray, and so does one that names no topic id.
     enum class Unreadable : std::uint8_t { is_an_error, is_a_stray };
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> claim(std::shared_ptr<const LogTopic> topic,
                                                                      PartitionIndex partition,
                                                                      std::shared_ptr<const LogConfig> config,
                                                                      Unreadable unreadable = Unreadable::is_an_error);
 
-    /// `claim` for the partitions [first, end). The new logs share a block of memory.
+    /// Claims the partitions [first, end). The new logs share a block of memory.
     [[nodiscard]] StorageResult<std::vector<std::shared_ptr<PartitionLog>>> claim_range(
         const std::shared_ptr<const LogTopic>& topic, PartitionIndex first, PartitionIndex end,
         const std::shared_ptr<const LogConfig>& config, Unreadable unreadable = Unreadable::is_an_error);
 
-    /// Takes back the claim of partitions that are not needed after all, because their topic was not made or does not
-    /// grow. Logs that were found on disk can be claimed again.
+    /// Takes back the claim of partitions that the caller no longer needs, because their topic was not made or does not grow.
+    /// Logs that were found on disk can be claimed again.
     void release(std::span<const std::shared_ptr<PartitionLog>> logs);
 
-    /// Logs found on disk that nobody has claimed: topics of a Kafka directory to adopt, or strays.
+    /// Logs found on disk that no topic has claimed: topics of a Kafka directory to adopt, or strays.
     struct Unclaimed {
         std::string topic;
         TopicId topic_id;
@@ -99,10 +101,10 @@ class LogDirectory {
         Offset log_end_offset;
     };
     [[nodiscard]] std::vector<Unclaimed> unclaimed() const;
-    /// Before the first start of ours a Kafka had the directory, or somebody laid partitions there. Otherwise everything in it
-    /// is our own, also what a power failure left without the catalog that knew it.
+    /// True if a Kafka used the directory before our first start, or if partitions were put there by hand. Otherwise everything
+    /// in it is our own, including leftovers of a power failure that the catalog does not know.
     [[nodiscard]] bool was_taken_over() const { return hold_.was_taken_over; }
-    /// Directories whose partition.metadata was cut off are claimed as if they had none: somebody vouches for them.
+    /// From now on `claim` treats a cut-off partition.metadata as missing: the caller vouches for the names of the directories.
     void believe_names() {
         const MutexLock lock(mutex_);
         found_.believe_names();
@@ -112,30 +114,29 @@ class LogDirectory {
     /// The strays since the last call.
     [[nodiscard]] std::vector<Stray> take_new_strays();
 
-    /// To delete a topic, the caller announces the removal, lets the catalog forget the topic, calls `remove` for its
-    /// partitions, and concludes. After a crash in between, `remove_announced` deletes what belongs to an announced
-    /// topic that nobody claims; other unclaimed directories are left alone. Best effort: when the note cannot be
-    /// written (disk full), such a crash leaves a directory that is reported as unclaimed. The caller also concludes
-    /// when the catalog kept the topic.
+    /// To delete a topic, the caller announces the removal, lets the catalog forget the topic, calls `remove` for its partitions,
+    /// and concludes. After a crash in between, `remove_announced` deletes unclaimed directories of announced topics; other
+    /// unclaimed directories stay. Best effort: if the note cannot be written (disk full), such a crash leaves a directory that
+    /// is reported as unclaimed. The caller also concludes when the catalog kept the topic.
     void announce_removals(std::span<const TopicId> topics);
     void conclude_removals(std::span<const TopicId> topics);
-    /// Those that were announced, and not concluded when the process ended. Until the first `purge_removed`.
+    /// The removals that were announced but not concluded when the process ended. Until the first `purge_removed`.
     [[nodiscard]] std::vector<TopicId> announced_removals() const;
-    /// At the start, when all topics were claimed: sets aside what interrupted deletions left.
+    /// Sets aside the leftovers of interrupted deletions. Called at the start, when all topics were claimed.
     [[nodiscard]] StorageResult<void> remove_announced();
 
     /// Deletes a partition: its log fails with `closed` from now on, and its name is free at once. Renames a directory;
     /// `purge_removed` frees the space.
     [[nodiscard]] StorageResult<void> remove(const std::shared_ptr<PartitionLog>& log);
-    /// Unlinks what `remove` set aside. Slow for large topics: for a background thread. What cannot be unlinked is kept
-    /// for the next call.
+    /// Unlinks the directories that `remove` set aside. Slow for large topics: for a background thread. Directories that cannot
+    /// be unlinked stay for the next call.
     [[nodiscard]] StorageResult<void> purge_removed();
 
     /// Every claimed log that has files.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_with_files() const;
     /// Logs for the background sync: those with unsynced data, and those with a window that may be idle.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_sync() const;
-    /// The volume that the directory lies on, for `sync_logs`. It was opened before anything was written.
+    /// The volume that holds the directory, for `sync_logs`. It was opened before anything was written.
     [[nodiscard]] Volume& volume() { return *volume_; }
     /// Logs with appends since their last checkpoint.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs_to_checkpoint() const;
@@ -143,12 +144,12 @@ class LogDirectory {
     /// About how many bytes a start after a crash would have to read.
     [[nodiscard]] std::uint64_t bytes_since_checkpoint() const;
 
-    /// Writes recovery points and log starts, as the logs have them now, to their checkpoint files. Blocks on the
-    /// device. After a failure the old files stay, which is harmless, and the caller may try again.
+    /// Writes the current recovery points and log starts of the logs to their checkpoint files. Blocks on the device. After a
+    /// failure the old files stay, which is harmless, and the caller may try again.
     [[nodiscard]] StorageResult<void> write_checkpoints();
 
-    /// Writes down how far every log is compacted. To be called after a cleaning; blocks on the device. A failure costs
-    /// a repeated cleaning after the next start.
+    /// Writes how far each log is compacted. Called after a cleaning; blocks on the device. A failure costs a repeated cleaning
+    /// after the next start.
     [[nodiscard]] StorageResult<void> write_cleaner_checkpoint();
 
     /// Closes all logs, writes checkpoints, and last the clean mark. After a failure there is no mark, and the next
@@ -156,26 +157,26 @@ class LogDirectory {
     [[nodiscard]] StorageResult<void> close();
 
   private:
-    /// Indexed by partition; null where nobody claimed it.
+    /// Indexed by partition; null for an unclaimed one.
     using Partitions = std::vector<std::shared_ptr<PartitionLog>>;
 
     LogDirectory(FileSystem& file_system, OpenFiles& open_files, const std::string& path, std::unique_ptr<Volume> volume,
                  DirectoryHold hold);
 
     [[nodiscard]] StorageResult<void> load_partitions(const Options& options) EXCLUDES(mutex_);
-    /// Notes what the start has opened, and what it could not.
+    /// Notes the partitions that the start opened, and those that it could not open.
     void take_opened(std::vector<OpenedPartition> opened, const CheckpointFiles::Offsets& offsets) EXCLUDES(mutex_);
     /// Writes the checkpoint files durably, after a recovery that found less than they promise.
     [[nodiscard]] StorageResult<void> replace_recovery_points();
-    /// The log is claimed no more.
+    /// Ends the log's claim.
     void forget_claim(const std::shared_ptr<PartitionLog>& log) REQUIRES(mutex_);
-    /// The log that the start found for the partition; null when there is none (any more).
+    /// The log that the start found for the partition; null if it found none, or no longer has it.
     [[nodiscard]] StorageResult<std::shared_ptr<PartitionLog>> take_found(const std::shared_ptr<const LogTopic>& topic,
                                                                           PartitionIndex partition,
                                                                           const std::shared_ptr<const LogConfig>& config,
                                                                           Unreadable unreadable) REQUIRES(mutex_);
-    /// The log's directory is to go, in one way or the other, and the checkpoint files may still tell of it. Called in the
-    /// section in which the log is taken from the books.
+    /// Notes that the log's directory will be deleted or renamed while the checkpoint files may still describe it. Called in the
+    /// same critical section that takes the log off the books.
     void note_gone(const PartitionLog& log) REQUIRES(mutex_);
     [[nodiscard]] std::string path_of(std::string_view name) const;
     /// Every log for which `wanted` is true.

@@ -13,7 +13,7 @@ LogFlusher::LogFlusher(Executor& executor) : worker_(executor.start("flusher", [
 
 LogFlusher::~LogFlusher() {
     worker_.reset();
-    Group dropped;  // Let go of without the lock.
+    Group dropped;  // Destroyed without the lock.
     const MutexLock lock(mutex_);
     dropped = std::exchange(group_, {});
     while (serve_next()) {
@@ -34,7 +34,7 @@ bool LogFlusher::request_sync(std::shared_ptr<PartitionLog> log, Callback callba
         }
         waiting->second->callbacks.push_back(std::move(callback));
         if (!is_new) {
-            return true;  // Somebody is on the way already.
+            return true;  // Another request has woken the worker already.
         }
     }
     worker_->wake();
@@ -71,7 +71,7 @@ void LogFlusher::add_to_group_locked(Volume& volume, std::vector<std::shared_ptr
 }
 
 void LogFlusher::drain() {
-    Group dropped;  // Let go of without the lock.
+    Group dropped;  // Destroyed without the lock.
     UniqueLock lock(mutex_);
     dropped = std::exchange(group_, {});
     while (is_serving_ || !queue_.empty()) {
@@ -79,7 +79,7 @@ void LogFlusher::drain() {
             served_.wait(lock);
         }
     }
-    // What was asked for in the background meanwhile, when the worker found this serving.
+    // The worker may have found this thread serving, and left background requests that came meanwhile.
     if (!group_.is_empty()) {
         worker_->wake();
     }
@@ -101,7 +101,7 @@ Instant LogFlusher::step() {
 }
 
 bool LogFlusher::serve_next() {
-    // One at a time, the worker or who drains: a second one would only wait for the same device.
+    // Only one thread serves at a time, the worker or one in `drain`: a second one would only wait for the same device.
     if (is_serving_ || (queue_.empty() && group_.is_empty())) {
         return false;
     }
@@ -110,7 +110,7 @@ bool LogFlusher::serve_next() {
         Group group = std::exchange(group_, {});
         mutex_.unlock();
         serve(group);
-        // Whoever lets go of a deleted topic's log last closes its files, which takes other locks.
+        // The last owner of a deleted topic's log closes its files, which takes other locks. So this happens without the lock.
         group = {};
         mutex_.lock();
     } else {
@@ -153,7 +153,7 @@ void LogFlusher::serve(const Group& group) {
             ++syncs;
         }
         std::vector<std::shared_ptr<PartitionLog>> logs(group.logs.begin(), group.logs.end());
-        // Not in the order of their addresses: what a crash in the midst of it leaves follows from what happened before.
+        // The order must not depend on addresses: the state after a crash in the middle then follows from earlier events alone.
         std::ranges::sort(logs, [](const auto& left, const auto& right) {
             const int order = left->topic().name.compare(right->topic().name);
             return order != 0 ? order < 0 : left->partition() < right->partition();

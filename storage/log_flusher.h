@@ -15,57 +15,57 @@
 
 namespace partita {
 
-/// Syncs logs as a worker of its own, so that no reactor waits for a device.
+/// Syncs logs on its own worker, so that no reactor waits for a device.
 ///
-/// Group commit: while a sync of a log runs, all further requests for that log wait for the next sync, which serves
-/// them together. A request covers what was published before it was made, so a caller appends first (with a good
-/// result), then calls `request_sync`, and replies in the callback. flush.messages=1 is exactly that; for larger values
-/// and for flush.ms the caller counts or times before it asks.
+/// Group commit: while a sync of a log runs, all further requests for that log wait for the next sync, which serves them
+/// together. A request covers everything published before the request. So a caller appends first (with a good result), then calls
+/// `request_sync`, and replies in the callback. flush.messages=1 is exactly that. For larger values and for flush.ms the caller
+/// counts or times before it asks.
 ///
 /// A failed sync is final for the process (see StorageError::Kind::sync_failed): every later request fails with it at
 /// once, and the owner must stop serving.
 ///
-/// Bound: at most kMaximumWaiting requests wait. A further one is refused, and the caller answers with a storage error:
-/// the device is hopelessly behind.
+/// At most kMaximumWaiting requests wait. The flusher refuses a further one, and the caller answers with a storage error: the
+/// device is hopelessly behind.
 class LogFlusher {
   public:
     using Callback = std::function<void(const StorageResult<Offset>&)>;
     static constexpr std::size_t kMaximumWaiting = 1'000'000;
 
     explicit LogFlusher(Executor& executor);
-    /// Serves what somebody waits for, on the calling thread, and forgets the rest.
+    /// Serves the waiting requests on the calling thread, and drops the rest.
     ~LogFlusher();
     LogFlusher(const LogFlusher&) = delete;
     LogFlusher& operator=(const LogFlusher&) = delete;
 
-    /// Whatever else becomes durable here, what this log has at that moment is durable before: the catalog, without which the
-    /// records of a topic are nobody's. Before the first request.
+    /// Makes this log durable before any other: each sync first covers the data that `log` has at that moment. Used for the
+    /// catalog, without which a topic's records belong to no topic. Called before the first request.
     void sync_first(std::shared_ptr<PartitionLog> log) { first_ = std::move(log); }
 
-    /// Calls `callback` from the worker's step once everything published in `log` so far is durable
-    /// (with the new recovery point), or with the failure. Callbacks must be short, must not throw
-    /// and may call `request_sync`. False when the bound is reached; then it is never called.
+    /// Calls `callback` from the worker's step once everything published in `log` so far is durable (with the new recovery
+    /// point), or with the failure. Callbacks must be short, must not throw and may call `request_sync`. False when the bound is
+    /// reached; then `callback` is never called.
     [[nodiscard]] bool request_sync(std::shared_ptr<PartitionLog> log, Callback callback);
 
-    /// Syncs logs in the background while no request waits; this bounds what a power failure can cost. The logs lie on
-    /// `volume` and share what waits for the device (`sync_logs`). A log that already waits is not queued twice.
+    /// Syncs logs in the background while no request waits; this bounds the loss in a power failure. The logs lie on `volume` and
+    /// share their waits for the device (`sync_logs`). A log that already waits is not queued twice.
     void request_background_sync(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs);
 
-    /// The same, and a checkpoint of each log (PartitionLog::checkpoint). Then calls `done` from the worker's step: it must
-    /// be short and must not throw. One at a time: the next may be requested when `done` was called.
+    /// Does the same, and makes a checkpoint of each log (PartitionLog::checkpoint). Then calls `done` from the worker's step: it
+    /// must be short and must not throw. One at a time: the caller may request the next one after `done` was called.
     void request_checkpoint(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs,
                             std::function<void(const StorageResult<void>&)> done);
 
-    /// Serves everything that somebody waits for, on the calling thread, and waits for what is in progress. Background syncs
-    /// and checkpoints that have not begun are forgotten.
+    /// Serves all waiting requests on the calling thread, and waits for work in progress. Drops background syncs and checkpoints
+    /// that have not begun.
     void drain();
 
     [[nodiscard]] std::optional<StorageError> failure() const;
 
     struct Counters {
         std::uint64_t requests = 0;
-        /// Logs that were synced, for requests or in the background. In the background many logs share what waits for
-        /// the device.
+        /// Logs that were synced, for requests or in the background. In the background many logs share their waits for the
+        /// device.
         std::uint64_t syncs = 0;
     };
     [[nodiscard]] Counters counters() const;
@@ -76,7 +76,7 @@ class LogFlusher {
         std::vector<Callback> callbacks;
     };
 
-    /// Logs to be synced in the background.
+    /// Logs that wait for a background sync.
     struct Group {
         Volume* volume = nullptr;
         std::unordered_set<std::shared_ptr<PartitionLog>> logs;
@@ -89,9 +89,9 @@ class LogFlusher {
     };
 
     [[nodiscard]] Instant step();
-    /// Makes durable what has to be first. False when there was nothing of it.
+    /// Syncs the log of `sync_first`. False if it had nothing to sync.
     [[nodiscard]] StorageResult<bool> serve_first();
-    /// The lock is let go meanwhile. False when there is nothing to serve, or somebody serves already.
+    /// Releases the lock meanwhile. False when there is nothing to serve, or another thread is serving.
     bool serve_next() REQUIRES(mutex_);
     void add_to_group_locked(Volume& volume, std::vector<std::shared_ptr<PartitionLog>> logs) REQUIRES(mutex_);
     void serve(Waiting& waiting);

@@ -6,9 +6,9 @@ namespace partita {
 
 class PartitionLog;
 
-/// No marker of a transaction lies at or above it: from there to the last stable offset readers of committed records are given
-/// everything that there is. 0 where no transaction ever ended. Of what an earlier run of the broker wrote nobody knows, so that
-/// it lies behind that. One load; any thread may ask.
+/// The end of the log's transaction markers: no marker lies at or above this offset. From there to the last stable offset,
+/// readers of committed records get every record. 0 if no transaction ever ended. The markers of an earlier run are unknown, so
+/// the result lies behind everything that run wrote. One load; any thread may ask.
 [[nodiscard]] Offset markers_end(PartitionLog& log);
 
 }  // namespace partita

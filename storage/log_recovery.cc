@@ -89,7 +89,7 @@ StorageResult<RecoveryReport> LogRecovery::run() {
     }
     if (!hints_.clean) {
         trusted_end_ = std::max(hints_.recovery_point, Offset{0});
-        // The life before may have created files whose names it never synced.
+        // The process before may have created files whose names it never synced.
         state_->names_unsynced = true;
         state_->parent_unsynced = true;
     }
@@ -105,7 +105,7 @@ StorageResult<RecoveryReport> LogRecovery::run() {
 }
 
 StorageResult<RecoveryReport> LogRecovery::start_over() {
-    // What vouched for the rest is wrong of it, too; snapshots may tell of what is gone.
+    // The hints are wrong about the rest, too, and snapshots may describe batches that are gone.
     hints_.recovery_point = Offset{0};
     LogRecovery again(log_, hints_);
     again.report_ = std::move(report_);
@@ -133,7 +133,7 @@ StorageResult<void> LogRecovery::load_aborted(const Files& files) {
     for (const Offset base : files.aborted) {
         const auto segment = std::ranges::lower_bound(files.segments, base);
         if (segment == files.segments.end() || *segment != base) {
-            // Of a segment that is gone: nobody may take it for that of another one.
+            // The index belongs to a segment that is gone: it must not be taken for that of another segment.
             PARTITA_TRY(file_system_.remove(path(base, ".txnindex")));
             continue;
         }
@@ -170,16 +170,16 @@ StorageResult<void> LogRecovery::load_producers(const Files& files) {
     // A snapshot behind the trusted part may describe batches that did not survive.
     const auto trusted =
         std::ranges::upper_bound(files.snapshots, std::min(trusted_end_, aborted_from_)) - files.snapshots.begin();
-    // No producer wrote there, else the checkpoint or the clean stop would have left one. A Kafka that was killed takes them
-    // at rolls only.
+    // Without snapshots, no producer wrote in the trusted part: otherwise the checkpoint or the clean stop would have left one. A
+    // Kafka that was killed is different, because it takes snapshots at rolls only.
     const bool is_whole = aborted_from_ >= trusted_end_;
     if (files.snapshots.empty() && is_whole && (hints_.clean || !hints_.is_foreign)) {
         replay_from_ = trusted_end_;
     }
     for (auto i = static_cast<std::size_t>(trusted); i-- > 0;) {
         const Offset offset = files.snapshots[i];
-        // Batches between the snapshot and the first segment were deleted: what it says of its producers is
-        // out of date, and knowing nothing (any sequence may come next) is better than knowing wrong.
+        // Batches between the snapshot and the first segment were deleted, so its producers are out of date. Knowing nothing (any
+        // sequence may come next) is better than wrong knowledge.
         if (!files.segments.empty() && offset < files.segments.front()) {
             break;
         }
@@ -230,7 +230,7 @@ StorageResult<void> LogRecovery::open_segments(const Files& files) {
         PARTITA_TRY(prune_indexes(*segment, next_base));
         PARTITA_TRY_ASSIGN(auto whole, walk(*segment));
         if (!hints_.clean) {
-            // Frees what a killed process had reserved behind the end.
+            // Frees the space that a killed process had reserved behind the end.
             PARTITA_TRY_ASSIGN(auto file, segment->file());
             PARTITA_TRY(file->truncate(segment->size_bytes()));
         }
@@ -257,7 +257,7 @@ bool LogRecovery::can_follow(const Segment& segment, const BatchHeader& header, 
     if (header.last_offset_delta < 0 || header.base_offset < lowest) {
         return false;
     }
-    // No segment reaches further, and its indexes could not say where. The CRC does not cover the base offset.
+    // No segment reaches further, because its indexes could not hold the offset. The CRC does not cover the base offset.
     constexpr std::int64_t kFarthest = std::numeric_limits<std::int32_t>::max();
     return header.base_offset - segment.base_offset() <= kFarthest && header.base_offset < header.next_offset() &&
            header.last_offset() - segment.base_offset() <= kFarthest;
@@ -267,7 +267,7 @@ bool LogRecovery::may_end_early(Offset next_base) const {
     if (next_base <= trusted_end_ || next_base <= hints_.first_dirty_offset) {
         return true;
     }
-    // Nothing vouches for a log that was put here by hand.
+    // No checkpoint vouches for a log that was put here by hand.
     return hints_.recovery_point == kNoOffset && seen_holes_;
 }
 
@@ -305,8 +305,8 @@ StorageResult<void> LogRecovery::prune_indexes(Segment& segment, Offset next_bas
     PARTITA_TRY_ASSIGN(auto keep_times, times.plausible_entries(believed_end));
     PARTITA_TRY(times.file().truncate(keep_times));
 
-    // Below the recovery point both are whole. Where nothing of the time index is left there was no such point, and it
-    // cannot be made anew from its own end on, so the walk starts where it stops.
+    // Below the recovery point both indexes are whole. If no entry of the time index is left, there was no such point. The time
+    // index cannot be rebuilt from its own end on, so the walk starts where it stops.
     Offset last_wanted = believed_end - 1;
     if (keep_times == 0) {
         PARTITA_TRY(times.reload_last());
@@ -316,7 +316,7 @@ StorageResult<void> LogRecovery::prune_indexes(Segment& segment, Offset next_bas
     OffsetPosition last{segment.base_offset(), 0};
     if (keep > 0) {
         PARTITA_TRY_ASSIGN(last, offsets.entry(keep - 1));
-        // The newest believed entry must lead to a batch, else none of them is believed.
+        // The newest believed entry must lead to a batch; otherwise recovery believes none of them.
         PARTITA_TRY_ASSIGN(auto file, segment.file());
         HeaderWalk at(*file, last.position, segment.size_bytes());
         const auto placed = at.next();
@@ -373,7 +373,7 @@ StorageResult<bool> LogRecovery::walk(Segment& segment) {
         PARTITA_TRY(cut(segment, at, std::string(batch_error_text(error)), is_torn));
         return false;
     };
-    // Below the trusted end headers are enough; a header that is not one makes us careful from there on.
+    // Below the trusted end headers are enough. After a bad header recovery checks everything from there on.
     if (trusted_end_ > segment.base_offset()) {
         HeaderWalk headers(*file, position, size);
         while (true) {
@@ -432,7 +432,7 @@ StorageResult<void> LogRecovery::take(Segment& segment, const BatchHeader& heade
     }
     end_ = header.next_offset();
     if (position == indexed_until_ && has_index_entry_) {
-        // This batch has the newest entry that was kept: counting starts with it.
+        // This batch has the newest kept entry, so counting starts with it.
         segment.set_bytes_since_index_entry(header.size_bytes());
     } else if (position > indexed_until_ || !has_index_entry_) {
         const std::size_t entries = segment.offset_index().file().count();
@@ -496,8 +496,8 @@ StorageResult<void> LogRecovery::cut(Segment& segment, std::uint64_t position, s
                                                                    : reason;
     PARTITA_TRY(file->truncate(position));
     segment.publish_size(position);
-    // Durable before anything is appended: else a power loss could bring the cut bytes back in the place of
-    // newer batches with the same offsets.
+    // The cut must be durable before any append. Otherwise a power loss could bring the cut bytes back in the place of newer
+    // batches with the same offsets.
     return file->sync_data();
 }
 
@@ -521,8 +521,8 @@ StorageResult<void> LogRecovery::set_later_segments_aside(const std::vector<Offs
 
 StorageResult<void> LogRecovery::finish(const Files& files) {
     state_->assume_unpublished();
-    // Snapshots that were not believed may tell of batches that are gone. They, and such epochs, must be
-    // gone for good before new batches take those offsets: a later recovery would believe them.
+    // Snapshots that were not believed may describe batches that are gone. They, and such epochs, must be gone for good before
+    // new batches take those offsets: a later recovery would believe them.
     const Offset believed_end = std::min(trusted_end_, std::max(end_, hints_.log_start_offset));
     bool forgot = false;
     for (const Offset offset : files.snapshots) {
@@ -558,7 +558,7 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     if (hints_.recovery_point > log_.log_end_offset()) {
         report_.recovery_point_is_void = true;
     }
-    // Void: whatever was rebuilt becomes durable with the next sync of everything.
+    // If the point is void, the next sync of everything makes all rebuilt files durable.
     const Offset vouched_end = report_.recovery_point_is_void ? Offset{0} : std::min(trusted_end_, log_.log_end_offset());
     log_.recovered = vouched_end.value;
     state_->checkpointed_end = vouched_end.value;
@@ -585,7 +585,7 @@ StorageResult<void> LogRecovery::finish(const Files& files) {
     const MutexLock lock(log_.append_mutex);
     PARTITA_ASSERT(log_.state.load() == nullptr, "a log is opened once");
     LogAppender appender(*state_);
-    // A start above everything that survived: the log goes on there, in a segment of that name.
+    // The log start may lie above everything that survived. The log goes on there, in a segment of that name.
     const bool needs_segment = state_->shown.segments.empty() ? start > Offset{0} : end_ < start;
     if (needs_segment) {
         PARTITA_TRY(appender.roll(hints_.now));

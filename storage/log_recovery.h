@@ -15,11 +15,11 @@ namespace partita {
 
 /// Opens the directory of one partition.
 ///
-/// What is trusted: after a clean stop everything; otherwise what lies below the recovery point on file, where a
-/// checkpoint ended. Trusted bytes are not read, except the headers behind the newest index entry and behind the newest
-/// producer snapshot, which that checkpoint wrote (a log without snapshot has no batch of a producer with an id there).
-/// Everything behind the recovery point is read and its CRC checked. When recovery finds less than that point promises,
-/// RecoveryReport::recovery_point_is_void says so, and the caller must not leave the recovery point on file.
+/// After a clean stop it trusts everything. Otherwise it trusts bytes below the recovery point on file, where a checkpoint ended.
+/// It does not read trusted bytes, except headers behind the newest index entry and behind the newest producer snapshot, which
+/// that checkpoint wrote. (A log without snapshot has no batch of a producer with an id there.) It reads everything behind the
+/// recovery point and checks the CRC. If it finds less than that point promises, it sets RecoveryReport::recovery_point_is_void,
+/// and the caller must not leave the recovery point on file.
 ///
 /// At the first bad batch behind the recovery point the log is cut, as Kafka does: offsets are dense, so no batch
 /// behind a hole could be served under its old offset. But good data is never deleted because of its neighbour:
@@ -29,9 +29,9 @@ namespace partita {
 /// Only a torn tail (the bytes end inside the last batch, or are zeros) leaves nothing aside: no whole batch is in it.
 /// When the bytes cannot be set aside (disk full), the partition is neither opened nor cut.
 ///
-/// Indexes are caches: recovery drops entries that are implausible, or newer than what is trusted, and makes them anew.
-/// It accepts files of a Kafka that was killed (preallocated, zero-filled indexes). A damaged index of aborted transactions is
-/// made anew from the markers, also below the recovery point; one that is missing there is not noticed, as in Kafka.
+/// Indexes are caches: recovery drops entries that are implausible, or newer than the trusted data, and makes them anew. It
+/// accepts files of a Kafka that was killed (preallocated, zero-filled indexes). It rebuilds a damaged index of aborted
+/// transactions from the markers, also below the recovery point. It does not notice a missing one there, as in Kafka.
 class LogRecovery {
   public:
     LogRecovery(LogCore& log, PartitionLog::OpenHints hints);
@@ -46,24 +46,24 @@ class LogRecovery {
     };
 
     [[nodiscard]] StorageResult<Files> list_files();
-    /// The log has less than the recovery point promises: starts again and trusts nothing.
+    /// Starts again and trusts nothing, because the log has less than the recovery point promises.
     [[nodiscard]] StorageResult<RecoveryReport> start_over();
     [[nodiscard]] StorageResult<void> load_epochs(const Files& files);
     [[nodiscard]] StorageResult<void> load_producers(const Files& files);
     [[nodiscard]] StorageResult<void> load_aborted(const Files& files);
-    /// What the walk found again of aborted transactions becomes durable, where a damaged file lacked it.
+    /// Makes the aborted transactions durable that the walk found and a damaged file lacked.
     [[nodiscard]] StorageResult<void> write_found_aborted();
     [[nodiscard]] StorageResult<void> open_segments(const Files& files);
-    /// Accepts a segment below everything that must be looked at. False when its indexes are not good.
+    /// Accepts a segment that lies below everything recovery must read. False if its indexes are not good.
     [[nodiscard]] StorageResult<bool> accept_unread(Segment& segment, Offset next_base);
-    /// Whether compaction explains that the segment before `next_base` ends below it. What this broker compacts keeps
-    /// its last batch, but Kafka's segments may have lost theirs.
+    /// Whether compaction explains that the segment before `next_base` ends below it. This broker's compaction keeps a segment's
+    /// last batch, but Kafka's segments may have lost theirs.
     [[nodiscard]] bool may_end_early(Offset next_base) const;
     /// True when the offsets of the batch may be the next ones of the segment.
     [[nodiscard]] bool can_follow(const Segment& segment, const BatchHeader& header, bool is_first) const;
-    /// Drops index entries that cannot be trusted; `indexed_until_` says from where to walk.
+    /// Drops index entries that cannot be trusted; `indexed_until_` tells where the walk must begin.
     [[nodiscard]] StorageResult<void> prune_indexes(Segment& segment, Offset next_base);
-    /// Walks to the end of the segment, or to the first bad batch and cuts the log there. False when it was cut.
+    /// Walks to the end of the segment, or to the first bad batch, where it cuts the log. False if it cut the log.
     [[nodiscard]] StorageResult<bool> walk(Segment& segment);
     [[nodiscard]] StorageResult<void> take(Segment& segment, const BatchHeader& header, std::uint64_t position,
                                            std::optional<Bytes> bytes);
@@ -81,13 +81,14 @@ class LogRecovery {
 
     /// Batches below this offset need no CRC check.
     Offset trusted_end_{std::numeric_limits<std::int64_t>::max()};
-    /// Batches from this offset on are fed into the producer state.
+    /// Recovery feeds batches from this offset on into the producer state.
     Offset replay_from_{0};
-    /// By base offset of their segments.
+    /// Keyed by the base offset of the segment.
     std::map<Offset, std::shared_ptr<AbortedIndex>> aborted_;
-    /// From here on an index of aborted transactions may lack some that end below `trusted_end_`: their markers are looked for.
+    /// From this offset on, an index of aborted transactions may lack some that end below `trusted_end_`. Recovery looks for
+    /// their markers.
     Offset aborted_from_{std::numeric_limits<std::int64_t>::max()};
-    /// Index entries of the current segment up to this position are kept; batches behind it make new ones.
+    /// Index entries of the current segment stay up to this position; batches behind it make new ones.
     std::uint64_t indexed_until_ = 0;
     bool has_index_entry_ = false;
     /// The next offset expected.

@@ -69,7 +69,7 @@ void LogSync::choose_segments() {
     const std::size_t last_sealed = segments.size() - 1;
     std::size_t first =
         has_unsynced_data ? state_.shown_for_appender().segment_index_for(state_.core.recovery_point()) : last_sealed;
-    // One whose records were durable when it was sealed may still lack its indexes, whose end was written only then.
+    // A segment whose records were durable when it was sealed may still lack its indexes: their end is written only then.
     const auto lacks_indexes = [](const Segment& segment) {
         const auto lacks = [](const IndexFile& file) { return file.pending_count() > 0 || file.has_unsynced(); };
         return lacks(segment.offset_index().file()) || lacks(segment.time_index().file()) ||
@@ -84,10 +84,10 @@ void LogSync::choose_segments() {
 }
 
 StorageResult<void> LogSync::write_caches() {
-    // Caches, which recovery rebuilds: losing them to a full disk must not fail the sync.
+    // Indexes are caches, which recovery rebuilds: a full disk that loses them must not fail the sync.
     for (const auto& segment : unsynced_) {
-        // No start believes what the active one's say of records behind the last checkpoint, and of a thousand logs with a few
-        // records each it would be two thousand files, made while producers wait for the mutex.
+        // No start believes the active segment's indexes for records behind the last checkpoint. With a few records in each of a
+        // thousand logs, this would make two thousand files while producers wait for the mutex.
         if (segment == active_ && segment->offset_index().file().pending_count() < kIndexEntriesWorthAWrite) {
             continue;
         }
@@ -98,7 +98,7 @@ StorageResult<void> LogSync::write_caches() {
         if (written || segment == active_) {
             continue;
         }
-        // A sealed segment below the recovery point is accepted unread, so its indexes must be whole.
+        // A start accepts a sealed segment below the recovery point unread, so its indexes must be whole.
         vouched_end_ = std::min(vouched_end_, segment->base_offset());
         caches_failure_ = std::move(written.error());
     }
@@ -199,7 +199,7 @@ StorageResult<void> LogSync::sync_identity() {
     if (file) {
         return (*file)->sync_data();
     }
-    // An old Kafka's topic has none. Of one that was deleted meanwhile nothing is to be kept.
+    // A topic of an old Kafka has no such file. If the log was deleted meanwhile, there is nothing to keep.
     if (file.error().is_not_found()) {
         return {};
     }
@@ -212,7 +212,7 @@ StorageResult<void> LogSync::sync_segment(Segment& segment) {
     if (&segment == active_.get()) {
         return {};
     }
-    // A sealed segment's indexes are believed at the next start, so they become durable with it.
+    // The next start believes a sealed segment's indexes, so they become durable with it.
     PARTITA_TRY(segment.offset_index().file().sync());
     return segment.time_index().file().sync();
 }
@@ -242,7 +242,7 @@ StorageResult<void> LogSync::rename_epochs() {
     StorageResult<void> renamed;
     {
         const MutexLock lock(state_.core.append_mutex);
-        // Deleted meanwhile: the directory of this name may be another topic's by now.
+        // The log was deleted meanwhile: the directory of this name may be another topic's by now.
         if (state_.core.is_closed_for_appender()) {
             return std::unexpected(closed_error());
         }
@@ -255,7 +255,7 @@ StorageResult<void> LogSync::rename_epochs() {
     return put_off_epochs(std::move(renamed.error()));
 }
 
-/// A full disk: tried again by the next checkpoint, and until then recovery walks over the batches. A close has no next sync.
+/// After a full disk the next checkpoint tries again, and until then recovery walks over the batches. A close has no next sync.
 StorageResult<void> LogSync::put_off_epochs(StorageError error) {
     if (purpose_ == Purpose::close) {
         return std::unexpected(std::move(error));
@@ -344,17 +344,17 @@ class SharedSync {
   public:
     SharedSync(Volume& volume, LogSync::Purpose purpose) : volume_(volume), purpose_(purpose) {}
 
-    /// `log` has a state. False when somebody else syncs it, and the round goes without.
+    /// `log` has a state. False if another thread is syncing it; the round then goes on without it.
     [[nodiscard]] bool add(LogCore& log);
     void run();
     [[nodiscard]] StorageResult<void> take_result() { return std::move(result_); }
 
   private:
     void note(StorageError error);
-    /// Takes a step with every log that is still in; those that fail are out.
+    /// Takes a step with every log that is still in the round; logs that fail drop out.
     template <class Step>
     void with_each(const Step& step);
-    /// False: each log has to see to itself.
+    /// False: each log has to sync its own files.
     [[nodiscard]] bool sync_volume();
     void sync_names_one_by_one();
     void fail_all(const StorageError& error);
@@ -430,7 +430,7 @@ void SharedSync::sync_names_one_by_one() {
     if (first == syncs_.end()) {
         return;
     }
-    // It is the same for all of them.
+    // The parent directory is the same for all logs.
     if (auto synced = first->sync_parent(); !synced) {
         fail_all(synced.error());
     }
@@ -476,7 +476,8 @@ StorageResult<void> sync_logs(Volume& volume, std::span<const std::shared_ptr<Pa
     while (!logs.empty()) {
         SharedSync round(volume, purpose);
         const auto in_round = logs.first(std::min(logs.size(), kMostSyncedTogether));
-        // A few checkpoints are made one after the other: nobody who waits for a sync of one log waits for the others.
+        // A few checkpoints are made one after the other, so that a caller waiting for a sync of one log does not wait for the
+        // others.
         const bool alone = purpose == LogSync::Purpose::checkpoint && in_round.size() < kFewestSyncedTogether;
         std::vector<std::shared_ptr<PartitionLog>> busy;
         for (const auto& log : in_round) {

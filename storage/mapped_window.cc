@@ -19,11 +19,11 @@
 namespace partita {
 namespace {
 
-/// Where a copy in progress on this thread goes on when a page cannot be had.
+/// Where a copy on this thread continues if the system cannot provide a page.
 thread_local sigjmp_buf* way_out = nullptr;
-/// The signals that it had blocked before.
+/// The signals that the thread had blocked before.
 thread_local sigset_t blocked_before{};
-/// Who had the signal before.
+/// The earlier handler of the signal.
 struct sigaction predecessor{};
 
 void on_bus_error(int signal, siginfo_t* info, void* context) {
@@ -37,7 +37,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
     if (predecessor.sa_handler != SIG_DFL && predecessor.sa_handler != SIG_IGN) {
         return predecessor.sa_handler(signal);
     }
-    // What failed is tried again when this returns, and ends the process as it would have without this room.
+    // The failed access runs again when this returns. It then ends the process, as it would have without this room.
     ::sigaction(SIGBUS, &predecessor, nullptr);
 }
 
@@ -51,14 +51,14 @@ void take_over_bus_errors() {
     });
 }
 
-/// Copies into memory that a file backs. False when the system could not bring a page of it (the device failed, or somebody else
-/// cut the file), where a plain copy would end the process by SIGBUS; a part may have been copied then.
+/// Copies into memory that a file backs. False if the system could not provide a page, because the device failed or another
+/// process cut the file. A plain copy would then end the process by SIGBUS. After a failure a part may have been copied.
 bool copy_to_mapped(std::byte* to, Bytes from) {
     sigjmp_buf here;
-    // Without the signal mask, which would be a system call for each copy.
+    // The signal mask is not saved, which would cost a system call for each copy.
     if (sigsetjmp(here, 0) != 0) {
         way_out = nullptr;
-        // The jump left the handler without returning from it, which would have done this.
+        // The jump left the handler without returning from it, which would have restored the mask.
         PARTITA_ASSERT(::pthread_sigmask(SIG_SETMASK, &blocked_before, nullptr) == 0, "a mask that was there can be set");
         return false;
     }
@@ -70,9 +70,9 @@ bool copy_to_mapped(std::byte* to, Bytes from) {
     return true;
 }
 
-/// File systems where bytes that were written once can be replaced whatever becomes of the rest of the disk: ext4 and XFS reserve
-/// the blocks when a write is accepted, though they choose them later. One that copies on write needs new blocks each time, and a
-/// file served by another process or machine may be read by others than through this page cache.
+/// True for file systems where written bytes can be replaced even when the disk is full. ext4 and XFS reserve the blocks when
+/// they accept a write, though they choose them later. A file system that copies on write needs new blocks each time. A file
+/// served by another process or machine may be read by others without this page cache.
 bool is_trusted_with_windows(int descriptor) {
     struct statfs status{};
     if (::fstatfs(descriptor, &status) != 0) {
@@ -114,7 +114,7 @@ class MappedWindow final : public FileWindow {
     void prepare(std::uint64_t from, std::uint64_t end) override {
         PARTITA_ASSERT(from >= first_ && from <= end && end <= end_, "a window is prepared within");
         const std::uint64_t page = from - from % page_bytes();
-        // One fault for a run of pages in place of one for each. Who writes to a page that cannot be had now asks for it again.
+        // One fault for a run of pages replaces one fault for each. A write to a page that is missing now asks for it again.
         (void)::madvise(memory_ + (page - first_), end - page, MADV_POPULATE_WRITE);
     }
 
@@ -134,7 +134,7 @@ class MappedWindow final : public FileWindow {
     const std::unique_ptr<WindowPermit> permit_;
     const std::string path_;
     std::byte* const memory_;
-    /// Positions in the file; the first one is that of a page.
+    /// Positions in the file; the first one is the start of a page.
     const std::uint64_t first_;
     const std::uint64_t end_;
 };

@@ -20,9 +20,9 @@
 ///                short key: log number uint32, 0, key             -> CRC-32C, value
 ///                long key:  log number uint32, 1, hash uint64, slot uint16
 ///                                                       -> CRC-32C, key length uint32, key, value
-/// The checksum of a row covers its key and what follows the checksum. The slot distinguishes long keys of the same
-/// hash: a key stays in the slot that holds it, a new one takes the lowest free slot. Rows are ordered by log, so that
-/// a fold of one group's offsets touches few pages.
+/// The checksum of a row covers its key and the bytes behind the checksum. The slot distinguishes long keys of the same hash: a
+/// key stays in its slot, and a new key takes the lowest free slot. Rows are ordered by log, so that a fold of one group's
+/// offsets touches few pages.
 namespace partita::metadata_rows {
 
 inline constexpr std::size_t kPrefixBytes = 5;

@@ -31,7 +31,7 @@ constexpr std::string_view kLogsTable = "logs";
 constexpr std::string_view kRowsTable = "rows";
 constexpr std::string_view kCreationDirectory = "creating";
 constexpr std::string_view kLockFileName = "lock.mdb";
-/// More than LMDB needs for its default of 126 readers; it takes what it finds for the slots of more.
+/// More bytes than LMDB needs for its default of 126 readers. LMDB uses the extra space for more slots.
 constexpr off_t kLockFileBytes = 12'288;
 constexpr unsigned int kTables = 3;
 constexpr mdb_mode_t kFileMode = 0640;
@@ -75,9 +75,9 @@ class Cursor {
     int code_;
 };
 
-/// Has the device give the lock file its space, before LMDB does what it does of its own: maps a sparse one and writes to it. On
-/// a full disk that would end the process by SIGBUS. Nobody may have it open: closing a file here takes LMDB's lock on it away.
-/// Answers 0 or an errno.
+/// Makes the device allocate the lock file before LMDB does its own setup, which maps a sparse file and writes to it. On a full
+/// disk that would end the process by SIGBUS. The file must not be open elsewhere in the process: closing it here releases LMDB's
+/// lock on it. Returns 0 or an errno.
 int reserve_lock_file(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
     if (descriptor < 0) {
@@ -130,7 +130,7 @@ StorageError MetadataStore::error(std::string_view operation, int code) const {
     switch (code) {
         case MDB_MAP_FULL:
             return {StorageError::Kind::io, ENOSPC, text};
-        // LMDB gave up on this environment: what it wrote last is not known to be on the device.
+        // LMDB gave up on this environment: its last writes may not be on the device.
         case MDB_PANIC:
             return {StorageError::Kind::sync_failed, 0, text};
         case MDB_CORRUPTED:
@@ -172,8 +172,8 @@ StorageResult<void> MetadataStore::open_file() {
 
 StorageResult<void> MetadataStore::create_file() const {
     PosixFileSystem files;
-    // Made elsewhere and renamed, so that a file with the final name was synced whole at least once: after
-    // a power cut an empty or half-made file is damage, never "new".
+    // The file is made elsewhere and renamed, so that a file with the final name was synced whole at least once. After a power
+    // cut an empty or half-made file is damage, never "new".
     const std::string creation = join_path(directory_, kCreationDirectory);
     PARTITA_TRY(files.make_directories(directory_));
     // Logs are cut once their records are here.
@@ -229,13 +229,13 @@ StorageResult<void> MetadataStore::open_environment() {
     if (code != 0) {
         return std::unexpected(error("open", code));
     }
-    // Slots of readers that died would keep old pages alive for ever.
+    // Slots of dead readers would keep old pages alive for ever.
     int dead_readers = 0;
     code = mdb_reader_check(environment_, &dead_readers);
     if (code != 0) {
         return std::unexpected(error("open", code));
     }
-    // A sparse file as long as the map: no page that LMDB touches can lie behind its end.
+    // The file becomes sparse and as long as the map, so that LMDB touches no page behind its end.
     int descriptor = -1;
     code = mdb_env_get_fd(environment_, &descriptor);
     if (code != 0) {
@@ -395,7 +395,7 @@ StorageResult<void> MetadataStore::write(FunctionRef<int(Writer&)> work, std::st
             return {};
         }
         StorageError failure = error(purpose, code);
-        // The device refused to keep pages that the kernel had taken: see StorageError::Kind::sync_failed.
+        // The device refused pages that the kernel had accepted: see StorageError::Kind::sync_failed.
         if (committing && code == EIO) {
             failure.kind = StorageError::Kind::sync_failed;
         }

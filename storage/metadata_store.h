@@ -28,10 +28,9 @@ struct MetadataStoreOptions {
     bool verify_pages = true;
     /// The hash for keys that are too long for LMDB; tests replace it to make keys collide.
     std::function<std::uint64_t(Bytes)> long_key_hash;
-    /// Called before a commit; tests make transactions fail with it. Returns an error number, as the device would give
-    /// it, or 0.
+    /// Called before a commit; tests make transactions fail with it. Returns 0, or an error number like one from the device.
     std::function<int()> commit_fault;
-    /// The present name of a log that a file of format 1 names `old_name`. Without it names stay as they are.
+    /// Converts the name `old_name` of a log in a file of format 1 to its present name. If unset, names stay as they are.
     std::function<std::string(std::string_view old_name)> upgraded_name;
 };
 
@@ -41,7 +40,7 @@ struct KeyedChange {
     std::optional<Bytes> value;
 };
 
-/// What one log contributes to a fold.
+/// The changes of one log in a fold.
 struct LogFold {
     /// Directory name of the log, for example "__consumer_offsets-17". At most `MetadataStore::kMaxLogNameLength`.
     std::string_view log;
@@ -53,30 +52,28 @@ struct LogFold {
 
 /// The folded state of keyed logs (`__consumer_offsets-*`, the catalog's log, ...), in LMDB.
 ///
-/// A keyed log is an ordinary PartitionLog whose records have a key and a value or a tombstone; its
-/// meaning is the last value of every key. The log is written first and is the truth. This store is
-/// its checkpoint: (log, key) -> value, and for each log the offset up to which it was folded. Start-up
-/// is `load` and then the log's tail from `folded_until`; and because what was folded is here, the log's
-/// old segments may go. The store knows nothing of groups or topics: see `keyed_log_checkpoint.h` for the
-/// folding itself.
+/// A keyed log is an ordinary PartitionLog whose records have a key and a value or a tombstone; its meaning is the last value of
+/// every key. The log is written first and is the truth. This store is its checkpoint: (log, key) -> value, and for each log the
+/// offset up to which it was folded. A start calls `load` and then reads the log's tail from `folded_until`. The log's old
+/// segments may go, because the store has their records. The store knows nothing of groups or topics; `keyed_log_checkpoint.h`
+/// does the folding.
 ///
 /// Promises
-/// - `fold` is one synced transaction for all logs in it: after a crash of the process or the machine
-///   either all of it is there or nothing. LMDB runs with its default sync, without NOSYNC, WRITEMAP
-///   or NOMETASYNC, so a crash cannot damage the file.
-/// - Every value carries a checksum, every log a count of its keys: `load` fails with kind `corrupt`
-///   rather than to hand out fewer or other values than were stored.
-/// - Keys may have any length up to `kMaxKeyBytes` (LMDB's own limit is 511), values up to
-///   `kMaxValueBytes`.
+///
+/// - `fold` is one synced transaction for all its logs: after a crash of the process or the machine either all of it is there or
+///   nothing. LMDB runs with its default sync, without NOSYNC, WRITEMAP or NOMETASYNC, so a crash cannot damage the file.
+/// - Every value carries a checksum, every log a count of its keys. If values are missing or differ from the stored ones, `load`
+///   fails with kind `corrupt`.
+/// - Keys may have any length up to `kMaxKeyBytes` (LMDB's own limit is 511), values up to `kMaxValueBytes`.
 /// - The map grows ahead, when four fifths are used, and whenever a transaction does not fit.
 ///
-/// Threads: one thread at a time folds, forgets and closes; others may load at the same time. Calls block on the
-/// device, so reactors must not make them. LMDB allows one environment per file and process, and none across a fork.
+/// One thread at a time folds, forgets and closes; others may load at the same time. Calls block on the device, so reactors must
+/// not make them. LMDB allows one environment per file and process, and none across a fork.
 class MetadataStore {
   public:
-    /// Format of rows, keys and names. A file with a greater number is refused with kind `newer_format`. Format 1 named
-    /// logs by their directories alone, so a topic that was deleted and made anew found the rows of the old one; `open`
-    /// converts it to format 2 in one transaction (`MetadataStoreOptions::upgraded_name`).
+    /// Format of rows, keys and names. `open` refuses a file with a greater number with kind `newer_format`. Format 1 named logs
+    /// by their directories alone, so a topic that was deleted and made anew found the rows of the old one. `open` converts it to
+    /// format 2 in one transaction (`MetadataStoreOptions::upgraded_name`).
     static constexpr std::uint32_t kFormatVersion = 2;
     static constexpr std::size_t kMaxLogNameLength = 300;
     static constexpr std::size_t kMaxKeyBytes = 1 << 20;
@@ -85,15 +82,13 @@ class MetadataStore {
     static constexpr std::size_t kMaxInlineKeyBytes = 500;
     static constexpr std::string_view kFileName = "data.mdb";
 
-    /// Opens the store in `directory`. When there is none yet, `open` writes nothing and the store is empty. The first
-    /// fold then creates it (directory included, not its parent): that costs several device syncs, which a start need
-    /// not wait for.
+    /// Opens the store in `directory`. If there is no store yet, `open` writes nothing and the store is empty. The first fold
+    /// then creates it (directory included, not its parent). That costs several device syncs, so a start does not wait for them.
     ///
-    /// Before LMDB maps the file its length is checked against its two meta pages, and (with
-    /// `verify_pages`) every reachable page against the format: LMDB itself trusts the file, so that a truncated one
-    /// ends in SIGBUS and a damaged one in a wild read. Errors: `corrupt` for damage, `newer_format`,
-    /// `io`. On `corrupt` the caller chooses: stop and say so (default, since old log segments may be
-    /// gone), or `set_aside` and rebuild from logs that still begin at offset 0.
+    /// Before LMDB maps the file, `open` checks its length against its two meta pages, and (with `verify_pages`) every reachable
+    /// page against the format. LMDB itself trusts the file: a truncated one ends in SIGBUS, a damaged one in a wild read.
+    /// Errors: `corrupt` for damage, `newer_format`, `io`. On `corrupt` the caller chooses: stop with an error (default, since
+    /// old log segments may be gone), or `set_aside` and rebuild from logs that still begin at offset 0.
     [[nodiscard]] static StorageResult<std::unique_ptr<MetadataStore>> open(const std::string& directory,
                                                                             const MetadataStoreOptions& options = {});
 
@@ -109,8 +104,7 @@ class MetadataStore {
     /// must not call the store.
     using Visitor = FunctionRef<bool(Bytes key, Bytes value)>;
 
-    /// Passes every key of the log to `visitor`, in an order that is fixed but means nothing. A log that was never
-    /// folded has none.
+    /// Passes every key of the log to `visitor`, in a fixed order without meaning. A log that was never folded has no keys.
     [[nodiscard]] StorageResult<void> load(std::string_view log, Visitor visitor) const;
 
     /// The value of one key. For tests and tools; start-up uses `load`.
@@ -122,18 +116,18 @@ class MetadataStore {
     /// Names of all logs that were folded, ascending.
     [[nodiscard]] StorageResult<std::vector<std::string>> logs() const;
 
-    /// Applies the changes of several logs in one durable transaction. A log may appear once. Moving
-    /// `folded_until` backwards is allowed (see `replay_keyed_log` for the one reason). On an error nothing changed.
+    /// Applies the changes of several logs in one durable transaction. A log may appear once. `folded_until` may move backwards
+    /// (see `replay_keyed_log` for the one reason). After an error nothing has changed.
     [[nodiscard]] StorageResult<void> fold(std::span<const LogFold> folds);
     [[nodiscard]] StorageResult<void> fold(const LogFold& one) { return fold(std::span(&one, 1)); }
 
-    /// Removes everything of a log whose topic was deleted. Does nothing when the store does not have the log.
+    /// Removes all rows of a log whose topic was deleted. Does nothing when the store does not have the log.
     [[nodiscard]] StorageResult<void> forget(std::string_view log);
 
     /// Copies of the file's figures, for metrics.
     struct Statistics {
         std::uint64_t map_size_bytes = 0;
-        /// Bytes of the pages in use; the map grows by this figure.
+        /// Bytes of the pages in use; this figure decides when the map grows.
         std::uint64_t used_bytes = 0;
         std::uint64_t rows = 0;
         std::uint64_t map_growths = 0;
@@ -152,7 +146,7 @@ class MetadataStore {
     [[nodiscard]] StorageResult<void> open_tables();
     [[nodiscard]] StorageResult<void> grow_to(std::uint64_t map_size_bytes);
     [[nodiscard]] StorageResult<void> grow_ahead();
-    /// Runs `work` in a write transaction, and again with a larger map when it did not fit.
+    /// Runs `work` in a write transaction, and again with a larger map if it did not fit.
     [[nodiscard]] StorageResult<void> write(FunctionRef<int(Writer&)> work, std::string_view purpose);
     [[nodiscard]] StorageError error(std::string_view operation, int code) const;
     [[nodiscard]] std::uint64_t hash_long_key(Bytes key) const;
@@ -166,7 +160,7 @@ class MetadataStore {
     unsigned int rows_table_ = 0;
     std::uint64_t hash_seed_[2] = {0, 0};
     std::uint64_t map_growths_ GUARDED_BY(map_mutex_) = 0;
-    /// Readers share it; changing the map size needs that no transaction is open.
+    /// Readers share it. A change of the map size requires that no transaction is open.
     mutable SharedMutex map_mutex_{LockRank::metadata_map};
 };
 

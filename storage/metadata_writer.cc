@@ -63,8 +63,8 @@ int MetadataStore::Writer::open_log(std::string_view name, LogRow& log) {
         log = *decoded;
         return 0;
     }
-    // Numbers are never reused: rows that a bug left behind could not come back to life. The counter
-    // lives in the rows table under a key that no log has, since numbers begin at 1.
+    // Numbers are never reused, so rows that a bug left behind cannot come back to life. The counter lives in the rows table
+    // under a key that no log has, since numbers begin at 1.
     const std::string counter_key = log_prefix(0) + std::string(kNextLogNumber);
     std::optional<Bytes> counter;
     code = get(rows_table_, as_bytes(counter_key), counter);
@@ -142,7 +142,7 @@ int MetadataStore::Writer::remove_log(std::string_view name) {
     code = mdb_cursor_get(rows.cursor, &key, &value, MDB_SET_RANGE);
     while (code == 0 && as_text(bytes_of(key)).starts_with(prefix)) {
         code = mdb_cursor_del(rows.cursor, 0);
-        // After a deletion the cursor stands on the row that followed.
+        // After a deletion the cursor stands on the following row.
         if (code == 0) {
             code = mdb_cursor_get(rows.cursor, &key, &value, MDB_GET_CURRENT);
         }
@@ -223,7 +223,7 @@ int MetadataStore::Writer::put_row(LogRow& log, Bytes key, Bytes value) {
     const std::size_t content = value.size() + (is_long ? kKeyLengthBytes + key.size() : 0);
     MDB_val lmdb_key = value_of(as_bytes(row_key_));
     MDB_val room{kCrcBytes + content, nullptr};
-    // LMDB makes room in its page, so that large values are copied once.
+    // LMDB makes room in its page, so that large values are copied only once.
     const int code = mdb_put(transaction_, rows_table_, &lmdb_key, &room, MDB_RESERVE);
     if (code != 0) {
         return code;

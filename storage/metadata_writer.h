@@ -20,23 +20,23 @@ namespace partita {
 }
 [[nodiscard]] inline MDB_val value_of(Bytes bytes) { return {bytes.size(), const_cast<std::byte*>(bytes.data())}; }
 
-/// The rows of the metadata store inside one write transaction. All calls return LMDB's codes, so that MDB_MAP_FULL
-/// reaches the caller that can grow the map. Damage that is found on the way is MDB_CORRUPTED.
+/// The rows of the metadata store inside one write transaction. All calls return LMDB's codes, so that MDB_MAP_FULL reaches the
+/// caller that can grow the map. A call that meets damage returns MDB_CORRUPTED.
 class MetadataStore::Writer {
   public:
     Writer(MDB_txn* transaction, MDB_dbi logs_table, MDB_dbi rows_table, std::function<std::uint64_t(Bytes)> hash)
         : transaction_(transaction), logs_table_(logs_table), rows_table_(rows_table), hash_(std::move(hash)) {}
 
     [[nodiscard]] int open_table(std::string_view name, MDB_dbi& table);
-    /// Empty when there is no such key.
+    /// Sets `value` to empty if the key is missing.
     [[nodiscard]] int get(MDB_dbi table, Bytes key, std::optional<Bytes>& value);
     [[nodiscard]] int put(MDB_dbi table, Bytes key, Bytes value);
 
     /// Finds the row of a log, or makes one with a new number.
     [[nodiscard]] int open_log(std::string_view name, metadata_rows::LogRow& log);
     [[nodiscard]] int store_log(std::string_view name, const metadata_rows::LogRow& log);
-    /// Renames every log to what `name_of` returns for its present name; two logs must not get one name. Rows know
-    /// their log by its number, and stay.
+    /// Renames every log to the result of `name_of` for its present name; two logs must not get one name. Rows know their log by
+    /// its number, so they stay.
     [[nodiscard]] int rename_logs(MDB_dbi logs_table, FunctionRef<std::string(std::string_view)> name_of);
     /// Removes a log and all its rows.
     [[nodiscard]] int remove_log(std::string_view name);

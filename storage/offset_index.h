@@ -15,10 +15,9 @@ struct OffsetPosition {
     friend bool operator==(const OffsetPosition&, const OffsetPosition&) = default;
 };
 
-/// Kafka's `.index`: 8-byte entries, offset relative to the segment's base (int32) and position in the segment (int32),
-/// both big-endian and strictly ascending. Sparse: not every batch has an entry. An entry has the last offset of the
-/// batch at its position, so a search for an offset starts at the greatest entry at or below it. Threads as in
-/// IndexFile.
+/// Kafka's `.index`: 8-byte entries with offset relative to the segment's base (int32) and position in the segment (int32). Both
+/// are big-endian and strictly ascending. Sparse: not every batch has an entry. An entry has the last offset of the batch at its
+/// position, so a search for an offset starts at the greatest entry at or below it. Threads as in IndexFile.
 class OffsetIndex {
   public:
     static constexpr std::size_t kEntryBytes = 8;

@@ -51,7 +51,7 @@ StorageResult<std::shared_ptr<File>> OpenFiles::acquire(FileSlot& slot, Function
 
     std::shared_ptr<File> evicted;  // Closed after the lock is gone.
     const MutexLock lock(mutex_);
-    // Somebody else may have opened it meanwhile; both descriptors are good, one is kept.
+    // Another thread may have opened the file meanwhile. Both descriptors are good; one is kept.
     if (slot.file_ != nullptr) {
         return slot.file_;
     }

@@ -12,8 +12,8 @@ namespace partita {
 
 class OpenFiles;
 
-/// The place of one file in an `OpenFiles`. The owner of the file's name (a segment) owns it and must destroy it before
-/// the pool. Costs 56 bytes while the file is closed.
+/// The place of one file in an `OpenFiles`. The owner of the file's name (a segment) owns the slot and must destroy it before the
+/// pool. A slot costs 56 bytes while the file is closed.
 class FileSlot {
   public:
     FileSlot() = default;
@@ -23,7 +23,8 @@ class FileSlot {
 
   private:
     friend class OpenFiles;
-    // All guarded by the mutex of the pool, which the slot does not know before its file is opened: clang is not told.
+    // The pool's mutex guards all of these. The slot does not know the pool before its file is opened, so clang cannot check
+    // this.
     OpenFiles* pool_ = nullptr;
     std::shared_ptr<File> file_;
     std::shared_ptr<File> pinned_;
@@ -34,10 +35,10 @@ class FileSlot {
 /// Keeps at most `limit` files open and closes the least recently used one: 20,000 partitions work under 256
 /// descriptors, at the price of an open (2 us) per miss.
 ///
-/// Handles are shared: a file that was evicted stays open until the last handle goes, so a sendfile in progress never
-/// loses its descriptor. So at most `limit` descriptors plus the handles held outside are in use; callers hold one per
-/// request in progress. Closing a file loses nothing: its dirty pages stay in the page cache, and Linux (4.16 and
-/// later) reports a write-back error to the next fsync of any descriptor of that inode.
+/// Handles are shared: an evicted file stays open until the last handle goes, so a sendfile in progress never loses its
+/// descriptor. The pool uses at most `limit` descriptors, plus the handles held outside; callers hold one per request in
+/// progress. Closing a file loses nothing: its dirty pages stay in the page cache. Linux (4.16 and later) reports a write-back
+/// error to the next fsync of any descriptor of that inode.
 ///
 /// Thread-safe. The path is computed only on a miss. Files are opened outside the lock.
 class OpenFiles {
@@ -50,8 +51,8 @@ class OpenFiles {
     /// Opens for reading and writing; `create` makes a missing file.
     [[nodiscard]] StorageResult<std::shared_ptr<File>> acquire(FileSlot& slot, FunctionRef<std::string()> path,
                                                                bool create = false);
-    /// Until the slot is unpinned or destroyed, it returns the file that its path names now, whatever becomes of the
-    /// path. For files that are about to be replaced while somebody may still read them.
+    /// Binds the slot to the file that its path names now, until the slot is unpinned or destroyed; a later rename does not
+    /// matter. For files that will be replaced while readers may still use them.
     [[nodiscard]] StorageResult<void> pin(FileSlot& slot, FunctionRef<std::string()> path);
     void unpin(FileSlot& slot);
     /// Forgets the slot's file; open handles stay valid. The caller calls it before a rename or removal.

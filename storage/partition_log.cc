@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-/// A request may stage in so many logs before the first of them is flushed.
+/// A request may stage in this many logs before it flushes the first of them.
 constexpr std::size_t kKeptFlushGroups = 1024;
 
 }  // namespace
@@ -34,7 +34,7 @@ StorageResult<void> LogEnvironment::sync_names() const {
         return synced;
     }
     auto synced = file_system.sync_directory(parent_directory(directory));
-    // Two that come at once both do it, and neither is done before it is durable.
+    // Two concurrent callers both sync, and neither returns before the name is durable.
     if (synced) {
         name_unsynced = false;
     }
@@ -128,7 +128,7 @@ std::expected<StagedAppend, AppendError> PartitionLog::stage(MutableBytes batch,
                 return std::unexpected(std::move(checked.error()));
             }
             if (const auto* duplicate = std::get_if<ProducerState::Duplicate>(&*checked)) {
-                // The original may still be staged itself; then its fate is this one's too.
+                // The original may still be staged itself; this one then shares its fate.
                 const bool is_published = duplicate->last_offset < log_end_offset();
                 return StagedAppend{.base_offset = duplicate->base_offset,
                                     .last_offset = duplicate->last_offset,
@@ -225,7 +225,7 @@ void PartitionLog::mark_deleted() {
 void PartitionLog::expire_producers(TimestampMs now) {
     const MutexLock lock(core_.append_mutex);
     PartitionLogState* state = core_.state.load();
-    // A staged batch may have to restore its producer; the next round will do.
+    // A staged batch may have to restore its producer, so its log is left to the next round.
     if (state == nullptr) {
         return;
     }

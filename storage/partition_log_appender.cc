@@ -29,8 +29,8 @@ void LogAppender::write_staged(WriteBreadth breadth) {
     finish(done, good ? AppendError{} : AppendError{AppendFailure::storage_error, good.error().message});
     write_many_aborted();
     if (segments_before > 0 && state_.shown_for_appender().segments.size() > segments_before) {
-        // After a roll, as Kafka does, but only now: the producers' state is that of the log end again. A
-        // missing snapshot only makes a recovery longer.
+        // Written after a roll, as in Kafka, but only now: the producers' state is that of the log end again. A missing snapshot
+        // only makes a recovery longer.
         (void)state_.write_snapshot(state_.core.environment.file_system, state_.core.log_end_offset());
     }
 }
@@ -43,7 +43,7 @@ void LogAppender::write_many_aborted() {
     if (segments.back()->aborted()->file().pending_count() < AbortedIndex::kPendingMax) {
         return;
     }
-    // On a disk that takes nothing no more batches are written either.
+    // If the disk accepts nothing, it takes no more batches either.
     (void)state_.write_aborted(*segments.back());
 }
 
@@ -98,8 +98,8 @@ StorageResult<void> LogAppender::write_run(std::size_t first, std::size_t count,
 }
 
 void LogAppender::cut_tail(File& file) {
-    // Where even this fails (the device is gone), the next append tries again before it writes; until
-    // then nobody reads beyond the published end, and recovery checks what lies there.
+    // If even this fails (the device is gone), the next append tries again before it writes. Until then no reader goes beyond the
+    // published end, and recovery checks the bytes there.
     state_.tail_dirty = !file.truncate(state_.shown_for_appender().active().size_bytes());
     if (!state_.tail_dirty) {
         state_.shown_for_appender().active().note_trimmed();
@@ -155,7 +155,7 @@ void LogAppender::publish_last_stable_offset() {
     PARTITA_ASSERT(state_.staged.empty(), "the last stable offset follows from what is written");
     const Offset end = state_.core.log_end_offset();
     PARTITA_ASSERT(state_.core.log_start_offset() <= end, "a log begins at or before its end");
-    // A transaction may have begun below what is left of the log.
+    // A transaction may have begun below the log start.
     const Offset begin = std::max(state_.producers.first_open_transaction().value_or(end), state_.core.log_start_offset());
     const Offset stable = std::min(begin, end);
     state_.core.last_stable.store(stable.value, std::memory_order_release);
@@ -229,8 +229,8 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
                    "an empty segment never rolls");
     if (!state_.shown_for_appender().segments.empty()) {
         Segment& sealed = state_.shown_for_appender().active();
-        // Reserved blocks may stay until the close tries again. Zeros may not: behind a sealed segment nobody looks for
-        // them, and they would be taken for records.
+        // Reserved blocks may stay until the close tries again. Zeros may not: recovery does not look for them behind a sealed
+        // segment, and they would be taken for records.
         if (auto trimmed = sealed.trim(); !trimmed && sealed.is_padded()) {
             return trimmed;
         }
@@ -238,13 +238,13 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
     auto segment = std::make_shared<Segment>(state_.core.environment.open_files, state_.directory, base);
     segment->set_created(now);
     PARTITA_TRY_ASSIGN(auto file, segment->file(true));
-    // Bytes there are of an attempt that was never published.
+    // Existing bytes come from an attempt that was never published.
     PARTITA_TRY(file->truncate(0));
     state_.names_unsynced = true;
     if (!state_.shown_for_appender().segments.empty()) {
         Segment& sealed = state_.shown_for_appender().active();
         sealed.complete_time_index();
-        // What fails here is only put off: entries stay in memory. The next sync or the close tries again.
+        // A failure here only delays: the entries stay in memory, and the next sync or the close tries again.
         (void)sealed.offset_index().file().write_pending();
         // Likewise.
         (void)sealed.time_index().file().write_pending();

@@ -12,7 +12,7 @@ namespace partita {
 /// append_mutex for the whole life of this object.
 class LogAppender {
   public:
-    /// Batches that one gathered write takes at most.
+    /// The most batches in one gathered write.
     static constexpr std::size_t kMaximumPieces = 1024;
 
     explicit LogAppender(PartitionLogState& state);
@@ -23,28 +23,28 @@ class LogAppender {
     void fail_staged(std::string message);
     /// Makes a new active segment at the log end. The directory must exist.
     [[nodiscard]] StorageResult<void> roll(TimestampMs now);
-    /// Sees to what a write needs: the directory, a first segment, and a clean tail.
+    /// Prepares everything that a write needs: the directory, a first segment, and a clean tail.
     [[nodiscard]] StorageResult<void> prepare(TimestampMs now);
-    /// Computes the last stable offset from the open transactions and the log end, and publishes it. Only when nothing is staged:
-    /// what is has its producers changed already, and readers would be shown the records of an aborted transaction before the
-    /// index tells of it.
+    /// Computes the last stable offset from the open transactions and the log end, and publishes it. Only while nothing is
+    /// staged: staged batches have changed their producers already. Readers would otherwise see records of an aborted transaction
+    /// before the index knows it.
     void publish_last_stable_offset();
-    /// After the log start moved: the last stable offset is not below it.
+    /// Called after the log start moved: raises the last stable offset to it, if it is below.
     void raise_last_stable_offset();
 
   private:
-    /// As many of the staged batches from `first` on as the active segment takes; 0: roll first.
+    /// The number of staged batches from `first` on that the active segment can take. 0: roll first.
     [[nodiscard]] std::size_t choose_run(std::size_t first) const REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> write_run(std::size_t first, std::size_t count, WriteBreadth breadth)
         REQUIRES(state_.core.append_mutex);
     void publish_run(std::size_t first, std::size_t count, std::uint64_t position) REQUIRES(state_.core.append_mutex);
-    /// The batch is the first of its leader epoch.
+    /// Begins a leader epoch with its first batch.
     void begin_epoch(const StagedBatch& batch) REQUIRES(state_.core.append_mutex, state_.core.view_mutex);
     /// Undoes the staged batches from `first` on and resolves the group.
     void finish(std::size_t first, AppendError error) REQUIRES(state_.core.append_mutex);
     [[nodiscard]] StorageResult<void> make_directory() REQUIRES(state_.core.append_mutex);
     void cut_tail(File& file) REQUIRES(state_.core.append_mutex);
-    /// Keeps few aborted transactions in memory, however rarely the log is synced.
+    /// Bounds the aborted transactions in memory, however rarely the log is synced.
     void write_many_aborted() REQUIRES(state_.core.append_mutex);
 
     PartitionLogState& state_;

@@ -14,8 +14,8 @@ namespace {
 
 StorageError closed_error() { return {StorageError::Kind::closed, 0, "the log is closed"}; }
 
-/// Every file that belongs to a segment. Oldest segments first, the log itself last, so that a crash on
-/// the way leaves a log without holes.
+/// Removes every file that belongs to a segment. The log itself goes last, and callers pass the oldest segments first, so that a
+/// crash in the middle leaves a log without holes.
 StorageResult<void> remove_segment_files(FileSystem& file_system, const std::string& directory, Offset base) {
     for (const std::string_view extension : {".index", ".timeindex", ".txnindex", ".log"}) {
         PARTITA_TRY(file_system.remove(join_path(directory, segment_file_name(base, extension))));
@@ -45,8 +45,8 @@ StorageResult<bool> PartitionLog::delete_records_before(Offset offset) {
         const MutexLock view(core_.view_mutex);
         state.assert_viewer();
         core_.log_start.store(offset.value, std::memory_order_release);
-        // The active segment stays even when it is wholly below: it remembers the log end. What a cleaning has in
-        // hands is left to the next retention.
+        // The active segment stays even when it is wholly below: it remembers the log end. Segments that a cleaning uses are left
+        // to the next retention.
         while (!state.cleaning && state.shown.segments.size() > 1 && state.shown.segments[1]->base_offset() <= offset) {
             removed.push_back(state.shown.segments.front());
             state.shown.segments.erase(state.shown.segments.begin());

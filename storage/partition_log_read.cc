@@ -29,7 +29,7 @@ StorageError batch_error(const Segment& segment, const PlacedBatch& placed, std:
     return corrupt_error(segment.log_path(), "batch at position " + std::to_string(placed.position) + ": " + std::string(what));
 }
 
-/// What a reader takes out of the view in one go.
+/// The part of the view that a reader copies in one go.
 struct SegmentView {
     std::shared_ptr<const Segment> segment;
     std::uint64_t size_bytes = 0;
@@ -89,7 +89,7 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
     }
     auto file = segment->file();
     {
-        // A directory of the same name may have taken the place of a deleted one meanwhile.
+        // A directory of the same name may have replaced a deleted one meanwhile.
         const MutexLock view(core_.view_mutex);
         if (core_.closed) {
             return closed();
@@ -124,7 +124,7 @@ std::expected<FileSlice, ReadFailure> PartitionLog::read(Offset from, const Read
     }
     std::uint64_t end_position = size;
     if (limits.upper_bound < segment_end) {
-        // The last stable offset is the first one of a batch: that batch is the first to be left out.
+        // The last stable offset is the first offset of a batch: that batch is the first to leave out.
         auto bound = segment->find(limits.upper_bound, size);
         if (!bound) {
             return refuse(ReadError::storage_error, bound.error().message);
@@ -319,7 +319,7 @@ StorageResult<std::vector<AbortedTransactionSummary>> PartitionLog::aborted_tran
     }
     const auto found = aborted_between(indexes, from, to);
     {
-        // A directory of the same name may have taken the place of a deleted one meanwhile.
+        // A directory of the same name may have replaced a deleted one meanwhile.
         const MutexLock view(core_.view_mutex);
         if (core_.closed) {
             return std::unexpected(StorageError{StorageError::Kind::closed, 0, "the log is closed"});

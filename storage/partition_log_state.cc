@@ -45,7 +45,7 @@ std::vector<std::shared_ptr<const AbortedIndex>> LogView::aborted_from(Offset of
 
 std::vector<ProducerEntry> PartitionLogState::published_producers() const {
     std::vector<ProducerEntry> entries = producers.entries();
-    // The first of a producer is what it was before anything was staged.
+    // A producer's first undo has its state before anything was staged.
     std::unordered_set<ProducerId> seen;
     for (const ProducerState::Undo& before : undo) {
         if (!seen.insert(before.producer_id).second) {
@@ -65,14 +65,14 @@ std::vector<ProducerEntry> PartitionLogState::published_producers() const {
 }
 
 bool PartitionLogState::is_useful_snapshot(std::size_t index) const {
-    // Kafka looks for those that begin a segment.
+    // Kafka looks for snapshots at the start of a segment.
     const Offset at = snapshots[index];
     if (std::ranges::binary_search(shown_for_appender().segments, at, {},
                                    [](const auto& segment) { return segment->base_offset(); })) {
         return true;
     }
-    // Recovery takes the newest one at or below the recovery point on file, or a later one that will be. The one before
-    // it stays too: they are not synced, and one is always whole.
+    // Recovery takes the newest snapshot at or below the recovery point on file, now or later. The one before it stays too:
+    // snapshots are not synced, and one is always whole.
     return index + 2 >= snapshots.size() || snapshots[index + 2] > recovery_point_on_file;
 }
 
@@ -104,7 +104,7 @@ StorageResult<void> PartitionLogState::write_epochs(FileSystem& file_system) {
         return {};
     }
     const std::string text = shown_for_appender().epochs.to_text();
-    // Durable, since what is below the recovery point is not walked again; an epoch begins rarely.
+    // The write is durable, because recovery does not walk below the recovery point again. An epoch begins rarely.
     auto written = replace_file(file_system, join_path(*directory, kLeaderEpochFileName), as_bytes(text), true);
     if (written) {
         epochs_unwritten = false;

@@ -11,13 +11,12 @@ namespace partita {
 // Kafka's `<offset>.snapshot`: version int16 = 1, CRC-32C uint32 of what follows it, number of entries
 // int32, then per producer: id int64, epoch int16, last sequence int32, last offset int64, offset delta
 // int32, timestamp int64, coordinator epoch int32, start of the open transaction int64 (-1: none).
-// Only the newest batch of each producer is stored. So after a clean restart only a repetition of that batch is
-// recognised, as with Kafka; after a crash the batches behind the snapshot are known again, because recovery reads
-// them.
+// The file stores only the newest batch of each producer. So after a clean restart the broker recognises only a repetition of
+// that batch, as Kafka does. After a crash it also knows the batches behind the snapshot again, because recovery reads them.
 
 [[nodiscard]] std::vector<std::byte> encode_producer_snapshot(const std::vector<ProducerEntry>& entries);
 
-/// Nothing when the version is unknown, the CRC is wrong or the length does not fit.
+/// Empty when the version is unknown, the CRC is wrong or the length does not fit.
 [[nodiscard]] std::optional<std::vector<ProducerEntry>> decode_producer_snapshot(Bytes bytes);
 
 }  // namespace partita

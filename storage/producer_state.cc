@@ -36,7 +36,7 @@ std::expected<void, AppendError> check_epoch(const ProducerEntry& known, const B
 std::expected<void, AppendError> check_marker(const ProducerEntry& known, const BatchHeader& header, const ControlMarker& marker,
                                               bool bumps_epoch) {
     PARTITA_TRY(check_epoch(known, header));
-    // A marker that is written a second time, after a restart of its coordinator, finds its transaction ended.
+    // If a restarted coordinator writes a marker a second time, the transaction has already ended.
     if (bumps_epoch && header.producer_epoch == known.producer_epoch && known.current_transaction_start != kNoOffset) {
         return refuse(AppendFailure::invalid_producer_epoch,
                       "Epoch of producer " + text(header.producer_id.value) + " is " + text(header.producer_epoch.value) +
@@ -51,7 +51,7 @@ std::expected<void, AppendError> check_marker(const ProducerEntry& known, const 
 }
 
 std::expected<void, AppendError> check_sequence(const ProducerEntry& known, const BatchHeader& header) {
-    // Nothing known (never seen, expired, or removed with its records): any sequence may come first.
+    // Nothing is known (never seen, expired, or removed with its records): any sequence may come first.
     if (known.producer_epoch == ProducerEpoch{-1}) {
         return {};
     }
@@ -124,7 +124,7 @@ std::optional<ControlMarker> parse_control_marker(const Batch& batch) {
 
 namespace {
 
-/// Closes what the producer has open, if anything.
+/// Closes the producer's open transaction, if any.
 ProducerState::Update ended(const BatchHeader& header, const ControlMarker& marker, ProducerEntry entry) {
     enter_epoch(entry, header.producer_epoch);
     entry.coordinator_epoch = std::max(entry.coordinator_epoch, marker.coordinator_epoch);
@@ -189,7 +189,7 @@ ProducerState::Prepared ProducerState::prepare(const BatchHeader& header, const 
             }
         }
     }
-    // Before the transaction: who is fenced has to hear of it, whatever it asked its coordinator.
+    // This check comes before the transaction's: a fenced producer must learn of it, whatever it asked its coordinator.
     PARTITA_TRY(check_epoch(entry, header));
     PARTITA_TRY(check_transaction(entry, header, context));
     if (has_sequence) {
@@ -279,7 +279,7 @@ std::expected<std::optional<TransactionVerification>, AppendError> ProducerState
 
 ProducerState::Undo ProducerState::commit(const Update& update) {
     Undo undo{update.entry.producer_id, std::nullopt, std::nullopt};
-    // Whatever is appended, a batch or a marker: an answer that was given before it opens nothing any more.
+    // Any append, a batch or a marker, voids an earlier answer of the coordinator.
     if (auto verifying = verifying_.extract(undo.producer_id)) {
         undo.verifying = verifying.mapped();
         free_verifying_ = std::move(verifying);

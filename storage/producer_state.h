@@ -16,7 +16,7 @@
 
 namespace partita {
 
-/// One batch that a producer wrote: what is needed to recognise a repetition.
+/// One batch of a producer: the data needed to recognise a repetition.
 struct ProducerBatch {
     Sequence last_sequence{-1};
     /// Last offset minus first offset; also the difference of the sequences, which may wrap.
@@ -29,9 +29,9 @@ struct ProducerBatch {
     friend bool operator==(const ProducerBatch&, const ProducerBatch&) = default;
 };
 
-/// What a partition knows of one producer id.
+/// A partition's knowledge of one producer id.
 struct ProducerEntry {
-    /// Kafka's NUM_BATCHES_TO_RETAIN: as many as an idempotent client may have in flight.
+    /// Kafka's NUM_BATCHES_TO_RETAIN: the most batches that an idempotent client may have in flight.
     static constexpr std::size_t kRetainedBatches = 5;
 
     ProducerId producer_id = kNoProducerId;
@@ -40,8 +40,8 @@ struct ProducerEntry {
     std::int32_t coordinator_epoch = -1;
     /// Timestamp of the newest batch or marker.
     TimestampMs last_timestamp = kNoTimestamp;
-    /// When this process last saw the producer. Expiry counts from here, so that records with old timestamps do not
-    /// make their producer forgotten at once.
+    /// When this process last saw the producer. Expiry counts from here, so that old record timestamps do not expire a producer
+    /// at once.
     TimestampMs last_seen = kNoTimestamp;
     Offset current_transaction_start = kNoOffset;
     /// The first `batch_count` are in use, oldest first.
@@ -75,8 +75,8 @@ struct CompletedTransaction {
 /// batch is staged. `restore` undoes that with what `commit` returned.
 class ProducerState {
   public:
-    /// A partition that has seen more producers than this forgets as many as an eighth of this number, the ones that
-    /// were idle longest (never one with an open transaction). From a forgotten producer any next sequence is accepted.
+    /// A partition with more producers than this forgets an eighth of this number, those that were idle longest (never one with
+    /// an open transaction). It accepts any next sequence from a forgotten producer.
     static constexpr std::size_t kMaximumProducers = 100'000;
 
     struct Duplicate {
@@ -88,7 +88,7 @@ class ProducerState {
         ProducerEntry entry;
         std::optional<CompletedTransaction> completed;
     };
-    /// Who asks its coordinator at this moment, or asked in vain.
+    /// A producer whose coordinator is being asked now, or was asked in vain.
     struct Verifying {
         TransactionVerification verification;
         ProducerEpoch epoch;
@@ -106,13 +106,13 @@ class ProducerState {
     /// `header` must have its final base offset. `marker` is set for control batches that carry one.
     [[nodiscard]] Prepared prepare(const BatchHeader& header, const std::optional<ControlMarker>& marker,
                                    const AppendContext& context) const;
-    /// The same for a batch of our own log during a replay: it is taken unchecked.
+    /// The same for a batch of our own log during a replay, without checks.
     [[nodiscard]] Update replay(const BatchHeader& header, const std::optional<ControlMarker>& marker, TimestampMs now) const;
     Undo commit(const Update& update);
     void restore(const Undo& undo);
 
-    /// See PartitionLog. Until a batch of the producer opens a transaction, only the lowest sequence for which somebody was asked
-    /// may do so: else a batch would be left out whose question failed.
+    /// See PartitionLog. Until a batch of the producer opens a transaction, only the lowest sequence with a verification may do
+    /// so. Otherwise the log would skip a batch whose verification failed.
     [[nodiscard]] std::expected<std::optional<TransactionVerification>, AppendError> begin_verification(const BatchHeader& header,
                                                                                                         bool bumps_epoch,
                                                                                                         TimestampMs now);
@@ -135,7 +135,7 @@ class ProducerState {
                                                                      const AppendContext& context) const;
     [[nodiscard]] std::expected<void, AppendError> check_verified_sequence(const ProducerEntry& known,
                                                                            const BatchHeader& header) const;
-    /// `known` becomes `entry`, and so does what is open.
+    /// Overwrites `known` with `entry`, and updates the open transactions.
     void replace(ProducerEntry& known, const ProducerEntry& entry);
     void open_transaction(Offset start, ProducerId id);
     void close_transaction(Offset start);
@@ -146,11 +146,12 @@ class ProducerState {
     using OpenTransactions = std::map<Offset, ProducerId>;
 
     std::unordered_map<ProducerId, ProducerEntry> producers_;
-    /// At most kMaximumProducers, too.
+    /// At most kMaximumProducers entries, too.
     VerifyingById verifying_;
     std::uint64_t last_verification_ = 0;
     OpenTransactions open_transactions_;
-    // What the last transaction of the partition was noted in. Mostly there is one after the other, and none needs an allocation.
+    // The map nodes of the last finished verification and transaction. Usually transactions follow one another, so none needs an
+    // allocation.
     VerifyingById::node_type free_verifying_;
     OpenTransactions::node_type free_transaction_;
 };

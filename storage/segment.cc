@@ -150,13 +150,13 @@ bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_b
     if (batch.last_offset() - base_offset_ > std::numeric_limits<std::int32_t>::max()) {
         return true;
     }
-    // Positions in the index have 32 bits, read as signed by Kafka.
+    // Positions in the index have 32 bits, and Kafka reads them as signed.
     if (size > std::numeric_limits<std::int32_t>::max()) {
         return true;
     }
 
-    // An entry stands for a batch, and the last one of the time index for a second time: a segment that is too small to fill its
-    // indexes is not asked for them, which are memory that an append does not touch otherwise.
+    // Each batch has at most one entry, and the last entry of the time index may come on top. A segment that is too small to fill
+    // its indexes skips this check: it reads memory that an append does not touch otherwise.
     const auto index_limit = static_cast<std::size_t>(std::max<std::int64_t>(config.segment_index_bytes, 12));
     if (size / kBatchHeaderBytes + 1 >= index_limit / TimeIndex::kEntryBytes) {
         if (offset_index_.file().count() >= index_limit / OffsetIndex::kEntryBytes) {
@@ -173,8 +173,8 @@ bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_b
         const std::int64_t bound = std::min(config.segment_jitter_ms, config.segment_ms);
         jitter_ms = bound > 0 ? static_cast<std::int64_t>(seed % static_cast<std::size_t>(bound)) : 0;
     }
-    // Time in record timestamps where there are any (so a replayed log rolls as the original did), else
-    // time since the segment was created.
+    // Counts in record timestamps if there are any (so a replayed log rolls as the original did). Otherwise it counts from the
+    // creation of the segment.
     const std::optional<TimestampMs> first = rolling_timestamp_ ? rolling_timestamp_ : pending_timestamp;
     const std::int64_t waited_ms =
         first && first->value >= 0 ? batch.max_timestamp.value - first->value : now.value - created_.value;
@@ -183,7 +183,7 @@ bool Segment::must_roll_before(const BatchHeader& batch, std::uint64_t pending_b
 
 StorageResult<void> Segment::write_back(std::uint64_t piece_bytes) {
     const std::uint64_t size = size_bytes();
-    // The last piece is the sync's: a small segment is not even opened for this.
+    // The sync writes the last piece: a small segment is not even opened for this.
     if (written_back_end_ + piece_bytes >= size) {
         return {};
     }
@@ -210,7 +210,7 @@ StorageResult<void> Segment::write(File& file, std::span<const Bytes> pieces, Wr
         if (window->write_at(position, pieces)) {
             return {};
         }
-        // The file is not what we took it for. What cannot be cut off now is when the segment is sealed.
+        // The file is not in the expected state. Bytes that cannot be cut off now are cut off when the segment is sealed.
         (void)trim();
     }
     return file.write_at(position, pieces);
@@ -218,15 +218,14 @@ StorageResult<void> Segment::write(File& file, std::span<const Bytes> pieces, Wr
 
 FileWindow* Segment::window_for(File& file, std::uint64_t end, const LogConfig& config) {
     if (!window_ || end > window_->end()) {
-        // Where none can be had, the next one is asked for after as many writes.
+        // If no window is available, the segment asks for the next one after as many writes.
         if (!window_ && ++writes_before_window_ <= kWritesBeforeWindow) {
             return nullptr;
         }
         window_.reset();
         writes_before_window_ = 0;
         auto opened = file.open_window(size_bytes(), kWindowBytes);
-        // The write itself does without, and says what is wrong if that is no way either. It replaces all zeros of the window
-        // before.
+        // The write goes without a window, and reports an error if that fails too. It replaces all zeros of the earlier window.
         if (!opened || *opened == nullptr) {
             return nullptr;
         }
@@ -235,8 +234,8 @@ FileWindow* Segment::window_for(File& file, std::uint64_t end, const LogConfig& 
     if (pad_window(file, end, config)) {
         return window_.get();
     }
-    // A disk that is full may have taken a part of it, and may still take the write itself. What cannot be cut off now is when
-    // the segment is sealed.
+    // A full disk may have taken a part of the zeros, and may still take the write itself. Bytes that cannot be cut off now are
+    // cut off when the segment is sealed.
     (void)trim();
     return nullptr;
 }
@@ -279,15 +278,15 @@ void Segment::reserve(File& file, std::uint64_t end, const LogConfig& config) {
         if (pad(file, end, wanted)) {
             return;
         }
-        // As with reserved blocks a refusal is no failure, and the next attempt is made after as many bytes.
+        // As with reserved blocks a refusal is no failure, and the next attempt follows after as many bytes.
         window_.reset();
-        // Where what was written cannot be cut either, recovery knows zeros at the end for what they are.
+        // If the zeros cannot be cut off either, recovery recognises them at the end of the file.
         (void)file.truncate(size_bytes());
         return;
     }
     const std::uint64_t from = std::max(reserved_end_, size_bytes());
-    // A refusal (disk nearly full) is no failure: the write itself decides, and may still fit. The next
-    // attempt is made after as many bytes.
+    // A refusal (disk nearly full) is no failure: the write itself decides, and may still fit. The next attempt follows after as
+    // many bytes.
     (void)file.reserve(from, wanted - from);
     reserved_end_ = wanted;
 }
@@ -316,7 +315,7 @@ void Segment::note_trimmed() {
 }
 
 StorageResult<void> Segment::trim() {
-    // Nobody may write to what is cut off, and one that is full or was overtaken has nothing to be cut off.
+    // Writes through a window must not reach the cut range. A window that is full or was overtaken has nothing to cut off.
     window_.reset();
     written_end_ = 0;
     if (reserved_end_ <= size_bytes()) {

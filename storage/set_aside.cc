@@ -10,7 +10,7 @@
 namespace partita {
 namespace {
 
-/// As Kafka names deleted directories.
+/// A random name part in the form that Kafka uses for deleted directories.
 std::string random_hex() {
     static constexpr char kDigits[] = "0123456789abcdef";
     std::string text;

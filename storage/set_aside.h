@@ -15,19 +15,19 @@ struct StrayDirectory {
     bool is_unreadable = false;
 };
 
-/// Renames directories of partitions out of the way, under names of chance, and remembers which of them are to be unlinked and
-/// which are to be reported. Not thread-safe.
+/// Renames directories of partitions out of the way, under random names. Remembers which of them to unlink and which to report.
+/// Not thread-safe.
 class SetAside {
   public:
     SetAside(FileSystem& file_system, std::string directory) : file_system_(file_system), directory_(std::move(directory)) {}
 
-    /// Under a name that a start takes for a leftover. Success when there is no such directory.
+    /// Renames a directory so that a start takes it for a leftover. Succeeds if the directory is missing.
     [[nodiscard]] StorageResult<void> for_deletion(const std::string& name);
-    /// Under a name that nobody touches again.
+    /// Renames a directory to a name that the broker never touches again.
     [[nodiscard]] StorageResult<void> as_stray(const std::string& name, bool is_unreadable);
 
-    /// Directories that were renamed for deletion, here or in an earlier process (`add_deleted`), since the last call. The caller
-    /// unlinks them, and gives back by `add_deleted` what it could not.
+    /// Directories that were renamed for deletion since the last call, here or in an earlier process (`add_deleted`). The caller
+    /// unlinks them, and gives failed ones back with `add_deleted`.
     [[nodiscard]] std::vector<std::string> take_deleted();
     void add_deleted(std::string name) { deleted_.push_back(std::move(name)); }
     /// The strays since the last call.

@@ -9,8 +9,8 @@
 
 namespace partita {
 
-/// SipHash-2-4 (Aumasson and Bernstein, 2012): a hash whose collisions nobody can make without the key.
-/// For keys that clients choose.
+/// SipHash-2-4 (Aumasson and Bernstein, 2012), for keys that clients choose: without the secret key an attacker cannot make
+/// collisions.
 [[nodiscard]] inline std::uint64_t sip_hash(std::uint64_t key0, std::uint64_t key1, Bytes bytes) {
     std::uint64_t v0 = 0x736f6d6570736575ULL ^ key0;
     std::uint64_t v1 = 0x646f72616e646f6dULL ^ key1;

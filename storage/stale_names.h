@@ -7,27 +7,27 @@
 
 namespace partita {
 
-/// The names under which checkpoint files may tell of a partition that is gone, and which of them a writing of these files
-/// settles: those that were noted before it began.
+/// The partition names under which checkpoint files may describe a partition that is gone. A write of these files settles the
+/// names that were noted before it began.
 ///
 /// Pure. Not thread-safe.
 class StaleNames {
   public:
-    /// What was noted when a writing of the checkpoint files began.
+    /// The stale names at the moment when a write of the checkpoint files begins.
     struct Moment {
         std::uint64_t count = 0;
-        /// Of one of them cleaner-offset-checkpoint may tell, so that file has to be written too.
+        /// cleaner-offset-checkpoint may describe one of the names, so that file has to be written too.
         bool has_cleaned = false;
     };
 
-    /// The partition of that name is gone. `is_cleaned`: cleaner-offset-checkpoint may tell of it too. A name that is noted again
-    /// is settled by a writing that begins after that.
+    /// Notes that the partition of that name is gone. `is_cleaned`: cleaner-offset-checkpoint may describe it too. A name that is
+    /// noted again is settled by the next write that begins after that.
     void note(const PartitionName& name, bool is_cleaned);
     [[nodiscard]] bool contains(const PartitionName& name) const { return names_.contains(name); }
 
     [[nodiscard]] Moment now() const;
-    /// The files were written whole since `moment`: forgets what was noted until then, if `settle` returns true for it. What
-    /// it refuses stays for the next writing.
+    /// Forgets the names noted until `moment`, because the files were written whole since then. It asks `settle` for each name; a
+    /// name for which `settle` returns false stays for the next write.
     template <class Settle>
     void settle(const Moment& moment, const Settle& settle) {
         std::erase_if(names_, [&](const auto& name) { return name.second.since <= moment.count && settle(name.first); });

@@ -5,16 +5,15 @@
 
 namespace partita {
 
-/// What went wrong below the log. A value, never an exception.
+/// An error of the storage room. A value, never an exception.
 struct [[nodiscard]] StorageError {
     enum class Kind {
         /// The operating system refused an operation; `error_number` says why.
         io,
-        /// fsync or fdatasync failed. The page cache may have dropped what it could not write, so
-        /// nothing that was read back can be trusted: the process must stop and recover on its
-        /// next start ("fsyncgate"). Never retried.
+        /// fsync or fdatasync failed. The page cache may have dropped bytes that it could not write, so bytes read back cannot be
+        /// trusted. The process must stop and recover on its next start ("fsyncgate"). Never retried.
         sync_failed,
-        /// Bytes on disk are not what the format allows.
+        /// The bytes on disk violate the format.
         corrupt,
         /// The log was deleted or closed while it was being used.
         closed,

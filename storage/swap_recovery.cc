@@ -86,7 +86,7 @@ class SwapRecovery {
         Offset end = base;
         while (true) {
             auto placed = walk.next();
-            // It was synced before it got this name: damage here is the disk's, and what it replaces must stay.
+            // The swap was synced before it got this name, so the disk has damaged it. The segments that it replaces must stay.
             if (!placed) {
                 return std::unexpected(corrupt_error(path, placed.error().message));
             }
@@ -112,7 +112,7 @@ class SwapRecovery {
         return rename_all(base);
     }
 
-    /// The log last: while it has its suffix the swap is not finished.
+    /// Renames the log last: while it has its suffix the swap is not finished.
     StorageResult<void> rename_all(Offset base) {
         for (const std::string_view extension : kExtensions) {
             const std::string name = segment_file_name(base, extension);
@@ -121,7 +121,7 @@ class SwapRecovery {
             if (exists(swap)) {
                 done = rename(swap, name);
             } else if (extension == ".index" || extension == ".timeindex") {
-                // Whatever has the name may be the old segment's; an index that is missing is made anew.
+                // A file with this name may be the old segment's; a missing index is made anew.
                 done = remove(name);
             }
             PARTITA_TRY(done);
@@ -134,7 +134,7 @@ class SwapRecovery {
         return file_system_.rename(join_path(directory_, from), join_path(directory_, to));
     }
 
-    /// Indexes whose log has its final name already: Kafka renames the log first.
+    /// Renames the indexes of logs that have their final name already: Kafka renames the log first.
     StorageResult<void> finish_renames(std::int64_t first_cleaned) {
         for (const std::string& name : names_) {
             for (const std::string_view extension : {kExtensions[0], kExtensions[1], kExtensions[2]}) {

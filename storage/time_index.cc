@@ -31,7 +31,7 @@ void TimeIndex::maybe_append(TimestampOffset entry) {
     if (entry.timestamp <= last_.timestamp) {
         return;
     }
-    // Only a damaged file can make offsets go back: then the entry is left out, lookups start earlier.
+    // Only a damaged file can make offsets go back. The entry is then left out, and lookups start earlier.
     if (entry.offset < last_.offset) {
         return;
     }

@@ -15,9 +15,9 @@ struct TimestampOffset {
     friend bool operator==(const TimestampOffset&, const TimestampOffset&) = default;
 };
 
-/// Kafka's `.timeindex`: 12-byte entries, timestamp (int64) and offset relative to the segment's base
-/// (int32), big-endian. An entry (t, o) says that no record before o has a timestamp above t; so both
-/// columns ascend, whatever order the records' own timestamps have. Threads as in IndexFile.
+/// Kafka's `.timeindex`: 12-byte entries, timestamp (int64) and offset relative to the segment's base (int32), big-endian. An
+/// entry (t, o) means that no record before o has a timestamp above t. So both columns ascend, whatever the order of the records'
+/// own timestamps. Threads as in IndexFile.
 class TimeIndex {
   public:
     static constexpr std::size_t kEntryBytes = 12;
@@ -34,8 +34,7 @@ class TimeIndex {
     [[nodiscard]] TimestampOffset last() const { return last_; }
     [[nodiscard]] StorageResult<TimestampOffset> entry(std::size_t index) const;
 
-    /// Number of leading entries that ascend and name offsets below `end`. A Kafka that was killed leaves zeros behind
-    /// them.
+    /// Number of leading entries that ascend and name offsets below `end`. A Kafka that was killed leaves zeros behind them.
     [[nodiscard]] StorageResult<std::size_t> plausible_entries(Offset end) const;
 
     [[nodiscard]] IndexFile& file() { return file_; }

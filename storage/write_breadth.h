@@ -5,10 +5,10 @@
 
 namespace partita {
 
-/// To how many logs somebody writes at once: what each of them costs counts differently.
+/// Whether a caller writes to few or many logs at once. With many, the cost per log counts more.
 enum class WriteBreadth : std::uint8_t { few, many };
 
-/// From so many on they are many.
+/// From this many logs on, a write counts as broad.
 inline constexpr std::size_t kManyLogs = 64;
 
 [[nodiscard]] constexpr WriteBreadth breadth_of(std::size_t logs) {
