@@ -12,6 +12,7 @@
 #include "broker/logs/turn.h"
 #include "broker/runtime/loop/counters.h"
 #include "protocol/assert.h"
+#include "protocol/try.h"
 
 namespace partita::kafka {
 namespace {
@@ -183,11 +184,8 @@ Served KafkaFront::serve(LoginExchange* login, std::uint64_t slot, runtime::Requ
 net::FrontMaker kafka_fronts(runtime::Services& services, RequestServer& requests, const Schedule& schedule) {
     return [&services, &requests,
             schedule](const config::Endpoint& listener) -> std::expected<std::unique_ptr<net::Front>, std::string> {
-        auto login = login_of_listener(*services.config.get(), listener, schedule);
-        if (!login) {
-            return std::unexpected(std::move(login.error()));
-        }
-        return std::make_unique<KafkaFront>(services, requests, listener, std::move(*login));
+        PARTITA_TRY_ASSIGN(auto login, login_of_listener(*services.config.get(), listener, schedule));
+        return std::make_unique<KafkaFront>(services, requests, listener, std::move(login));
     };
 }
 

@@ -12,6 +12,7 @@
 
 #include "broker/net/frame_reader.h"
 #include "broker/net/reply_queue.h"
+#include "protocol/try.h"
 #include "protocol/types.h"
 
 namespace partita::net {
@@ -108,9 +109,7 @@ std::expected<std::optional<Conversation::Request>, std::string> Conversation::n
         return std::nullopt;
     }
     std::expected<std::optional<MutableBytes>, std::string> frame = reader_.next(measure);
-    if (!frame) {
-        return std::unexpected(std::move(frame.error()));
-    }
+    PARTITA_TRY(frame);
     if (!*frame) {
         return std::nullopt;
     }

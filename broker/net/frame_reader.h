@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "broker/net/buffers.h"
+#include "protocol/try.h"
 #include "protocol/types.h"
 
 namespace partita::net {
@@ -83,9 +84,7 @@ std::expected<std::optional<MutableBytes>, std::string> FrameReader::next(const 
     }
     std::byte* const start = buffer_->data.get() + buffer_->begin;
     std::expected<FrameSize, std::string> size = measure(Bytes(start, received));
-    if (!size) {
-        return std::unexpected(std::move(size.error()));
-    }
+    PARTITA_TRY(size);
     if (size->bytes == 0) {
         return std::nullopt;  // The next one is expected to be as large as the last one was.
     }

@@ -21,6 +21,7 @@
 #include "broker/runtime/clients/connections.h"
 #include "broker/runtime/clients/numeric_address.h"
 #include "broker/runtime/loop/failure_log.h"
+#include "protocol/try.h"
 #include "schedule/clock.h"
 #include "storage/log_directory.h"
 
@@ -141,9 +142,7 @@ std::expected<std::vector<BoundListener>, std::string> Server::open(std::span<co
                                                                     const FrontMaker& make_front) {
     std::vector<BoundListener> bound;
     for (const config::Listener& listener : listeners) {
-        if (auto opened = open_listener(listener, make_front, bound); !opened) {
-            return std::unexpected(opened.error());
-        }
+        PARTITA_TRY(open_listener(listener, make_front, bound));
     }
     object_to_settings();
     return bound;
@@ -170,18 +169,12 @@ void Server::object_to_settings() {
 
 std::expected<void, std::string> Server::open_listener(const config::Listener& listener, const FrontMaker& make_front,
                                                        std::vector<BoundListener>& bound) {
-    auto made = make_front(listener.endpoint);
-    if (!made) {
-        return std::unexpected(std::move(made.error()));
-    }
-    Front* const front = fronts_.emplace_back(std::move(*made)).get();
+    PARTITA_TRY_ASSIGN(auto made, make_front(listener.endpoint));
+    Front* const front = fronts_.emplace_back(std::move(made)).get();
     if (config::uses_tls(listener.endpoint.protocol)) {
         tls_reload_.watch(listener.endpoint);
     }
-    const auto tls = tls_of_listener(*surroundings_.config.get(), listener.endpoint);
-    if (!tls) {
-        return std::unexpected(tls.error());
-    }
+    PARTITA_TRY_ASSIGN(const auto tls, tls_of_listener(*surroundings_.config.get(), listener.endpoint));
     std::uint16_t port = listener.endpoint.port;
     bool any_bound = false;
     std::string first_error;
@@ -237,7 +230,7 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
         acceptor->protocol = listener.endpoint.protocol;
         acceptor->port = port;
         acceptor->front = front;
-        acceptor->tls = *tls;
+        acceptor->tls = tls;
         bound.push_back({listener.endpoint.listener_name, host, port});
         acceptors_.push_back(std::move(acceptor));
     }
