@@ -77,6 +77,19 @@ class Tidy(unittest.TestCase):
         self.assert_clean({"storage/a.cc": dropped.replace("    (void)", "    // A hint.\n    (void)"), "tests/a.cc": dropped,
                            "storage/b.cc": dropped.replace("g();", "g();  // a hint"), "storage/a.h": HEADER + "int f(void);\n"})
 
+    def test_an_error_that_is_handed_on_by_hand_is_a_complaint(self):
+        apart = "StorageResult<int> f() {\n    auto size = g();\n    if (!size) {\n        return std::unexpected(size.error());\n    }\n}\n"
+        self.assert_complaint({"storage/a.cc": apart}, "storage/a.cc:3: ", "PARTITA_TRY")
+        self.assert_complaint({"storage/a.cc": apart.replace("size.error()", "std::move(size.error())")}, "storage/a.cc:3: ")
+        self.assert_complaint({"storage/a.cc": apart.replace("size.error()", "std::move(size).error()")}, "storage/a.cc:3: ")
+        at_once = "void f() {\n    if (auto done = g(1); !done) {\n        return std::unexpected(done.error());\n    }\n}\n"
+        self.assert_complaint({"storage/a.cc": at_once}, "storage/a.cc:2: ")
+        # What changes the error, lets some pass, or does more than that.
+        self.assert_clean({"storage/a.cc": apart.replace("size.error()", "wrapped(size.error())"),
+                           "storage/b.cc": apart.replace("!size", "!size && !size.error().is_not_found()"),
+                           "storage/c.cc": apart.replace("        return", "        note();\n        return"),
+                           "storage/d.cc": apart.replace("    }\n}", "    } else {\n        note();\n    }\n}"), "tests/a.cc": apart})
+
     def test_pure_core_has_no_lock(self):
         self.assert_complaint({"protocol/mutex.h": HEADER, "broker/groups/a.h": HEADER + '#include "protocol/mutex.h"\n'},
                               "broker/groups/a.h:2: <protocol/mutex.h> in a pure core")
