@@ -9,9 +9,7 @@
 namespace partita::handlers {
 namespace {
 
-access::Requester requester_of(const runtime::ClientRequest& context) {
-    return {context.principal(), context.client.address()};
-}
+access::Requester requester_of(const runtime::ClientRequest& context) { return {context.principal(), context.client.address()}; }
 
 /// What the request asked that this thread serves: it serves one at a time.
 AccessAudit& audit() {
