@@ -22,7 +22,7 @@ std::string ClassicGroup::dump() const {
     std::string out = " type=" + protocol_type.value_or("") + " generation=" + std::to_string(generation);
     out += " protocol=" + protocol.value_or("-");
     out += " leader=" + (leader == nullptr ? std::string("-") : leader->id);
-    // A group without type counts from its commits, so when it became Empty is nowhere written.
+    // A group without a protocol type derives this time from its commits; no record says when it became Empty.
     out += " since=" + (protocol_type ? std::to_string(state_since.value) : std::string("-"));
     out += "\n";
     for (const auto& [order, member] : members_) {

@@ -51,7 +51,7 @@ std::vector<MemberProtocol> owned(std::span<const JoinGroup::Protocol> protocols
     std::vector<MemberProtocol> result;
     result.reserve(protocols.size());
     for (const JoinGroup::Protocol& protocol : protocols) {
-        // A name said twice counts once, with what was said first.
+        // A repeated name counts once, with its first metadata.
         if (std::ranges::find(result, protocol.name, &MemberProtocol::name) == result.end()) {
             result.push_back({std::string(protocol.name), {protocol.metadata.begin(), protocol.metadata.end()}});
         }
@@ -109,7 +109,7 @@ bool ClassicGroup::has_members_of(const GroupMetadataRecord& record) const {
     });
 }
 
-/// Only a replay comes here: whoever seals a generation of a living group has the members already.
+/// Only a replay comes here: a live group that seals a generation already has its members.
 void ClassicGroup::replace_members(const GroupMetadataRecord& record) {
     for (const auto& [order, member] : members_) {
         PARTITA_ASSERT(!member->waiting_join && !member->waiting_sync, "a member is answered before it is removed");
@@ -121,7 +121,7 @@ void ClassicGroup::replace_members(const GroupMetadataRecord& record) {
     owed_syncs = 0;
     members_.clear();
     for (const MemberRecord& stored : record.members) {
-        // A log that another program wrote may say a member twice; the first is as good as the second.
+        // A log of another program may repeat a member; the first entry is as good as the second.
         if (find(stored.member_id) != nullptr ||
             (stored.group_instance_id && find_static(*stored.group_instance_id) != nullptr)) {
             continue;
@@ -294,8 +294,8 @@ std::string ClassicGroup::select_protocol() const {
             candidates.push_back({protocol.name, 0});
         }
     }
-    // Nobody is let in without a protocol that all others support, but a member may leave only to come
-    // back with other ones; then it is refused as inconsistent. So there always is a candidate.
+    // A member needs a protocol that all others support, so there always is a candidate. A member may leave and return with other
+    // protocols; then the group refuses it as inconsistent.
     PARTITA_ASSERT(!candidates.empty(), "members of a group have a protocol in common");
     for (const auto& [order, member] : members_) {
         for (const MemberProtocol& protocol : member->protocols) {
@@ -331,7 +331,7 @@ void ClassicGroup::update_topics() {
         if (metadata == nullptr) {
             return;
         }
-        // Most groups are many copies of one program.
+        // Most groups consist of many copies of one program.
         if (!metadata->empty() && same_bytes(*metadata, previous)) {
             continue;
         }
@@ -363,10 +363,10 @@ void ClassicGroup::count_protocols(const Member& member, std::int32_t change) {
     }
 }
 
-/// Kafka's rules for who may commit.
+/// Kafka's rules for commits.
 ErrorCode ClassicGroup::refuse_commit(const OffsetCommit& command, CommitKind kind) const {
     if (command.generation.value < 0 && is(GroupState::empty)) {
-        // Administrators and consumers that assign themselves.
+        // An administrator, or a consumer that assigns itself.
         return ErrorCode::none;
     }
     if (command.generation.value >= 0 || !command.member_id.empty() || command.group_instance_id) {
@@ -379,8 +379,8 @@ ErrorCode ClassicGroup::refuse_commit(const OffsetCommit& command, CommitKind ki
     } else if (kind == CommitKind::plain) {
         return ErrorCode::unknown_member_id;
     }
-    // In PreparingRebalance a commit is welcome: clients commit what they did before they give
-    // partitions away. In CompletingRebalance the generation is already the new one.
+    // PreparingRebalance accepts commits: clients commit their work before they give up partitions. In CompletingRebalance the
+    // generation is already the new one.
     const bool is_too_late = kind == CommitKind::plain && is(GroupState::completing_rebalance);
     return is_too_late ? ErrorCode::rebalance_in_progress : ErrorCode::none;
 }

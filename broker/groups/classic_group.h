@@ -23,8 +23,8 @@
 #include "protocol/text_map.h"
 #include "protocol/types.h"
 
-/// State of a classic group and the rules that concern nothing but this state. `group_table.h` says what of it is durable and
-/// what is volatile, and how the durable part changes.
+/// State of a classic group, and the rules that need only this state. `group_table.h` says which part of it is durable, which is
+/// volatile, and how the durable part changes.
 
 namespace partita::groups {
 
@@ -39,8 +39,8 @@ struct MemberProtocol {
 
 enum class ClassicTimerKind : std::uint8_t {
     session,         ///< A member was silent for too long.
-    pending_member,  ///< An id was handed out (KIP-394) and nobody came back with it.
-    initial_join,    ///< The first rebalance of a group waited for company.
+    pending_member,  ///< No client returned with an id that the coordinator had handed out (KIP-394).
+    initial_join,    ///< The first rebalance of a group waited for more members.
     join,            ///< A rebalance waited for its members.
     sync,            ///< A new generation waited for its members' SyncGroup.
 };
@@ -67,7 +67,7 @@ struct Member {
     std::string client_host;
     std::int32_t rebalance_timeout_ms = 0;
     std::int32_t session_timeout_ms = 0;
-    /// In order of preference, names unique. Durable is only what the member said for the group's protocol.
+    /// In order of preference, names unique. Only the metadata for the group's protocol is durable.
     std::vector<MemberProtocol> protocols;
 
     // Volatile
@@ -78,8 +78,8 @@ struct Member {
     std::optional<ReplyToken> waiting_sync;
     /// The member has not sent SyncGroup in this generation yet.
     bool owes_sync = false;
-    /// The member is in no generation yet. It may be dropped while its JoinGroup waits: nobody can tell whether the
-    /// client is still there, and without an id it would come back as another member.
+    /// The member is in no generation yet. The coordinator may drop it while its JoinGroup waits: the client may be gone, and
+    /// without an id it would return as another member.
     bool is_new = false;
     ClassicTimer session_timer;
 
@@ -87,7 +87,7 @@ struct Member {
     /// Null when the member does not support `protocol`.
     [[nodiscard]] const OwnedBytes* metadata(std::string_view protocol) const;
     [[nodiscard]] bool has_protocols(std::span<const JoinGroup::Protocol> others) const;
-    /// As the leader gave it, and the record that sealed the generation says; empty while nothing holds any more.
+    /// As the leader assigned it and the generation's record stores it; empty while no assignment is valid.
     [[nodiscard]] const OwnedBytes& assignment() const { return assignment_; }
 
   private:
@@ -95,7 +95,7 @@ struct Member {
     OwnedBytes assignment_;
 };
 
-/// A member id that was given out with MEMBER_ID_REQUIRED and that no client has come back with yet.
+/// A member id that the coordinator handed out with MEMBER_ID_REQUIRED and no client has used yet.
 struct PendingMember {
     PendingMember(Group& group, std::string_view member_id)
         : id(member_id), timer(ClassicTimerKind::pending_member, group, nullptr, this) {}
@@ -104,10 +104,10 @@ struct PendingMember {
     ClassicTimer timer;
 };
 
-/// A group of the JoinGroup protocol, but its offsets; also a group that only has offsets.
+/// A group of the JoinGroup protocol, without its offsets; also a group that only has offsets.
 ///
-/// While it is Stable or Empty it is as its last record says. A rebalance changes members, protocol, leader and generation before
-/// the next record seals them: until then they are volatile, and what the last record said is in the log only.
+/// A Stable or Empty group equals its last record. A rebalance changes members, protocol, leader and generation before the next
+/// record seals them. Until then these changes are volatile, and only the log has the last record's state.
 class ClassicGroup final : public GroupKind {
   public:
     static constexpr GroupType kType = GroupType::classic;
@@ -123,7 +123,7 @@ class ClassicGroup final : public GroupKind {
     /// Chosen in the current generation.
     std::optional<std::string> protocol;
     std::int32_t generation = 0;
-    /// -1 when a record of an old broker did not say.
+    /// -1 if a record of an old broker lacks it.
     TimestampMs state_since;
     Member* leader = nullptr;
 
@@ -131,12 +131,12 @@ class ClassicGroup final : public GroupKind {
 
     std::int32_t waiting_joins = 0;
     std::int32_t owed_syncs = 0;
-    /// A member joined during the initial delay, which is a reason to extend it.
+    /// A member joined during the initial delay, which may extend the delay.
     bool new_member_added = false;
     std::int32_t initial_delay_ms = 0;
     std::int32_t initial_remaining_ms = 0;
     TextMap<std::unique_ptr<PendingMember>> pending;
-    /// Topics of the members in the current generation; unset when unknown. See `is_subscribed_to`.
+    /// Topics of the members in the current generation; unset if unknown. See `is_subscribed_to`.
     std::optional<TextSet> topics;
     ClassicTimer initial_join_timer;
     ClassicTimer join_timer;
@@ -145,10 +145,10 @@ class ClassicGroup final : public GroupKind {
     [[nodiscard]] GroupState state() const { return state_; }
     [[nodiscard]] bool is(GroupState state) const { return state_ == state; }
     [[nodiscard]] GroupState previous_state() const { return previous_state_; }
-    /// One step of a rebalance, to PreparingRebalance or CompletingRebalance. Asserts that Kafka's state machine has it.
+    /// One step of a rebalance, to PreparingRebalance or CompletingRebalance. Asserts that Kafka's state machine allows it.
     void transition_to(GroupState next, TimestampMs now);
-    /// The group is in the generation that the record says, Stable with the record's members or Empty without any. Members that
-    /// it has already keep what is volatile of them, and what else they said as long as it agrees with the record.
+    /// Moves the group to the record's generation: Stable with the record's members, or Empty. Existing members keep their
+    /// volatile state, and their other protocols unless these contradict the record.
     void apply(const GroupMetadataRecord& record);
     [[nodiscard]] bool apply(const GroupTombstone&) { return true; }
     void foretell(const GroupMetadataRecord& record, HistoryNotes& notes) const;
@@ -164,43 +164,41 @@ class ClassicGroup final : public GroupKind {
                                                             const ClusterView& cluster) const override;
     [[nodiscard]] Member* find(std::string_view member_id) const;
     [[nodiscard]] Member* find_static(std::string_view instance_id) const;
-    /// `none` when the group has the member, under the instance id if one is given; else UNKNOWN_MEMBER_ID or
+    /// `none` if the group has the member, and under the instance id if one is given; else UNKNOWN_MEMBER_ID or
     /// FENCED_INSTANCE_ID.
     [[nodiscard]] ErrorCode validate(std::string_view member_id, std::optional<std::string_view> instance_id) const;
-    /// A new member, not waiting for anything. The first one becomes the leader.
+    /// Adds a member without waiting requests. The first one becomes the leader.
     Member& add(std::string_view member_id, std::optional<std::string_view> instance_id, std::string_view member_protocol_type,
                 std::vector<MemberProtocol> protocols);
-    /// Removes the member or pending member of that id, with its timers. The caller must have answered the requests
-    /// that wait for it.
+    /// Removes the member or pending member with that id, and its timers. The caller must have answered its waiting requests.
     void remove(std::string_view member_id);
     void rename(Member& member, std::string_view new_id);
     void set_protocols(Member& member, std::span<const JoinGroup::Protocol> protocols);
-    /// Whatever the leader gave to the members holds no more, because a rebalance begins.
+    /// Clears all assignments, because a rebalance begins.
     void withdraw_assignments();
-    /// The metadata that the member sent for the protocol in force, or for its favourite one while there is none; null
-    /// when it sent none.
+    /// The member's metadata for the protocol in force, or for its preferred one before the choice; null if it sent none.
     [[nodiscard]] const OwnedBytes* metadata_of(const Member& member) const;
     /// The longest rebalance timeout of all members; 0 without members.
     [[nodiscard]] std::int32_t rebalance_timeout_ms() const;
     [[nodiscard]] bool all_joined() const { return std::cmp_equal(members_.size(), waiting_joins) && pending.empty(); }
-    /// Makes a member that rejoined the leader, unless the leader itself rejoined. False when nobody rejoined.
+    /// Unless the leader itself rejoined, makes a rejoined member the leader. Returns false if no member rejoined.
     [[nodiscard]] bool elect_joined_leader();
 
     // Protocols
 
     [[nodiscard]] bool supports(std::string_view type, std::span<const JoinGroup::Protocol> protocols) const;
-    /// The protocol with most first choices among those that every member supports; the earliest
-    /// voter decides a tie. Only for a group with members.
+    /// The protocol with most first choices among those that every member supports; the earliest voter decides a tie. Requires
+    /// members.
     [[nodiscard]] std::string select_protocol() const;
     [[nodiscard]] bool uses_consumer_protocol() const;
-    /// Reads the topics of all members from their metadata. To be called after every change of `protocol` or
+    /// Reads the topics of all members from their metadata. Callers must call it after every change of `protocol` or
     /// `protocol_type`.
     void update_topics();
-    /// True also when a group of consumers does not know its topics: then nothing is known to be unused.
+    /// Also true if a group of consumers does not know its topics: then it cannot exclude any.
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const override;
     [[nodiscard]] bool knows_subscriptions() const override { return empty() || uses_consumer_protocol(); }
 
-    // What any kind is asked
+    // Questions to every kind
 
     [[nodiscard]] std::string_view state_text() const override { return state_name(state_); }
     [[nodiscard]] std::string_view protocol_type_text() const override {
@@ -210,12 +208,12 @@ class ClassicGroup final : public GroupKind {
     void list_topics(ReaderListing& listing) const override;
     void tell_readers(ReaderCollector& collector) const override;
     [[nodiscard]] ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind) const override;
-    /// Everybody may read: a member id and an epoch mean nothing to a classic group.
+    /// Anyone may fetch: a member id and an epoch mean nothing to a classic group.
     [[nodiscard]] ErrorCode refuse_fetch(const OffsetFetch::Group&) const override { return ErrorCode::none; }
     void committed(std::string_view member_id, TimerQueue& timers, Now now) override;
     [[nodiscard]] OffsetUse offset_use() const override;
     void end(GroupTable& table, Effects& effects) const override;
-    /// A group that rebalances says only that.
+    /// For a rebalancing group the text shows only that it rebalances.
     [[nodiscard]] std::string dump() const override;
     [[nodiscard]] GroupPhase phase() const override;
     void begin_history(GroupHistory& history, const ClusterView& cluster) const override;
@@ -241,7 +239,7 @@ class ClassicGroup final : public GroupKind {
 
 [[nodiscard]] MemberNames names_of(const Member& member);
 
-/// The record that seals the group as it is now: with its members, or without any.
+/// A record that seals the group in its current state: with its members, or empty.
 [[nodiscard]] GroupMetadataRecord record_of(const ClassicGroup& group, Arena& arena);
 
 }  // namespace partita::groups

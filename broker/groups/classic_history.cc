@@ -2,7 +2,7 @@
 #include "broker/groups/consumer_protocol.h"
 #include "broker/groups/history_teller.h"
 
-// What a classic group tells the history.
+// Reports of a classic group to its history.
 
 namespace partita::groups {
 

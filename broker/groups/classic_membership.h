@@ -13,20 +13,19 @@
 
 namespace partita::groups {
 
-/// What members of classic groups ask: JoinGroup, SyncGroup, Heartbeat, LeaveGroup. Only JoinGroup and SyncGroup may be answered
-/// later.
+/// Requests of classic members: JoinGroup, SyncGroup, Heartbeat, LeaveGroup. Only JoinGroup and SyncGroup may be answered later.
 class ClassicMembership {
   public:
     ClassicMembership(GroupTable& table, const GroupEnvironment& environment, Rebalances& rebalances)
         : table_(table), config_(environment.config), rebalances_(rebalances) {}
 
-    /// What is wrong with a JoinGroup whatever the group is.
+    /// Checks of a JoinGroup that do not depend on the group.
     [[nodiscard]] ErrorCode find_fault(const JoinGroup& command) const;
-    /// Makes the group, or makes a classic group of one of another kind, which must be empty.
+    /// Creates the group, or converts an empty group of another kind to a classic one.
     void join(const JoinGroup& command, Now now, Effects& effects);
     void sync(const SyncGroup& command, ClassicGroup& group, Now now, Effects& effects);
     [[nodiscard]] ErrorCode heartbeat(const Heartbeat& command, ClassicGroup& group, Now now);
-    /// `group`: null when there is none.
+    /// `group`: null if it does not exist.
     void leave(const LeaveGroup& command, ClassicGroup* group, Now now, Effects& effects);
 
   private:

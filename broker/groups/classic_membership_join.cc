@@ -10,7 +10,7 @@ namespace partita::groups {
 
 namespace {
 
-/// Of somebody who is refused.
+/// The names in a refused request.
 MemberNames said_by(const JoinGroup& command) {
     return {command.member_id, command.group_instance_id, command.client_id, command.client_host};
 }
@@ -37,8 +37,8 @@ void ClassicMembership::join(const JoinGroup& command, Now now, Effects& effects
         return;
     }
     if (classic == nullptr) {
-        // Kafka writes a group down as soon as somebody asked to join, so that it is listed from then on.
-        // A group of another kind becomes a classic one.
+        // Kafka stores a group at the first join request, so it is listed from then on. A group of another kind becomes a classic
+        // one.
         if (group != nullptr) {
             group->kind().end(table_, effects);
         }
@@ -64,8 +64,8 @@ void ClassicMembership::join(const JoinGroup& command, Now now, Effects& effects
     }
 }
 
-/// In a rebalance those who are already waiting count, not the members: so those who rejoin last fall out
-/// of a group that has grown too large (its limit may have been lowered).
+/// During a rebalance the limit counts waiting members, not all members. So the last ones to rejoin drop out of a group that
+/// exceeds a lowered limit.
 bool ClassicMembership::accepts(const ClassicGroup& group, std::string_view member_id) const {
     switch (group.state()) {
         case GroupState::empty:
@@ -110,8 +110,8 @@ void ClassicMembership::join_new_member(const JoinGroup& command, ClassicGroup& 
         reply(effects, command.reply_to, join_error(ErrorCode::group_max_size_reached, ""));
         return;
     }
-    // KIP-394: the id must be known to the client before it becomes a member. Otherwise each retry of a JoinGroup
-    // whose answer was lost would leave a dead member behind.
+    // KIP-394: the client must know its id before it becomes a member. Otherwise each retry of a JoinGroup with a lost answer
+    // would leave a dead member behind.
     auto& pending = group.pending.emplace(member_id, std::make_unique<PendingMember>(group.group(), member_id)).first->second;
     table_.timers().schedule(pending->timer, now.monotonic + command.session_timeout_ms);
     reply(effects, command.reply_to, join_error(ErrorCode::member_id_required, member_id));
@@ -120,7 +120,7 @@ void ClassicMembership::join_new_member(const JoinGroup& command, ClassicGroup& 
 void ClassicMembership::join_known_member(const JoinGroup& command, ClassicGroup& group, Now now, Effects& effects) {
     if (group.pending.contains(command.member_id)) {
         if (command.group_instance_id) {
-            // Pending ids are only given to dynamic members; Kafka fails with an exception here.
+            // Only dynamic members get pending ids; Kafka fails with an exception here.
             reply(effects, command.reply_to, join_error(ErrorCode::unknown_server_error, command.member_id));
             return;
         }
@@ -131,15 +131,15 @@ void ClassicMembership::join_known_member(const JoinGroup& command, ClassicGroup
         if (error == ErrorCode::fenced_instance_id) {
             table_.notes().note(group.group(), RebalanceCause::fenced, said_by(command));
         }
-        // A step of a rebalance, as a sync. It names no generation.
+        // A step of a rebalance, like a sync; it carries no generation.
         table_.notes().note_late(group.group(), command.member_id, LateRequest::sync, GroupHistory::kNoClaim, error);
         reply(effects, command.reply_to, join_error(error, command.member_id));
         return;
     }
     Member& member = *group.find(command.member_id);
     const bool unchanged = member.has_protocols(command.protocols);
-    // Who comes back unchanged to a finished join phase missed its answer. Only the leader of a Stable group means
-    // more by it: something that the coordinator does not know of (partitions of a topic) makes it want to assign anew.
+    // A member that returns unchanged after the join phase missed its answer. Only the leader of a Stable group means more: it
+    // knows something that the coordinator does not (new partitions of a topic) and wants to assign anew.
     const bool answer_now =
         unchanged && (group.is(GroupState::completing_rebalance) || (group.is(GroupState::stable) && group.leader != &member));
     if (answer_now) {
@@ -175,8 +175,8 @@ void ClassicMembership::add_member(const JoinGroup& command, std::string_view me
 }
 
 void ClassicMembership::update_member(const JoinGroup& command, ClassicGroup& group, Member& member, Effects& effects) {
-    // A second JoinGroup of the same member takes the place of the first, whose sender no longer
-    // waits for it. (Kafka forgets the first; here every request is answered.)
+    // A second JoinGroup replaces the member's first one, whose sender no longer waits. (Kafka forgets the first; this broker
+    // answers every request.)
     rebalances_.answer_join(group, member, join_error(ErrorCode::rebalance_in_progress, member.id), effects);
     group.set_protocols(member, command.protocols);
     member.rebalance_timeout_ms = command.rebalance_timeout_ms;
@@ -186,8 +186,8 @@ void ClassicMembership::update_member(const JoinGroup& command, ClassicGroup& gr
     table_.notes().note_arrival(group.group(), names_of(member));
 }
 
-/// KIP-345: a static member that restarted has lost its id and comes with its instance id only. It takes
-/// over the membership under a new id; who still uses the old one is fenced.
+/// KIP-345: a restarted static member has lost its id and sends only its instance id. It takes over the membership under a new
+/// id; the coordinator fences clients that still use the old one.
 void ClassicMembership::replace_static_member(const JoinGroup& command, Member& member, std::string_view new_member_id,
                                               ClassicGroup& group, Now now, Effects& effects) {
     rebalances_.answer_join(group, member, join_error(ErrorCode::fenced_instance_id, member.id), effects);
@@ -195,8 +195,7 @@ void ClassicMembership::replace_static_member(const JoinGroup& command, Member& 
     const std::string previous_leader = group.leader == nullptr ? std::string() : group.leader->id;
     const std::string previous_id = member.id;
     group.rename(member, new_member_id);
-    // As with Kafka the group goes on showing the client that came first. The history tells of processes, and two may share an
-    // instance id.
+    // As in Kafka, the group still shows the first client. The history distinguishes processes, and two may share an instance id.
     MemberNames names = names_of(member);
     names.client_id = command.client_id;
     names.client_host = command.client_host;
@@ -214,7 +213,7 @@ void ClassicMembership::replace_static_member(const JoinGroup& command, Member& 
             }
             return;
         case GroupState::completing_rebalance:
-            // The leader may be computing an assignment for the old id, so the new one would end up without any.
+            // The leader may be computing an assignment for the old id, which would leave the new id without one.
             rebalances_.prepare_rebalance(group, now, effects);
             return;
         case GroupState::preparing_rebalance:
@@ -235,8 +234,8 @@ void ClassicMembership::keep_generation_of_static_member(const JoinGroup& comman
     if (command.api_version >= kJoinVersionSkippingAssignment) {
         result.skip_assignment = group.leader == &member;
     } else {
-        // An older client that finds itself leader would send an assignment. It is told of the leader
-        // that it was before the restart, so that it takes itself for a follower.
+        // An older client that finds itself leader would send an assignment. Name the leader's id from before the restart, so
+        // that the client takes itself for a follower.
         result.leader = previous_leader;
         result.members.clear();
     }

@@ -26,7 +26,7 @@ ErrorCode validate_sync(const SyncGroup& command, const ClassicGroup& group) {
     return group.is(GroupState::preparing_rebalance) ? ErrorCode::rebalance_in_progress : ErrorCode::none;
 }
 
-/// The member asked for its assignment. Once everybody did, nobody is overdue.
+/// The member asked for its assignment. When all members have asked, the sync timer is unnecessary.
 void settle_sync(ClassicGroup& group, Member& member) {
     if (member.owes_sync) {
         member.owes_sync = false;
@@ -72,8 +72,8 @@ void ClassicMembership::accept_assignment(const SyncGroup& command, ClassicGroup
     GroupMetadataRecord record = record_of(group, effects.arena);
     record.current_state_timestamp = now.wall;
     for (MemberRecord& member : record.members) {
-        // Who was forgotten gets nothing. Whom the leader names and nobody knows has left meanwhile, and the rebalance that
-        // this caused has begun.
+        // A member that the leader left out gets nothing. An unknown member in the assignment has left meanwhile, and its leaving
+        // has started a rebalance.
         const auto given = assigned.find(member.member_id);
         member.assignment = given == assigned.end() ? Bytes() : as_bytes(effects.arena.copy(as_text(given->second)));
     }

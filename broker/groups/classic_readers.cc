@@ -2,7 +2,7 @@
 #include "broker/groups/consumer_protocol.h"
 #include "broker/groups/reader_collector.h"
 
-// What the members of a classic group read and hold, as far as their bytes can be read.
+// Topics that the members of a classic group read and hold, as far as their bytes can be read.
 
 namespace partita::groups {
 namespace {

@@ -8,8 +8,7 @@
 
 namespace partita::groups {
 
-/// What happens to classic groups. A name that no group has is answered for here too: whoever joins under it makes a classic
-/// group.
+/// The rules of classic groups. They also answer for unknown names: a client that joins under one creates a classic group.
 class ClassicRules {
   public:
     using Kind = ClassicGroup;
@@ -36,7 +35,7 @@ class ClassicRules {
     /// classic_describe.cc
     void decide(const DescribeGroups& command, Now now, Effects& effects);
 
-    // The parts, for kinds that become classic groups.
+    // Exposed to kinds that can become classic groups.
     Rebalances rebalances;
     ClassicMembership membership;
 

@@ -11,19 +11,19 @@
 
 namespace partita::groups {
 
-/// What `consumer.*` configs of the GROUP resource set for one group; each replaces the broker's setting.
+/// Overrides of one group by `consumer.*` configs of its GROUP resource; each replaces the broker's setting.
 struct ConsumerGroupOverrides {
     std::optional<std::int32_t> session_timeout_ms;
     std::optional<std::int32_t> heartbeat_interval_ms;
     std::optional<std::int32_t> assignment_interval_ms;
 };
 
-/// The cluster at one moment, as consumer groups need it: topics, and configs of groups. Immutable.
+/// A snapshot of the cluster for consumer groups: topics, and configs of groups. Immutable.
 class ClusterView {
   public:
     struct Topic {
         TopicId topic_id;
-        /// Lives as long as the view.
+        /// Valid as long as the view.
         std::string_view name;
         std::int32_t partition_count = 0;
     };
@@ -35,14 +35,14 @@ class ClusterView {
     virtual void for_each(FunctionRef<void(const Topic&)> visit) const = 0;
     /// Grows with every change of the cluster's metadata.
     [[nodiscard]] virtual std::int64_t version() const = 0;
-    /// Where all replicas are (`broker.rack`); empty when unknown.
+    /// The rack of all replicas (`broker.rack`); empty if unknown.
     [[nodiscard]] virtual std::string_view rack() const = 0;
     [[nodiscard]] virtual ConsumerGroupOverrides overrides(std::string_view group_id) const = 0;
 };
 
 using ClusterPointer = std::shared_ptr<const ClusterView>;
 
-/// A choice of topics. A pure function of the name as long as one command is carried out.
+/// A selection of topics. During one command it is a pure function of the name.
 class TopicFilter {
   public:
     virtual ~TopicFilter() = default;

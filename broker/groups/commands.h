@@ -10,8 +10,8 @@
 #include "broker/groups/effects.h"
 #include "protocol/types.h"
 
-/// What can be asked of a coordinator. Everything in a command is borrowed for the duration of the call; `Result` is its answer.
-/// The versions are those of the request (they change some answers).
+/// Commands of a coordinator. A command borrows everything for the duration of the call; its `Result` is the answer's type. The
+/// versions are those of the request, because they change some answers.
 
 namespace partita::groups {
 
@@ -32,7 +32,7 @@ struct JoinGroup {
     /// In the member's order of preference.
     std::span<const Protocol> protocols;
     std::int32_t session_timeout_ms = 0;
-    /// JoinGroup v0 has none: the handler passes the session timeout.
+    /// JoinGroup v0 lacks it: the handler passes the session timeout.
     std::int32_t rebalance_timeout_ms = 0;
     std::string_view client_id;
     std::string_view client_host;
@@ -55,10 +55,10 @@ struct SyncGroup {
     Generation generation;
     std::string_view member_id;
     std::optional<std::string_view> group_instance_id;
-    /// Since v5; checked when given.
+    /// Since v5; checked if present.
     std::optional<std::string_view> protocol_type;
     std::optional<std::string_view> protocol_name;
-    /// Sent by the leader; the coordinator ignores those of other members.
+    /// Sent by the leader; the coordinator ignores assignments of other members.
     std::span<const Assignment> assignments;
     ReplyToken reply_to;
 };
@@ -75,7 +75,7 @@ struct Heartbeat {
 struct LeaveGroup {
     using Result = LeaveResult;
     struct Member {
-        /// May be empty when the instance id is given (an administrator removes a static member).
+        /// May be empty if the instance id is given (an administrator removes a static member).
         std::string_view member_id;
         std::optional<std::string_view> group_instance_id;
     };
@@ -91,19 +91,19 @@ struct OffsetCommit {
         PartitionIndex partition;
         Offset offset;
         LeaderEpoch leader_epoch = kNoLeaderEpoch;
-        /// Null on the wire is empty here.
+        /// Empty for a null on the wire.
         std::string_view metadata;
     };
     struct Topic {
-        /// The handler resolves topic ids to names and answers for those that do not exist.
+        /// The handler resolves topic ids to names, and answers for unknown ids itself.
         std::string_view name;
-        /// Zero when unknown.
+        /// Zero if unknown.
         TopicId topic_id;
         std::span<const Partition> partitions;
     };
 
     std::string_view group_id;
-    /// -1 from a committer outside of the group's membership.
+    /// -1 from a committer outside the group's membership.
     Generation generation{-1};
     std::string_view member_id;
     std::optional<std::string_view> group_instance_id;
@@ -114,12 +114,12 @@ struct OffsetCommit {
     ReplyToken reply_to;
 };
 
-/// Commits offsets as part of the producer's transaction: they count when that is committed, and are not fetched as stable
-/// before.
+/// Commits offsets as part of the producer's transaction: they become valid with the transaction's commit, and stable fetches do
+/// not see them earlier.
 struct TransactionalOffsetCommit {
     using Result = OffsetCommitResult;
 
-    /// Without a retention, and without ids of topics, which the request does not have.
+    /// Without a retention and topic ids, which the request does not have.
     OffsetCommit offsets;
     ProducerId producer_id;
     ProducerEpoch producer_epoch;
@@ -130,16 +130,16 @@ struct OffsetFetch {
     using Result = OffsetFetchResult;
     struct Topic {
         std::string_view name;
-        /// Zero when unknown. An offset that was committed under another id counts as none.
+        /// Zero if unknown. An offset committed under another id counts as missing.
         TopicId topic_id;
         std::span<const PartitionIndex> partitions;
     };
     struct Group {
         std::string_view group_id;
-        /// Since v9; unset, with epoch -1, when the client does not say who it is.
+        /// Since v9; unset, with epoch -1, if the client does not identify itself.
         std::optional<std::string_view> member_id;
         std::int32_t member_epoch = -1;
-        /// Unset: all topics that the group has offsets for.
+        /// Unset: all topics with offsets of the group.
         std::optional<std::span<const Topic>> topics;
     };
 
@@ -160,7 +160,7 @@ struct OffsetDelete {
     ReplyToken reply_to;
 };
 
-/// KIP-848: a member says that it is alive, what it wants and what it holds, and learns what it shall hold.
+/// KIP-848: a member reports that it is alive, its subscription and its partitions, and learns its assignment.
 struct ConsumerGroupHeartbeat {
     using Result = ConsumerHeartbeatResult;
     std::string_view group_id;
@@ -170,7 +170,7 @@ struct ConsumerGroupHeartbeat {
     std::int32_t member_epoch = 0;
     std::optional<std::string_view> instance_id;
     std::optional<std::string_view> rack_id;
-    // The following fields are unset (the timeout -1) when they have not changed since the member's last heartbeat.
+    // The following fields are unset (the timeout -1) if they have not changed since the member's last heartbeat.
     std::int32_t rebalance_timeout_ms = -1;
     std::optional<std::span<const std::string_view>> topic_names;
     std::optional<std::string_view> topic_regex;
@@ -179,10 +179,11 @@ struct ConsumerGroupHeartbeat {
     std::string_view client_id;
     std::string_view client_host;
     std::int16_t api_version = 0;
-    /// Random text: the id for a member that comes without one (v0).
+    /// Random text: the id of a member that sends none (v0).
     std::string_view fresh_member_id;
-    /// Topics that whoever asks may know of; null: all. When this command has the group's expressions resolved, they name no
-    /// others, whoever brought the expression: so does Kafka. Asked within the call.
+    /// Topics that the client may describe; null: all. If this command makes the coordinator resolve the group's expressions,
+    /// they match only these topics, whichever member sent the expression; so does Kafka. The coordinator uses it only within the
+    /// call.
     const TopicFilter* may_describe = nullptr;
     ReplyToken reply_to;
 };
@@ -214,10 +215,10 @@ struct DeleteGroups {
     ReplyToken reply_to;
 };
 
-/// Offsets of the topic go in every group.
+/// Deletes the topic's offsets in every group.
 using coordination::TopicDeleted;
 
-/// Every command: a new one is added here, and has one `decide` in one part of the coordinator (`group_core.h`).
+/// The list of all commands. A new command is added here, and one part of the coordinator (`group_core.h`) has its `decide`.
 using AnyCommand =
     std::variant<const JoinGroup*, const SyncGroup*, const Heartbeat*, const LeaveGroup*, const OffsetCommit*,
                  const TransactionalOffsetCommit*, const OffsetFetch*, const OffsetDelete*, const ConsumerGroupHeartbeat*,

@@ -16,8 +16,8 @@ struct CommittedOffset {
     LeaderEpoch leader_epoch = kNoLeaderEpoch;
     std::string metadata;
 
-    /// The offset was committed for another topic of this name, which is gone. Commits of old requests know no topic id
-    /// and belong to any.
+    /// True if the offset was committed for a deleted topic of the same name. Commits of old requests have no topic id and match
+    /// any topic.
     [[nodiscard]] bool is_of_other_topic(const TopicId& wanted) const {
         return !topic_id.is_zero() && !wanted.is_zero() && topic_id != wanted;
     }
@@ -25,11 +25,11 @@ struct CommittedOffset {
 
 using PartitionOffsets = std::map<PartitionIndex, CommittedOffset>;
 
-/// How far a group has come in a partition, and since when.
+/// A group's committed position in a partition, and its time.
 struct Checkpoint {
     Offset offset;
     TimestampMs committed;
-    /// Of the topic that it was committed for; zero where the commit did not say.
+    /// The id of the topic at the commit; zero if the commit had none.
     TopicId topic_id;
 };
 /// By topic.

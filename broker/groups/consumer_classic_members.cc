@@ -12,7 +12,7 @@
 namespace partita::groups {
 namespace {
 
-/// Kafka makes ids of 22 characters here; `uuid` is the same number in its usual 36.
+/// Kafka creates ids of 22 characters here; `uuid` is the same number in the usual 36.
 std::string short_id(std::string_view uuid) {
     Uuid number;
     std::size_t digits = 0;
@@ -47,7 +47,7 @@ std::expected<const ConsumerMember*, ErrorCode> find_member(const ConsumerGroup&
     return member;
 }
 
-/// The same for a request that only members of the classic protocol send.
+/// The same for a request that only classic members send.
 std::expected<const ConsumerMember*, ErrorCode> find_classic_member(const ConsumerGroup& group, std::string_view member_id,
                                                                     const std::optional<std::string_view>& instance_id,
                                                                     Generation generation) {
@@ -61,7 +61,7 @@ std::expected<const ConsumerMember*, ErrorCode> find_classic_member(const Consum
     return found;
 }
 
-/// Some of its target is still with others.
+/// Other members still hold a part of its target.
 bool waits_for_others(const ConsumerGroup& group, const ConsumerMember& member) {
     if (member.progress.state != MemberState::unreleased_partitions || !member.target) {
         return false;
@@ -77,7 +77,7 @@ bool waits_for_others(const ConsumerGroup& group, const ConsumerMember& member) 
 }  // namespace
 
 void ConsumerClassicMembers::join(const JoinGroup& command, const ConsumerGroup& group, Now now, Effects& effects) {
-    // Kafka's exceptions know no member id, so that every refusal carries an empty one.
+    // Kafka's exceptions contain no member id, so every refusal has an empty one.
     const auto refuse = [&](ErrorCode error) { reply(effects, command.reply_to, join_error(error, "")); };
     if (environment_.config.migration_policy == MigrationPolicy::disabled) {
         return refuse(ErrorCode::inconsistent_group_protocol);
@@ -95,7 +95,7 @@ void ConsumerClassicMembers::join(const JoinGroup& command, const ConsumerGroup&
         return refuse(ErrorCode::inconsistent_group_protocol);
     }
     if (command.member_id.empty() && !command.group_instance_id && command.api_version >= kJoinVersionRequiringMemberId) {
-        // Kafka does not remember the id here: whoever joins with an id is let in.
+        // Kafka does not remember the id here: it accepts any joiner with an id.
         return reply(effects, command.reply_to, join_error(ErrorCode::member_id_required, member_id));
     }
     if (command.group_instance_id && !command.member_id.empty()) {
@@ -116,7 +116,7 @@ void ConsumerClassicMembers::accept_join(const JoinGroup& command, std::string_v
     PARTITA_ASSERT(said.has_value(), "what a member says was looked at before");
     const ConsumerMember* place =
         command.group_instance_id ? group.find_static(*command.group_instance_id) : group.find(member_id);
-    // The last member of the new protocol is replaced: then the old one is all there is.
+    // This replaces the last member of the new protocol; then only classic members remain.
     const bool downgrades = command.group_instance_id && place != nullptr && !place->speaks_classic() &&
                             group.classic_member_count() + 1 == group.size() &&
                             (environment_.config.migration_policy == MigrationPolicy::bidirectional ||
@@ -182,9 +182,9 @@ void ConsumerClassicMembers::sync(const SyncGroup& command, const ConsumerGroup&
         (command.protocol_name && *command.protocol_name != protocol.name)) {
         return refuse(ErrorCode::inconsistent_group_protocol);
     }
-    // The epoch of the assignment and not of the group: while assignments are batched (KIP-1263) the group is ahead, and
-    // rejoining would give the member nothing new. One that has partitions to give up has rejoined already and must do
-    // that first.
+    // Compare with the assignment's epoch, not the group's. While assignments are batched (KIP-1263) the group is ahead, and
+    // rejoining would give the member nothing new. A member with partitions to give up has rejoined already and must give them up
+    // first.
     if (group.assignment_epoch() > member.progress.epoch && member.progress.state != MemberState::unrevoked_partitions) {
         if (!member.join_timer.is_scheduled()) {
             table_.timers().schedule(member.join_timer, now.monotonic + std::max(member.subscription.rebalance_timeout_ms, 1));

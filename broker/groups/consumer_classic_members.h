@@ -13,8 +13,8 @@
 
 namespace partita::groups {
 
-/// Members of a consumer group that still speak the classic protocol. Each is led towards its target like the others: a rebalance
-/// that it is told of is a step of its own, not one of the group, so nobody waits for anybody here and everything is answered
+/// Members of a consumer group that still use the classic protocol. The coordinator moves each towards its target like the
+/// others: a rebalance is a step of one member, not of the group. So no member waits for another, and every request is answered
 /// at once.
 class ConsumerClassicMembers {
   public:
@@ -22,12 +22,12 @@ class ConsumerClassicMembers {
                            GroupMigration& migration, ConsumerMembership& consumers)
         : table_(table), environment_(environment), steps_(steps), migration_(migration), consumers_(consumers) {}
 
-    // `group` is a consumer group; after `join` and `leave` it may be a classic one, and references to it void.
+    // `group` is a consumer group; `join` and `leave` may turn it into a classic one, which invalidates references to it.
 
     void join(const JoinGroup& command, const ConsumerGroup& group, Now now, Effects& effects);
     void sync(const SyncGroup& command, const ConsumerGroup& group, Now now, Effects& effects);
     [[nodiscard]] ErrorCode heartbeat(const Heartbeat& command, const ConsumerGroup& group, Now now);
-    /// An administrator removes members of either protocol this way.
+    /// Administrators remove members of either protocol with this.
     void leave(const LeaveGroup& command, const ConsumerGroup& group, Now now, Effects& effects);
 
   private:

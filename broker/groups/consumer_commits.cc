@@ -1,12 +1,12 @@
 #include "broker/groups/consumer_group.h"
 #include "broker/groups/limits.h"
 
-// Whom a consumer group lets commit, and read what is committed.
+// The rules by which a consumer group accepts commits and fetches of offsets.
 
 namespace partita::groups {
 
-/// A member commits in the epoch it knows. An older one is accepted for partitions that it has had since then or
-/// longer (KIP-1251): nobody else can have had them meanwhile.
+/// A member commits in the epoch that it knows. An older epoch is valid for partitions that the member has held since then or
+/// longer (KIP-1251): no other member can have held them meanwhile.
 ErrorCode ConsumerGroup::refuse_commit(const OffsetCommit& command, CommitKind kind) const {
     if (command.generation.value < 0 && empty()) {
         return ErrorCode::none;
@@ -48,7 +48,7 @@ ErrorCode ConsumerGroup::refuse_commit(const OffsetCommit& command, CommitKind k
 
 ErrorCode ConsumerGroup::refuse_fetch(const OffsetFetch::Group& wanted) const {
     if (!wanted.member_id && wanted.member_epoch < 0) {
-        // Administrators.
+        // An administrator.
         return ErrorCode::none;
     }
     const ConsumerMember* member = find(wanted.member_id.value_or(""));

@@ -7,7 +7,7 @@
 namespace partita::groups {
 namespace {
 
-/// Topics that are gone have no name any more and are left out.
+/// Leaves out deleted topics, which have no name any more.
 std::vector<ConsumerGroupDescribeResult::Topic> named(const assignors::Assignment& assignment, const ClusterView& cluster) {
     std::vector<ConsumerGroupDescribeResult::Topic> result;
     for (const assignors::TopicPartitions& held : assignment) {
@@ -18,7 +18,7 @@ std::vector<ConsumerGroupDescribeResult::Topic> named(const assignors::Assignmen
     return result;
 }
 
-/// Within a topic first what the member may keep, as Kafka lists it.
+/// Within a topic the partitions that the member may keep come first, as in Kafka.
 assignors::Assignment everything_held(const MemberProgress& progress) {
     assignors::Assignment held = without_epochs(progress.assigned);
     assignors::Assignment pending = without_epochs(progress.pending_revocation);

@@ -164,8 +164,7 @@ std::optional<std::string> ConsumerGroup::preferred_assignor() const {
     if (assignors_.empty()) {
         return std::nullopt;
     }
-    // With equal votes Kafka's answer follows from its hash table; with its two assignors that is "uniform", the
-    // last by name.
+    // For equal votes Kafka's choice depends on its hash table. With its two assignors it is "uniform", the last by name.
     auto best = assignors_.begin();
     for (auto candidate = assignors_.begin(); candidate != assignors_.end(); ++candidate) {
         best = candidate->second >= best->second ? candidate : best;
@@ -297,7 +296,7 @@ void ConsumerGroup::disown(const ConsumerMember& member, const OwnedAssignment& 
 
 void ConsumerGroup::end(GroupTable& table, Effects& effects) const {
     using Kind = ConsumerGroupTombstone::Kind;
-    // The last record may end the group itself.
+    // Copy the id: the last record may end the group itself.
     const std::string group_id = id();
     std::vector<std::string> ids;
     for (const auto& [member_id, member] : members_) {

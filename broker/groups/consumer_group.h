@@ -23,27 +23,27 @@
 #include "protocol/text_map.h"
 #include "protocol/types.h"
 
-/// State of a consumer group of KIP-848, and the rules that concern only this state. But for timers and one note it is durable:
-/// only `apply` of a record changes it, both when the record is made and when it is replayed.
+/// State of a KIP-848 consumer group, and the rules that need only this state. Except for timers and one note, it is durable:
+/// only `apply` of a record changes it, both for new records and in a replay.
 
 namespace partita::groups {
 
 struct ConsumerMember;
 
-/// Epochs of members with a meaning of their own.
+/// Member epochs with a special meaning.
 inline constexpr std::int32_t kJoiningEpoch = 0;
 inline constexpr std::int32_t kLeavingEpoch = -1;
-/// A static member left and will come back: its place is kept for a session.
+/// A static member left and will return: the group keeps its place for a session.
 inline constexpr std::int32_t kStaticLeavingEpoch = -2;
 
-/// The epoch that a new group starts from; its first member lifts it to 2 (KIP-1263).
+/// The first epoch of a new group; its first member raises it to 2 (KIP-1263).
 inline constexpr std::int32_t kInitialGroupEpoch = 1;
 
 enum class ConsumerTimerKind : std::uint8_t {
     session,    ///< A member was silent for too long.
-    rebalance,  ///< It did not give up its partitions in time.
-    join,       ///< A member that speaks the classic protocol was told to rejoin and did not.
-    sync,       ///< It rejoined and did not fetch its assignment.
+    rebalance,  ///< The member did not give up its partitions in time.
+    join,       ///< A classic member was told to rejoin and did not.
+    sync,       ///< The member rejoined and did not fetch its assignment.
 };
 
 /// Every timer of a consumer group is one of these.
@@ -66,27 +66,27 @@ struct ConsumerMember {
     const std::string id;
     MemberSubscription subscription;
     MemberProgress progress;
-    /// The assignment that the group wants the member to have; unset until the member was part of a target assignment.
+    /// The member's target assignment; unset until a target assignment includes the member.
     std::optional<assignors::Assignment> target;
 
-    // Volatile: whoever finds the member can change this of it, and nothing else
+    // Volatile: holders of a const member may change only this
 
     mutable ConsumerTimer session_timer;
     /// Runs while the member has partitions to give up.
     mutable ConsumerTimer rebalance_timer;
-    /// Run while a classic member that was told to rejoin, or to fetch its assignment, has not done so.
+    /// They run while a classic member has to rejoin or to fetch its assignment.
     mutable ConsumerTimer join_timer;
     mutable ConsumerTimer sync_timer;
 
     [[nodiscard]] bool is_static() const { return subscription.instance_id.has_value(); }
-    /// The protocol that it speaks.
+    /// The protocol that the member uses.
     [[nodiscard]] GroupType protocol() const { return subscription.classic ? GroupType::classic : GroupType::consumer; }
     [[nodiscard]] bool speaks_classic() const { return protocol() == GroupType::classic; }
 };
 
 struct ResolvedRegex {
     std::set<std::string> topics;
-    /// The version of the cluster metadata that the expression was resolved with.
+    /// The version of the cluster metadata at the resolution.
     std::int64_t version = 0;
     TimestampMs timestamp;
 };
@@ -102,8 +102,8 @@ class ConsumerGroup final : public GroupKind {
 
     ConsumerGroup(Group& group, TimestampMs /*since*/) : GroupKind(group, kType) {}
 
-    // The only way to change the group; for `GroupTable` alone. A record of a member that is not there creates the member; a
-    // tombstone of something that is not there does nothing, because compaction may have removed what it belongs to.
+    // The only way to change the group; only `GroupTable` calls it. A record of an unknown member creates the member. A tombstone
+    // of something unknown does nothing, because compaction may have removed its record.
 
     void apply(const ConsumerGroupEpochRecord& record);
     void apply(const ConsumerMemberRecord& record);
@@ -111,7 +111,7 @@ class ConsumerGroup final : public GroupKind {
     void apply(const TargetAssignmentRecord& record);
     void apply(const CurrentAssignmentRecord& record);
     void apply(const RegularExpressionRecord& record);
-    /// Removes what the tombstone names. True when it names the group itself, which ends then.
+    /// Removes the tombstone's object. Returns true if this is the group itself, which then ends.
     [[nodiscard]] bool apply(const ConsumerGroupTombstone& record);
     void foretell(const ConsumerGroupEpochRecord& record, HistoryNotes& notes) const;
     void foretell(const CurrentAssignmentRecord& record, HistoryNotes& notes) const;
@@ -119,7 +119,7 @@ class ConsumerGroup final : public GroupKind {
     [[nodiscard]] std::int32_t epoch() const { return epoch_; }
     [[nodiscard]] std::int64_t metadata_hash() const { return metadata_hash_; }
     [[nodiscard]] std::int32_t assignment_epoch() const { return assignment_epoch_; }
-    /// When the target assignment was computed; 0 when it never was.
+    /// When the target assignment was computed; 0 before the first time.
     [[nodiscard]] TimestampMs assignment_timestamp() const { return assignment_timestamp_; }
     [[nodiscard]] ConsumerGroupState state() const;
 
@@ -133,20 +133,20 @@ class ConsumerGroup final : public GroupKind {
     [[nodiscard]] const ConsumerMember* find(std::string_view member_id) const;
     [[nodiscard]] const ConsumerMember* find_static(std::string_view instance_id) const;
 
-    /// The member that has the partition, or has yet to give it up. Null when the partition is free.
+    /// The member that holds the partition, or still has to give it up. Null if the partition is free.
     [[nodiscard]] const ConsumerMember* owner(const TopicId& topic_id, std::int32_t partition) const;
 
     [[nodiscard]] std::size_t classic_member_count() const { return classic_members_; }
-    /// One of these protocols is supported by all members that speak the classic protocol.
+    /// True if all classic members support one of these protocols.
     [[nodiscard]] bool supports_classic(std::string_view protocol_type, std::span<const std::string_view> names) const;
 
-    /// The assignor that most members name, of those who name one.
+    /// The assignor that most members name; members that name none do not count.
     [[nodiscard]] std::optional<std::string> preferred_assignor() const;
 
-    /// How many members subscribe with this expression.
+    /// The number of members that subscribe with this expression.
     [[nodiscard]] std::size_t regex_subscribers(std::string_view regex) const;
     [[nodiscard]] const TextMap<std::size_t>& regexes() const { return regexes_; }
-    /// Null when it was not resolved yet.
+    /// Null before the first resolution.
     [[nodiscard]] const ResolvedRegex* resolved(std::string_view regex) const;
     [[nodiscard]] const std::map<std::string, ResolvedRegex, std::less<>>& resolved_regexes() const { return resolved_; }
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const override;
@@ -156,7 +156,7 @@ class ConsumerGroup final : public GroupKind {
     /// The existing topics that the member subscribes to, ascending.
     [[nodiscard]] std::vector<TopicId> subscribed_topic_ids(const ConsumerMember& member, const ClusterView& cluster) const;
 
-    // What any kind is asked
+    // Questions to every kind
 
     [[nodiscard]] std::string_view state_text() const override { return state_name(state()); }
     [[nodiscard]] std::string_view protocol_type_text() const override { return kConsumerProtocolType; }
@@ -164,9 +164,9 @@ class ConsumerGroup final : public GroupKind {
     void list_topics(ReaderListing& listing) const override;
     void tell_readers(ReaderCollector& collector) const override;
     [[nodiscard]] ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind) const override;
-    /// Members may not read whose partitions may be somebody else's.
+    /// Refuses members whose partitions may belong to another member.
     [[nodiscard]] ErrorCode refuse_fetch(const OffsetFetch::Group& wanted) const override;
-    /// A commit keeps no member: that needs its heartbeats.
+    /// A commit does not extend the session; only heartbeats do.
     void committed(std::string_view, TimerQueue&, Now) override {}
     [[nodiscard]] OffsetUse offset_use() const override { return {}; }
     void end(GroupTable& table, Effects& effects) const override;
@@ -174,7 +174,7 @@ class ConsumerGroup final : public GroupKind {
     [[nodiscard]] GroupPhase phase() const override;
     void begin_history(GroupHistory& history, const ClusterView& cluster) const override;
 
-    /// Volatile: the version of the metadata that `metadata_hash` was compared with last; -1 after a start.
+    /// Volatile: the metadata version of the last comparison with `metadata_hash`; -1 after a start.
     mutable std::int64_t seen_metadata_version = -1;
 
   private:
@@ -189,13 +189,13 @@ class ConsumerGroup final : public GroupKind {
     std::int64_t metadata_hash_ = 0;
     std::int32_t assignment_epoch_ = kInitialGroupEpoch;
     TimestampMs assignment_timestamp_{0};
-    // Its nodes stay where they are.
+    // Its nodes have stable addresses.
     std::map<std::string, ConsumerMember, std::less<>> members_;
     /// Keys are the instance ids inside the members.
     TextMap<const ConsumerMember*> by_instance_id_;
     std::unordered_map<TopicId, std::unordered_map<std::int32_t, const ConsumerMember*>> owners_;
     std::size_t classic_members_ = 0;
-    // How many members name each of these.
+    // The number of members that name each of these.
     TextMap<std::size_t> topic_names_;
     TextMap<std::size_t> regexes_;
     TextMap<std::size_t> classic_protocols_;

@@ -1,7 +1,7 @@
 #include "broker/groups/consumer_group.h"
 #include "broker/groups/history_teller.h"
 
-// What a consumer group tells the history.
+// Reports of a consumer group to its history.
 
 namespace partita::groups {
 
@@ -32,7 +32,7 @@ void ConsumerGroup::begin_history(GroupHistory& history, const ClusterView& clus
 }
 
 void ConsumerGroup::foretell(const ConsumerGroupEpochRecord&, HistoryNotes& notes) const {
-    // It is touched, and looked at when the call is over.
+    // Marks the history as touched; end_call examines it.
     static_cast<void>(notes.history_of(group()));
 }
 

@@ -15,14 +15,14 @@ std::string quoted_epochs(std::int32_t received, std::int32_t known) {
 
 std::optional<Refusal> refuse_epoch(const ConsumerGroupHeartbeat& command, const MemberProgress& progress) {
     if (command.member_epoch == kJoiningEpoch) {
-        // A member that was fenced, or restarted, comes back with nothing.
+        // A fenced or restarted member returns without partitions.
         return std::nullopt;
     }
     if (command.member_epoch > progress.epoch) {
         return Refusal{ErrorCode::fenced_member_epoch,
                        "The consumer group member has a greater member " + quoted_epochs(command.member_epoch, progress.epoch)};
     }
-    // The previous epoch is accepted once more: the answer that told of the new one may have been lost.
+    // The previous epoch is valid once more: the answer with the new one may have been lost.
     const bool missed_answer = command.member_epoch == progress.previous_epoch && is_subset(command.owned, progress.assigned);
     if (command.member_epoch < progress.epoch && !missed_answer) {
         return Refusal{ErrorCode::fenced_member_epoch,
@@ -46,7 +46,7 @@ std::optional<Refusal> refuse_static(const ConsumerGroupHeartbeat& command, cons
         return holder->id != command.member_id ? refuse_instance(command.member_id, instance_id, *holder)
                                                : refuse_epoch(command, holder->progress);
     }
-    // The place is free once its holder left it; one that speaks the classic protocol cannot say so.
+    // The place is free once its holder left it; a classic holder cannot say so.
     if (holder != nullptr && !holder->speaks_classic() && holder->progress.epoch != kStaticLeavingEpoch) {
         return Refusal{ErrorCode::unreleased_instance_id,
                        "Static member " + std::string(command.member_id) + " with instance id " + instance_id +
@@ -64,7 +64,7 @@ std::vector<std::string> sorted_names(std::span<const std::string_view> names) {
     return sorted;
 }
 
-/// What the member said before, with what this heartbeat says anew.
+/// The member's earlier subscription, updated by this heartbeat.
 MemberSubscription updated(MemberSubscription subscription, const ConsumerGroupHeartbeat& command) {
     if (command.instance_id) {
         subscription.instance_id = owned_text(command.instance_id);
@@ -90,7 +90,7 @@ MemberSubscription updated(MemberSubscription subscription, const ConsumerGroupH
     return subscription;
 }
 
-/// Nothing but what is known of the member: most heartbeats, which then cost nothing.
+/// True if the heartbeat reports only known facts, like most heartbeats, which are then cheap.
 bool says_nothing_new(const ConsumerGroupHeartbeat& command, const MemberSubscription& known) {
     return !command.topic_names && !known.classic && (!command.topic_regex || *command.topic_regex == known.topic_regex) &&
            (!command.instance_id || command.instance_id == known.instance_id) &&
@@ -100,7 +100,7 @@ bool says_nothing_new(const ConsumerGroupHeartbeat& command, const MemberSubscri
            command.client_id == known.client_id && command.client_host == known.client_host;
 }
 
-/// The member said everything of itself, as it does after any error, so it wants to hear everything.
+/// The member reported everything, as it does after any error, so it expects a full answer.
 bool is_full(const ConsumerGroupHeartbeat& command) {
     return command.rebalance_timeout_ms != -1 && (command.topic_names || command.topic_regex) && command.owned;
 }
@@ -137,7 +137,7 @@ void ConsumerMembership::heartbeat(const ConsumerGroupHeartbeat& command, Now no
     accept_heartbeat(command, command.member_id.empty() ? command.fresh_member_id : command.member_id, now, effects);
 }
 
-/// What is wrong with a request whatever the group is.
+/// Checks of a request that do not depend on the group.
 std::optional<Refusal> ConsumerMembership::find_fault(const ConsumerGroupHeartbeat& command) const {
     const auto fault = [](std::string_view text) { return Refusal{ErrorCode::invalid_request, std::string(text)}; };
     const bool is_empty_text = command.member_id.empty();
@@ -189,7 +189,7 @@ std::string ConsumerMembership::supported_assignors() const {
     return names;
 }
 
-/// Nothing changes before it is known that nothing is wrong.
+/// Checks everything before anything changes.
 std::optional<Refusal> ConsumerMembership::refuse_heartbeat(const ConsumerGroupHeartbeat& command, const Group* group) const {
     const bool joins = command.member_epoch == kJoiningEpoch;
     const std::string group_id(command.group_id);
@@ -227,7 +227,7 @@ std::optional<Refusal> ConsumerMembership::refuse_heartbeat(const ConsumerGroupH
                 return refusal;
             }
         }
-        // Written by a newer broker: such a member can only start anew.
+        // A newer broker wrote its state: such a member has to start anew.
         if (member != nullptr && member->progress.state == MemberState::unknown && (!command.owned || !command.owned->empty())) {
             return Refusal{ErrorCode::fenced_member_epoch,
                            "The consumer group member is in a unknown state. The member "
@@ -243,16 +243,16 @@ std::optional<Refusal> ConsumerMembership::refuse_heartbeat(const ConsumerGroupH
 
 void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command, std::string_view member_id, Now now,
                                           Effects& effects) {
-    // Null when the group is new, also when it was a classic one without members, which ended just now.
+    // Null for a new group, also for one that replaces an empty classic group, which has just ended.
     const ConsumerGroup* known = table_.find_as<ConsumerGroup>(command.group_id);
     const ConsumerMember* place = known == nullptr      ? nullptr
                                   : command.instance_id ? known->find_static(*command.instance_id)
                                                         : known->find(member_id);
-    // A static member that joins takes the place of the one before even under the same id: with nothing in its hands.
+    // A joining static member replaces its predecessor even under the same id, and holds no partitions.
     if (place != nullptr && command.instance_id && command.member_epoch == kJoiningEpoch) {
         place = &steps_.take_place(member_id, *place, *known, effects);
     } else if (place == nullptr && known != nullptr) {
-        // It may have been a dynamic one.
+        // The predecessor may have been a dynamic member.
         place = known->find(member_id);
     }
     static const MemberSubscription kNothing;
@@ -263,7 +263,7 @@ void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command,
     bool names_changed = false;
     if (place == nullptr || !says_nothing_new(command, said)) {
         names_changed = steps_.update_subscription(command.group_id, member_id, updated(said, command), effects);
-        // By the record of what it says a member comes to be, and the first one's group.
+        // The subscription record creates the member, and the first member's record creates the group.
         known = table_.find_as<ConsumerGroup>(command.group_id);
         place = known->find(member_id);
     }
@@ -286,7 +286,7 @@ void ConsumerMembership::accept_heartbeat(const ConsumerGroupHeartbeat& command,
     }
     reply(effects, command.reply_to, std::move(result));
     if (regex.resolve) {
-        // As in Kafka the member that brings an expression does not wait for its topics: it hears of them next time.
+        // As in Kafka, the member that brings an expression does not wait for its topics; it gets them with a later heartbeat.
         steps_.resolve_group_regexes(group, command.may_describe, now, effects);
     }
 }

@@ -15,14 +15,14 @@
 
 namespace partita::groups {
 
-/// ConsumerGroupHeartbeat: how members of consumer groups come, stay and go. Everything is answered at once.
+/// ConsumerGroupHeartbeat: joining, staying in and leaving consumer groups. Everything is answered at once.
 class ConsumerMembership {
   public:
     ConsumerMembership(GroupTable& table, const GroupEnvironment& environment, ConsumerSteps& steps, GroupMigration& migration)
         : table_(table), environment_(environment), steps_(steps), migration_(migration) {}
 
     void heartbeat(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);
-    /// Removes the members of one group; it may thereby become a classic one, so that references to it are void.
+    /// Removes members of one group. The group may become a classic one, which invalidates references to it.
     void fence_members(const ConsumerGroup& group, std::span<const ConsumerMember* const> members, Now now, Effects& effects);
 
   private:

@@ -40,7 +40,7 @@ void ConsumerMembership::leave(const ConsumerGroupHeartbeat& command, Now now, E
         return;
     }
     if (command.member_epoch == kStaticLeavingEpoch) {
-        // Its partitions stay its own until it comes back or its session ends.
+        // The member keeps its partitions until it returns or its session ends.
         MemberProgress progress = member->progress;
         progress.epoch = kStaticLeavingEpoch;
         progress.pending_revocation.clear();

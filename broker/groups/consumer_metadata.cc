@@ -14,8 +14,8 @@ namespace partita::groups {
 namespace {
 
 constexpr std::int16_t kHighestVersion = 3;
-/// An arena of this size holds what a request of the largest allowed size can say, and bounds what malformed
-/// counts can ask for.
+/// An arena of this size holds the content of the largest allowed request, and limits the memory that malformed counts can
+/// demand.
 constexpr std::size_t kArenaBytes = 64 * 1024 * 1024;
 
 struct VersionedBytes {

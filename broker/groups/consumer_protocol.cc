@@ -27,7 +27,7 @@ bool read_topic(Cursor& cursor, Holdings& holdings) {
         return false;
     }
     holdings.begin_topic(name);
-    // The count is not believed: each turn takes bytes, and ends where there are none.
+    // The count is not trusted: each turn consumes bytes, and the loop ends when they run out.
     for (std::int32_t index = 0; index < count; ++index) {
         std::int32_t partition = 0;
         if (!cursor.read(partition)) {
@@ -45,7 +45,7 @@ std::optional<std::vector<std::string_view>> subscribed_topics(Bytes metadata) {
     Cursor cursor(metadata);
     std::int16_t version = 0;
     std::int32_t count = 0;
-    // The count is believed only as far as there are bytes for it.
+    // The count is trusted only as far as there are bytes for it.
     if (!cursor.read(version) || !cursor.read(count) || version < 0 || count < 0 ||
         static_cast<std::size_t>(count) > cursor.remaining() / kSmallestTopicBytes) {
         return std::nullopt;

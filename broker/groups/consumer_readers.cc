@@ -3,7 +3,7 @@
 #include "broker/groups/consumer_group.h"
 #include "broker/groups/reader_collector.h"
 
-// What the members of a consumer group read and hold: the coordinator knows their assignments and expressions itself.
+// Topics that the members of a consumer group read and hold: the coordinator itself knows their assignments and expressions.
 
 namespace partita::groups {
 

@@ -15,8 +15,8 @@ using coordination::kKeyVersion;
 using coordination::split;
 using coordination::tombstone;
 
-// The type of a record, at the start of its key. Type 4 is what Kafka before 4.1 kept of topics; it says nothing
-// that the cluster does not.
+// The type of a record, at the start of its key. Type 4 is topic metadata of Kafka before 4.1; it adds nothing to the cluster's
+// metadata.
 constexpr std::int16_t kGroupEpochType = 3;
 constexpr std::int16_t kMemberType = 5;
 constexpr std::int16_t kTargetEpochType = 6;
@@ -28,7 +28,7 @@ constexpr std::int16_t kValueVersion = 0;
 
 using CurrentTopics = ConsumerGroupCurrentMemberAssignmentValue::TopicPartitions;
 
-/// Partitions with their epochs as the record has them: two arrays of each topic.
+/// Partitions with their epochs in the record's form: two arrays for each topic.
 class OwnedArrays {
   public:
     explicit OwnedArrays(const OwnedAssignment& assignment) {
@@ -53,7 +53,7 @@ class OwnedArrays {
     std::vector<CurrentTopics> topics_;
 };
 
-/// Records from before KIP-1251 have no epochs: then it is the member's.
+/// Records from before KIP-1251 have no epochs: use the member's.
 OwnedAssignment owned(const Array<CurrentTopics>& topics, std::int32_t member_epoch) {
     OwnedAssignment result;
     for (const CurrentTopics& topic : topics) {

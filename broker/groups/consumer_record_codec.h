@@ -7,7 +7,7 @@
 #include "broker/groups/record_codec.h"
 #include "broker/groups/records.h"
 
-/// Inside of the codec: the records of consumer groups (KIP-848), see `record_codec.h`.
+/// Internal to the codec: the records of consumer groups (KIP-848), see `record_codec.h`.
 
 namespace partita::groups {
 
@@ -21,7 +21,7 @@ using EncodedOrError = std::expected<EncodedRecord, EncodeError>;
 [[nodiscard]] EncodedOrError encode_consumer_record(const RegularExpressionRecord& record, ByteBuffer& buffer);
 [[nodiscard]] EncodedOrError encode_consumer_record(const ConsumerGroupTombstone& record, ByteBuffer& buffer);
 
-/// Empty for record types that do not belong to consumer groups.
+/// Empty for record types of other groups.
 [[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_consumer_record(std::int16_t type, Bytes key,
                                                                                        const std::optional<Bytes>& value,
                                                                                        Arena& arena);

@@ -3,7 +3,7 @@
 namespace partita::groups {
 namespace {
 
-/// Why a member is dropped whose timer ran out.
+/// The reason for removing a member whose timer expired.
 RebalanceCause cause_of(ConsumerTimerKind kind) {
     switch (kind) {
         case ConsumerTimerKind::session:

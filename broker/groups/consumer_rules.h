@@ -9,7 +9,7 @@
 
 namespace partita::groups {
 
-/// What happens to consumer groups (KIP-848), some of whose members may speak the classic protocol.
+/// The rules of consumer groups (KIP-848). Some of their members may use the classic protocol.
 class ConsumerRules {
   public:
     using Kind = ConsumerGroup;
@@ -23,7 +23,7 @@ class ConsumerRules {
     void leave(const LeaveGroup& command, ConsumerGroup& group, Now now, Effects& effects);
     void loaded(ConsumerGroup& group, Now now, Effects& effects);
     void timer_over(const Timer& timer, ConsumerGroup& group, Now now, Effects& effects);
-    /// Nobody waits: everything is answered at once.
+    /// Nothing to do: every request is answered at once.
     void fail_waiting(ConsumerGroup&, ErrorCode, Effects&) {}
 
     void decide(const ConsumerGroupHeartbeat& command, Now now, Effects& effects);

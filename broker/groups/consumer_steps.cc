@@ -32,7 +32,7 @@ bool ConsumerSteps::update_subscription(std::string_view group_id, std::string_v
     const bool is_new = member == nullptr;
     table_.change(group_id, ConsumerMemberRecord{{}, member_id, std::move(subscription)}, effects);
     if (is_new || names_changed) {
-        // The first member's record makes the group.
+        // The first member's record creates the group.
         const ConsumerGroup& changed = *table_.find_as<ConsumerGroup>(group_id);
         table_.notes().note(changed.group(), is_new ? RebalanceCause::joined : RebalanceCause::subscription_changed,
                             names_of(*changed.find(member_id)));
@@ -57,7 +57,7 @@ void ConsumerSteps::loaded(const ConsumerGroup& group, Now now) {
     }
 }
 
-/// In this order, as Kafka's replay wants it.
+/// Kafka's replay requires this order.
 void ConsumerSteps::remove_member(const ConsumerGroup& group, std::string_view member_id, Effects& effects) {
     using Kind = ConsumerGroupTombstone::Kind;
     for (const Kind kind : {Kind::current_assignment, Kind::target_assignment, Kind::member}) {

@@ -10,8 +10,8 @@
 namespace partita::groups {
 namespace {
 
-/// What the assignors see of a group. Most groups are many copies of one program, so equal subscriptions are looked
-/// up once.
+/// Builds the assignors' view of a group. Most groups consist of many copies of one program, so equal subscriptions are looked up
+/// once.
 class SpecBuilder {
   public:
     SpecBuilder(const ConsumerGroup& group, const ClusterView& cluster) {
@@ -42,11 +42,11 @@ class SpecBuilder {
     }
 
     [[nodiscard]] assignors::GroupSpec spec() const { return {topics_, members_, is_homogeneous_}; }
-    /// Whom the assignments are for, in their order.
+    /// The members of the assignments, in the same order.
     [[nodiscard]] const std::vector<const ConsumerMember*>& members() const { return order_; }
 
   private:
-    /// Static members first, by instance id: so a restart under another member id moves nobody's range.
+    /// Static members first, by instance id: a restart under another member id then moves no range.
     void order(const ConsumerGroup& group) {
         for (const auto& [id, member] : group.members()) {
             order_.push_back(&member);
@@ -141,7 +141,7 @@ void ConsumerSteps::update_target_assignment(const ConsumerGroup& group, Now now
     if (group.epoch() <= group.assignment_epoch()) {
         return;
     }
-    // Members that come together are assigned together (KIP-1263). A clock that was set back delays nobody.
+    // Members that arrive together get one assignment together (KIP-1263). A clock that was set back delays no assignment.
     const std::int64_t interval_ms = environment_.cluster->overrides(group.id())
                                          .assignment_interval_ms.value_or(environment_.config.consumer_assignment_interval_ms);
     const std::int64_t last = group.assignment_timestamp().value;
@@ -155,7 +155,7 @@ void ConsumerSteps::compute_target_assignment(const ConsumerGroup& group, Now no
     std::string name = group.preferred_assignor().value_or(environment_.config.consumer_assignors.value.front());
     if (std::ranges::find(environment_.config.consumer_assignors.value, name) ==
         environment_.config.consumer_assignors.value.end()) {
-        // It was served when the member named it, before a restart with other settings.
+        // The assignor was available when the member named it, before a restart with other settings.
         name = environment_.config.consumer_assignors.value.front();
     }
     const assignors::Assignor assign = assignors::find_assignor(name);
@@ -192,7 +192,7 @@ void ConsumerSteps::lead_on(const ConsumerGroup& group, const ConsumerMember& me
     }
     table_.change(group.id(), CurrentAssignmentRecord{{}, member.id, std::move(next)}, effects);
     if (member.speaks_classic()) {
-        // These are given time to rejoin and to fetch their assignment instead.
+        // Classic members get time to rejoin and to fetch their assignment instead.
         return;
     }
     if (member.progress.state == MemberState::unrevoked_partitions) {

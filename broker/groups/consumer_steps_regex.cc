@@ -19,7 +19,7 @@ std::optional<Refusal> ConsumerSteps::refuse_regex(std::string_view before, std:
     return std::nullopt;
 }
 
-/// The member's new subscription is in force already.
+/// The member's new subscription is already in force.
 ConsumerSteps::RegexUpdate ConsumerSteps::update_regex(const ConsumerGroup& group, const std::string& before,
                                                        const std::string& after, Now now, Effects& effects) {
     RegexUpdate update{.changed = before != after};
@@ -59,7 +59,7 @@ void ConsumerSteps::forget_unused_regex(const ConsumerGroup& group, const std::s
     }
 }
 
-/// All expressions of the group together, so that one round of new topics costs one rebalance.
+/// Resolves all expressions of the group together, so that one round of new topics costs one rebalance.
 void ConsumerSteps::resolve_group_regexes(const ConsumerGroup& group, const TopicFilter* may_describe, Now now,
                                           Effects& effects) {
     std::vector<std::string> regexes;

@@ -4,7 +4,7 @@
 #include "broker/groups/records.h"
 #include "broker/groups/results.h"
 
-/// What a call of the coordinator of groups wants to happen. Groups write to no partitions but their own.
+/// The effects that a call of the group coordinator asks for. Groups write only to their own partition.
 
 namespace partita::groups {
 

@@ -12,21 +12,21 @@
 
 namespace partita::groups {
 
-/// A group: its name, its offsets, and what it is besides (`group_kind.h`). It is of one kind at a time and may become another
-/// one, with its offsets staying; new ones are classic groups without members.
+/// A group: its name, its offsets, and the state of its kind (`group_kind.h`). It has one kind at a time and may change it,
+/// keeping its offsets. New groups are classic groups without members.
 struct Group {
     Group(ReaderIndex& index, std::string_view group_id, TimestampMs since);
     Group(const Group&) = delete;
     Group& operator=(const Group&) = delete;
 
     const std::string id;
-    /// Hears of whatever changes which topics the group has to do with.
+    /// Must be notified of every change of the topics that the group names.
     ReaderListing listing;
     TopicOffsets offsets;
 
     [[nodiscard]] GroupKind& kind() { return *kind_; }
     [[nodiscard]] const GroupKind& kind() const { return *kind_; }
-    /// Null when it is of another kind. For the files of that kind; everybody else asks `kind()`.
+    /// Null if the group is of another kind. Only for the files of that kind; all other code uses `kind()`.
     template <StateOfGroup Kind>
     [[nodiscard]] Kind* as() {
         return kind_->type() == Kind::kType ? static_cast<Kind*>(kind_.get()) : nullptr;
@@ -35,8 +35,8 @@ struct Group {
     [[nodiscard]] const Kind* as() const {
         return kind_->type() == Kind::kType ? static_cast<const Kind*>(kind_.get()) : nullptr;
     }
-    /// Everything that it was goes, but its offsets; who waited has been answered. It is of the new kind since then, without
-    /// members.
+    /// Replaces the state of the old kind by an empty one of the new kind; offsets stay. The caller must have answered all
+    /// waiting requests.
     template <StateOfGroup Kind>
     Kind& become(TimestampMs since) {
         listing.note_change();
@@ -46,11 +46,11 @@ struct Group {
         return became;
     }
 
-    /// Null when nothing is committed there.
+    /// Null if the group has no offset there.
     [[nodiscard]] const CommittedOffset* offset(std::string_view topic, PartitionIndex partition) const;
-    /// True when nobody is in it, whatever its kind.
+    /// True if the group has no members, whatever its kind.
     [[nodiscard]] bool has_no_members() const { return kind_->empty(); }
-    /// True also when it may be subscribed, for all that is known.
+    /// Also true if the group cannot exclude a subscription.
     [[nodiscard]] bool is_subscribed_to(std::string_view topic) const { return kind_->is_subscribed_to(topic); }
 
   private:

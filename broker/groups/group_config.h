@@ -9,23 +9,21 @@
 
 namespace partita::groups {
 
-/// Which way a group with members may change its type (`group.consumer.migration.policy`).
+/// The direction in which a group with members may change its type (`group.consumer.migration.policy`).
 enum class MigrationPolicy : std::uint8_t { bidirectional, upgrade, downgrade, disabled };
 
-/// The policy of this name, in any case; an unknown name counts as "disabled", which allows least.
+/// The policy of this name, in any case; an unknown name counts as "disabled", the strictest policy.
 [[nodiscard]] MigrationPolicy migration_policy(std::string_view name);
 
-/// The first rebalance of a classic group waits at least this long for more members; a shorter
-/// `group.initial.rebalance.delay.ms`, zero above all, counts as this. If a join were answered within its own request,
-/// a member that starts at the same moment would be left out and would wait for the first one's next heartbeat (three
-/// seconds with most clients). When a member comes during the wait, or got an id to come with, the rebalance waits once
-/// more. docs/performance.md has the figures.
+/// The first rebalance of a classic group waits at least this long for more members, even if `group.initial.rebalance.delay.ms`
+/// is shorter or zero. If a join were answered within its own request, a member that starts at the same moment would be left out.
+/// It would wait for the first one's next heartbeat (three seconds with most clients). If a member arrives during the wait, or
+/// gets an id to return with, the rebalance waits once more. docs/performance.md has the figures.
 inline constexpr std::int32_t kShortestInitialDelayMs = 3;
-/// When the configured delay is shorter than that, the whole wait ends after this at the latest, however many members
-/// still come.
+/// If the configured delay is shorter than that, the whole wait ends after this time at the latest, even if members still arrive.
 inline constexpr std::int32_t kUnaskedInitialDelayMaxMs = 30;
 
-/// The broker's settings that concern groups and offsets.
+/// The broker's settings for groups and offsets.
 struct GroupConfig {
     Required<std::int32_t> min_session_timeout_ms;      ///< group.min.session.timeout.ms
     Required<std::int32_t> max_session_timeout_ms;      ///< group.max.session.timeout.ms
@@ -42,7 +40,7 @@ struct GroupConfig {
     Required<std::int32_t> consumer_assignment_interval_ms;     ///< group.consumer.assignment.interval.ms
     Required<std::int32_t> consumer_regex_refresh_interval_ms;  ///< group.consumer.regex.refresh.interval.ms
     Required<MigrationPolicy> migration_policy;                 ///< group.consumer.migration.policy
-    /// Names of served assignors, the first is the default; at least one.
+    /// Names of the available assignors, the default first; at least one.
     Required<std::vector<std::string>> consumer_assignors;  ///< group.consumer.assignors
 };
 

@@ -12,7 +12,7 @@
 
 namespace partita::groups {
 
-/// Which kinds of groups there are, besides classic ones.
+/// Lists the kinds of groups besides classic ones.
 class GroupCoordinator::Core : public GroupCore<ConsumerRules> {
   public:
     using GroupCore::GroupCore;

@@ -38,20 +38,21 @@ namespace partita::groups {
 
 class GroupQueries;
 
-/// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup
-/// protocol) and of consumer groups (KIP-848), migration between them, committed offsets. It behaves as the group
-/// coordinator of Apache Kafka 4.3.1.
+/// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup protocol) and
+/// of
+/// consumer groups (KIP-848), migration between them, committed offsets. It behaves like the group coordinator of Apache
+/// Kafka 4.3.1.
 ///
-/// A coordination::CoordinatorCore, see there for the rules of its life. JoinGroup and SyncGroup may be answered by a later call
-/// (of anybody, or `tick`); everything else is answered by its own call.
+/// It is a coordination::CoordinatorCore, which documents its life cycle. A later call (from any client, or `tick`) may answer
+/// JoinGroup and SyncGroup; every other command is answered by its own call.
 ///
-/// What is durable changes by records alone: each is applied when it is made, before it is durable, by the code that replays it
-/// (`group_table.h`). Nobody hears of it earlier: the shell must not let replies of later calls overtake the records of earlier
-/// ones. When persisting fails, the shell calls `fail_waiting`, answers what was in the lost effects with an error, throws the
-/// object away and builds another one from the log: nothing is ever taken back one by one.
+/// Only records change the durable state. The coordinator applies each record when it creates it, before the record is durable,
+/// with the code that also replays it (`group_table.h`). No client sees the change earlier: the shell must not let replies of
+/// later calls overtake the records of earlier ones. If persisting fails, the shell calls `fail_waiting`, answers the replies of
+/// the lost effects with an error, discards the object and builds another one from the log: no change is ever undone by itself.
 ///
-/// A client that disconnects is no event here: as in Kafka, a member lives until it leaves or its session ends. The
-/// shell drops a reply whose connection is gone.
+/// A disconnecting client is not an event here: as in Kafka, a member lives until it leaves or its session ends. The shell drops
+/// a reply whose connection is gone.
 class GroupCoordinator {
   public:
     using Record = groups::Record;
@@ -63,7 +64,7 @@ class GroupCoordinator {
     GroupCoordinator(GroupCoordinator&&) noexcept;
     GroupCoordinator& operator=(GroupCoordinator&&) noexcept;
 
-    // How its records are written in the log; see `record_codec.h` and `record_appender.h`.
+    // The form of its records in the log; see `record_codec.h` and `record_appender.h`.
 
     [[nodiscard]] static std::expected<std::optional<Record>, DecodeError> decode(Bytes key, std::optional<Bytes> value,
                                                                                   Arena& arena);
@@ -72,57 +73,56 @@ class GroupCoordinator {
 
     // Start: replay every record of the log in order, then call `loaded` once.
 
-    /// Puts one record of the log into the state. Only before `loaded`.
+    /// Applies one record of the log. Only before `loaded`.
     void replay(const Record& record);
-    /// What a record is that stands in a transaction which is still open, for `replay`. Empty for records that nobody writes
-    /// in transactions, which then mean nothing.
+    /// Converts a record of a transaction that is still open, for `replay`. Empty for records that no program writes in
+    /// transactions; these mean nothing.
     [[nodiscard]] static std::optional<Record> in_transaction(const Record& record, ProducerId producer_id);
-    /// The log has been replayed: sessions of the members begin now.
+    /// Ends the replay: sessions of the members begin now.
     void loaded(Now now, Effects& effects);
 
-    /// Answers the command, or lets it wait; see `commands.h` for what can be asked and `results.h` for the answers.
+    /// Answers the command, or makes it wait; `commands.h` has the commands and `results.h` the answers.
     template <class Command>
         requires std::constructible_from<AnyCommand, const Command*>
     void decide(const Command& command, Now now, Effects& effects) {
         execute(&command, now, effects);
     }
     void topic_deleted(const TopicDeleted& event, Now now, Effects& effects);
-    /// The marker that ends the producer's transaction stands in the log: what it committed here counts from now on, or goes. By
-    /// group and topic, ascending; nothing of one that is aborted.
+    /// The log has the marker that ends the producer's transaction: its offsets become valid, or vanish. Returns the committed
+    /// ones, ascending by group and topic; nothing for an abort.
     std::vector<TransactionCommit> transaction_ended(ProducerId producer_id, bool is_commit);
 
-    /// Questions about its groups, which change nothing (`group_queries.h`).
+    /// Queries about its groups, which change nothing (`group_queries.h`).
     [[nodiscard]] GroupQueries& queries();
     [[nodiscard]] const GroupQueries& queries() const;
     /// See GroupHistory::note_late_reading.
     void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
                            insight::LateReading seen);
-    /// Commits offset 0 where the group has no offset under the topic's id. It overwrites nothing, so it may be
-    /// repeated. Makes a group that is not known, as a commit from outside of a group does. No reply.
+    /// Commits offset 0 where the group has no offset under the topic's id. It overwrites nothing, so it may be repeated. Creates
+    /// an unknown group, like a commit from outside of a group. No reply.
     void seed_offsets(const SeedOffsets& command, Now now, Effects& effects);
-    /// Takes back the offsets that `seed_offsets` gave with the same command, where they are unchanged and no open transaction
+    /// Removes the offsets of an earlier `seed_offsets` with the same command, if they are unchanged and no open transaction
     /// commits over them. Returns the number of offsets removed. No reply.
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
 
-    /// Sets the cluster that consumer groups look at from now on; groups that the change concerns notice it at the next
-    /// heartbeat of any member. Before the first call there are no topics. `has_new_topics`: topics were created since
-    /// the last call.
+    /// Replaces the cluster view of consumer groups; affected groups notice the change at the next heartbeat of any member.
+    /// Before the first call there are no topics. `has_new_topics`: topics were created since the last call.
     void cluster_changed(ClusterPointer cluster, bool has_new_topics);
 
-    /// Runs every timer that is due. Calling early or often is harmless.
+    /// Runs every due timer. Calling early or often is harmless.
     void tick(Now now, Effects& effects);
-    /// When the shell has to call `tick` next; unset when nothing waits.
+    /// When the shell has to call `tick` next; unset if no timer runs.
     [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-    /// Answers every waiting join and sync with `error` and does nothing else; these replies depend on no record. The
-    /// shell calls it at shutdown (NOT_COORDINATOR) and before it throws the object away.
+    /// Answers every waiting join and sync with `error` and does nothing else; these replies depend on no record. The shell calls
+    /// it at shutdown (NOT_COORDINATOR) and before it discards the object.
     void fail_waiting(ErrorCode error, Effects& effects);
 
     /// Takes effect for later calls.
     void reconfigure(const GroupConfig& config);
 
-    /// The durable part of the state as text, in a defined order: equal to that of a coordinator that replayed the same records
-    /// and did nothing else. A classic group that rebalances says only that, and its offsets. For tests and for a debug page.
+    /// The durable state as text, in a defined order. It equals that of a coordinator that only replayed the same records. For a
+    /// rebalancing classic group it shows only this fact and its offsets. For tests and for a debug page.
     [[nodiscard]] std::string dump() const;
 
     [[nodiscard]] std::size_t group_count() const;

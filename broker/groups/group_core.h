@@ -19,29 +19,27 @@
 
 namespace partita::groups {
 
-/// What the rules of a kind are made of.
+/// The parts from which the rules of a kind are built.
 struct KindParts {
     GroupTable& table;
     const GroupEnvironment& environment;
-    /// For groups that become classic ones, and back.
+    /// For groups that change to or from the classic kind.
     ClassicRules& classic;
 };
 
 template <class Part, class Command>
 concept Decides = requires(Part& part, const Command& command, Now now, Effects& effects) { part.decide(command, now, effects); };
 
-/// The parts of a coordinator with groups of these kinds, besides classic ones, and which part a command or a timer is for. Each
-/// part knows those above it that it uses:
+/// The parts of a coordinator for classic groups and these other kinds. The class passes each command and timer to its part. Each
+/// part may use the parts above it:
 ///
-///   GroupTable       what there is, and how records change it; HistoryNotes
-///   ClassicRules     classic groups: Rebalances (between two generations), ClassicMembership (what members ask)
-///   Others           other kinds. ConsumerRules: ConsumerSteps (the steps in which they change), GroupMigration (from one kind
-///   to the
-///                    other), ConsumerMembership (heartbeats of KIP-848), ConsumerClassicMembers (members of the classic
-///                    protocol)
-///   GroupOffsets     commits, fetches, what expansions give
-///   GroupExpiry      what nobody uses any more
-///   GroupQueries     lists, who reads a topic
+///     GroupTable       the groups, and their change by records; HistoryNotes
+///     ClassicRules     classic groups: Rebalances (between two generations), ClassicMembership (members' requests)
+///     Others           other kinds. ConsumerRules: ConsumerSteps (the steps of their change), GroupMigration (from one kind
+///                      to the other), ConsumerMembership (heartbeats of KIP-848), ConsumerClassicMembers (classic members)
+///     GroupOffsets     commits, fetches, offsets given by expansions
+///     GroupExpiry      unused offsets and groups
+///     GroupQueries     lists, readers of a topic
 ///
 /// A request of the classic protocol names a group, and goes to the rules of the group's kind. Every other command has one part
 /// that decides it: the one with a `decide` for its type.
@@ -60,7 +58,7 @@ class GroupCore {
         }
         table.notes().end_call(table);
     }
-    /// The log has been replayed.
+    /// Called after the replay of the log.
     void loaded(Now now, Effects& effects);
     void tick(Now now, Effects& effects);
     void fail_waiting(ErrorCode error, Effects& effects);
@@ -188,7 +186,7 @@ template <GroupRules... Others>
 void GroupCore<Others...>::tick(Now now, Effects& effects) {
     table.notes().begin_call(now.wall, environment.cluster);
     while (Timer* due = table.timers().pop_due(now.monotonic)) {
-        // Whatever runs here may destroy the timer, its member and its group, so nothing touches them afterwards.
+        // The handler may destroy the timer, its member and its group, so do not touch them afterwards.
         if (due->group == nullptr) {
             expiry.timer_over(now, effects);
         } else {

@@ -7,16 +7,16 @@
 
 namespace partita::groups {
 
-/// What the parts of a coordinator look at and do not change. It changes between two calls.
+/// Shared read-only data of a coordinator's parts. It changes only between two calls.
 struct GroupEnvironment {
     GroupConfig config;
     /// Never null.
     ClusterPointer cluster;
-    /// The cluster's version when topics were created last: expressions that were resolved before that are out of date.
+    /// The cluster's version at the last creation of topics: expressions resolved earlier are out of date.
     std::int64_t version_with_new_topics = 0;
 };
 
-/// What a coordinator looks at until it is told of a cluster: no topics.
+/// The coordinator's view until it gets a cluster: no topics.
 [[nodiscard]] ClusterPointer no_cluster();
 
 }  // namespace partita::groups

@@ -21,13 +21,13 @@ void GroupExpiry::timer_over(Now now, Effects& effects) {
     schedule(now);
 }
 
-/// Says whether the group has no offsets (any more). What counts as unused:
-///   - a group that had members and is Empty: all offsets, from the moment it became Empty;
-///   - a Stable group of consumers: offsets of topics that no member subscribes to, since their commit;
-///   - a group that never had members: each offset since its commit;
-///   - in all other states nothing;
-///   - a consumer group (KIP-848): offsets of topics that nobody subscribes to, since their commit.
-/// Nothing that a transaction may still replace is unused. A retention that the commit itself asked for (v2 to v4) replaces the
+/// Expires unused offsets. Returns whether the group has no offsets (any more). These offsets count as unused:
+/// - a group that had members and is Empty: all offsets, from the moment it became Empty;
+/// - a Stable group of consumers: offsets of topics without a subscribed member, since their commit;
+/// - a group that never had members: each offset since its commit;
+/// - in all other states none;
+/// - a consumer group (KIP-848): offsets of topics without a subscribed member, since their commit.
+/// An offset that a transaction may still replace is in use. A retention that the commit itself asked for (v2 to v4) replaces the
 /// broker's.
 bool GroupExpiry::expire_offsets(const Group& group, Now now, Effects& effects) {
     const bool has_pending = table_.pending_offsets().has(group.id);
@@ -49,7 +49,7 @@ bool GroupExpiry::expire_offsets(const Group& group, Now now, Effects& effects) 
                    : wrapping_subtract(now.wall.value, since.value) >= config_.offsets_retention_ms;
     };
     for (auto next = group.offsets.begin(); next != group.offsets.end();) {
-        // A topic without offsets is gone.
+        // The removal of a topic's last offset also removes the topic.
         const auto topic = next++;
         topic_name = topic->first;
         if (!group.is_subscribed_to(topic->first)) {

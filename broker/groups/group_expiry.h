@@ -9,14 +9,14 @@
 
 namespace partita::groups {
 
-/// Offsets and groups that nobody uses any more, and those that an administrator deletes.
+/// Removes unused offsets and groups, and groups that an administrator deletes.
 class GroupExpiry {
   public:
     GroupExpiry(GroupTable& table, const GroupEnvironment& environment) : table_(table), config_(environment.config) {}
 
-    /// Looks for the first time after one interval.
+    /// Schedules the first check after one interval.
     void schedule(Now now);
-    /// The timer was due: expires what is unused, and schedules the next look.
+    /// The timer's handler: expires unused offsets and groups, and schedules the next check.
     void timer_over(Now now, Effects& effects);
     void decide(const DeleteGroups& command, Now now, Effects& effects);
 

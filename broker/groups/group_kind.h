@@ -16,12 +16,11 @@
 #include "protocol/group_type.h"
 #include "protocol/types.h"
 
-/// What every kind of groups offers. The rest of the coordinator serves a group by these operations and never asks of which kind
-/// it is.
+/// The interface of every kind of groups. The rest of the coordinator uses these operations and never asks for the kind.
 ///
-/// A new kind is made of a `GroupKind`, which is the state of one group, of a class that satisfies `GroupRules`, which decides
-/// what happens to groups of the kind, and of the commands and records that the kind brings. It is named once, in the list of
-/// `GroupCoordinator::Core`.
+/// A new kind consists of a `GroupKind`, which is the state of one group, of a class that satisfies `GroupRules`, which decides
+/// what happens to groups of the kind, and of the kind's commands and records. The list of `GroupCoordinator::Core` is the only
+/// place that names the kind.
 
 namespace partita::groups {
 
@@ -32,23 +31,23 @@ class ReaderListing;
 class Timer;
 class TimerQueue;
 
-/// Whether a commit is part of a transaction: old producers do not say on whose behalf they commit, and those are believed.
+/// Whether a commit is part of a transaction. Old producers do not name their member; the coordinator trusts them.
 enum class CommitKind : std::uint8_t { plain, transactional };
 
-/// Which offsets of a group may expire: those of topics that nobody subscribes to.
+/// Which offsets of a group may expire: those of topics without a subscribed member.
 struct OffsetUse {
-    /// All offsets are in use, whatever their topics are.
+    /// All offsets are in use, regardless of their topics.
     bool is_everything_used = false;
-    /// Since when nobody has been in the group. Unset: each offset is unused since its commit.
+    /// Since when the group has had no members. Unset: each offset is unused since its commit.
     std::optional<TimestampMs> unused_since;
 };
 
-/// What a group is besides its name and its offsets: its members, and what can be asked of them. One object belongs to one group,
-/// which may become another kind; then the object goes.
+/// The state of a group besides its name and its offsets: its members, and answers about them. One object belongs to one group.
+/// If the group changes its kind, the object is destroyed.
 ///
-/// What is durable of it changes by `apply(record)` alone. Each record type names the kind that it is for (`Record::Of`); the
-/// kind has an `apply` for it, which returns true when it ends the group, or nothing when it never does. A kind that wants the
-/// history to know has a `foretell(record, notes)` too, which is called before a new record is applied, and not in a replay.
+/// Only `apply(record)` changes its durable part. Each record type names its kind (`Record::Of`). The kind has an `apply` for the
+/// record, which returns true if the record ends the group, or returns nothing if it never does. A kind that reports to the
+/// history has a `foretell(record, notes)` too; the table calls it before it applies a new record, but not in a replay.
 class GroupKind {
   public:
     GroupKind(Group& group, GroupType type) : group_(group), type_(type) {}
@@ -60,59 +59,58 @@ class GroupKind {
     [[nodiscard]] const Group& group() const { return group_; }
     [[nodiscard]] const std::string& id() const;
 
-    // What lists tell
+    // For lists
 
     [[nodiscard]] GroupType type() const { return type_; }
     /// Kafka's name, for example "Stable".
     [[nodiscard]] virtual std::string_view state_text() const = 0;
     /// "consumer", "connect"; empty for a group that only stores offsets.
     [[nodiscard]] virtual std::string_view protocol_type_text() const = 0;
-    /// The assignor of the group's generation ("range"); empty while it has none, and for kinds that never name one.
+    /// The assignor of the group's generation ("range"); empty before the first choice, and for kinds that never name one.
     [[nodiscard]] virtual std::string_view assignor() const = 0;
 
     // Members
 
     [[nodiscard]] virtual std::size_t size() const = 0;
-    /// Nobody is in it, and nobody comes.
+    /// True if the group has no members and no pending ones.
     [[nodiscard]] virtual bool empty() const = 0;
     [[nodiscard]] virtual bool has_member(std::string_view member_id) const = 0;
-    /// Null when there is no such member.
+    /// Null if the member is unknown.
     [[nodiscard]] virtual std::optional<MemberHoldings> holdings_of(std::string_view member_id,
                                                                     const ClusterView& cluster) const = 0;
 
     // Subscriptions
 
-    /// True also when a member may be subscribed, for all that is known.
+    /// Also true if the kind cannot exclude a subscription.
     [[nodiscard]] virtual bool is_subscribed_to(std::string_view topic) const = 0;
-    /// False when there are members whose subscriptions cannot be known.
+    /// False if the subscription of a member is unknown.
     [[nodiscard]] virtual bool knows_subscriptions() const = 0;
-    /// Lists every topic that `tell_readers` could tell of.
+    /// Lists every topic that `tell_readers` may report.
     virtual void list_topics(ReaderListing& listing) const = 0;
-    /// Tells what the members read and hold of the topics asked for.
+    /// Reports which of the requested topics the members read and hold.
     virtual void tell_readers(ReaderCollector& collector) const = 0;
 
     // Offsets
 
-    /// `none` when the sender may commit.
+    /// `none` if the sender may commit.
     [[nodiscard]] virtual ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind) const = 0;
-    /// `none` when the sender may read the group's offsets.
+    /// `none` if the sender may read the group's offsets.
     [[nodiscard]] virtual ErrorCode refuse_fetch(const OffsetFetch::Group& wanted) const = 0;
-    /// The member committed: it may be a sign of life.
+    /// The member committed, which may extend its session.
     virtual void committed(std::string_view member_id, TimerQueue& timers, Now now) = 0;
     [[nodiscard]] virtual OffsetUse offset_use() const = 0;
 
     // Records
 
-    /// Makes the tombstones of everything that the kind has persisted, in the order that Kafka's replay wants. The object is gone
-    /// then.
+    /// Creates tombstones of everything that the kind has persisted, in the order of Kafka's replay. This destroys the object.
     virtual void end(GroupTable& table, Effects& effects) const = 0;
-    /// The durable part as text, in a defined order. Begins behind "group G" and ends with a line feed.
+    /// The durable part as text, in a defined order. Continues after "group G" and ends with a line feed.
     [[nodiscard]] virtual std::string dump() const = 0;
 
     // History
 
     [[nodiscard]] virtual insight::GroupPhase phase() const = 0;
-    /// Tells what can be seen of a group of which nothing was noted.
+    /// Starts the history of a group without notes from its visible state.
     virtual void begin_history(insight::GroupHistory& history, const ClusterView& cluster) const = 0;
 
   private:
@@ -120,19 +118,20 @@ class GroupKind {
     const GroupType type_;
 };
 
-/// A state that a group can be in: made of the group and the moment since which it is so.
+/// A possible state of a group: constructed from the group and the time at which the state began.
 template <class K>
 concept StateOfGroup = std::derived_from<K, GroupKind> && std::constructible_from<K, Group&, TimestampMs> &&
                        std::same_as<const GroupType, decltype(K::kType)>;
 
-/// What a coordinator does with the groups of one kind (`R::Kind`). It is made of `KindParts` (`group_core.h`).
+/// The rules for the groups of one kind (`R::Kind`). Constructed from `KindParts` (`group_core.h`).
 ///
 /// - Requests of the classic protocol name a group, so they may find one of any kind: `join`, `sync`, `heartbeat`, `leave`. Each
-///   answers the command, or lets it wait; `heartbeat` returns the answer. `sync` is not called for a group without members.
-/// - `loaded`: the log was replayed. `timer_over`: a timer of the group was due; the group may be gone afterwards.
-/// - `fail_waiting` answers everybody who waits with the error and does nothing else.
+///   answers the command, or makes it wait; `heartbeat` returns the answer. The coordinator does not call `sync` for a group
+///   without members.
+/// - `loaded`: the replay of the log has ended. `timer_over`: a timer of the group was due; afterwards the group may be gone.
+/// - `fail_waiting` answers every waiting request with the error and does nothing else.
 /// - Commands of the kind's own: `decide(command, now, effects)`, one overload for each. The coordinator finds them by their
-/// types.
+///   types.
 template <class R>
 concept GroupRules =
     StateOfGroup<typename R::Kind> &&

@@ -23,7 +23,7 @@ OwnedAssignment with_epoch(const assignors::Assignment& assignment, std::int32_t
     return result;
 }
 
-/// Members' leaders make assignments, and one may give a partition to two members. The first keeps it.
+/// Clients compute classic assignments, and one may give a partition to two members. The first member keeps it.
 class FirstOwners {
   public:
     assignors::Assignment keep_unowned(assignors::Assignment assignment) {
@@ -91,8 +91,8 @@ std::optional<Refusal> GroupMigration::refuse_upgrade(const Group& known) const 
     return std::nullopt;
 }
 
-/// The first member of the new protocol comes. An empty group starts anew; in another the members
-/// stay what they are, with the assignment that they have.
+/// The first member of the new protocol arrives. An empty group starts anew; in any other group the members keep their
+/// assignments.
 void GroupMigration::upgrade(Group& known, Now now, Effects& effects) {
     PARTITA_ASSERT(known.as<ClassicGroup>() != nullptr, "a group is looked at before it is upgraded");
     ClassicGroup& classic = *known.as<ClassicGroup>();
@@ -104,7 +104,7 @@ void GroupMigration::upgrade(Group& known, Now now, Effects& effects) {
     const std::int32_t epoch = std::max(classic.generation, kInitialGroupEpoch);
     FirstOwners owners;
     for (const auto& [order, member] : classic.members()) {
-        // What waits is told to come again: it then comes to the new group.
+        // Waiting members join again, and then reach the new group.
         rebalances_.answer_join(classic, *member, {.error = ErrorCode::rebalance_in_progress, .member_id = member->id}, effects);
         rebalances_.answer_sync(*member, {.error = ErrorCode::rebalance_in_progress}, effects);
         const auto said = read_subscription(*classic.metadata_of(*member), *environment_.cluster);
@@ -138,7 +138,7 @@ void GroupMigration::upgrade(Group& known, Now now, Effects& effects) {
         table_.change(group.id(), TargetAssignmentRecord{{}, members[i].member_id, without_epochs(progress[i].assigned)},
                       effects);
     }
-    // Nothing was computed yet, so the first target of the new group need not wait for the assignment interval.
+    // No target was computed yet, so the new group's first one need not wait for the assignment interval.
     table_.change(group.id(), TargetAssignmentEpochRecord{{}, epoch, {0}}, effects);
     for (std::size_t i = 0; i < members.size(); ++i) {
         table_.change(group.id(), CurrentAssignmentRecord{{}, members[i].member_id, progress[i]}, effects);
@@ -152,7 +152,7 @@ bool GroupMigration::can_downgrade(const ConsumerGroup& group, std::span<const C
         leaving_classic += member->speaks_classic() ? 1 : 0;
     }
     const std::size_t staying = group.size() - without.size();
-    // A group whose members all speak the classic protocol is one already, so somebody else must be leaving.
+    // A group with only classic members would be a classic group already, so at least one other member must leave.
     return staying > 0 && group.classic_member_count() - leaving_classic == staying && leaving_classic < without.size() &&
            (environment_.config.migration_policy == MigrationPolicy::bidirectional ||
             environment_.config.migration_policy == MigrationPolicy::downgrade) &&
@@ -173,7 +173,7 @@ void GroupMigration::downgrade(const ConsumerGroup& group, std::span<const Consu
             continue;
         }
         const auto said = read_subscription(member.subscription.classic->protocols.front().metadata, *environment_.cluster);
-        // Of a member of an upgraded group only the metadata of the chosen protocol was looked at.
+        // The upgrade examined only the metadata for the chosen protocol.
         const std::int16_t version = said ? said->version : std::int16_t{0};
         staying.push_back({id, member.subscription,
                            write_assignment(without_epochs(member.progress.assigned), version, *environment_.cluster)});
@@ -181,7 +181,7 @@ void GroupMigration::downgrade(const ConsumerGroup& group, std::span<const Consu
     const std::int32_t epoch = group.epoch();
     const std::string group_id = group.id();
     group.end(table_, effects);
-    // They join as into any classic group, and the record seals the generation that they have together.
+    // The members join like into any classic group, and the record seals their common generation.
     ClassicGroup& became = table_.group_of<ClassicGroup>(group_id, now.wall);
     for (const Staying& member : staying) {
         std::vector<MemberProtocol> protocols;

@@ -12,8 +12,8 @@
 
 namespace partita::groups {
 
-/// How a group with members changes its kind (KIP-848): to a consumer group when the first member comes that speaks its protocol,
-/// and back when the last of them goes. Its offsets stay.
+/// Changes the kind of a group with members (KIP-848): to a consumer group when its first member of that protocol joins, and back
+/// when the last one goes. Offsets stay.
 class GroupMigration {
   public:
     GroupMigration(GroupTable& table, const GroupEnvironment& environment, Rebalances& rebalances, ConsumerSteps& steps)
@@ -21,12 +21,13 @@ class GroupMigration {
 
     /// Why a group of another kind cannot become a consumer group.
     [[nodiscard]] std::optional<Refusal> refuse_upgrade(const Group& group) const;
-    /// The classic group ends, and references to its kind are void. Its members are those of a consumer group of that name, which
-    /// does not exist yet if there are none.
+    /// Ends the classic group and invalidates references to its kind. Its members move to a consumer group of the same name;
+    /// without members that group does not exist yet.
     void upgrade(Group& group, Now now, Effects& effects);
-    /// Without these members, all others speak the classic protocol and the group may become a classic one.
+    /// True if without these members all others use the classic protocol, and the group may become a classic one.
     [[nodiscard]] bool can_downgrade(const ConsumerGroup& group, std::span<const ConsumerMember* const> without) const;
-    /// The consumer group ends, and references to it are void. The others go on in a classic group, which rebalances if asked to.
+    /// Ends the consumer group and invalidates references to it. The other members go on in a classic group, which rebalances if
+    /// asked to.
     void downgrade(const ConsumerGroup& group, std::span<const ConsumerMember* const> without, bool rebalance, Now now,
                    Effects& effects);
 

@@ -18,29 +18,28 @@ OffsetFetchResult::Partition fetched(PartitionIndex partition, const CommittedOf
             .metadata = committed.metadata};
 }
 
-/// A transaction may still change what is committed there.
+/// The answer for an offset that an open transaction may still change.
 OffsetFetchResult::Partition undecided(PartitionIndex partition) {
     return {.partition = partition, .error = ErrorCode::unstable_offset_commit};
 }
 
-/// `group`: null when there is none.
+/// `group`: null if it does not exist.
 ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind, const Group* group) {
     if (group != nullptr) {
         const ErrorCode error = group->kind().refuse_commit(command, kind);
-        // TxnOffsetCommit never learned of epochs.
+        // TxnOffsetCommit has no error code for epochs.
         return kind == CommitKind::transactional && error == ErrorCode::stale_member_epoch ? ErrorCode::illegal_generation
                                                                                            : error;
     }
     if (command.generation.value < 0) {
-        // The commit makes the group.
+        // The commit creates the group.
         return ErrorCode::none;
     }
     const bool knows_unknown_groups = kind == CommitKind::plain && command.api_version >= kCommitVersionKnowingUnknownGroups;
     return knows_unknown_groups ? ErrorCode::group_id_not_found : ErrorCode::illegal_generation;
 }
 
-/// `unstable`: pending offsets, for somebody who wants to know
-/// whether an offset may still change; else null.
+/// `unstable`: pending offsets, if the caller wants to know whether an offset may still change; else null.
 OffsetFetchResult::Group fetch_group(const OffsetFetch::Group& wanted, const Group* group, const PendingOffsets* unstable) {
     OffsetFetchResult::Group result{.group_id = std::string(wanted.group_id)};
     const auto is_unstable = [&](std::string_view topic, PartitionIndex partition) {
@@ -109,7 +108,7 @@ void GroupOffsets::decide(const OffsetCommit& command, Now now, Effects& effects
     if (group != nullptr) {
         group->kind().committed(command.member_id, table_.timers(), now);
     }
-    // Who commits without being a member is nobody to the history.
+    // The history knows only members, not committers outside the group.
     GroupHistory* history = group == nullptr ? nullptr : table_.notes().history_for_commits(*group);
     const std::int32_t committer =
         history == nullptr || command.member_id.empty() ? GroupHistory::kNobody : history->committer(command.member_id);
@@ -206,7 +205,7 @@ void GroupOffsets::decide(const OffsetDelete& command, Now, Effects& effects) {
     } else if (group == nullptr) {
         result.error = ErrorCode::group_id_not_found;
     } else if (!group->kind().knows_subscriptions()) {
-        // Whether the members use the topic cannot be known.
+        // The coordinator does not know whether the members use the topic.
         result.error = ErrorCode::non_empty_group;
     }
     if (result.error != ErrorCode::none) {
@@ -249,7 +248,7 @@ void GroupOffsets::topic_deleted(const TopicDeleted& event, Effects& effects) {
             continue;
         }
         for (auto next = group->offsets.begin(); next != group->offsets.end();) {
-            // A topic without offsets is gone.
+            // The removal of a topic's last offset also removes the topic.
             const auto topic = next++;
             table_.remove_offsets(*group, topic->first, is_gone, effects);
         }
@@ -257,7 +256,7 @@ void GroupOffsets::topic_deleted(const TopicDeleted& event, Effects& effects) {
 }
 
 void GroupOffsets::seed(const SeedOffsets& command, Now now, Effects& effects) {
-    // A group that is not known had members that were never part of a generation, and the process died since. They will be back.
+    // An unknown group can have members: before the process died, they were not yet part of a generation. They will return.
     OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
                               .topic = effects.arena.copy(command.topic),
                               .offset = Offset{0},
@@ -279,7 +278,7 @@ std::size_t GroupOffsets::remove_seeds(const SeedOffsets& command, Effects& effe
     if (group == nullptr) {
         return 0;
     }
-    // A tombstone takes with it what is pending there.
+    // A tombstone also removes pending offsets of its partition.
     const auto is_as_seeded = [&](PartitionIndex partition, const CommittedOffset& committed) {
         return partition >= command.first && partition < command.end && committed.offset == Offset{0} &&
                committed.metadata == command.metadata && committed.topic_id == command.topic_id &&

@@ -12,15 +12,15 @@
 
 namespace partita::groups {
 
-/// Committed offsets, of groups of every kind: commits, fetches, deletion, and what expansions of topics give. Offsets that
-/// nobody uses any more are GroupExpiry's.
+/// Committed offsets of groups of every kind: commits, fetches, deletion, and offsets that expansions of topics give. GroupExpiry
+/// removes unused offsets.
 class GroupOffsets {
   public:
     GroupOffsets(GroupTable& table, const GroupEnvironment& environment) : table_(table), config_(environment.config) {}
 
-    /// Makes the group if it is not there and somebody from outside commits.
+    /// A commit from outside creates the group if it does not exist.
     void decide(const OffsetCommit& command, Now now, Effects& effects);
-    /// Likewise, as part of a transaction.
+    /// The same as part of a transaction.
     void decide(const TransactionalOffsetCommit& command, Now now, Effects& effects);
     void decide(const OffsetFetch& command, Now now, Effects& effects) const;
     void decide(const OffsetDelete& command, Now now, Effects& effects);
@@ -29,10 +29,10 @@ class GroupOffsets {
     std::size_t remove_seeds(const SeedOffsets& command, Effects& effects);
 
   private:
-    /// A record for each offset of the command that is not refused by itself, given to `persist`.
+    /// Passes a record for each accepted offset of the command to `persist`.
     template <class Persist>
     [[nodiscard]] OffsetCommitResult commit_each(const OffsetCommit& command, Now now, Effects& effects, Persist persist);
-    /// Tells the group's history of a commit that came by a claim that is over.
+    /// Reports to the group's history a commit under a claim that has ended.
     void note_refused(const OffsetCommit& command, const Group* group, ErrorCode refusal, Now now);
     [[nodiscard]] bool metadata_too_large(std::string_view metadata) const;
 

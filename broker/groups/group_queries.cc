@@ -21,8 +21,8 @@ std::string in_small_letters(std::string_view text) {
     return small;
 }
 
-/// Values that may be told, compared without regard to case. A request can name very many, which no group should be compared with
-/// one by one.
+/// A set of accepted values, compared without regard to case. A request can list very many, so it must not compare a group with
+/// each one.
 class Filter {
   public:
     explicit Filter(std::span<const std::string_view> wanted) {
@@ -38,7 +38,7 @@ class Filter {
     std::unordered_set<std::string> wanted_;
 };
 
-/// Every topic that `ReaderCollector` could find the group to read.
+/// Lists every topic that `ReaderCollector` could find among the group's topics.
 void list_topics(ReaderListing& listing) {
     const Group& group = listing.group();
     for (const NamedOffsets& offsets : group.offsets) {

@@ -24,7 +24,7 @@ namespace partita::groups {
 class GroupTable;
 struct GroupEnvironment;
 
-/// Questions about groups of every kind. Nothing changes by them but the index of readers.
+/// Queries about groups of every kind. They change only the index of readers.
 class GroupQueries {
   public:
     GroupQueries(GroupTable& table, const GroupEnvironment& environment) : table_(table), environment_(environment) {}
@@ -33,28 +33,27 @@ class GroupQueries {
 
     /// Every group that reads the topic, ascending by id.
     [[nodiscard]] std::vector<TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);
-    /// The same for several different topics at once: one answer for each question, in their order. The time grows with
-    /// what members of the groups that read these topics say (it is looked at once), and with the answers; see
-    /// TopicQuestion. The first question builds an index (`reader_index.h`); each later one also looks at the groups
-    /// that changed since the question before.
+    /// The same for several different topics at once: one answer per question, in their order. The time grows with the answers,
+    /// and with the members' data of the groups that read these topics, which is parsed once; see TopicQuestion. The first
+    /// question builds an index (`reader_index.h`); each later one also examines the groups that changed since the previous
+    /// question.
     [[nodiscard]] std::vector<std::vector<TopicReader>> readers_of(std::span<TopicQuestion> questions);
-    /// The same, by asking every group and no index. For tests of `readers_of`.
+    /// The same without the index, by asking every group. For tests of `readers_of`.
     [[nodiscard]] std::vector<std::vector<TopicReader>> readers_by_asking_all(std::span<TopicQuestion> questions) const;
-    /// Groups that `readers_of` looked at so far, for its index and for its answers. For tests.
+    /// How many groups `readers_of` has examined so far, for its index and for its answers. For tests.
     [[nodiscard]] std::uint64_t groups_visited() const { return groups_visited_; }
-    /// The assignor of the group's generation ("range", "stream"); empty while the group has none, and for groups that
-    /// never name one. Null when there is no such group.
+    /// The assignor of the group's generation ("range", "stream"); empty before the first choice, and for groups that never name
+    /// one. Null if the group is unknown.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id) const;
-    /// Everything that the member holds, of all topics. Null when there is no such member.
+    /// Everything that the member holds, of all topics. Null if the member is unknown.
     [[nodiscard]] std::optional<MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id) const;
-    /// What happened in the group as long as this coordinator knows it. Null when there is no such group.
+    /// The group's history since this coordinator has known it. Null if the group is unknown.
     [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group_id) const;
-    /// The groups of which there is a history that was not begun to answer a question, with it.
+    /// Visits groups with their histories, except for histories that only a question started.
     void visit_histories(FunctionRef<void(std::string_view group_id, const insight::GroupHistory& history)> visit) const;
-    /// All that the group committed. Empty when there is no such group.
+    /// All offsets that the group committed. Empty if the group is unknown.
     [[nodiscard]] Checkpoints checkpoints_of(std::string_view group_id) const;
-    /// The offsets that the group committed under the topic's id (or without any id); empty when there is no such
-    /// group.
+    /// The offsets that the group committed under the topic's id (or without an id); empty if the group is unknown.
     [[nodiscard]] std::map<PartitionIndex, Offset> committed_in(std::string_view group_id, std::string_view topic,
                                                                 const TopicId& topic_id) const;
 

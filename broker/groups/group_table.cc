@@ -12,7 +12,7 @@ void GroupTable::apply(const OffsetCommitRecord& record) { apply(record, pending
 void GroupTable::apply(const OffsetCommitRecord& record, PendingOffsets::Order order) {
     OffsetPlace& place = last_offset_;
     if (place.group == nullptr || place.group->id != record.group_id || place.topic->first != record.topic) {
-        // Offsets of a group that was never joined are all there is of it.
+        // For a group that was never joined, the offsets are the only records.
         place.group = &find_or_create(record.group_id, record.commit_timestamp);
         place.topic = place.group->offsets.find_or_add(record.topic);
         place.next = place.topic->second.begin();
@@ -35,7 +35,7 @@ void GroupTable::apply(const OffsetCommitRecord& record, PendingOffsets::Order o
 }
 
 void GroupTable::apply(const PendingOffsetRecord& record) {
-    // As a commit from outside does: what comes of the transaction needs a group.
+    // Create the group, as a commit from outside does: the transaction's offsets need one.
     find_or_create(record.offset.group_id, record.offset.commit_timestamp);
     pending_.add(record);
 }
@@ -81,7 +81,7 @@ void GroupTable::apply(const OffsetTombstone& record) {
 }
 
 void GroupTable::end(Group& group) {
-    // Offsets have tombstones of their own and live on in a group without members when those are missing.
+    // Offsets have tombstones of their own. If these are missing, the offsets live on in a group without members.
     if (group.offsets.empty() && !pending_.has(group.id)) {
         last_offset_ = {};
         groups_.erase(groups_.find(group.id));
@@ -109,7 +109,7 @@ void GroupTable::remove(const Group& group, Effects& effects) {
         const std::string topic = group.offsets.begin()->first;
         remove_offsets(group, topic, [](PartitionIndex, const CommittedOffset&) { return true; }, effects);
     }
-    // What is pending beside them goes with them; of the rest somebody would make offsets of a group that is gone.
+    // Delete pending offsets, too; otherwise a commit would turn the remaining ones into offsets of a deleted group.
     for (const PendingOffsets::Place& place : pending_.places_of(group.id)) {
         change(OffsetTombstone{group_id, effects.arena.copy(place.topic), place.partition}, effects);
     }

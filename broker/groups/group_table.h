@@ -21,26 +21,26 @@
 #include "protocol/text_map.h"
 #include "protocol/types.h"
 
-/// The groups of one coordinator, and the one way in which what is durable of them changes.
+/// The groups of one coordinator, and the only way to change their durable state.
 
 namespace partita::groups {
 
-/// What the table holds is of two sorts.
+/// The table holds two sorts of state.
 ///
-/// *Durable* is what records say: which groups there are, of which kind, their offsets, the generation that a classic group
-/// is in while it is Stable or Empty, and all of a consumer group. It changes by `apply` of a record and by nothing else: the
-/// replay of a log calls `apply`, and whoever decides something calls `change`, which is the same `apply` and one more record
-/// in the effects. So at every moment the table equals one that replayed the records made so far (`dump`).
+/// *Durable* state is what records say: the groups, their kinds, their offsets, the generation of a classic group while it is
+/// Stable or Empty, and all of a consumer group. Only `apply` of a record changes it. The replay of a log calls `apply`. A part
+/// that decides something calls `change`, which is the same `apply` and adds the record to the effects. So at every moment the
+/// table equals one that replayed the records made so far (`dump`).
 ///
-/// *Volatile* is what no record says: who waits for an answer, timers and sessions, ids that were handed out, and a rebalance
-/// of a classic group from its beginning until a record seals its generation (or finds the group empty). The parts of the
-/// coordinator change that themselves; after a crash it begins anew, or falls back to the generation that was sealed last.
+/// *Volatile* state is in no record: waiting requests, timers and sessions, ids that were handed out, and a rebalance of a
+/// classic
+/// group from its beginning until a record seals its generation (or finds the group empty). The parts of the coordinator change
+/// it themselves; after a crash it begins anew, or falls back to the last sealed generation.
 ///
-/// `change` applies at once and does not wait for the record to be durable. If it waited, the next command would be decided on
-/// state that is out of date while records are being written, or all commands of a partition would have to wait for the
-/// disk one after the other. Nothing of it is seen too early, because replies stay behind the records that they depend on. When
-/// records cannot be persisted, the shell throws the whole coordinator away and builds another one from the log; so nobody
-/// has to take a single change back.
+/// `change` applies at once and does not wait for the record to be durable. If it waited, the next command would see outdated
+/// state while records are being written, or all commands of a partition would have to wait for the disk one after the other. No
+/// client sees a change too early, because replies stay behind the records that they depend on. If records cannot be persisted,
+/// the shell discards the whole coordinator and builds another one from the log, so no code has to undo a single change.
 class GroupTable {
   public:
     GroupTable() = default;
@@ -54,7 +54,7 @@ class GroupTable {
         apply(record);
         effects.records.emplace_back(std::forward<R>(record));
     }
-    /// The same for a record of a consumer group, which need not name its group. Its texts are copied.
+    /// The same for a record of a consumer group, which need not name its group. This copies its texts.
     template <class R>
     void change(std::string_view group_id, R record, Effects& effects) {
         record.group_id = effects.arena.copy(group_id);
@@ -68,9 +68,9 @@ class GroupTable {
         change(std::move(record), effects);
     }
 
-    // One for each kind of record. A record of a group that is not there makes it, also as another kind than it was; a tombstone
-    // of something that is not there does nothing, because compaction may have removed what it belongs to. References to the
-    // group are void after a tombstone of the group.
+    // One for each kind of record. A record of an unknown group creates it, also as another kind than before. A tombstone of
+    // something unknown does nothing, because compaction may have removed its record. A tombstone of the group invalidates
+    // references to it.
 
     void apply(const OffsetCommitRecord& record);
     void apply(const PendingOffsetRecord& record);
@@ -86,14 +86,14 @@ class GroupTable {
         }
     }
 
-    /// The marker of the producer's transaction stands in the log: what it committed becomes the offsets of its groups, or goes.
-    /// By group and topic, ascending.
+    /// The log has the marker of the producer's transaction: its offsets become the groups' offsets, or vanish. Returns them
+    /// ascending by group and topic.
     std::vector<TransactionCommit> end_transaction(ProducerId producer_id, bool is_commit);
     [[nodiscard]] const PendingOffsets& pending_offsets() const { return pending_; }
 
-    // Records that come in numbers
+    // Changes that make many records
 
-    /// Removes the offsets of the topic for which `is_unused(partition, committed)`. Returns how many they were.
+    /// Removes the topic's offsets for which `is_unused(partition, committed)` is true. Returns their number.
     template <class Predicate>
     std::size_t remove_offsets(const Group& group, std::string_view topic, Predicate&& is_unused, Effects& effects) {
         const auto known = group.offsets.find(topic);
@@ -109,33 +109,33 @@ class GroupTable {
         remove_partitions(group, topic, unused, effects);
         return unused.size();
     }
-    /// The group ends: tombstones of its offsets, and of the group. It must have no members.
+    /// Ends the group: tombstones of its offsets, and of the group. It must have no members.
     void remove(const Group& group, Effects& effects);
 
     // Groups
 
-    /// Null when there is no such group.
+    /// Null if the group is unknown.
     [[nodiscard]] Group* find(std::string_view group_id);
     [[nodiscard]] const Group* find(std::string_view group_id) const;
-    /// Null when there is no group of that name and kind.
+    /// Null if no group has that name and kind.
     template <StateOfGroup Kind>
     [[nodiscard]] Kind* find_as(std::string_view group_id) {
         Group* group = find(group_id);
         return group == nullptr ? nullptr : group->as<Kind>();
     }
-    /// The group of that name and kind, without members when it is new or was of another kind. For a group that a record will
-    /// speak of before the call ends.
+    /// The group of that name and kind; without members if it is new or was of another kind. The same call must create a record
+    /// of the group.
     template <StateOfGroup Kind>
     [[nodiscard]] Kind& group_of(std::string_view group_id, TimestampMs since) {
         Group& group = find_or_create(group_id, since);
         Kind* known = group.as<Kind>();
         return known != nullptr ? *known : group.become<Kind>(since);
     }
-    /// Ascending by id, for everything whose order can be seen.
+    /// Ascending by id, for output whose order is visible.
     [[nodiscard]] std::vector<Group*> in_order();
     [[nodiscard]] std::vector<const Group*> in_order() const;
 
-    // What happened. It is no part of the state: nothing is decided by it.
+    // The histories of groups. They are not part of the state: no decision depends on them.
 
     [[nodiscard]] HistoryNotes& notes() { return notes_; }
     [[nodiscard]] const HistoryNotes& notes() const { return notes_; }
@@ -150,11 +150,11 @@ class GroupTable {
     [[nodiscard]] ReaderIndex& reader_index() { return reader_index_; }
 
   private:
-    /// `order`: of the record, among those that are pending.
+    /// `order`: the record's position among the pending ones.
     void apply(const OffsetCommitRecord& record, PendingOffsets::Order order);
 
-    /// Where the last offset went. Clients commit partitions in order, and so they stand in a log: the next offset mostly
-    /// goes to `next`.
+    /// The place of the last offset. Clients commit partitions in order, and so the log has them: the next offset mostly goes to
+    /// `next`.
     struct OffsetPlace {
         Group* group = nullptr;
         TopicOffsets::Map::iterator topic;
@@ -174,17 +174,17 @@ class GroupTable {
     Group& find_or_create(std::string_view group_id, TimestampMs since);
     void remove_partitions(const Group& group, std::string_view topic, const std::vector<PartitionIndex>& partitions,
                            Effects& effects);
-    /// The group has no kind any more: without offsets nothing is left of it.
+    /// The group loses its kind: without offsets it vanishes.
     void end(Group& group);
 
-    // Declared before everything that holds timers, because timers leave the queue when they are destroyed.
+    // Declared before all members with timers, because timers leave the queue on destruction.
     TimerQueue timers_;
     // Declared before the groups that it lists, for the same reason.
     ReaderIndex reader_index_;
     TextMap<std::unique_ptr<Group>> groups_;
     PendingOffsets pending_;
     HistoryNotes notes_;
-    /// Void after everything that removes groups or offsets.
+    /// Reset whenever groups or offsets are removed.
     OffsetPlace last_offset_;
 };
 

@@ -1,6 +1,6 @@
 #include "broker/groups/group_table.h"
 
-/// What is durable, as text.
+/// The durable state as text.
 
 namespace partita::groups {
 

@@ -10,7 +10,7 @@
 
 namespace partita::groups {
 
-// Groups tell the history what happens and are told nothing by it.
+// Groups report events to the history and learn nothing from it.
 using insight::GroupHistories;
 using insight::GroupHistory;
 using insight::GroupPhase;
@@ -22,16 +22,16 @@ using insight::RebalanceCause;
 struct Group;
 class GroupTable;
 
-/// What a coordinator tells the histories of its groups (`insight/history/group_history.h`). It is no part of the state, and no
-/// record says it.
+/// A coordinator's reports to the histories of its groups (`insight/history/group_history.h`). They are not part of the state,
+/// and no record contains them.
 class HistoryNotes {
   public:
-    /// Before each call of the coordinator: when it happens, and in which cluster.
+    /// Called before each call of the coordinator, with its time and cluster.
     void begin_call(TimestampMs now, const ClusterPointer& cluster) {
         moment_ = now;
         cluster_ = cluster.get();
     }
-    /// After it: what became of the groups that something was noted of.
+    /// Called after it: updates the histories of the groups with reports.
     void end_call(const GroupTable& table) {
         if (histories_.has_news()) {
             settle(table);
@@ -41,23 +41,23 @@ class HistoryNotes {
     /// Only within a call.
     [[nodiscard]] const ClusterView& cluster() const { return *cluster_; }
 
-    /// Something happened to the member (none: to the group); see GroupHistory::note.
+    /// Reports an event of the member (none: of the group); see GroupHistory::note.
     void note(const Group& group, RebalanceCause cause, const std::optional<MemberNames>& member = std::nullopt,
               std::string_view replaces = {});
     void note_arrival(const Group& group, const MemberNames& member);
-    /// A request of the member was answered with `error`: noted, if that says that its claim is over. Null when it does not.
+    /// Reports a refused request if `error` means that the member's claim has ended. Otherwise returns null.
     GroupHistory* note_late(const Group& group, std::string_view member_id, LateRequest request, std::int32_t claim,
                             ErrorCode error);
-    /// See GroupHistory::note_late_reading. Nothing happens when nothing is known of the group.
+    /// See GroupHistory::note_late_reading. Does nothing for a group without a history.
     void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id, LateReading seen);
     void forget_topic(const TopicId& topic_id) { histories_.forget_topic(topic_id); }
 
-    /// The group's history, to tell it something of this call. It is settled when the call is over.
+    /// The group's history, for reports about this call. `end_call` completes it.
     [[nodiscard]] GroupHistory& history_of(const Group& group);
-    /// For what comes often and is no news of the group. Null when the group has no members and no history, and when there are
-    /// histories enough of groups to which something happened.
+    /// For frequent reports that are not news about the group. Null if the group has no members and no history, or if enough
+    /// histories of groups with events exist.
     [[nodiscard]] GroupHistory* history_for_commits(const Group& group);
-    /// What is known of the group, which may be no more than who has what.
+    /// The history of the group; it may contain no more than the present holders.
     [[nodiscard]] GroupHistory history(const Group& group, const ClusterView& cluster) const;
     [[nodiscard]] const GroupHistories& histories() const { return histories_; }
 

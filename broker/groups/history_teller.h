@@ -11,16 +11,16 @@
 
 namespace partita::groups {
 
-/// Says who has what to a history. Topics that the cluster does not know, and partitions that they do not have, are left out:
-/// leaders make assignments, and a log may hold records that no coordinator of ours has written.
+/// Reports the holders of partitions to a history. Leaves out topics that the cluster does not know, and partitions that the
+/// topics do not have: clients compute assignments, and another program may have written a log's records.
 class HistoryTeller {
   public:
     HistoryTeller(insight::GroupHistory& history, const ClusterView& cluster) : history_(history), cluster_(cluster) {}
 
-    /// What the member was assigned in Kafka's consumer protocol.
+    /// The member's assignment in Kafka's consumer protocol.
     void tell_classic(std::string_view member_id, Bytes assignment, TimestampMs since, std::int32_t generation);
     void tell(std::string_view member_id, const OwnedAssignment& assignment, TimestampMs since);
-    /// What the member had and has no more.
+    /// The partitions that the member has given up.
     void tell_release(std::string_view member_id, const OwnedAssignment& before, const MemberProgress& after, TimestampMs now);
 
   private:

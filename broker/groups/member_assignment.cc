@@ -17,7 +17,7 @@ void add_topic(OwnedAssignment& assignment, OwnedTopic topic) {
     }
 }
 
-/// Ascending, both; the result too.
+/// Both arguments are ascending; so is the result.
 OwnedAssignment merged(const OwnedAssignment& left, const OwnedAssignment& right) {
     OwnedAssignment result;
     std::ranges::merge(left, right, std::back_inserter(result), {}, &OwnedTopic::topic_id, &OwnedTopic::topic_id);
@@ -36,7 +36,7 @@ OwnedAssignment merged(const OwnedAssignment& left, const OwnedAssignment& right
 
 bool still_owns(const std::optional<std::span<const assignors::TopicPartitions>>& owned, const OwnedAssignment& revoked) {
     if (!owned) {
-        // It did not say, so it may.
+        // The member reported nothing, so it may.
         return true;
     }
     return std::ranges::any_of(*owned, [&revoked](const assignors::TopicPartitions& topic) {
@@ -50,7 +50,7 @@ bool still_owns(const std::optional<std::span<const assignors::TopicPartitions>>
 struct Difference {
     OwnedAssignment kept;
     OwnedAssignment revoked;
-    /// In the target, free, and not the member's yet; with the target's epoch.
+    /// In the target, free, and not yet held by the member; with the target's epoch.
     OwnedAssignment gained;
     bool has_unreleased = false;
 };
@@ -73,7 +73,7 @@ Difference compare(const MemberProgress& progress, const ReconciliationInput& in
         const OwnedTopic* assigned_topic = find_topic(progress.assigned, topic_id);
         const std::vector<OwnedPartition>& assigned = assigned_topic == nullptr ? kNothing : assigned_topic->partitions;
         std::span<const std::int32_t> target;
-        // A topic that the member no longer wants is taken away at once, also while the target lags behind.
+        // The member loses a topic that it no longer wants at once, even while the target lags behind.
         if (std::ranges::binary_search(input.subscribed, topic_id)) {
             if (const auto* wanted = assignors::find_topic(input.target, topic_id)) {
                 target = wanted->partitions;
@@ -108,7 +108,7 @@ MemberProgress advance(const MemberProgress& progress, std::int32_t epoch, const
     MemberProgress next = progress;
     next.previous_epoch = progress.epoch;
     if (!difference.revoked.empty() && still_owns(input.owned, difference.revoked)) {
-        // Nobody gets these partitions, and the member nothing new, until it says that it let go of them.
+        // No member gets these partitions, and this member gets nothing new, until it reports that it has given them up.
         next.state = MemberState::unrevoked_partitions;
         next.epoch = epoch;
         next.assigned = std::move(difference.kept);
@@ -122,7 +122,7 @@ MemberProgress advance(const MemberProgress& progress, std::int32_t epoch, const
     return next;
 }
 
-/// Takes away the topics that the member just stopped to want; everything else waits for the next target.
+/// Revokes only the topics that the member has just unsubscribed; everything else waits for the next target.
 MemberProgress drop_unsubscribed(const MemberProgress& progress, const ReconciliationInput& input) {
     MemberProgress next = progress;
     OwnedAssignment dropped;
@@ -181,7 +181,7 @@ MemberProgress reconcile(const MemberProgress& progress, const ReconciliationInp
             if (still_owns(input.owned, progress.pending_revocation)) {
                 return input.subscription_changed ? drop_unsubscribed(progress, input) : progress;
             }
-            // A change of subscription may ask for a revocation before there is a new target; then the epoch stays.
+            // A changed subscription may revoke partitions before there is a new target; then the epoch stays.
             return advance(progress, std::min(progress.epoch + 1, input.target_epoch), input, availability);
         case MemberState::unreleased_partitions:
             return advance(progress, progress.epoch, input, availability);

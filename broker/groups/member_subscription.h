@@ -10,12 +10,12 @@
 
 namespace partita::groups {
 
-/// Copies a text that a request or record only views, so that it can be kept.
+/// Returns an owned copy of a text that a request or record only views.
 [[nodiscard]] inline std::optional<std::string> owned_text(std::optional<std::string_view> text) {
     return text ? std::optional<std::string>(*text) : std::nullopt;
 }
 
-/// What a member says of itself. Persisted as one record.
+/// A member's description of itself. Persisted as one record.
 struct MemberSubscription {
     struct Protocol {
         std::string name;
@@ -23,7 +23,7 @@ struct MemberSubscription {
 
         friend bool operator==(const Protocol&, const Protocol&) = default;
     };
-    /// How a member that speaks the classic protocol joined.
+    /// How a classic member joined.
     struct Classic {
         std::int32_t session_timeout_ms = 0;
         /// In order of preference, at least one.
@@ -37,9 +37,9 @@ struct MemberSubscription {
     std::string client_id;
     std::string client_host;
     std::int32_t rebalance_timeout_ms = -1;
-    /// By name, whether they exist or not. Ascending, without repetition.
+    /// By name, existing or not. Ascending, without repetition.
     std::vector<std::string> topic_names;
-    /// Empty when the member uses no expression.
+    /// Empty if the member uses no expression.
     std::string topic_regex;
     std::optional<std::string> server_assignor;
     std::optional<Classic> classic;

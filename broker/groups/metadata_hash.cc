@@ -12,8 +12,8 @@
 namespace partita::groups {
 namespace {
 
-/// Collects what is hashed: integers with their lowest byte first, texts as UTF-16 units and then their count, as
-/// the Java library does that Kafka hashes with.
+/// Collects the input of the hash: integers in little-endian order, texts as UTF-16 units followed by their count. The Java
+/// library that Kafka uses does the same.
 class HashInput {
   public:
     template <class Integer>
@@ -23,7 +23,7 @@ class HashInput {
         }
     }
 
-    /// Topic and rack names are ASCII; anything else would count byte by byte.
+    /// Topic and rack names are ASCII; other text would be counted in bytes.
     void add_text(std::string_view text) {
         for (const char c : text) {
             add(static_cast<std::uint16_t>(static_cast<unsigned char>(c)));

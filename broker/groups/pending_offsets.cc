@@ -37,7 +37,7 @@ void PendingOffsets::for_each_at(std::string_view group_id, std::string_view top
         return;
     }
     const Place place{std::string(group_id), std::string(topic), partition};
-    // The change may take the last one of a producer away.
+    // Copy the ids: the change may remove a producer's last offset.
     const std::vector<ProducerId> ids(producers->second.begin(), producers->second.end());
     for (const ProducerId id : ids) {
         Transaction& transaction = known(transactions_, id);

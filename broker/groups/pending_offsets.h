@@ -15,9 +15,8 @@
 
 namespace partita::groups {
 
-/// Offsets that were committed within transactions which are still open. They are nobody's offsets yet: the end of the
-/// transaction makes them so, or makes them go. Durable: `GroupTable` changes it by records, and by the markers of transactions,
-/// which stand in the same log.
+/// Offsets committed within transactions that are still open. The end of the transaction makes them offsets of the group, or
+/// discards them. Durable: `GroupTable` changes them by records, and by markers of transactions in the same log.
 class PendingOffsets {
   public:
     struct Place {
@@ -27,16 +26,16 @@ class PendingOffsets {
         friend auto operator<=>(const Place&, const Place&) = default;
     };
 
-    /// A later one of the same transaction replaces it.
+    /// A later offset of the same transaction replaces it.
     void add(const PendingOffsetRecord& record);
-    /// Which came first. Offsets count in the order of their records, whichever transaction ends first.
+    /// The order of the records. The latest record wins, whichever transaction ends first.
     using Order = std::uint64_t;
-    /// Larger than that of everything that is pending.
+    /// Larger than the order of every pending offset.
     [[nodiscard]] Order next_order() const { return next_order_; }
-    /// Somebody committed there, by a record of this order: it stays the newer one of what came before it, also once that is
-    /// committed.
+    /// A record of this order committed an offset there: it stays the newer one, even when older pending offsets are committed
+    /// later.
     void supersede(std::string_view group_id, std::string_view topic, PartitionIndex partition, Order order);
-    /// The offset was deleted, with all that may become one.
+    /// Forgets a deleted offset and all pending ones for it.
     void remove(std::string_view group_id, std::string_view topic, PartitionIndex partition);
 
     struct Ended {
@@ -44,13 +43,13 @@ class PendingOffsets {
         CommittedOffset offset;
         Order order = 0;
     };
-    /// The producer's transaction has ended: what it committed and nobody superseded, ascending.
+    /// Ends the producer's transaction: returns its offsets that no later record has superseded, ascending.
     [[nodiscard]] std::vector<Ended> take(ProducerId producer_id);
 
     [[nodiscard]] bool empty() const { return transactions_.empty(); }
     [[nodiscard]] bool has(std::string_view group_id) const { return producers_of_.contains(group_id); }
     [[nodiscard]] bool has(std::string_view group_id, std::string_view topic, PartitionIndex partition) const;
-    /// All of the group, ascending, each once.
+    /// All places of the group, ascending, each once.
     [[nodiscard]] std::vector<Place> places_of(std::string_view group_id) const;
     [[nodiscard]] std::string dump() const;
 
@@ -68,7 +67,7 @@ class PendingOffsets {
 
     std::map<ProducerId, Transaction> transactions_;
     Order next_order_ = 1;
-    /// Who has something pending in a group.
+    /// The producers with pending offsets in a group.
     TextMap<std::set<ProducerId>> producers_of_;
 };
 

@@ -151,7 +151,7 @@ void ReaderCollector::sign_holdings() {
     if (!std::ranges::is_sorted(signatures_, {}, &Signature::topic)) {
         std::ranges::stable_sort(signatures_, {}, &Signature::topic);
     }
-    // One for each topic, of all members together; they come in the order of the members.
+    // One entry per topic for all members together; entries come in the order of the members.
     std::size_t kept = 0;
     for (const Signature& next : signatures_) {
         if (kept > 0 && signatures_[kept - 1].topic == next.topic) {
@@ -182,7 +182,7 @@ void ReaderCollector::tell_others(TopicQuestion& question, TopicReader& reader) 
     if (!reader.reads_others) {
         return;
     }
-    // With one partition every assignor is aligned by accident.
+    // With a single partition every assignor would be aligned by accident.
     const bool can_be_aligned = question.partition_count > 1;
     if (question.others == TopicQuestion::Others::aligned) {
         if (can_be_aligned && members_ == 1) {
@@ -226,7 +226,7 @@ void ReaderCollector::tell_aligned(TopicQuestion& question, TopicReader& reader)
     }
 }
 
-/// Most groups that read hundreds of topics have one member: nothing needs to be put in order for these.
+/// Most groups that read hundreds of topics have one member: these need no sorting.
 void ReaderCollector::tell_aligned_of_one(TopicQuestion& question, TopicReader& reader) {
     const Holdings& holdings = holdings_.front();
     const auto own = std::ranges::find(holdings.topics(), question.topic, &Holdings::Topic::name);

@@ -19,18 +19,18 @@ namespace partita::groups {
 
 struct Group;
 
-/// One group that may have something to say to one question. It may be here twice, with the offsets in one of them.
+/// One group that may belong to the answer of one question. It may occur twice; then only one of them has the offsets.
 struct ConcernedGroup {
     const Group* group = nullptr;
     std::size_t question = 0;
-    /// What it committed of the topic; null when nothing.
+    /// The group's offsets of the topic; null if it has none.
     const PartitionOffsets* offsets = nullptr;
-    /// False when no member has to do with the topic.
+    /// True if a member subscribes to the topic or holds a partition of it.
     bool is_named_by_members = false;
 };
 
-/// Answers questions about one group after the other. What a group's members said is taken apart once for all questions, into
-/// memory that the next group uses again.
+/// Answers questions about one group after the other. It parses the members' data of a group once for all questions, into memory
+/// that the next group reuses.
 class ReaderCollector {
   public:
     ReaderCollector(std::span<TopicQuestion> questions, const ClusterView& cluster)
@@ -42,36 +42,36 @@ class ReaderCollector {
         }
     }
 
-    /// `concerned`: of this group, ascending by question. Questions that are not here have no answer from it.
+    /// `concerned`: entries of this group, ascending by question. Other questions get no answer from the group.
     void add(const Group& group, std::span<const ConcernedGroup> concerned);
     [[nodiscard]] std::vector<std::vector<TopicReader>> take() { return std::move(answers_); }
 
-    // For `GroupKind::tell_readers`, which tells of one member after the other, each by `begin_member`, its subscriptions and
+    // For `GroupKind::tell_readers`, which reports one member after the other: `begin_member`, its subscriptions, then
     // `add_member`.
 
-    /// The questions that the group may have to do with, and what is known of it.
+    /// The questions that may concern the group, with the facts known so far.
     [[nodiscard]] std::span<const ConcernedGroup> concerned() const { return concerned_; }
     [[nodiscard]] std::string_view topic_of(const ConcernedGroup& one) const { return questions_[one.question].topic; }
-    /// Members have to do with one of the topics.
+    /// Members name one of the topics.
     [[nodiscard]] bool is_named() const;
-    /// Other topics that members subscribe to are asked for too.
+    /// A question asks for other topics of the members, too.
     [[nodiscard]] bool wants_others() const { return wants_others_; }
-    /// Something was told of the group so far.
+    /// The group has at least one reader so far.
     [[nodiscard]] bool has_readers() const { return !touched_.empty(); }
-    /// Null when nobody asks for a topic of that id.
+    /// Null if no question asks for a topic of that id.
     [[nodiscard]] std::optional<std::string_view> name_of(const TopicId& topic_id) const;
 
-    /// Returns memory for what the member holds.
+    /// Returns memory for the member's partitions.
     [[nodiscard]] Holdings& begin_member();
     void subscribe(const ConcernedGroup& one) { subscribed_.push_back(one.question); }
-    /// The member subscribes to these, whether somebody asks for them or not.
+    /// The member's subscribed topics, requested or not.
     void subscribe(std::span<const std::string_view> topics);
     void add_member(const TopicReader::Member& blank, const Holdings& holdings);
-    /// All that members subscribe to, ascending and each once, instead of what `subscribe` heard.
+    /// All topics that members subscribe to, ascending and each once; replaces those passed to `subscribe`.
     void set_subscriptions(std::vector<std::string_view> names);
 
   private:
-    /// What every member holds of a topic, as one number.
+    /// Every member's partitions of a topic, as one number.
     struct Signature {
         std::string_view topic;
         std::uint64_t value = 0;
@@ -86,7 +86,7 @@ class ReaderCollector {
     void tell_aligned(TopicQuestion& question, TopicReader& reader);
     void tell_aligned_of_one(TopicQuestion& question, TopicReader& reader);
     void tell_besides(const TopicQuestion& question, TopicReader& reader);
-    /// False when enough was told.
+    /// Returns false if the answer is full.
     [[nodiscard]] bool tell_one_aligned(TopicQuestion& question, std::string_view topic, TopicReader& reader);
 
     std::span<TopicQuestion> questions_;
@@ -95,7 +95,7 @@ class ReaderCollector {
     std::unordered_map<std::string_view, std::size_t> by_name_;
     std::unordered_map<TopicId, std::size_t> by_id_;
 
-    // Of the present group.
+    // The present group.
     const Group* group_ = nullptr;
     std::span<const ConcernedGroup> concerned_;
     std::vector<std::optional<TopicReader>> begun_;
@@ -104,7 +104,7 @@ class ReaderCollector {
     std::vector<std::size_t> subscribed_;
     std::vector<Holdings> holdings_;
     std::size_t members_ = 0;
-    /// What members subscribe to: as they said it, and each name once, ascending, when `are_names_sorted_`.
+    /// The members' subscriptions: as reported, or each name once, ascending, if `are_names_sorted_`.
     std::vector<std::string_view> names_;
     bool are_names_sorted_ = false;
     /// Ascending by topic.

@@ -40,7 +40,7 @@ void ReaderListing::add_members(const TopicId& id) { add_members_by(ReaderIndex:
 void ReaderListing::add_members_by(std::uint64_t key) {
     ReaderIndex::Topic& topic = index_.topics_[key];
     topic.key = key;
-    // One listing is filled after the other, so its own slot is the last one if it has one already.
+    // One listing is filled after the other, so a slot of its own can only be the last one.
     if (!topic.slots.empty() && topic.slots.back().listing == this) {
         topic.slots.back().is_named_by_members = true;
     } else {
@@ -52,7 +52,7 @@ void ReaderListing::enter(ReaderIndex::Topic& topic, const NamedOffsets* offsets
     std::vector<ReaderIndex::Slot>& slots = topic.slots;
     PARTITA_ASSERT(places_.size() < index_.most_ && slots.size() < index_.most_,
                    "topics of a group and groups of a topic are counted in 32 bits");
-    // Most topics have few groups in one coordinator, where doubling would be mostly waste.
+    // In one coordinator most topics have few groups, so doubling would mostly waste memory.
     if (slots.size() == slots.capacity()) {
         slots.reserve(slots.size() + std::max<std::size_t>(2, slots.size() / 4));
     }
@@ -63,7 +63,7 @@ void ReaderListing::enter(ReaderIndex::Topic& topic, const NamedOffsets* offsets
 void ReaderListing::leave_all() {
     for (const Place& place : places_) {
         ReaderIndex::Topic& topic = *place.topic;
-        // The last one takes its place, and is told where it stands now.
+        // Move the last slot here and tell its listing the new position.
         const ReaderIndex::Slot last = topic.slots.back();
         topic.slots[place.position] = last;
         last.listing->places_[last.place].position = place.position;

@@ -13,12 +13,11 @@
 #include "broker/groups/committed_offset.h"
 #include "protocol/types.h"
 
-/// Which groups have to do with a topic, so that asking who reads one does not pass over all groups.
+/// An index of the groups that name a topic, so that a question about its readers need not visit all groups.
 ///
-/// Every group has a `ReaderListing`. Whatever changes the topics that the group names marks the listing as out of
-/// date, which is a flag and costs nothing more. The next question first lists the groups that changed anew
-/// (`GroupQueries::readers_of`). So a broker whose topics never grow has no index, and each question pays for
-/// the groups that changed since the question before.
+/// Every group has a `ReaderListing`. A change of the topics that the group names marks the listing as out of date, which only
+/// sets a flag. The next question first lists the changed groups anew (`GroupQueries::readers_of`). So a broker whose topics
+/// never grow has no index, and each question pays for the groups that changed since the previous question.
 
 namespace partita::groups {
 
@@ -26,14 +25,14 @@ struct Group;
 class ReaderIndex;
 class ReaderListing;
 
-/// The offsets that one group has of one topic, with its name.
+/// One group's offsets of one topic, with its name.
 using NamedOffsets = std::pair<const std::string, PartitionOffsets>;
 
-/// What the index knows of one group and one topic. Topics are found by a hash, so the index may name a group that has
-/// nothing to do with the topic, but it never leaves one out.
+/// An entry for one group and one topic. The index finds topics by a hash: it may return a group that does not name the topic,
+/// but it never leaves one out.
 struct ListedReader {
     const Group* group = nullptr;
-    /// The offsets that the group committed in the topic; null when there are none.
+    /// The offsets that the group committed in the topic; null if there are none.
     const PartitionOffsets* offsets = nullptr;
     /// A member subscribes to the topic or holds a partition of it, as far as its bytes can be read.
     bool is_named_by_members = false;
@@ -42,7 +41,7 @@ struct ListedReader {
 /// Not thread-safe. Must outlive its listings. Takes about 60 bytes for each pair of group and topic.
 class ReaderIndex {
   public:
-    /// Most groups of a topic, topics of a group, and listings: more end the process, for all of them are counted in 32 bits.
+    /// Limit for groups of a topic, topics of a group, and listings, which are counted in 32 bits. More of them end the process.
     static constexpr std::uint32_t kCountMax = 0xffff'fffe;
 
     /// `most`: a lower limit, for tests.
@@ -50,8 +49,8 @@ class ReaderIndex {
     ReaderIndex(const ReaderIndex&) = delete;
     ReaderIndex& operator=(const ReaderIndex&) = delete;
 
-    /// Calls `visit(const ListedReader&)` for the groups that are listed under the name, or under the id (for what
-    /// members hold), in no order; a group may come twice. The caller must have called `update` before.
+    /// Calls `visit(const ListedReader&)` for the groups listed under the name, or under the id (for members' partitions), in no
+    /// order; a group may come twice. The caller must have called `update` before.
     template <class Visit>
     void for_each(std::string_view name, const TopicId& id, Visit&& visit) const {
         for (const std::uint64_t key : {key_of(name), key_of(id)}) {
@@ -65,8 +64,7 @@ class ReaderIndex {
         }
     }
 
-    /// Calls `list(ReaderListing&)` for every listing that is out of date. The listing is empty then; `list` enters the
-    /// group's topics.
+    /// Calls `list(ReaderListing&)` for every outdated listing. It passes an empty listing; `list` enters the group's topics.
     template <class List>
     void update(List&& list);
 
@@ -103,7 +101,7 @@ class ReaderListing {
     ReaderListing(const ReaderListing&) = delete;
     ReaderListing& operator=(const ReaderListing&) = delete;
 
-    /// To be called whenever the group's members may name or hold other topics than before, or the group has offsets of
+    /// Callers must call this whenever the group's members may name or hold other topics than before, or the group has offsets of
     /// other topics.
     void note_change();
 
@@ -132,7 +130,7 @@ class ReaderListing {
     ReaderIndex& index_;
     const Group& group_;
     std::vector<Place> places_;
-    /// Position in the index's list of listings that are out of date.
+    /// Position in the index's list of outdated listings.
     std::uint32_t outdated_at_ = kUpToDate;
 };
 
@@ -149,13 +147,13 @@ void ReaderIndex::update(List&& list) {
         listing.outdated_at_ = ReaderListing::kUpToDate;
         listing.leave_all();
         list(listing);
-        // Most groups are listed once.
+        // Most groups are listed only once, so free the spare capacity.
         listing.places_.shrink_to_fit();
     }
 }
 
-/// The offsets of one group, by topic and in the order of names. Everybody may look. `GroupTable` alone changes them, because
-/// they follow from records, and the index hears when the set of topics changes.
+/// The offsets of one group, by topic and in the order of names. Any code may read them. Only `GroupTable` changes them, because
+/// they follow from records; it notifies the index when the set of topics changes.
 class TopicOffsets {
   public:
     using Map = std::map<std::string, PartitionOffsets, std::less<>>;
@@ -182,7 +180,7 @@ class TopicOffsets {
         listing_.note_change();
         return map_.try_emplace(std::string(topic)).first;
     }
-    /// Does nothing where there is none.
+    /// Does nothing if there is no offset.
     void erase(std::string_view topic, PartitionIndex partition) {
         const auto known = map_.find(topic);
         if (known != map_.end() && known->second.erase(partition) > 0 && known->second.empty()) {

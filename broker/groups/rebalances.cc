@@ -14,7 +14,7 @@ void Rebalances::loaded(ClassicGroup& group, Now now, Effects& effects) {
         restart_session(*member, now);
     }
     if (std::cmp_greater(group.size(), config_.max_size.value)) {
-        // The limit was lowered. Rejoining sorts out who may stay, and lets everybody commit before.
+        // The limit was lowered. Rejoining decides which members stay, and lets all of them commit before.
         prepare_rebalance(group, now, effects);
     }
 }
@@ -67,7 +67,7 @@ void Rebalances::prepare_rebalance(ClassicGroup& group, Now now, Effects& effect
     const bool is_initial = group.is(GroupState::empty);
     group.transition_to(GroupState::preparing_rebalance, now.wall);
     if (is_initial) {
-        // The first member of a group is rarely its last: waiting a little saves a rebalance for each other one.
+        // The first member of a group is rarely its last: a short wait saves a rebalance for each other one.
         group.new_member_added = false;
         group.initial_delay_ms = initial_delay_ms();
         const bool is_asked_for = config_.initial_rebalance_delay_ms >= kShortestInitialDelayMs;
@@ -93,8 +93,8 @@ void Rebalances::maybe_complete_join(ClassicGroup& group, Now now, Effects& effe
 }
 
 void Rebalances::initial_delay_over(ClassicGroup& group, Now now, Effects& effects) {
-    // In the moment that nobody asked for, who was given an id (KIP-394) is on the way back with it. Kafka does not wait
-    // for these; here they are the ones that start beside the first.
+    // During the wait that no setting asks for, also expect clients that were given an id (KIP-394) and are about to return with
+    // it. Kafka does not wait for these; here they are the ones that start beside the first.
     const bool is_asked_for = config_.initial_rebalance_delay_ms >= kShortestInitialDelayMs;
     const bool more_come = group.new_member_added || (!is_asked_for && !group.pending.empty());
     if (!more_come || group.initial_remaining_ms == 0) {
@@ -113,8 +113,8 @@ void Rebalances::complete_join(ClassicGroup& group, Now now, Effects& effects) {
     group.initial_join_timer.cancel();
     group.join_timer.cancel();
 
-    // Dynamic members that did not come back are gone. Static ones stay until their session ends: they may
-    // be restarting (KIP-345).
+    // Dynamic members that did not return are removed. Static ones stay until their session ends: they may be restarting
+    // (KIP-345).
     for (auto next = group.members().begin(); next != group.members().end();) {
         Member& member = *(next++)->second;
         if (!member.waiting_join && !member.is_static()) {
@@ -123,7 +123,7 @@ void Rebalances::complete_join(ClassicGroup& group, Now now, Effects& effects) {
         }
     }
     if (group.size() > 0 && !group.elect_joined_leader()) {
-        // Only static members are left and none of them came: their sessions decide.
+        // Only static members are left and none of them rejoined: their sessions decide.
         table_.timers().schedule(group.join_timer, now.monotonic + std::max(group.rebalance_timeout_ms(), kMinRebalanceRetryMs));
         return;
     }
@@ -199,8 +199,8 @@ void Rebalances::reset_assignments(ClassicGroup& group, ErrorCode error, Now now
     }
 }
 
-/// Members that got a generation but never asked for their assignment would keep it without working on it
-/// (their heartbeats may go on). They are dropped after the rebalance timeout (KAFKA-12463).
+/// Drop members that got a generation but did not ask for their assignment, after the rebalance timeout (KAFKA-12463). They would
+/// keep their partitions without working on them, because their heartbeats may go on.
 void Rebalances::sync_overdue(ClassicGroup& group, Now now, Effects& effects) {
     if (group.owed_syncs == 0) {
         return;
@@ -216,8 +216,8 @@ void Rebalances::sync_overdue(ClassicGroup& group, Now now, Effects& effects) {
 }
 
 void Rebalances::session_over(ClassicGroup& group, Member& member, Now now, Effects& effects) {
-    // Whoever waits for an answer cannot send heartbeats meanwhile; the answer starts the session again. A
-    // new member has only its first JoinGroup and may have gone long ago (kNewMemberJoinTimeoutMs).
+    // A member that waits for an answer cannot send heartbeats; the answer restarts the session. A new member has only its first
+    // JoinGroup and may have gone long ago (kNewMemberJoinTimeoutMs).
     if (!member.is_new && (member.waiting_join || member.waiting_sync)) {
         return;
     }

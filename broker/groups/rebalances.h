@@ -11,34 +11,35 @@
 
 namespace partita::groups {
 
-/// What happens to classic groups between two generations, and what time does to their members. All of it is volatile but its
-/// end: a group that has nobody left is sealed as empty here, one with members is sealed by the leader's SyncGroup.
+/// Rebalances of classic groups, and the timeouts of their members. All of it is volatile except its end: this class seals a
+/// group without members as empty, and the leader's SyncGroup seals a group with members.
 class Rebalances {
   public:
     Rebalances(GroupTable& table, const GroupEnvironment& environment) : table_(table), config_(environment.config) {}
 
-    /// After a start everybody has a whole session.
+    /// After a start every member gets a whole session.
     void loaded(ClassicGroup& group, Now now, Effects& effects);
-    /// A timer of the group was due. It may be gone when this returns, with its member and its group.
+    /// Handles a due timer of the group. It may destroy the timer, its member and its group.
     void timer_over(const ClassicTimer& timer, ClassicGroup& group, Now now, Effects& effects);
-    /// Answers everybody who waits with the error.
+    /// Answers all waiting requests with the error.
     void fail_waiting(ClassicGroup& group, ErrorCode error, Effects& effects);
 
-    /// The generation stays what it was until the join phase completes, so that members may still commit what they did in it.
+    /// Starts a rebalance. The generation stays the same until the join phase completes, so that members may still commit their
+    /// work in it.
     void prepare_rebalance(ClassicGroup& group, Now now, Effects& effects);
-    /// Completes a rebalance that is not an initial one once everybody joined.
+    /// Completes a rebalance, unless it is an initial one, once all members have joined.
     void maybe_complete_join(ClassicGroup& group, Now now, Effects& effects);
-    /// The member joined anew, which begins a rebalance, or may complete the one that is under way.
+    /// The member joined anew, which starts a rebalance, or may complete the current one.
     void rebalance_or_complete(ClassicGroup& group, Now now, Effects& effects);
 
     void restart_session(Member& member, Now now) {
         table_.timers().schedule(member.session_timer, now.monotonic + member.session_timeout_ms);
     }
     [[nodiscard]] static JoinResult current_generation(const ClassicGroup& group, const Member& member);
-    // Who does not wait gets no answer.
+    // Answers the member's JoinGroup, if it waits for an answer.
     void answer_join(ClassicGroup& group, Member& member, JoinResult result, Effects& effects);
     void answer_sync(Member& member, SyncResult result, Effects& effects);
-    /// Answers what the member waits for with `error` and removes it.
+    /// Answers the member's waiting requests with `error` and removes the member.
     void remove_member(ClassicGroup& group, Member& member, ErrorCode error, Effects& effects);
 
   private:

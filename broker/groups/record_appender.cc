@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kLongestText = std::numeric_limits<std::int16_t>::max();
 
-/// Writes fields one behind the other into room that is known to be enough.
+/// Writes consecutive fields into a buffer that is known to be large enough.
 class FieldWriter {
   public:
     explicit FieldWriter(std::byte* at) : at_(at) {}
@@ -49,12 +49,12 @@ class FieldWriter {
 };
 
 bool can_be_written_in_place(const OffsetCommitRecord& record) {
-    // An expiry of its own needs the older version of the value, and too long a text is the encoder's to refuse.
+    // A commit with an expiry of its own needs an older version of the value, and the encoder refuses texts that are too long.
     return record.expire_timestamp == kNoTimestamp && record.group_id.size() <= kLongestText &&
            record.topic.size() <= kLongestText && record.metadata.size() <= kLongestText;
 }
 
-/// OffsetCommitKey version 0 and OffsetCommitValue version 4, as their tables have them.
+/// OffsetCommitKey version 0 and OffsetCommitValue version 4, in the layout of their tables.
 void write_in_place(const OffsetCommitRecord& record, TimestampMs timestamp, BatchBuilder& batch) {
     constexpr std::size_t kKeyBytes = sizeof(kOffsetCommitType) + 2 * sizeof(std::int16_t) + sizeof(std::int32_t);
     constexpr std::size_t kValueBytes = sizeof(kOffsetCommitVersion) + 2 * sizeof(std::int64_t) + sizeof(std::int32_t);

@@ -23,7 +23,7 @@ using DecodedRecord = std::expected<std::optional<Record>, DecodeError>;
 std::expected<EncodedRecord, EncodeError> encode_one(const OffsetCommitRecord& record, ByteBuffer& buffer) {
     const bool has_expiry = record.expire_timestamp != kNoTimestamp;
     const OffsetCommitKey key{record.group_id, record.topic, record.partition.value};
-    // Epoch and topic id have no place in version 1 and are left out there.
+    // Version 1 has no fields for epoch and topic id.
     const OffsetCommitValue value{.offset = record.offset.value,
                                   .leader_epoch = record.leader_epoch.value,
                                   .metadata = record.metadata,
@@ -73,7 +73,7 @@ DecodedRecord decode_offset(Bytes key_bytes, const std::optional<Bytes>& value_b
         return OffsetTombstone{key.group, key.topic, {key.partition}};
     }
     PARTITA_TRY_ASSIGN(const auto value_parts, split(*value_bytes));
-    // Versions above the known are flexible: what they add are tagged fields, so they read like the highest known.
+    // Versions above the known ones are flexible: they add only tagged fields, so they decode like the highest known version.
     const std::int16_t version = std::min(value_parts.prefix, kHighestOffsetCommitVersion);
     PARTITA_TRY_ASSIGN(const auto value, decode<OffsetCommitValue>(value_parts.rest, version, arena));
     return OffsetCommitRecord{.group_id = key.group,

@@ -12,11 +12,10 @@
 #include "broker/groups/member_subscription.h"
 #include "protocol/types.h"
 
-/// What a coordinator persists, as plain values. They carry what Kafka's records of
-/// `__consumer_offsets` carry (OffsetCommitKey/Value, GroupMetadataKey/Value); `record_codec.h` turns
-/// them into those bytes and back. Texts and bytes that are views are borrowed: from the arena of the `Effects` that hold
-/// the record, or from the buffer that a codec decoded. Each record replaces the previous one of its key. A record of a group
-/// whose members it concerns names the kind of the group (`Of`).
+/// The coordinator's persistent records, as plain values. They have the content of Kafka's records in `__consumer_offsets`
+/// (OffsetCommitKey/Value, GroupMetadataKey/Value); `record_codec.h` converts them to those bytes and back. Views of texts and
+/// bytes borrow from the arena of the `Effects` that hold the record, or from the buffer that a codec decoded. Each record
+/// replaces the previous one with its key. A record about a group's members names the kind of the group (`Of`).
 
 namespace partita::groups {
 
@@ -34,25 +33,25 @@ struct OffsetCommitRecord {
     TimestampMs commit_timestamp;
     /// Set only by OffsetCommit v2 to v4 with a retention time.
     TimestampMs expire_timestamp = kNoTimestamp;
-    /// Zero when the committer did not know the topic's id.
+    /// Zero if the committer did not know the topic's id.
     TopicId topic_id;
 };
 
-/// An offset that becomes the group's once the producer's transaction is committed. In the log it is a commit like any other, in
-/// a batch of that transaction.
+/// An offset that becomes valid when the producer's transaction is committed. In the log it is a commit like any other, in a
+/// batch of that transaction.
 struct PendingOffsetRecord {
     OffsetCommitRecord offset;
     ProducerId producer_id;
 };
 
-/// The group has no offset for this partition any more.
+/// Deletes the group's offset for this partition.
 struct OffsetTombstone {
     std::string_view group_id;
     std::string_view topic;
     PartitionIndex partition;
 };
 
-/// A member as it is persisted.
+/// A persisted member.
 struct MemberRecord {
     std::string_view member_id;
     std::optional<std::string_view> group_instance_id;
@@ -80,19 +79,19 @@ struct GroupMetadataRecord {
     std::vector<MemberRecord> members;
 };
 
-/// The group is gone. (Its offsets have tombstones of their own.)
+/// Deletes the group. (Its offsets have tombstones of their own.)
 struct GroupTombstone {
     using Of = ClassicGroup;
     std::string_view group_id;
 };
 
-// Consumer groups of KIP-848 are persisted in parts, so that a heartbeat writes only what it changed.
+// Consumer groups of KIP-848 are persisted in parts, so that a heartbeat writes only its changes.
 
 struct ConsumerGroupEpochRecord {
     using Of = ConsumerGroup;
     std::string_view group_id;
     std::int32_t epoch = 0;
-    /// The hash of the topics that the group subscribes to, see `metadata_hash.h`.
+    /// The hash of the group's subscribed topics, see `metadata_hash.h`.
     std::int64_t metadata_hash = 0;
 };
 
@@ -103,7 +102,7 @@ struct ConsumerMemberRecord {
     MemberSubscription subscription;
 };
 
-/// This group epoch is the one that the target assignment of all members was computed for.
+/// The group epoch of the target assignment of all members.
 struct TargetAssignmentEpochRecord {
     using Of = ConsumerGroup;
     std::string_view group_id;
@@ -111,7 +110,7 @@ struct TargetAssignmentEpochRecord {
     TimestampMs timestamp{0};
 };
 
-/// What one member shall have.
+/// One member's target.
 struct TargetAssignmentRecord {
     using Of = ConsumerGroup;
     std::string_view group_id;
@@ -119,7 +118,7 @@ struct TargetAssignmentRecord {
     assignors::Assignment assignment;
 };
 
-/// What one member has.
+/// One member's present partitions.
 struct CurrentAssignmentRecord {
     using Of = ConsumerGroup;
     std::string_view group_id;
@@ -127,7 +126,7 @@ struct CurrentAssignmentRecord {
     MemberProgress progress;
 };
 
-/// The topics that a regular expression stands for.
+/// The topics that a regular expression matches.
 struct RegularExpressionRecord {
     using Of = ConsumerGroup;
     std::string_view group_id;
@@ -138,7 +137,7 @@ struct RegularExpressionRecord {
     TimestampMs timestamp;
 };
 
-/// Something of a consumer group is gone.
+/// Deletes a part of a consumer group.
 struct ConsumerGroupTombstone {
     using Of = ConsumerGroup;
     enum class Kind : std::uint8_t {
@@ -151,7 +150,7 @@ struct ConsumerGroupTombstone {
     };
     Kind kind = Kind::group;
     std::string_view group_id;
-    /// The member's id or the expression; empty for the kinds that the group has one of.
+    /// The member's id or the expression; empty for kinds that exist once per group.
     std::string_view name;
 };
 

@@ -13,8 +13,8 @@
 #include "protocol/group_type.h"
 #include "protocol/types.h"
 
-/// What the coordinator answers. Results own their data: they may wait for records to be persisted
-/// and for their turn on a connection.
+/// The coordinator's answers. Results own their data: they may wait for records to be persisted and for their turn on a
+/// connection.
 
 namespace partita::groups {
 
@@ -30,19 +30,19 @@ struct JoinResult {
     struct Member {
         std::string member_id;
         std::optional<std::string> group_instance_id;
-        /// What the member sent for the chosen protocol.
+        /// The member's metadata for the chosen protocol.
         OwnedBytes metadata;
     };
 
     ErrorCode error = ErrorCode::none;
     /// -1 on errors.
     Generation generation{-1};
-    /// Unset on errors. (JoinGroup before v7 cannot say null: the handler writes "" there.)
+    /// Unset on errors. (JoinGroup before v7 has no null: the handler writes "" there.)
     std::optional<std::string> protocol_type;
     std::optional<std::string> protocol_name;
-    /// Empty on errors, except where Kafka names one too.
+    /// Empty on errors, unless Kafka names a leader, too.
     std::string leader;
-    /// The leader shall not compute an assignment (KIP-814, v9).
+    /// The leader need not compute an assignment (KIP-814, v9).
     bool skip_assignment = false;
     std::string member_id;
     /// Only for the leader, the whole group in order of joining.
@@ -85,7 +85,7 @@ struct OffsetCommitResult {
 struct OffsetFetchResult {
     struct Partition {
         PartitionIndex partition;
-        /// -1: nothing committed, which is no error.
+        /// -1: no committed offset, which is not an error.
         Offset offset = kNoOffset;
         LeaderEpoch leader_epoch = kNoLeaderEpoch;
         std::string metadata;
@@ -93,7 +93,7 @@ struct OffsetFetchResult {
     };
     struct Topic {
         std::string name;
-        /// As in the command; for "all topics" as it was committed (zero when unknown).
+        /// The command's id; for "all topics" the id of the commit (zero if unknown).
         TopicId topic_id;
         std::vector<Partition> partitions;
     };
@@ -128,7 +128,7 @@ struct ConsumerHeartbeatResult {
     std::optional<std::string> member_id;
     std::int32_t member_epoch = 0;
     std::int32_t heartbeat_interval_ms = 0;
-    /// What the member shall have; unset when that did not change.
+    /// The member's target; unset if unchanged.
     std::optional<assignors::Assignment> assignment;
 };
 
@@ -147,10 +147,10 @@ struct ConsumerGroupDescribeResult {
         std::string client_host;
         std::vector<std::string> topic_names;
         std::string topic_regex;
-        /// The partitions that the member has, including those that it has yet to give up. Only topics that exist.
+        /// The member's partitions, including those that it still has to give up. Only existing topics.
         std::vector<Topic> assignment;
         std::vector<Topic> target_assignment;
-        /// The protocol that the member speaks.
+        /// The protocol that the member uses.
         GroupType protocol = GroupType::consumer;
     };
     struct Group {

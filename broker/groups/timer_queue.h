@@ -13,8 +13,8 @@ namespace partita::groups {
 struct Group;
 class TimerQueue;
 
-/// A deadline that is part of the object it belongs to. Destroying the owner cancels it. Each kind of groups has a timer of its
-/// own that is one of these, and says what it was for.
+/// A deadline that is part of its owner. Destroying the owner cancels it. Each kind of groups derives its own timer, which
+/// records its purpose.
 class Timer {
   public:
     /// `timer_group`: null for a timer of the coordinator itself.
@@ -37,9 +37,9 @@ class Timer {
     std::uint64_t order_ = 0;
 };
 
-/// Scheduled timers, the earliest first; equal deadlines in the order of scheduling. A binary heap in
-/// which each timer knows its place: scheduling, rescheduling and cancelling are O(log n) and allocate
-/// nothing (heartbeats of many thousand members reschedule all the time). Must outlive its timers.
+/// Scheduled timers, the earliest first; equal deadlines in the order of scheduling. A binary heap in which each timer knows its
+/// position. Scheduling, rescheduling and cancelling are O(log n) and allocate nothing, because heartbeats of many thousand
+/// members reschedule all the time. Must outlive its timers.
 class TimerQueue {
   public:
     TimerQueue() = default;
@@ -81,7 +81,7 @@ class TimerQueue {
         return heap_.front()->deadline_;
     }
 
-    /// Takes the earliest timer that is due, or null.
+    /// Removes and returns the earliest due timer, or null.
     [[nodiscard]] Timer* pop_due(Instant now) {
         if (heap_.empty() || heap_.front()->deadline_ > now) {
             return nullptr;

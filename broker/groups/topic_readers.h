@@ -10,55 +10,55 @@
 
 #include "protocol/types.h"
 
-/// What groups have to do with one topic: who reads it, how far, and offsets that an expansion gives them.
+/// The groups' relations to one topic: its readers, their progress, and offsets that an expansion gives them.
 ///
-/// A group reads a topic when one of its members subscribes to it or holds a partition of it, or when the group has a
-/// committed offset for it. These types serve groups of every kind, so that whoever asks need not know the kinds.
+/// A group reads a topic if one of its members subscribes to it or holds a partition of it, or if the group has a committed
+/// offset
+/// for it. These types serve groups of every kind, so that callers need not know the kinds.
 
 namespace partita::groups {
 
-/// One group that reads the topic asked for.
+/// One group that reads the topic of the question.
 struct TopicReader {
     struct Member {
         bool operator==(const Member&) const = default;
 
         std::string member_id;
         std::string client_id;
-        /// As the broker names it in group descriptions: "/127.0.0.1".
+        /// In the form of group descriptions: "/127.0.0.1".
         std::string client_host;
         bool subscribed = false;
         /// Partitions of the topic in the member's current assignment, ascending.
         std::vector<PartitionIndex> assigned;
     };
 
-    /// A topic besides the one asked for that exists and that a member subscribes to, as far as its metadata can be
-    /// read.
+    /// Another existing topic to which a member subscribes, as far as its metadata can be read.
     struct OtherTopic {
         bool operator==(const OtherTopic&) const = default;
 
         std::string name;
         std::int32_t partition_count = 0;
-        /// The topic has the count that the question names, which is more than one, and each member of the group holds
-        /// the same partitions of both topics; at least one partition is held.
+        /// The topic has the question's partition count, which is more than one, and each member of the group holds the same
+        /// partitions of both topics. At least one partition is held.
         bool is_aligned = false;
     };
 
     std::string group_id;
     /// Empty for a group that only stores offsets.
     std::string protocol_type;
-    /// Name of the assignor that the group chose ("range", "stream"); empty when it has none yet.
+    /// Name of the group's assignor ("range", "stream"); empty before the first choice.
     std::string protocol;
     /// Members that subscribe to the topic or hold a partition of it, in the group's order.
     std::vector<Member> members;
     /// Offsets that the group committed under the topic's id (or without any id).
     std::map<PartitionIndex, Offset> committed;
-    /// The partitions of `committed` whose offset an expansion gave and nobody has committed over, ascending.
+    /// The partitions of `committed` whose offset an expansion gave and no client has overwritten, ascending.
     std::vector<PartitionIndex> seeds;
-    /// What `TopicQuestion::others` asked for, ascending by name.
+    /// The topics that `TopicQuestion::others` asked for, ascending by name.
     std::vector<OtherTopic> other_topics;
-    /// When that asked for any: members subscribe to other topics too, told or not.
+    /// If the question asked for any: members subscribe to other topics, whether listed here or not.
     bool reads_others = false;
-    /// Other topics may be aligned that found no room in the answer.
+    /// Further topics may be aligned that had no room in the answer.
     bool has_more_aligned = false;
 
     /// The group's members run Kafka Streams, whose tasks are bound to partition counts.
@@ -76,7 +76,7 @@ struct TopicReader {
     }
 };
 
-/// One member of a group, with the partitions that it has now.
+/// One member of a group and its present partitions.
 struct MemberHoldings {
     struct Topic {
         std::string name;
@@ -84,20 +84,19 @@ struct MemberHoldings {
         std::vector<PartitionIndex> partitions;
     };
     std::string client_id;
-    /// As the broker names it in group descriptions: "/127.0.0.1".
+    /// In the form of group descriptions: "/127.0.0.1".
     std::string client_host;
-    /// Only topics that exist.
+    /// Only existing topics.
     std::vector<Topic> topics;
 };
 
-/// The question who reads a topic. The coordinator answers several questions in one pass over the groups that read the
-/// topics, and parses what members said only once.
+/// Asks for the readers of a topic. The coordinator answers several questions in one pass over the groups that read the topics,
+/// and parses members' data only once.
 struct TopicQuestion {
     enum class Others : std::uint8_t {
         none,
-        /// The aligned ones: at most `aligned_max` over all groups together, but for each group at least the first one,
-        /// which is enough to tell whether there are any.
-        /// Besides these, the topics that `besides` names; they are not told as aligned.
+        /// Aligned topics: at most `aligned_max` over all groups together, but at least one per group, which is enough to show
+        /// that there are any. In addition the topics in `besides`, which are not marked as aligned.
         aligned,
         all,
     };
@@ -106,9 +105,9 @@ struct TopicQuestion {
     Others others = Others::none;
     /// Other topics are aligned only if they have this count.
     std::int32_t partition_count = 0;
-    /// Every shard that answers subtracts what it told.
+    /// Every answering shard subtracts the topics that it listed.
     std::size_t aligned_max = 0;
-    /// Groups and other topics of theirs, ascending: told as far as members of the group subscribe to them.
+    /// Pairs of a group and another topic of it, ascending: listed if members of the group subscribe to the topic.
     std::span<const std::pair<std::string_view, std::string_view>> besides;
 };
 
@@ -120,11 +119,11 @@ struct SeedOffsets {
     /// The partitions [first, end).
     PartitionIndex first;
     PartitionIndex end;
-    /// Stored with each offset; says where it comes from. See `seed_metadata`.
+    /// Stored with each offset; names its origin. See `seed_metadata`.
     std::string_view metadata;
 };
 
-/// The metadata that marks offsets which expansion `epoch` of a topic gave away.
+/// The metadata of offsets that the topic's expansion `epoch` gave.
 [[nodiscard]] std::string seed_metadata(std::int32_t epoch);
 
 }  // namespace partita::groups

@@ -16,7 +16,7 @@ RE2::Options options() {
 
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
-/// RE2/J says what RE2 says, in other words.
+/// RE2/J reports the same faults as RE2, in other words.
 std::string_view complaint_of(RE2::ErrorCode code) {
     switch (code) {
         case RE2::ErrorBadEscape:
@@ -95,7 +95,7 @@ std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std
         }
     }
     cluster.for_each([&](const ClusterView::Topic& topic) {
-        // Asked once for a topic, and not for one that nobody wants.
+        // Filled at the first match, so that each topic is checked at most once.
         std::optional<bool> is_among;
         for (const Wanted& one : wanted) {
             if (!one.regex.matches(topic.name)) {

@@ -12,13 +12,14 @@
 
 namespace partita::groups {
 
-/// Why `regex` is not a valid expression, in the words of Kafka's library (RE2/J); unset when it is valid.
+/// Why `regex` is invalid, in the words of Kafka's library (RE2/J); unset if it is valid.
 [[nodiscard]] std::optional<std::string> regex_complaint(std::string_view regex);
 
-/// An expression for whole names: of topics, of transactional ids. Time is linear in a name, whatever the expression is.
+/// An expression that must match a whole name: of a topic, of a transactional id. The time is linear in the name for every
+/// expression.
 class WholeMatch {
   public:
-    /// Empty when it is not valid.
+    /// Empty if the expression is invalid.
     [[nodiscard]] static std::optional<WholeMatch> compile(std::string_view regex);
     ~WholeMatch();
     WholeMatch(WholeMatch&&) noexcept;
@@ -34,8 +35,8 @@ class WholeMatch {
     std::unique_ptr<Compiled> compiled_;
 };
 
-/// The topics whose whole name each expression matches, of those that `among` has (null: of all). An expression that is not valid
-/// matches nothing. Time is linear in the topics' names for each expression, whatever the expression is.
+/// The topics whose whole name each expression matches, among those in `among` (null: all). An invalid expression matches
+/// nothing. The time is linear in the topics' names for every expression.
 [[nodiscard]] std::map<std::string, std::set<std::string>> resolve_regexes(std::span<const std::string> regexes,
                                                                            const ClusterView& cluster, const TopicFilter* among);
 

@@ -8,13 +8,12 @@
 
 namespace partita::groups {
 
-/// What became a group's offsets of one topic because a transaction was committed. Offsets that somebody superseded before that
-/// are not in it.
+/// The offsets of one topic that a committed transaction gave a group. Offsets superseded before the commit are not included.
 struct TransactionCommit {
     struct Partition {
         PartitionIndex partition;
         Offset offset;
-        /// What the group had committed there before, in the same topic.
+        /// The group's previous offset there, in the same topic.
         std::optional<Offset> before;
         friend bool operator==(const Partition&, const Partition&) = default;
     };
