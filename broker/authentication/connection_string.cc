@@ -16,13 +16,13 @@ constexpr std::string_view kScheme = "sb://";
 
 bool is_alphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-/// Of keys' names and of topics.
+/// Whether the text is a valid name of a key or a topic.
 bool is_name(std::string_view text) {
     return !text.empty() && text.size() <= kConnectionStringPartBytesMax &&
            std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '.' || c == '_' || c == '-'; });
 }
 
-/// What is printed, without what separates keys and parts. Mostly base64.
+/// Whether the text is printable and has no separators of keys and parts. Mostly base64.
 bool is_key(std::string_view text) {
     return !text.empty() && text.size() <= kConnectionStringPartBytesMax &&
            std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f' && c != ',' && c != ';'; });
@@ -61,7 +61,7 @@ constexpr std::array<std::string_view, 5> kPartNames = {"Endpoint", "SharedAcces
 
 using Problem = std::optional<std::string>;
 
-/// Puts one part where it belongs.
+/// Stores one part in its field.
 Problem take(ConnectionString& parsed, Part part, std::string_view value) {
     const auto wrong = [&] {
         return Problem("the value of " + std::string(kPartNames[static_cast<std::size_t>(part)]) + " is none");
@@ -148,7 +148,7 @@ std::expected<ConnectionString, std::string> parse_connection_string(std::string
 
 namespace {
 
-/// Of "send+listen". Nothing for what names no right, or one twice.
+/// Parses "send+listen". Null if a right is unknown or repeated.
 std::optional<access::KeyRights> parse_rights(std::string_view text) {
     access::KeyRights rights{.send = false, .listen = false, .manage = false};
     for (bool is_last = false; !is_last;) {
@@ -220,7 +220,7 @@ std::expected<KeyHolder, LoginFailure> check_connection_string(const AccessKeys&
         return refuse("broken connection string: " + parsed.error());
     }
     const auto found = keys.find(parsed->key_name);
-    // A name that nobody has takes as long as one with another key.
+    // An unknown name takes as long as a known one with another key.
     const bool is_right = equal_in_constant_time(parsed->key, found == keys.end() ? std::string_view() : found->second.key);
     wipe(parsed->key);
     if (found == keys.end() || !is_right) {

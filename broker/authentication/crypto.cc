@@ -37,7 +37,7 @@ std::optional<std::string> decode(std::string_view text, const std::array<std::u
     const std::size_t padding_at = text.find('=');
     const std::string_view padding = padding_at == text.npos ? std::string_view() : text.substr(padding_at);
     const std::string_view body = text.substr(0, padding_at);
-    // One digit alone holds no byte; padding fills up to four.
+    // A single digit cannot hold a byte; padding must fill a group of four.
     if (body.size() % 4 == 1 || (!padding.empty() && padding != std::string_view("==").substr(body.size() % 4 == 3)) ||
         (!padding.empty() && body.size() % 4 < 2)) {
         return std::nullopt;
@@ -74,7 +74,7 @@ std::string digest(Hash hash, std::string_view message) {
 
 std::string keyed_digest(Hash hash, std::string_view key, std::string_view message) {
     std::string result(hash_bytes(hash), '\0');
-    // An empty key is a key; a null pointer is not.
+    // An empty key is valid, but libcrypto does not accept a null pointer.
     const char* const key_data = key.empty() ? "" : key.data();
     const unsigned char* done = HMAC(algorithm(hash), key_data, static_cast<int>(key.size()), bytes_of(message), message.size(),
                                      bytes_of(result), nullptr);
@@ -93,7 +93,7 @@ std::string salted_password(Hash hash, std::string_view password, std::string_vi
 }
 
 bool equal_in_constant_time(std::string_view one, std::string_view other) {
-    // Of texts that differ in length some bytes are compared all the same.
+    // Texts of different lengths are compared anyway, to take the same time.
     const bool same_length = one.size() == other.size();
     const std::string_view compared = same_length ? other : one;
     return CRYPTO_memcmp(one.data(), compared.data(), one.size()) == 0 && same_length;

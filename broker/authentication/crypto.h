@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-/// Hashes, keys and text forms of bytes, as the authentication of clients needs them. The work is libcrypto's. Bytes are held
-/// in strings, because the messages of SASL mix them with text.
+/// Hashes, keys and text forms of bytes for the authentication of clients, based on libcrypto. Bytes are held in strings, because
+/// SASL messages mix them with text.
 namespace partita::authentication {
 
 enum class Hash : std::uint8_t { sha_256, sha_512 };
@@ -20,17 +20,17 @@ enum class Hash : std::uint8_t { sha_256, sha_512 };
 /// Hi(password, salt, iterations) of RFC 5802, which is PBKDF2. `iterations` is at least 1.
 [[nodiscard]] std::string salted_password(Hash hash, std::string_view password, std::string_view salt, std::int32_t iterations);
 
-/// The time that this takes does not tell where the texts differ.
+/// Compares in a time that does not reveal where the texts differ.
 [[nodiscard]] bool equal_in_constant_time(std::string_view one, std::string_view other);
 
-/// Overwrites the text with zeros that the compiler must not leave out, and empties it.
+/// Overwrites the text with zeros, which the compiler must not optimize away, and empties it.
 void wipe(std::string& secret);
 
 [[nodiscard]] std::string to_base64(std::string_view bytes);
-/// The usual alphabet. As Java's decoder: padding may be absent, but must be right where it stands; bits behind the last byte
-/// are ignored. Null when it is malformed.
+/// Decodes the usual alphabet, like Java's decoder: padding is optional but must be right; bits behind the last byte are ignored.
+/// Null if malformed.
 [[nodiscard]] std::optional<std::string> from_base64(std::string_view text);
-/// The alphabet for URLs, with or without padding.
+/// Decodes the alphabet for URLs, with or without padding.
 [[nodiscard]] std::optional<std::string> from_base64_url(std::string_view text);
 
 }  // namespace partita::authentication

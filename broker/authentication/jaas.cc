@@ -12,13 +12,13 @@ enum class TokenKind : std::uint8_t { end, text, symbol };
 
 struct Token {
     TokenKind kind = TokenKind::end;
-    /// Of words and quoted text.
+    /// Empty for a symbol.
     std::string text;
     /// '=', ';' or a character that no word may have.
     char symbol = 0;
     bool is_quoted = false;
 
-    /// The text as a message may have it: what is quoted may be a password that stands where a name should.
+    /// The text as messages may show it: a quoted text may be a misplaced password.
     [[nodiscard]] std::string_view shown() const { return is_quoted ? "..." : std::string_view(text); }
     [[nodiscard]] bool is(char wanted) const { return kind == TokenKind::symbol && symbol == wanted; }
 };
@@ -65,7 +65,7 @@ class Tokens {
     }
 
   private:
-    /// Passes white space and comments. False at the end.
+    /// Skips white space and comments. Returns false at the end.
     bool skip_to_token() {
         while (at_ < text_.size()) {
             if (is_space(text_[at_])) {
@@ -76,7 +76,7 @@ class Tokens {
                 const std::size_t end = text_.find("*/", at_ + 2);
                 at_ = end == text_.npos ? text_.size() : end + 2;
             } else {
-                // One slash is enough.
+                // A single slash starts a comment.
                 while (at_ < text_.size() && !is_line_end(text_[at_])) {
                     ++at_;
                 }
@@ -85,7 +85,7 @@ class Tokens {
         return false;
     }
 
-    /// Ends at the same quote; at the end of the line, too, which then is no part of it.
+    /// The text up to the same quote or the end of the line, which is not part of it.
     std::string quoted() {
         const char quote = text_[at_++];
         std::string value;
@@ -154,8 +154,7 @@ std::optional<ControlFlag> flag_of(std::string_view text) {
     return std::nullopt;
 }
 
-/// A word that may be the rest of a password with a space or a semicolon in it, which nobody has put into quotes, is shown to
-/// nobody.
+/// A word may be the rest of an unquoted password with a space or a semicolon. Messages do not show such a word.
 std::string_view shown_unless_rest(const Token& token, bool may_be_rest) {
     return may_be_rest ? std::string_view("...") : token.shown();
 }

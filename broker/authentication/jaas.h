@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-/// JAAS lines, as `sasl.jaas.config` has them: `CLASS FLAG name=value ... ;`. Read as Kafka reads them, which cuts the text by
-/// Java's StreamTokenizer: a word ends at white space, a quote, '=', ';' or '/'; '/' begins a comment; quoted text knows the
+/// JAAS lines, the format of `sasl.jaas.config`: `CLASS FLAG name=value ... ;`. The parser follows Kafka, which splits the text
+/// with Java's StreamTokenizer. A word ends at white space, a quote, '=', ';' or '/'; '/' begins a comment; quoted text knows the
 /// escapes of C.
 namespace partita::authentication {
 
@@ -21,17 +21,17 @@ enum class ControlFlag : std::uint8_t { required, requisite, sufficient, optiona
 struct LoginModule {
     std::string class_name;
     ControlFlag flag = ControlFlag::required;
-    /// Of two values for one name the last counts.
+    /// If a name repeats, the last value counts.
     std::map<std::string, std::string, std::less<>> options;
 
-    /// Null when there is no such option.
+    /// Null if the option is missing.
     [[nodiscard]] const std::string* option(std::string_view name) const;
 };
 
 struct JaasError {
-    /// Kafka's text. It holds names of options and no values.
+    /// Kafka's text. It contains names of options and no values.
     std::string message;
-    /// Where it was noticed, counted from 1.
+    /// The line of the error, counted from 1.
     std::size_t line = 1;
     std::size_t column = 1;
 };

@@ -6,10 +6,10 @@
 
 namespace partita::authentication {
 
-/// Objects and arrays within each other; deeper text is refused.
+/// Limit for nested objects and arrays.
 inline constexpr int kJsonDepthMax = 32;
 
-/// A JSON object. Null when the text is none, or too deep.
+/// Parses a JSON object. Null if the text is not an object, or too deep.
 [[nodiscard]] inline std::optional<nlohmann::json> parse_json_object(std::string_view text) {
     bool too_deep = false;
     const nlohmann::json::parser_callback_t watch = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {

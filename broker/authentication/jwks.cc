@@ -39,7 +39,7 @@ struct Algorithm {
     std::string_view name;
     Family family;
     const EVP_MD* (*digest)();
-    /// Of an elliptic curve: its name in libcrypto, and the bytes of a number in a signature.
+    /// For elliptic curves: the name in libcrypto, and the size of each number in a signature.
     std::string_view curve{};
     std::size_t number_bytes = 0;
 };
@@ -168,7 +168,7 @@ bool fits(const Algorithm& algorithm, const KeySet::Key& key) {
     return false;
 }
 
-/// A token has the two numbers side by side; libcrypto wants them in DER. Empty when they are none.
+/// Converts a signature: a token has the two numbers side by side, libcrypto expects DER. Empty if they are invalid.
 std::string der_of(const Algorithm& algorithm, std::string_view signature) {
     if (signature.size() != 2 * algorithm.number_bytes) {
         return {};

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 std::unexpected<TokenRefusal> refuse(std::string reason) { return std::unexpected(TokenRefusal{.reason = std::move(reason)}); }
 
-/// Null when there is none; JSON's null is none, too.
+/// Null if the claim is missing or JSON's null.
 const json* claim(const json& claims, std::string_view name) {
     const auto found = claims.find(name);
     return found == claims.end() || found->is_null() ? nullptr : &*found;
@@ -28,7 +28,7 @@ std::int64_t ms_of(double seconds) {
     return static_cast<std::int64_t>(std::clamp(ms, -kLimit, kLimit));
 }
 
-/// The parts between the dots. Null when they are not three.
+/// The three parts between the dots. Null for another number of parts.
 std::optional<std::array<std::string_view, 3>> parts_of(std::string_view token) {
     const std::size_t first = token.find('.');
     if (first == token.npos) {
@@ -43,7 +43,7 @@ std::optional<std::array<std::string_view, 3>> parts_of(std::string_view token) 
 
 // ---- without a signature ----
 
-/// What Jackson's asText makes of a value that is no number and no array.
+/// The text that Jackson's asText makes of a value other than a number or an array.
 std::string as_text(const json& value) {
     if (value.is_string()) {
         return value.get<std::string>();
@@ -90,11 +90,11 @@ std::expected<std::optional<double>, std::string> time_claim(const json& claims,
     if (!value->is_number()) {
         return std::unexpected("the claim " + std::string(name) + " is no number");
     }
-    // A date of jose4j is a whole number of seconds.
+    // jose4j's dates are whole seconds.
     return std::trunc(value->get<double>());
 }
 
-/// What is wrong with the times of a token; empty when nothing is.
+/// The problem with a token's times; empty if there is none.
 std::string time_problem(const SignedTokens& rules, const json& claims, TimestampMs now, double& expires) {
     const auto expiry = time_claim(claims, "exp");
     const auto issued = time_claim(claims, "iat");
@@ -277,7 +277,7 @@ TokenVerdict check_signed_token(const SignedTokens& rules, std::string_view toke
     if (algorithm == nullptr || !algorithm->is_string()) {
         return refuse("the token names no algorithm");
     }
-    // Extensions that must be understood, and are not.
+    // The token demands an extension, and none is supported.
     if (header->contains("crit")) {
         return refuse("the token has critical header parameters");
     }
@@ -289,7 +289,7 @@ TokenVerdict check_signed_token(const SignedTokens& rules, std::string_view toke
     const auto present = rules.source == nullptr ? nullptr : rules.source->keys();
     const KeySet& keys = present == nullptr ? rules.keys : *present;
     const auto named = key_id == nullptr ? std::nullopt : std::optional<std::string_view>(key_id->get_ref<const std::string&>());
-    // Nothing that it says counts before this.
+    // Claims are trusted only after this check.
     if (!keys.verifies(algorithm->get_ref<const std::string&>(), named, message, *signature)) {
         if (present != nullptr && named && !keys.has(*named)) {
             rules.source->miss(*named);

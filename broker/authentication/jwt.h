@@ -15,22 +15,22 @@
 /// JSON web tokens (RFC 7519) in their compact form: without a signature for development, and with one.
 namespace partita::authentication {
 
-/// Who a token says that its bearer is. Times are of the wall clock.
+/// The identity that a token states for its bearer. Times are of the wall clock.
 struct BearerIdentity {
     std::string principal;
     TimestampMs expires{};
 };
 
-/// Why a token is not taken. The client is told `status`, and `scope` when it lacks one.
+/// Why a token was refused. The client receives `status`, and `scope` if the token lacks one.
 struct [[nodiscard]] TokenRefusal {
     std::string status = "invalid_token";
     std::optional<std::string> scope;
     /// For the log.
     std::string reason;
-    /// The connection ends, and the client is told nothing: what Kafka's server code does not expect.
+    /// The connection ends without an answer: a case that Kafka's server code does not expect.
     bool is_silent = false;
 
-    /// What a server says: {"status":"invalid_token"}.
+    /// The text for the client: {"status":"invalid_token"}.
     [[nodiscard]] std::string json() const;
 };
 
@@ -45,17 +45,18 @@ struct UnsecuredTokens {
     std::int32_t clock_skew_ms = 0;
 };
 
-/// Whoever can write can make such a token. As Kafka's handler: the algorithm is `none`, the base64 is not the one for URLs.
+/// Checks a token that anyone can write. Like Kafka's handler, it demands the algorithm `none` and the base64 that is not for
+/// URLs.
 [[nodiscard]] TokenVerdict check_unsecured_token(const UnsecuredTokens& rules, std::string_view token, TimestampMs now);
 
-/// What Kafka's BrokerJwtValidator (jose4j) asks of a signed token.
+/// The checks of Kafka's BrokerJwtValidator (jose4j) for a signed token.
 struct SignedTokens {
     KeySet keys;
-    /// When the keys change: then `keys` has none. Null otherwise.
+    /// For keys that change; then `keys` is empty. Null otherwise.
     std::shared_ptr<KeySource> source = nullptr;
-    /// Null: anybody's.
+    /// Null: any issuer.
     std::optional<std::string> issuer;
-    /// A token for an audience is taken only when one of these is among it.
+    /// A token with an audience must contain one of these.
     std::vector<std::string> audience;
     std::string scope_claim = "scope";
     std::string subject_claim = "sub";

@@ -24,7 +24,7 @@ void KeySetSchedule::failed(Instant now) {
 }
 
 bool KeySetSchedule::miss(std::string_view key_id, Instant now) {
-    // While the issuer does not answer it is asked as often as may be already.
+    // While fetches fail, retries already run as often as the limit allows.
     if (key_id.empty() || key_id.size() > kKeyIdBytesMax || is_failing_ || next_fetch_ <= now) {
         return false;
     }

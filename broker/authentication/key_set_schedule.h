@@ -11,34 +11,30 @@
 
 namespace partita::authentication {
 
-/// When a key set is fetched again: `sasl.oauthbearer.jwks.endpoint.refresh.ms`
-/// after it was fetched; sooner after a failure, with waits that double from
-/// retry.backoff.ms up to retry.backoff.max.ms; and at once for a token whose
-/// key is not in it, since issuers change their keys when they like. As in
-/// Kafka a missing key has the set fetched once in a minute; and whatever the
-/// tokens of strangers name, it is not fetched for them more often than once in
-/// a second.
+/// Decides when to fetch a key set again: `sasl.oauthbearer.jwks.endpoint.refresh.ms` after the last fetch; sooner after a
+/// failure, with waits that double from retry.backoff.ms up to retry.backoff.max.ms; and at once for a token with an unknown key,
+/// since issuers may change their keys at any time. As in Kafka, a missing key triggers at most one fetch in a minute. Tokens of
+/// strangers trigger at most one fetch in a second, whatever keys they name.
 ///
 /// A pure core.
 class KeySetSchedule {
   public:
     static constexpr std::int64_t kMissRestMs = 1'000;
     static constexpr std::int64_t kSameMissRestMs = 60'000;
-    /// Of how many missing keys it is remembered that they were looked for.
+    /// How many missing keys it remembers.
     static constexpr std::size_t kMissesMax = 16;
-    /// A year: longer waits are as good as none, and times stay numbers.
+    /// A year: longer waits have no practical use, and times must not overflow.
     static constexpr std::int64_t kWaitMsMax = std::int64_t{365} * 24 * 3'600'000;
-    /// A longer id is nobody's.
+    /// Longer ids are invalid.
     static constexpr std::size_t kKeyIdBytesMax = 1'000;
 
-    /// The set was fetched just now.
+    /// The set has just been fetched.
     KeySetSchedule(const KeySetPlace& place, Instant now);
 
     [[nodiscard]] Instant next_fetch() const { return next_fetch_; }
     void fetched(Instant now);
     void failed(Instant now);
-    /// A token names this key, which is not in the set. True when the set is to
-    /// be fetched sooner for it.
+    /// A token names this unknown key. Returns true if the key moves the next fetch forward.
     bool miss(std::string_view key_id, Instant now);
 
   private:
@@ -54,7 +50,7 @@ class KeySetSchedule {
     /// The wait after the next failure.
     std::int64_t retry_ms_;
     bool is_failing_ = false;
-    /// The one that was looked for last is the last.
+    /// The most recent one is last.
     std::deque<Miss> misses_;
 };
 

@@ -69,7 +69,7 @@ LoginExchange::Handshake LoginExchange::handshake(std::int16_t version, std::str
                    "only a handshake that was not refused is looked at");
     const LoginSettings::Offer* const offer = settings_->find(mechanism);
     if (offer == nullptr && step_ == Step::handshake_again) {
-        // Of a login again Kafka's network thread takes this for an accident.
+        // During a repeated login Kafka's network thread treats this as an accident.
         return {.error = ErrorCode::unsupported_sasl_mechanism, .end = at_once("a SASL mechanism that is not offered")};
     }
     if (offer == nullptr) {
@@ -189,7 +189,7 @@ LoginExchange::Answer LoginExchange::fail(LoginFailure failure) const {
         case LoginFailure::Kind::hidden:
             answer.message = "Authentication failed during " + std::string(what()) +
                              " due to invalid credentials with SASL mechanism " + std::string(mechanism_name(mechanism_));
-            // Without headers Kafka has nothing to say it in, and takes it for a broken connection.
+            // Without headers Kafka cannot send the error, and treats the connection as broken.
             end.after_delay = has_headers_;
             end.has_answer = has_headers_;
             break;

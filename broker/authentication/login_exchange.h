@@ -16,12 +16,12 @@
 
 namespace partita::authentication {
 
-/// What SCRAM goes by: credentials of users, and delegation tokens.
+/// Stored SCRAM credentials: of users, and of delegation tokens.
 class CredentialStore {
   public:
     struct TokenCredential {
         ScramCredential credential;
-        /// The name of the user whom the token stands for.
+        /// The name of the token's owner.
         std::string owner;
         TimestampMs expires{};
     };
@@ -39,22 +39,23 @@ struct LoginCircumstances {
     const CredentialStore& credentials;
 };
 
-/// That a login has failed, and how its connection ends.
+/// A failed login: how its connection ends.
 struct LoginEnd {
-    /// For the log; holds no secret.
+    /// For the log; contains no secret.
     std::string reason;
-    /// The answer leaves, and the connection ends, after connection.failed.authentication.delay.ms; otherwise at once, without an
-    /// answer.
+    /// The broker sends the answer and closes the connection after connection.failed.authentication.delay.ms; otherwise it closes
+    /// at once, without an answer.
     bool after_delay = false;
     /// Whether there is an answer at all.
     bool has_answer = false;
 };
 
-/// How one connection logs in, and does so again (KIP-368): what Kafka's SaslServerAuthenticator allows, in its order, with its
-/// errors. The caller reads requests and writes answers; after a LoginEnd it calls nothing here any more.
+/// The login of one connection, and its repetition (KIP-368). It allows the same requests as Kafka's SaslServerAuthenticator, in
+/// the same order, with the same errors. The caller reads requests and writes answers; after a LoginEnd it must not call this
+/// object any more.
 ///
-/// 1. ApiVersions and SaslHandshake, the former once at most with success. 2. Tokens, in SaslAuthenticate requests, or bare when
-/// the handshake was of version 0. 3. Complete: any request. A SaslHandshake then begins anew, if the session has an end.
+/// 1. ApiVersions and SaslHandshake; ApiVersions may succeed only once. 2. Tokens, in SaslAuthenticate requests, or bare after a
+/// handshake of version 0. 3. Complete: any request. A SaslHandshake then begins anew, if the session has an end.
 class LoginExchange {
   public:
     /// Kafka does not let a client log in again more often.
@@ -63,56 +64,57 @@ class LoginExchange {
     explicit LoginExchange(std::shared_ptr<const LoginSettings> settings) : settings_(std::move(settings)) {}
 
     [[nodiscard]] const LoginSettings& settings() const { return *settings_; }
-    /// True when the client is known, and does not log in again just now.
+    /// True if the client is authenticated, and is not logging in again.
     [[nodiscard]] bool is_complete() const { return step_ == Step::complete; }
-    /// True when the next frame is a bare token, without a header.
+    /// True if the next frame is a bare token, without a header.
     [[nodiscard]] bool expects_bare_token() const { return step_ == Step::token && !has_headers_; }
 
-    /// Asked before a request is served. Null when it may be.
+    /// Must be called before a request is served. Null if the request is allowed.
     [[nodiscard]] std::optional<LoginEnd> refuse(ApiKey key);
-    /// ApiVersions was answered without an error. Of no consequence when the login is complete.
+    /// Reports that ApiVersions was answered without an error. No effect when the login is complete.
     void versions_told();
 
     struct Handshake {
         ErrorCode error = ErrorCode::none;
         std::optional<LoginEnd> end;
     };
-    /// A SaslHandshake request that was not refused. Its answer names `settings().offers`. When the login is complete: see
-    /// `again`.
+    /// Handles a SaslHandshake request that was not refused. Its answer names `settings().offers`. When the login is complete:
+    /// see `again`.
     [[nodiscard]] Handshake handshake(std::int16_t version, std::string_view mechanism);
-    /// A SaslHandshake of a client that is known. False when it may not log in again now: then it is answered ILLEGAL_SASL_STATE.
+    /// Handles a SaslHandshake of an authenticated client. Returns false if the client may not log in again now; the answer is
+    /// then ILLEGAL_SASL_STATE.
     [[nodiscard]] bool again(Instant now);
 
     struct Answer {
         ErrorCode error = ErrorCode::none;
-        /// With an error.
+        /// Only with an error.
         std::string message;
-        /// Without one.
+        /// Only without an error.
         std::string bytes;
         std::int64_t session_ms = 0;
         std::optional<LoginEnd> end;
     };
-    /// A token.
+    /// Handles a token.
     [[nodiscard]] Answer token(std::string_view token, const LoginCircumstances& circumstances);
 
-    /// Who the client is. Null until the login was complete once.
+    /// The authenticated client. Null until the first complete login.
     [[nodiscard]] const std::shared_ptr<const access::Principal>& principal() const { return principal_; }
-    /// True when the client logged in by a delegation token.
+    /// True if the client logged in by a delegation token.
     [[nodiscard]] bool is_by_token() const { return by_token_; }
-    /// True when the session has come to its end: then the next request that does not log in ends the connection.
+    /// True if the session has ended: then the next request outside a login ends the connection.
     [[nodiscard]] bool is_expired(Instant now) const { return is_complete() && session_end_ && now > *session_end_; }
 
   private:
     enum class Step : std::uint8_t {
-        first_request,  ///< nothing came yet
+        first_request,  ///< no request came yet
         versions_or_handshake,
-        handshake,        ///< versions were told
-        handshake_again,  ///< a SaslHandshake of a client that is known is looked at
-        wrong_mechanism,  ///< it logs in again with another mechanism, and hears of it with its next request
+        handshake,        ///< ApiVersions was answered
+        handshake_again,  ///< an authenticated client sent a SaslHandshake
+        wrong_mechanism,  ///< a repeated login chose another mechanism; the answer to its next request says so
         token,
         complete,
     };
-    /// What a mechanism concludes from a token.
+    /// A mechanism's conclusion from a token.
     struct Verdict {
         std::string bytes;
         bool is_complete = false;
@@ -130,7 +132,7 @@ class LoginExchange {
     [[nodiscard]] Answer complete(Verdict verdict, const Now& now);
     [[nodiscard]] std::string_view what() const { return principal_ ? "re-authentication" : "authentication"; }
 
-    /// Of a SCRAM login under way.
+    /// A SCRAM login in progress.
     struct Scram {
         ScramServer server;
         std::string user;
@@ -141,7 +143,7 @@ class LoginExchange {
     std::shared_ptr<const LoginSettings> settings_;
     std::shared_ptr<const access::Principal> principal_;
     std::unique_ptr<Scram> scram_;
-    /// Why the last bearer token was not taken; the client has been told.
+    /// Why the last bearer token was refused; the client has been told.
     std::optional<TokenRefusal> bearer_refusal_;
     std::optional<Instant> session_end_;
     std::optional<Instant> began_again_;

@@ -6,21 +6,21 @@
 
 namespace partita::authentication {
 
-/// Why a client is not believed, and how much of that it hears. Kafka has an exception for each.
+/// Why a login failed, and how much of the reason the client learns. Kafka has an exception for each.
 struct [[nodiscard]] LoginFailure {
     enum class Kind : std::uint8_t {
-        /// The client is told the text (SaslAuthenticationException).
+        /// The client receives the text (SaslAuthenticationException).
         told,
-        /// The client is told that its credentials are invalid and no more; the text is for the log (SaslException). It could
-        /// tell whether there is such a user.
+        /// The client only learns that its credentials are invalid; the text is for the log (SaslException). The text could
+        /// reveal whether the user exists.
         hidden,
-        /// The connection ends without an answer (whatever else Kafka's server code throws).
+        /// The connection ends without an answer (any other exception of Kafka's server code).
         broken,
     };
     Kind kind = Kind::hidden;
-    /// For the client, if it is told. Holds no secret.
+    /// For the client, depending on the kind. Contains no secret.
     std::string text;
-    /// For the log: nothing that a stranger has chosen. Mostly the same text.
+    /// For the log: contains no text that a stranger has chosen. Mostly the same text.
     std::string reason;
 };
 

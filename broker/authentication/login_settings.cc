@@ -24,7 +24,7 @@ constexpr std::string_view kUserPrefix = "user_";
 struct MechanismFacts {
     Mechanism mechanism;
     std::string_view name;
-    /// Behind Kafka's package.
+    /// The class name without Kafka's package.
     std::string_view login_module;
     std::string_view own_handler;
 };
@@ -36,7 +36,7 @@ constexpr std::array<MechanismFacts, 4> kMechanisms = {{
     {Mechanism::oauth_bearer, "OAUTHBEARER", "oauthbearer.OAuthBearerLoginModule",
      "oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"},
 }};
-/// The handlers for tokens with a signature; the second name is that of Kafka 3.
+/// The handlers for signed tokens; the second name is that of Kafka 3.
 constexpr std::array<std::string_view, 2> kSignedTokenHandlers = {
     "oauthbearer.OAuthBearerValidatorCallbackHandler",
     "oauthbearer.secured.OAuthBearerValidatorCallbackHandler",
@@ -84,11 +84,11 @@ class ListenerConfigs {
     [[nodiscard]] std::string mechanism_config(const MechanismFacts& facts, std::string_view name) const {
         return prefix_ + lower(facts.name) + "." + std::string(name);
     }
-    /// Only what is given for this listener and this mechanism.
+    /// The value for this listener and this mechanism only.
     [[nodiscard]] std::optional<std::string> own(const MechanismFacts& facts, std::string_view name) const {
         return configs_.value(mechanism_config(facts, name));
     }
-    /// What is given for the mechanism, else for the listener, else for the broker, else the default.
+    /// The value for the mechanism, else for the listener, else for the broker, else the default.
     [[nodiscard]] std::optional<std::string> of_mechanism(const MechanismFacts& facts, std::string_view name) const {
         auto value = own(facts, name);
         return value ? value : of_listener(name);
@@ -200,7 +200,7 @@ std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& sourc
     const std::string given_url = configs.of_mechanism(facts, kKeySetUrl).value_or("");
     const std::string url(trimmed(given_url));
     if (url.empty()) {
-        // Kafka 4.1 takes any token then, whoever signed it (fixed since).
+        // Kafka 4.1 then accepts any token, whatever its signature (fixed since).
         return std::unexpected("The OAuth configuration option " + std::string(kKeySetUrl) +
                                " value must be non-null: without it nobody can tell who signed a token");
     }
@@ -217,7 +217,7 @@ std::expected<SignedTokens, std::string> signed_tokens(const LoginConfigs& sourc
     if (rules.scope_claim.empty() || rules.subject_claim.empty()) {
         return std::unexpected("sasl.oauthbearer.scope.claim.name and sub.claim.name must be non-empty");
     }
-    // The last: an issuer is asked only for settings that are right.
+    // Last, so that the broker contacts an issuer only with valid settings.
     if (url.starts_with("http://") || url.starts_with("https://")) {
         PARTITA_TRY_ASSIGN(auto place, key_set_place(configs, facts, module, url));
         PARTITA_TRY_ASSIGN(rules.source, source.fetch_keys(std::move(place)));
@@ -301,7 +301,7 @@ Problem add_mechanism(LoginSettings& settings, const LoginConfigs& source, const
     return std::nullopt;
 }
 
-/// A service that knows connection strings takes them at every listener.
+/// A service with connection strings accepts them at every listener.
 Problem add_access_keys(LoginSettings& settings, const LoginConfigs& source) {
     if (trimmed(source.value(kProfile).value_or("")).empty()) {
         return std::nullopt;

@@ -22,50 +22,50 @@ enum class Mechanism : std::uint8_t { plain, scram_sha_256, scram_sha_512, oauth
 [[nodiscard]] std::string_view mechanism_name(Mechanism mechanism);
 [[nodiscard]] std::optional<Mechanism> parse_mechanism(std::string_view name);
 
-/// How the clients of one listener log in. Immutable, shared by the connections.
+/// The login settings of one listener's clients. Immutable, shared by the connections.
 struct LoginSettings {
     struct Offer {
         Mechanism mechanism{};
-        /// connections.max.reauth.ms: after so long a client has to log in again. 0: never.
+        /// connections.max.reauth.ms: the time after which a client has to log in again. 0: never.
         std::int64_t session_ms_max = 0;
     };
 
-    /// sasl.enabled.mechanisms, in the order in which Kafka names them to clients.
+    /// sasl.enabled.mechanisms, in the order in which Kafka lists them to clients.
     std::vector<Offer> offers;
     PlainUsers users;
-    /// What connection strings are checked against, under a profile of a service that knows these. Null where PLAIN has users
-    /// alone.
+    /// The keys of connection strings, under the profile of a service that has these. Null if PLAIN has only users.
     std::optional<AccessKeys> access_keys;
-    /// How tokens of OAUTHBEARER are checked; nothing when that is not offered.
+    /// How to check OAUTHBEARER tokens; empty without that mechanism.
     std::variant<std::monostate, UnsecuredTokens, SignedTokens> tokens;
-    /// sasl.server.max.receive.size: of a request before the client is known.
+    /// sasl.server.max.receive.size: limit of a request before authentication.
     std::int32_t receive_bytes_max = 524288;
-    /// delegation.token.secret.key: clients log in by SCRAM with the tokens that it makes. Empty: there are none.
+    /// delegation.token.secret.key: enables SCRAM logins with the tokens made from it. Empty: no delegation tokens.
     std::string token_secret;
-    /// connection.failed.authentication.delay.ms: how long whoever failed waits for the answer and the end.
+    /// connection.failed.authentication.delay.ms: the delay of the answer and the end after a failed login.
     std::int32_t failure_delay_ms = 100;
 
-    /// Null when it is not offered.
+    /// Null if the mechanism is not offered.
     [[nodiscard]] const Offer* find(std::string_view mechanism) const;
 };
 
-/// Where the settings of a listener come from.
+/// The source of a listener's settings.
 struct LoginConfigs {
     /// Upper case: "SASL_PLAINTEXT".
     std::string listener;
-    /// The text that was given for a config, or its default. Null when it has none. Names as they stand in server.properties,
-    /// with the listener's prefix where there is one.
+    /// The configured text, or the default. Null if there is neither. Names as in server.properties, with the listener's prefix
+    /// where there is one.
     std::function<std::optional<std::string>(std::string_view name)> value;
     /// The content of a file, or why it cannot be read.
     std::function<std::expected<std::string, std::string>(const std::string& path)> read_file;
-    /// Keys that are fetched over HTTP, now and later, or why they cannot be: one line with the name of the config.
+    /// Keys that are fetched over HTTP, now and again later, or the reason why this is impossible: one line with the name of the
+    /// config.
     std::function<std::expected<std::shared_ptr<KeySource>, std::string>(KeySetPlace place)> fetch_keys;
 };
 
-/// The error is one line for people: it names the config, and no secret.
+/// The error is one line for people: it names the config, and contains no secret.
 [[nodiscard]] std::expected<LoginSettings, std::string> make_login_settings(const LoginConfigs& configs);
 
-/// The order in which Kafka tells mechanisms: that of a java.util.HashSet.
+/// The order in which Kafka lists mechanisms: that of a java.util.HashSet.
 [[nodiscard]] std::vector<std::string> in_told_order(std::vector<std::string> mechanisms);
 
 }  // namespace partita::authentication

@@ -56,7 +56,7 @@ bool equal_ignoring_case(std::string_view text, std::string_view lower) {
     return true;
 }
 
-/// "Bearer TOKEN".
+/// Parses "Bearer TOKEN".
 std::expected<std::string, LoginFailure> token_of(std::string_view credentials) {
     const std::size_t space = credentials.find(' ');
     const std::string_view scheme = credentials.substr(0, space);
@@ -70,7 +70,7 @@ std::expected<std::string, LoginFailure> token_of(std::string_view credentials) 
             return std::unexpected(hidden(std::string(kMalformed) + ": invalid 'auth' format"));
         }
     }
-    // Kafka looks for its name in the wrong place, and falls over.
+    // Kafka looks for the scheme's name in the wrong place, and crashes.
     if (!equal_ignoring_case(scheme, "bearer")) {
         return std::unexpected(broken("Invalid scheme in OAUTHBEARER client first message"));
     }
@@ -97,7 +97,7 @@ std::expected<BearerMessage, LoginFailure> parse_bearer_message(std::string_view
         result.authorization_id = identity.substr(2);
     }
     message.remove_prefix(comma + 1);
-    // A separator, pairs with a separator behind each, and one more.
+    // A separator, pairs that each end with a separator, and one more separator.
     if (message.size() < 2 || message.front() != kSeparator || message.back() != kSeparator) {
         return malformed();
     }

@@ -6,10 +6,10 @@
 
 #include "broker/authentication/login_failure.h"
 
-/// SASL OAUTHBEARER (RFC 7628) as Kafka speaks it: the messages around a token.
+/// SASL OAUTHBEARER (RFC 7628) as in Kafka: the messages around a token.
 namespace partita::authentication {
 
-/// What a client says first.
+/// A client's first message.
 struct BearerMessage {
     std::string authorization_id;
     std::string token;
@@ -17,10 +17,10 @@ struct BearerMessage {
 
 [[nodiscard]] std::expected<BearerMessage, LoginFailure> parse_bearer_message(std::string_view message);
 
-/// What a client answers when it was told why its token is not taken.
+/// A client's answer to the refusal of its token.
 inline constexpr std::string_view kBearerErrorAcknowledged = "\x01";
 
-/// The message of a client.
+/// Formats a client's message.
 [[nodiscard]] std::string bearer_message(std::string_view token);
 
 }  // namespace partita::authentication

@@ -8,10 +8,10 @@
 namespace partita::authentication {
 namespace {
 
-/// Of which Kafka counts the parts; more of them are as wrong as four.
+/// Kafka counts the parts; more than four are as wrong as four.
 constexpr std::size_t kPartsCounted = 4;
 
-/// What stands between the NULs.
+/// The parts between the NULs.
 std::vector<std::string_view> parts_of(std::string_view token) {
     std::vector<std::string_view> parts;
     while (parts.size() < kPartsCounted) {
@@ -56,7 +56,7 @@ std::expected<PlainIdentity, LoginFailure> check_plain(const PlainUsers& users, 
         return PlainIdentity{.user = std::move(holder.key_name), .grant = std::move(holder.grant)};
     }
     const auto found = users.find(user);
-    // A name that nobody has takes as long as one with another password.
+    // An unknown name takes as long as a known one with another password.
     const bool is_right = equal_in_constant_time(password, found == users.end() ? std::string_view() : found->second);
     if (found == users.end() || !is_right) {
         return std::unexpected(told("Authentication failed: Invalid username or password"));

@@ -10,25 +10,25 @@
 #include "broker/authentication/connection_string.h"
 #include "broker/authentication/login_failure.h"
 
-/// SASL PLAIN (RFC 4616) as Kafka serves it.
+/// SASL PLAIN (RFC 4616) as in Kafka.
 namespace partita::authentication {
 
 /// Passwords by name.
 using PlainUsers = std::map<std::string, std::string, std::less<>>;
 
-/// Whom a token proves.
+/// The identity that a token proves.
 struct PlainIdentity {
     std::string user;
-    /// Of who has a connection string.
+    /// Only for the holder of a connection string.
     std::optional<access::KeyGrant> grant;
 };
 
 /// Checks the token ([authzid] NUL name NUL password). With `keys` the password of `$ConnectionString` is a connection string;
-/// null: it is a user like any other.
+/// with null that is an ordinary user.
 [[nodiscard]] std::expected<PlainIdentity, LoginFailure> check_plain(const PlainUsers& users, const AccessKeys* keys,
                                                                      std::string_view token);
 
-/// The token with which a client logs in.
+/// Formats a client's token.
 [[nodiscard]] std::string plain_token(std::string_view user, std::string_view password);
 
 }  // namespace partita::authentication

@@ -2,10 +2,10 @@
 
 #include <string_view>
 
-/// Pieces of text that several mechanisms have in common.
+/// Text rules that several mechanisms share.
 namespace partita::authentication {
 
-/// saslname of RFC 5802, in ASCII as Kafka has it: no NUL and no comma; an equals sign only as "=2C" or "=3D".
+/// saslname of RFC 5802, in ASCII as in Kafka: no NUL and no comma; an equals sign only as "=2C" or "=3D".
 [[nodiscard]] constexpr bool is_sasl_name(std::string_view text) {
     for (std::size_t at = 0; at < text.size(); ++at) {
         const auto c = static_cast<unsigned char>(text[at]);
@@ -19,7 +19,7 @@ namespace partita::authentication {
     return !text.empty();
 }
 
-/// As Java's trim: without control characters and spaces at both ends.
+/// Like Java's trim: without control characters and spaces at both ends.
 [[nodiscard]] constexpr std::string_view trimmed(std::string_view text) {
     while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') {
         text.remove_prefix(1);

@@ -10,10 +10,10 @@
 namespace partita::authentication {
 namespace {
 
-/// Of a message; more of them are no message of anybody.
+/// Limit of a message's attributes; no valid message has more.
 constexpr std::size_t kAttributesMax = 32;
 
-/// Attributes between commas, which no value may hold. None when there are too many.
+/// The attributes between commas; values contain no commas. Empty if there are too many.
 std::vector<std::string_view> attributes_of(std::string_view message) {
     std::vector<std::string_view> attributes;
     while (attributes.size() < kAttributesMax) {
@@ -36,7 +36,7 @@ bool is_ascii_without_null(std::string_view text) {
     return !text.empty();
 }
 
-/// printable of RFC 5802 without the comma, which is gone already.
+/// printable of RFC 5802 without the comma, at which the message was already split.
 bool is_printable(std::string_view text) {
     for (const char c : text) {
         if (c < 0x21 || c > 0x7e) {
@@ -46,7 +46,7 @@ bool is_printable(std::string_view text) {
     return !text.empty();
 }
 
-/// The name that a saslname stands for.
+/// Decodes a saslname.
 std::string name_of(std::string_view sasl_name) {
     std::string name;
     while (!sasl_name.empty()) {
@@ -94,7 +94,7 @@ std::optional<Extension> extension_of(std::string_view attribute) {
     return is_ascii_without_null(extension.value) ? std::optional(extension) : std::nullopt;
 }
 
-/// Strict base64: whole groups of four, as the grammar of RFC 5802 has it.
+/// Strict base64: whole groups of four, as in the grammar of RFC 5802.
 std::optional<std::string> whole_base64(std::string_view text) { return text.size() % 4 == 0 ? from_base64(text) : std::nullopt; }
 
 bool is_true(std::string_view text) {
@@ -109,7 +109,7 @@ bool is_true(std::string_view text) {
     return true;
 }
 
-/// Of texts of the same length.
+/// The texts have the same length.
 std::string exclusive_or(std::string_view one, std::string_view other) {
     std::string result(one);
     for (std::size_t i = 0; i < result.size(); ++i) {
@@ -186,7 +186,7 @@ std::expected<ScramFirstMessage, LoginFailure> parse_scram_first(std::string_vie
         return attributes[at++].substr(prefix.size());
     };
     ScramFirstMessage first;
-    // Channel binding (p=...) is for TLS, and Kafka has none.
+    // Channel binding (p=...) needs TLS, and Kafka does not support it.
     if (const auto binding = take("n"); !binding || !binding->empty()) {
         return std::unexpected(malformed("first"));
     }

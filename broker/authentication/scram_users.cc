@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int32_t kIterationsMax = 16384;
 
-/// Takes `key=value` off the front of what stands between the brackets. Null when none stands there.
+/// Takes `key=value` from the front of the text between the brackets. Null if the text begins differently.
 std::optional<std::pair<std::string_view, std::string_view>> take_pair(std::string_view& rest) {
     const std::size_t equals = rest.find('=');
     if (equals == std::string_view::npos) {

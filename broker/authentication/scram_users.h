@@ -9,7 +9,7 @@
 
 #include "broker/authentication/scram.h"
 
-/// Users that a broker makes at its start, with passwords as text (KIP-900 has Kafka do it when a directory is formatted).
+/// Users that a broker creates at its start, with passwords as text (KIP-900: Kafka does it when it formats a directory).
 namespace partita::authentication {
 
 inline constexpr std::size_t kScramUsersBytesMax = 1 << 20;
@@ -22,12 +22,12 @@ struct ScramUser {
     std::int32_t iterations = kScramIterationsMin;
 };
 
-/// Reads a file of lines as `kafka-storage format --add-scram` takes them: `SCRAM-SHA-256=[name=alice,password=alice-secret]`,
-/// also with `iterations=8192`; values with commas or brackets in double quotes. Empty lines and those that begin with # are
-/// passed over. The error names the line and no password.
+/// Parses a file of lines in the form of `kafka-storage format --add-scram`: `SCRAM-SHA-256=[name=alice,password=alice-secret]`,
+/// also with `iterations=8192`; values with commas or brackets in double quotes. Skips empty lines and those that begin with #.
+/// The error names the line and no password.
 [[nodiscard]] std::expected<std::vector<ScramUser>, std::string> parse_scram_users(std::string_view text);
 
-/// Whether a credential that is kept (`parse_scram_credential`) is one of this user's password, however it is salted.
+/// Whether a stored credential (`parse_scram_credential`) belongs to this user's password, with any salt.
 [[nodiscard]] bool is_credential_of(const ScramUser& user, std::string_view kept);
 
 }  // namespace partita::authentication
