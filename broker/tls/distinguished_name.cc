@@ -13,7 +13,7 @@
 namespace partita::tls {
 namespace {
 
-/// The attributes that RFC 2253 has a word for.
+/// The attributes that have a keyword in RFC 2253.
 std::string_view word_of(int nid) {
     switch (nid) {
         case NID_commonName:
@@ -45,7 +45,7 @@ std::string dotted(const ASN1_OBJECT& attribute) {
     return text.data();
 }
 
-/// Null when the value is no text.
+/// Null if the value is not text.
 std::optional<std::string> text_of(const ASN1_STRING& value) {
     switch (ASN1_STRING_type(&value)) {
         case V_ASN1_PRINTABLESTRING:
@@ -123,7 +123,7 @@ std::string part_of(const X509_NAME_ENTRY& entry) {
 
 std::string distinguished_name(const X509_NAME& name) {
     std::string text;
-    // From the last to the first; attributes of one part stay in their order, joined by a plus.
+    // From last to first; attributes of one part keep their order, joined by a plus.
     for (int last = X509_NAME_entry_count(&name) - 1; last >= 0;) {
         const int part = X509_NAME_ENTRY_set(X509_NAME_get_entry(&name, last));
         int first = last;

@@ -13,7 +13,7 @@
 namespace partita::tls {
 namespace {
 
-/// A number that does not fit is larger than any limit.
+/// A number that does not fit exceeds every limit.
 std::int64_t number_of(const ASN1_INTEGER* number) {
     std::int64_t value = 0;
     return ASN1_INTEGER_get_int64(&value, number) == 1 ? value : std::numeric_limits<std::int64_t>::max();

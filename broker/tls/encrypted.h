@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-/// What the parsers of stores share, for themselves.
+/// Shared internals of the store parsers.
 namespace partita::tls {
 
 struct FreeEncrypted {
@@ -15,11 +15,11 @@ struct FreeEncrypted {
     void operator()(PKCS8_PRIV_KEY_INFO* info) const;
 };
 
-/// An encrypted private key, and one that is not.
+/// An encrypted private key, and an unencrypted one.
 using EncryptedPointer = std::unique_ptr<X509_SIG, FreeEncrypted>;
 using KeyInfoPointer = std::unique_ptr<PKCS8_PRIV_KEY_INFO, FreeEncrypted>;
 
-/// Overwrites a secret when it is not needed any more.
+/// Overwrites a secret on destruction.
 class Wiped {
   public:
     explicit Wiped(std::string& secret) : secret_(secret) {}
@@ -31,11 +31,11 @@ class Wiped {
     std::string& secret_;
 };
 
-/// How often the password is hashed by what is encrypted with `algorithm`; 1 when that is not known, for OpenSSL then refuses it
-/// or has a limit of its own (scrypt).
+/// How often `algorithm` hashes the password. 1 if unknown: OpenSSL then refuses the algorithm or has a limit of its own
+/// (scrypt).
 [[nodiscard]] std::int64_t iterations_of(const X509_ALGOR& algorithm);
 
-/// What is wrong when `iterations` are less than one or more than `kIterationsMax`.
+/// The error for fewer than one or more than `kIterationsMax` iterations.
 [[nodiscard]] std::optional<std::string> too_many_iterations(std::int64_t iterations);
 [[nodiscard]] std::optional<std::string> too_many_iterations(const X509_SIG& encrypted);
 

@@ -26,12 +26,12 @@ constexpr std::uint32_t kKeyTag = 1;
 constexpr std::uint32_t kCertificateTag = 2;
 constexpr std::size_t kDigestBytes = 20;  // SHA-1
 using Digest = std::array<std::byte, kDigestBytes>;
-/// The algorithm by which keys are hidden: Sun's own.
+/// Sun's own algorithm for protecting keys.
 constexpr std::string_view kProtector = "1.3.6.1.4.1.42.2.17.1.1";
-/// Goes into the digest of each store.
+/// Part of the digest of every store.
 constexpr std::string_view kWhitener = "Mighty Aphrodite";
 
-/// SHA-1 over one piece behind the other.
+/// SHA-1 over the concatenated pieces.
 Digest sha1(std::initializer_list<Bytes> pieces) {
     const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> state(EVP_MD_CTX_new(), EVP_MD_CTX_free);
     Digest digest;
@@ -44,7 +44,7 @@ Digest sha1(std::initializer_list<Bytes> pieces) {
     return digest;
 }
 
-/// The code point at the front of `text` in UTF-8, which is removed. What is no UTF-8 stands for itself.
+/// Removes and returns the first UTF-8 code point of `text`. An invalid byte stands for itself.
 char32_t take_code_point(std::string_view& text) {
     const auto first = static_cast<unsigned char>(text.front());
     const std::size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
@@ -61,7 +61,7 @@ char32_t take_code_point(std::string_view& text) {
     return point;
 }
 
-/// The password as Java hashes it: each char of its string in two bytes.
+/// The password as Java hashes it: each char of its string as two bytes.
 std::string java_chars(std::string_view password) {
     std::string chars;
     const auto append = [&](char32_t unit) {
@@ -80,7 +80,7 @@ std::string java_chars(std::string_view password) {
     return chars;
 }
 
-/// Reads from the front of bytes. Once they do not suffice, everything that is read is empty and zero, and `is_short` says so.
+/// Reads from the front of bytes. After an underrun every read returns empty or zero, and `is_short` is true.
 class JksReader {
   public:
     explicit JksReader(Bytes bytes) : rest_(bytes) {}
@@ -100,7 +100,7 @@ class JksReader {
         const Bytes taken = take(sizeof(Number));
         return taken.empty() ? Number{0} : load_big_endian<Number>(taken.data());
     }
-    /// A length, and so many bytes.
+    /// A length followed by that many bytes.
     Bytes counted() { return take(number<std::uint32_t>()); }
     std::string_view text() { return as_text(take(number<std::uint16_t>())); }
 
@@ -138,7 +138,7 @@ std::expected<Certificate, std::string> take_certificate(JksReader& reader, std:
     return certificate;
 }
 
-/// What Java's key protector made of a private key: a salt, the key under a stream of digests, and a digest to check.
+/// Decrypts the output of Java's key protector: a salt, the key XORed with a stream of digests, and a digest to check.
 std::expected<PrivateKey, std::string> reveal_key(Bytes hidden, const std::string& password) {
     if (hidden.size() <= 2 * kDigestBytes) {
         return std::unexpected("is too short");
@@ -209,7 +209,7 @@ class JksParser {
             return std::unexpected("it declares " + std::to_string(count) + " entries; " + std::to_string(kStoreEntriesMax) +
                                    " are allowed");
         }
-        // Before anything in it is believed.
+        // Before the parser trusts any content.
         PARTITA_TRY(check_digest());
         for (std::uint32_t each = 0; each < count; ++each) {
             PARTITA_TRY(take_entry());
@@ -221,7 +221,7 @@ class JksParser {
     }
 
   private:
-    /// The digest is what ends the store.
+    /// The store ends with the digest.
     [[nodiscard]] std::expected<void, std::string> check_digest() const {
         if (!passwords_.store) {
             return {};
@@ -241,7 +241,7 @@ class JksParser {
     std::expected<void, std::string> take_entry() {
         const auto tag = reader_.number<std::uint32_t>();
         const std::string alias = printable(reader_.text());
-        reader_.take(sizeof(std::uint64_t));  // When it was made.
+        reader_.take(sizeof(std::uint64_t));  // The creation date.
         if (reader_.is_short()) {
             return cut_off();
         }

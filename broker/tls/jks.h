@@ -6,17 +6,17 @@
 #include "broker/tls/store.h"
 #include "protocol/types.h"
 
-/// Java's own key stores, as keytool wrote them before Java 9 and writes them with -storetype JKS. OpenSSL does not know them.
-/// The format is documented by nobody but its source; version 1 and 2.
+/// Java's own key stores (JKS), which keytool wrote by default before Java 9, and still writes with -storetype JKS. OpenSSL does
+/// not support them. Only Java's source documents the format. Versions 1 and 2.
 namespace partita::tls {
 
-/// True when `bytes` begin as a JKS store does.
+/// True if `bytes` begin like a JKS store.
 [[nodiscard]] bool is_jks(Bytes bytes);
-/// True when `bytes` begin as a JCEKS store does, which is not read.
+/// True if `bytes` begin like a JCEKS store, which is not supported.
 [[nodiscard]] bool is_jceks(Bytes bytes);
 
-/// Checks the digest over the whole if the password of the store is given. Memory follows the bytes that are there, whatever
-/// lengths they declare. Errors say what is wrong with the store, for people, and no secret.
+/// Parses a store. Checks the digest of the whole if the store's password is given. Memory grows with the present bytes, not with
+/// declared lengths. Errors say what is wrong with the store, for people, and contain no secret.
 [[nodiscard]] std::expected<StoreContents, std::string> parse_jks(Bytes bytes, const StorePasswords& passwords, StoreUse use);
 
 }  // namespace partita::tls

@@ -39,7 +39,7 @@ struct StoreNames {
 constexpr StoreNames kKeyStore{"ssl.keystore.location", "ssl.keystore.password", "ssl.keystore.type"};
 constexpr StoreNames kTrustStore{"ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.type"};
 
-/// As it stands in Java: PEM is compared as it is written, the names of others in any case.
+/// As in Java: PEM must be written exactly so, other type names in any case.
 enum class StoreType : std::uint8_t { pem, java };
 
 class Loader {
@@ -126,7 +126,7 @@ class Loader {
   private:
     [[nodiscard]] Text given(std::string_view key) const { return configs_.value(key); }
     [[nodiscard]] std::string named(std::string_view key) const { return configs_.name_of(key); }
-    /// Where somebody has to look: "ssl.keystore.location=/etc/kafka/server.jks", or the config alone if the text is in it.
+    /// Where the error is: "ssl.keystore.location=/etc/kafka/server.jks", or only the config if it contains the text itself.
     [[nodiscard]] std::string place(std::string_view key, const std::string& path) const {
         return path.empty() ? named(key) : named(key) + "=" + path;
     }
@@ -144,7 +144,7 @@ class Loader {
         return Failure(named(names.type) + "=" + printable(type) + ": there are PEM, PKCS12 and JKS");
     }
 
-    /// What goes together with PEM text in a config.
+    /// Checks the other configs beside PEM text in a config.
     [[nodiscard]] std::expected<void, std::string> check_inline(const StoreNames& names, StoreType type,
                                                                 std::string_view key) const {
         if (type != StoreType::pem) {
@@ -165,7 +165,7 @@ class Loader {
         return Failure(named(names.password) + " is given, and a PEM file has no password" + instead);
     }
 
-    /// What stands in the file of a store; null when none is given.
+    /// The content of a store's file; null if no file is configured.
     [[nodiscard]] std::expected<Text, std::string> content_of(const StoreNames& names, StoreType type,
                                                               bool needs_password) const {
         const Text location = given(names.location);
@@ -290,7 +290,7 @@ bool use_key(SSL_CTX& context, const KeyEntry& entry) {
 bool is_store_config(std::string_view key) { return std::ranges::find(kStoreConfigs, key) != kStoreConfigs.end(); }
 
 std::expected<std::string, std::string> read_store_file(const std::string& path) {
-    // A client may name it (kafka-configs): opening a pipe would wait for its other end for ever.
+    // Clients may set the path (kafka-configs); without O_NONBLOCK, opening a named pipe would wait for its other end for ever.
     const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (file < 0) {
         return Failure(std::string("cannot be opened: ") + std::strerror(errno));

@@ -15,7 +15,7 @@ void FreeOpenSsl::operator()(SSL* connection) const { SSL_free(connection); }
 void FreeOpenSsl::operator()(BIO* bytes) const { BIO_free_all(bytes); }
 
 std::string take_openssl_reason() {
-    // The first is what happened; those behind it are who passed it on.
+    // The first error is the cause; later ones come from callers that passed it on.
     const unsigned long error = ERR_get_error();
     ERR_clear_error();
     const char* const reason = ERR_reason_error_string(error);

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-/// Who frees OpenSSL's objects, and what OpenSSL says of a failure. OpenSSL's own headers stay out of this one.
+/// Deleters for OpenSSL's objects, and OpenSSL's text for a failure. This header does not include OpenSSL's own.
 namespace partita::tls {
 
 struct FreeOpenSsl {
@@ -22,8 +22,8 @@ using ContextPointer = std::unique_ptr<SSL_CTX, FreeOpenSsl>;
 using ConnectionPointer = std::unique_ptr<SSL, FreeOpenSsl>;
 using BioPointer = std::unique_ptr<BIO, FreeOpenSsl>;
 
-/// Why the last call of OpenSSL on this thread failed, in its words. Forgets all failures of this thread: what is left behind
-/// would be taken for a failure of the next connection. "no reason given" when there is none.
+/// Why the last call of OpenSSL on this thread failed, in its words. Clears all errors of this thread, because a remaining one
+/// would look like a failure of the next connection. "no reason given" if there is none.
 [[nodiscard]] std::string take_openssl_reason();
 
 }  // namespace partita::tls

@@ -19,7 +19,7 @@ constexpr std::size_t kLineBytes = 64;
 struct Block {
     /// "CERTIFICATE"
     std::string_view label;
-    /// Between the lines that begin and end it.
+    /// The text between the BEGIN and END lines.
     std::string_view body;
 };
 
@@ -35,7 +35,7 @@ std::string_view trimmed(std::string_view text) {
     return text;
 }
 
-/// The next block from `rest` on, which then stands behind it. Null when there is no further one.
+/// The next block in `rest`, which then begins behind it. Null if there is no further block.
 std::optional<Block> next_block(std::string_view& rest) {
     constexpr std::string_view kBegin = "-----BEGIN ";
     constexpr std::string_view kEnd = "-----END ";
@@ -62,7 +62,7 @@ std::optional<Block> next_block(std::string_view& rest) {
     return block;
 }
 
-/// The block as OpenSSL reads it: lines of 64 characters, unless it has headers, which need the lines that they have.
+/// The block as OpenSSL expects it: lines of 64 characters. A block with headers keeps its lines.
 std::string as_openssl_reads(const Block& block) {
     const std::string label(block.label);
     std::string text = "-----BEGIN " + label + "-----\n";
@@ -87,7 +87,7 @@ std::string as_openssl_reads(const Block& block) {
 
 BioPointer reader_of(std::string_view text) { return BioPointer(BIO_new_mem_buf(text.data(), static_cast<int>(text.size()))); }
 
-/// What OpenSSL calls when it needs a password.
+/// OpenSSL's callback for a password.
 int give_password(char* room, int room_bytes, int /*is_writing*/, void* context) {
     const auto& password = *static_cast<const std::optional<std::string_view>*>(context);
     if (!password || password->size() > static_cast<std::size_t>(room_bytes)) {

@@ -8,12 +8,12 @@
 
 #include "broker/tls/store.h"
 
-/// Keys and certificates as PEM text. As in Kafka the lines of a block may be one line, because that is how they stand in
-/// properties files, and what stands between blocks is passed over.
+/// Keys and certificates as PEM text. As in Kafka, a block may be a single line, because properties files have it so, and text
+/// between blocks is ignored.
 namespace partita::tls {
 
-/// The only private key in `text`: PKCS #8, encrypted or not, or what OpenSSL wrote before it (RSA PRIVATE KEY, EC PRIVATE KEY).
-/// `password` is not used for one that is not encrypted. Errors say what is wrong, for people, and no secret.
+/// Parses the only private key in `text`: PKCS #8, encrypted or not, or OpenSSL's older formats (RSA PRIVATE KEY, EC PRIVATE
+/// KEY). `password` has no effect on an unencrypted key. Errors say what is wrong, for people, and contain no secret.
 [[nodiscard]] std::expected<PrivateKey, std::string> parse_pem_key(std::string_view text,
                                                                    std::optional<std::string_view> password);
 

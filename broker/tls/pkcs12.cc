@@ -22,22 +22,23 @@
 namespace partita::tls {
 namespace {
 
-/// By which Java's keytool marks a certificate that is trusted.
+/// Java's keytool marks a trusted certificate with this attribute.
 constexpr std::string_view kTrustedKeyUsage = "2.16.840.1.113894.746875.1.1";
-/// Of RC2 with 40 bits.
+/// RC2 with 40 bits.
 constexpr int kRc2KeyBytes = 5;
 constexpr int kRc2BlockBytes = 8;
 
 using Fault = std::optional<std::string>;
 using Store = std::unique_ptr<PKCS12, decltype(&PKCS12_free)>;
-/// What one of the store's containers holds.
+/// The contents of one of the store's containers.
 using Bags = std::unique_ptr<STACK_OF(PKCS12_SAFEBAG), void (*)(STACK_OF(PKCS12_SAFEBAG)*)>;
 using Containers = std::unique_ptr<STACK_OF(PKCS7), void (*)(STACK_OF(PKCS7)*)>;
 
 void free_bags(STACK_OF(PKCS12_SAFEBAG) * bags) { sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free); }
 void free_containers(STACK_OF(PKCS7) * containers) { sk_PKCS7_pop_free(containers, PKCS7_free); }
 
-/// OpenSSL's functions take a pointer and a length; null is a store without a password, and not an empty one.
+/// A password in the form of OpenSSL's functions, a pointer and a length; null means no password, which differs from an empty
+/// one.
 struct Password {
     explicit Password(std::optional<std::string_view> password)
         : text(password ? password->data() : nullptr), bytes(password ? static_cast<int>(password->size()) : 0) {}
@@ -45,7 +46,7 @@ struct Password {
     int bytes;
 };
 
-/// A certificate, and what the store says of it.
+/// A certificate and its attributes in the store.
 struct FoundCertificate {
     Certificate certificate;
     bool is_marked_trusted = false;
@@ -81,7 +82,7 @@ bool has_attribute(const PKCS12_SAFEBAG* bag, std::string_view wanted) {
 
 Bags bags_of(STACK_OF(PKCS12_SAFEBAG) * bags) { return {bags, free_bags}; }
 
-/// What pbeWithSHA1And40BitRC2-CBC encrypted. Null when the password is wrong, or the bytes are.
+/// Decrypts pbeWithSHA1And40BitRC2-CBC. Null if the password or the bytes are wrong.
 Bags decrypt_rc2(const X509_ALGOR& algorithm, const ASN1_OCTET_STRING& encrypted, const Password& password) {
     auto* const unpacked = static_cast<PBEPARAM*>(ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBEPARAM), algorithm.parameter));
     const std::unique_ptr<PBEPARAM, decltype(&PBEPARAM_free)> parameters(unpacked, PBEPARAM_free);
@@ -101,7 +102,7 @@ Bags decrypt_rc2(const X509_ALGOR& algorithm, const ASN1_OCTET_STRING& encrypted
         return bags_of(nullptr);
     }
     RC2_KEY key;
-// The new interface has RC2 only in a module that is loaded at run time, which a static program cannot.
+// The new interface has RC2 only in a module that OpenSSL loads at run time; a static program cannot load it.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     RC2_set_key(&key, kRc2KeyBytes, key_bytes.data(), kRc2KeyBytes * 8);
@@ -212,7 +213,7 @@ class Pkcs12Parser {
                     }
                     break;
                 default:
-                    break;  // Revocation lists and other people's secrets.
+                    break;  // Revocation lists and other secrets.
             }
         }
         return std::nullopt;
@@ -256,7 +257,7 @@ class Pkcs12Parser {
 
     std::expected<StoreContents, std::string> trusted() {
         const bool has_marks = std::ranges::any_of(certificates_, &FoundCertificate::is_marked_trusted);
-        // OpenSSL knows no marks: whoever makes a store of nothing but certificates wants them trusted.
+        // OpenSSL writes no marks: a store of nothing but certificates is a trust store.
         const bool is_unmarked = !has_marks && keys_.empty();
         StoreContents contents;
         for (FoundCertificate& each : certificates_) {
@@ -292,12 +293,12 @@ class Pkcs12Parser {
     }
 
     static Certificate same(const X509* certificate) {
-        auto* const shared = const_cast<X509*>(certificate);  // Counts its owners.
+        auto* const shared = const_cast<X509*>(certificate);  // Reference-counted.
         X509_up_ref(shared);
         return Certificate(shared);
     }
 
-    /// Null when it issued itself, and when its issuer is not here or is in the chain already.
+    /// Null if the certificate issued itself, or if its issuer is missing or already in the chain.
     [[nodiscard]] const X509* issuer_of(const X509* certificate, const std::vector<Certificate>& chain) const {
         for (const FoundCertificate& each : certificates_) {
             X509* const issuer = each.certificate.get();

@@ -12,10 +12,10 @@ namespace rules {
 
 enum class Case : std::uint8_t { kept, lower, upper };
 
-/// A replacement in pieces: text, and the groups that stand between.
+/// A piece of a replacement: text, then the content of a group.
 struct Piece {
     std::string text;
-    /// Whose content follows the text; none when it is negative.
+    /// The group whose content follows the text; negative: no group.
     int group = -1;
 };
 
@@ -26,7 +26,7 @@ namespace {
 using rules::Case;
 using rules::Piece;
 
-/// A rule as it stands in the config.
+/// A rule as text, before it is compiled.
 struct RuleText {
     bool is_default = false;
     std::string_view pattern;
@@ -43,7 +43,7 @@ std::string_view without_spaces_behind(std::string_view text) {
     return text;
 }
 
-/// What stands before the next slash that no backslash precedes; both are taken from `rest`. Null when there is none.
+/// Takes from `rest` the text up to the next slash without a backslash before it, and the slash. Null without one.
 std::optional<std::string_view> take_to_slash(std::string_view& rest) {
     for (std::size_t at = 0; at < rest.size(); ++at) {
         if (rest[at] == '\\') {
@@ -57,8 +57,8 @@ std::optional<std::string_view> take_to_slash(std::string_view& rest) {
     return std::nullopt;
 }
 
-/// Takes the next rule from `rest`, with the comma behind it. Null for one that says nothing. As in Kafka a comma within pattern
-/// and replacement belongs to these.
+/// Takes the next rule from `rest`, with the comma behind it. Null for an empty rule. As in Kafka, a comma within pattern or
+/// replacement belongs to these.
 std::expected<std::optional<RuleText>, std::string> take_rule(std::string_view& rest) {
     constexpr std::string_view kRule = "RULE:";
     constexpr std::string_view kDefault = "DEFAULT";
@@ -93,8 +93,8 @@ std::expected<std::optional<RuleText>, std::string> take_rule(std::string_view& 
 
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
-/// As java.util.regex.Matcher reads it: a backslash takes the next character as it is, a dollar names a group by as many digits
-/// as there are groups for. As in Kafka a group that does not exist is text.
+/// Parses a replacement like java.util.regex.Matcher: a backslash makes the next character literal, and a dollar starts the
+/// number of a group, with as many digits as an existing group needs. As in Kafka, a group that does not exist is text.
 std::expected<std::vector<Piece>, std::string> parse_replacement(std::string_view text, int groups) {
     std::vector<Piece> pieces(1);
     const auto is_digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
@@ -153,7 +153,7 @@ struct PrincipalRules::Rule {
         std::vector<re2::StringPiece> groups(static_cast<std::size_t>(pattern->NumberOfCapturingGroups()) + 1);
         std::size_t copied = 0;
         std::size_t from = 0;
-        // Each match in the name, as Java replaces them: also an empty one behind the last.
+        // Replaces every match in the name, like Java: also an empty one behind the last.
         while (from <= name.size() &&
                pattern->Match(piece(name), from, name.size(), RE2::UNANCHORED, groups.data(), static_cast<int>(groups.size()))) {
             const auto begin = static_cast<std::size_t>(groups[0].data() - name.data());

@@ -9,13 +9,13 @@
 
 namespace partita::tls {
 
-/// ssl.principal.mapping.rules: makes the name of a principal of the distinguished name in a client's certificate, as Kafka's
-/// SslPrincipalMapper. `DEFAULT` takes the name as it is; `RULE:pattern/replacement/` with L or U behind it takes a name that the
-/// pattern matches from begin to end, replaces in it what `replacement` says ($1 is the first group), and turns it to lower or
-/// upper case. The first rule that fits is taken. Immutable.
+/// ssl.principal.mapping.rules: maps the distinguished name in a client's certificate to the name of a principal, like Kafka's
+/// SslPrincipalMapper. `DEFAULT` keeps the name. `RULE:pattern/replacement/` applies to a name that the pattern matches as a
+/// whole, and replaces it by `replacement` ($1 is the first group); L or U at the end turns it to lower or upper case. The first
+/// matching rule applies. Immutable.
 ///
-/// Patterns are RE2's, which takes time linear in the name; what Java has beyond that (looking around, references back) is
-/// refused. Cases are changed of ASCII letters.
+/// Patterns use RE2, which takes time linear in the name; it refuses Java's extensions (lookaround, backreferences). Case changes
+/// affect only ASCII letters.
 class PrincipalRules {
   public:
     static constexpr std::size_t kRulesMax = 1000;
@@ -26,7 +26,7 @@ class PrincipalRules {
     PrincipalRules(PrincipalRules&&) noexcept;
     PrincipalRules& operator=(PrincipalRules&&) noexcept;
 
-    /// Null when no rule fits: such a client cannot be let in.
+    /// Null if no rule matches: the broker must reject such a client.
     [[nodiscard]] std::optional<std::string> name_of(std::string_view distinguished_name) const;
 
   private:

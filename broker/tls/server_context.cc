@@ -23,7 +23,7 @@ struct ServerContext::Parts {
     std::vector<std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)>> issuers;
     ContextPointer context;
 
-    /// OpenSSL asks for the certificate of a connection when the client's first message was read.
+    /// OpenSSL's callback that chooses a certificate after the client's first message.
     static int choose_certificate(SSL* connection, void* argument);
 };
 
@@ -34,7 +34,7 @@ using Failure = std::unexpected<std::string>;
 
 void free_stack(STACK_OF(X509) * stack) { sk_X509_free(stack); }
 
-/// The limits of what is enabled: there are two versions, so there is nothing between.
+/// Sets the lowest and highest enabled version: with two versions there are none between.
 Verdict set_versions(SSL_CTX& context, const std::vector<std::string>& protocols) {
     constexpr std::array<std::string_view, 4> kDisabled{"SSLv2Hello", "SSLv3", "TLSv1", "TLSv1.1"};
     bool has_12 = protocols.empty();
@@ -67,10 +67,10 @@ Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suit
     std::string of_12;
     for (const std::string& name : suites) {
         if (name == "TLS_EMPTY_RENEGOTIATION_INFO_SCSV") {
-            continue;  // A signal, and no suite.
+            continue;  // A signal, not a suite.
         }
         const bool is_13 = std::ranges::find(kOfTls13, name) != kOfTls13.end();
-        // The oldest ones have another prefix in Java.
+        // Java uses another prefix for the oldest ones.
         const std::string standard = name.starts_with("SSL_") ? "TLS_" + name.substr(4) : name;
         const std::string known = is_13 ? name : OPENSSL_cipher_name(standard.c_str());
         if (known == "(NONE)") {
@@ -85,7 +85,7 @@ Verdict set_cipher_suites(SSL_CTX& context, const std::vector<std::string>& suit
     if (!of_12.empty() && SSL_CTX_set_cipher_list(&context, of_12.c_str()) != 1) {
         return Failure("ssl.cipher.suites: " + of_12 + " cannot be used: " + take_openssl_reason());
     }
-    // A version without a cipher is none that could be agreed on.
+    // TLS 1.2 without a cipher could not be negotiated.
     if (of_12.empty()) {
         SSL_CTX_set_min_proto_version(&context, TLS1_3_VERSION);
     }
@@ -112,7 +112,7 @@ Verdict set_trust(SSL_CTX& context, const KeyMaterial& material, ClientAuth clie
         return {};
     }
     X509_STORE* const store = SSL_CTX_get_cert_store(&context);
-    // Whoever is in the store is trusted, also who has an issuer of his own.
+    // Trust every certificate in the store, even if another one issued it.
     X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
     for (const Certificate& each : *material.trusted) {
         if (X509_STORE_add_cert(store, each.get()) != 1 || SSL_CTX_add_client_CA(&context, each.get()) != 1) {
@@ -126,7 +126,7 @@ bool is_for(const KeyEntry& entry, const char* name) {
     return X509_check_host(entry.chain.front().get(), name, 0, 0, nullptr) == 1;
 }
 
-/// Uses the keys for which `is_chosen`, the first of each kind. False when OpenSSL refuses one.
+/// Uses the keys for which `is_chosen`, the first of each kind. Returns false if OpenSSL refuses one.
 template <class Use>
 bool use_keys(const std::vector<KeyEntry>& keys, const std::vector<bool>& is_chosen, const Use& use) {
     std::set<int> kinds;
@@ -230,7 +230,7 @@ ConnectionPointer ServerContext::connect(int descriptor) const {
 
 std::expected<void, std::string> ServerContext::check_certificate(const SSL& connection) {
     const X509* const shown = SSL_get0_peer_certificate(&connection);
-    // A session that is resumed checks no certificate, and may outlive it.
+    // A resumed session checks no certificate, and may outlive it.
     if (shown != nullptr && X509_cmp_current_time(X509_get0_notAfter(shown)) < 0) {
         return Failure("the client's certificate has expired");
     }
@@ -253,7 +253,7 @@ std::expected<std::optional<std::string>, std::string> ServerContext::client_of(
 
 namespace {
 
-/// What somebody may do about it; empty when the reason says enough.
+/// Advice about the error; empty if the reason says enough.
 std::string advice_for(unsigned long error, long verified) {
     if (ERR_GET_LIB(error) != ERR_LIB_SSL) {
         return {};
@@ -284,10 +284,10 @@ std::string advice_for(unsigned long error, long verified) {
 
 namespace {
 
-/// Notes a record that came after the handshake. OpenSSL reads on until there is data, so whoever sends none would keep the
-/// thread for as long as he likes: changes of keys are answered with the end, and refused handshakes.
+/// Counts a record that came after the handshake. OpenSSL reads on until there is data, so a client that sends none could occupy
+/// the thread without end. So the connection ends after too many key updates and refused handshakes.
 void note_record(int is_written, int /*version*/, int what, const void* bytes, std::size_t size, SSL* connection, void*) {
-    // Records of TLS 1.3 say within what they are.
+    // In TLS 1.3 a record contains its real type.
     const int type_of_record = SSL_version(connection) == TLS1_3_VERSION ? SSL3_RT_INNER_CONTENT_TYPE : SSL3_RT_HEADER;
     if (is_written != 0 || what != type_of_record || size == 0) {
         return;
@@ -340,7 +340,7 @@ std::optional<std::string> why_no_handshake(std::string_view first_bytes) {
             return "an HTTP request without TLS came to the Kafka port";
         }
     }
-    // A Kafka request begins with its size, of which the first bytes are zero for all that a client sends first.
+    // A Kafka request begins with its size, and the first bytes of every first request's size are zero.
     if (first_bytes.front() == '\0') {
         return "the client speaks without TLS (its security.protocol is PLAINTEXT or SASL_PLAINTEXT, the listener's is not)";
     }

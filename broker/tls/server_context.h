@@ -18,44 +18,45 @@ namespace partita::tls {
 enum class ClientAuth : std::uint8_t { none, requested, required };
 
 struct ServerSettings {
-    /// ssl.enabled.protocols: Java's names. Of these TLSv1.2 and TLSv1.3 are served; the older ones may be named, as in a Java
-    /// that has disabled them. Empty: both.
+    /// ssl.enabled.protocols, by Java's names. TLSv1.2 and TLSv1.3 are supported; older ones may be listed and have no effect, as
+    /// in a Java that has disabled them. Empty: both.
     std::vector<std::string> protocols;
-    /// ssl.cipher.suites: the names of the standard, as Java has them. Empty: those that OpenSSL takes.
+    /// ssl.cipher.suites: standard names, as in Java. Empty: OpenSSL's defaults.
     std::vector<std::string> cipher_suites;
     ClientAuth client_auth = ClientAuth::none;
     /// ssl.principal.mapping.rules
     PrincipalRules rules = PrincipalRules::parse("DEFAULT").value();
 };
 
-/// What one listener's side of TLS is made of: who the broker is, whom it believes, versions and ciphers. Immutable, shared by
-/// threads; connections keep what they need of it, so another one may take its place at any time.
+/// The TLS side of one listener: its keys, trusted certificates, versions and ciphers. Immutable, shared by threads. Connections
+/// keep the parts they need, so another context may replace it at any time.
 ///
-/// There is no renegotiation, no compression and no early data. Sessions are resumed by tickets, whose keys live as long as this
-/// context: with another one every client proves anew who it is. Clients that know no tickets find at most `kSessionsMax`
-/// sessions in memory. Of several keys the client's server name (SNI) chooses; where none fits, the first of each kind is taken.
+/// There is no renegotiation, no compression and no early data. Tickets resume sessions; their keys live as long as this context,
+/// so with another one every client authenticates anew. For clients without tickets the context keeps at most `kSessionsMax`
+/// sessions in memory. The client's server name (SNI) chooses among several keys; if none matches, the first of each kind is
+/// used.
 class ServerContext {
   public:
     static constexpr long kSessionsMax = 1024;
     static constexpr std::size_t kKeysMax = 100;
 
-    /// The error says what is wrong for people, with the name of the config (without a prefix) where it is one.
+    /// The error says what is wrong, for people, and names the config (without a prefix) if one is the cause.
     [[nodiscard]] static std::expected<std::shared_ptr<const ServerContext>, std::string> make(KeyMaterial material,
                                                                                                ServerSettings settings);
     ~ServerContext();
     ServerContext(const ServerContext&) = delete;
     ServerContext& operator=(const ServerContext&) = delete;
 
-    /// The server's end of a connection, over a socket that does not block. The caller owns the descriptor and keeps it open as
-    /// long as the connection is used, and this context until the handshake is complete. Null only without memory.
+    /// The server's end of a connection, over a non-blocking socket. The caller owns the descriptor and keeps it open as long as
+    /// the connection is used. It keeps this context until the handshake is complete. Null only if memory runs out.
     [[nodiscard]] ConnectionPointer connect(int descriptor) const;
 
-    /// Of a connection whose handshake is complete: the error says why the certificate that the client showed lets it in no
-    /// more. One that showed none is let in.
+    /// Checks a connection with a complete handshake: the error says why the client's certificate is no longer valid. A client
+    /// without a certificate passes.
     [[nodiscard]] static std::expected<void, std::string> check_certificate(const SSL& connection);
 
-    /// Who the client of such a connection is: the name in its certificate after the rules. Null when it showed none. The error
-    /// says why it cannot be let in.
+    /// The client's name on such a connection: the name in its certificate, mapped by the rules. Null without a certificate. The
+    /// error says why the client must be rejected.
     [[nodiscard]] std::expected<std::optional<std::string>, std::string> client_of(const SSL& connection) const;
 
   private:
@@ -69,20 +70,20 @@ class ServerContext {
 struct HandshakeStep {
     enum class Status : std::uint8_t { complete, wants_to_receive, wants_to_send, gone, failed };
     Status status = Status::complete;
-    /// Why it failed and what may be done, for people. Empty unless it did.
+    /// Why it failed and what people can do. Empty unless it failed.
     std::string reason;
 };
 
-/// So many records in a row that hold no data are taken of a client after its handshake; with one more the connection reads as
-/// ended. An honest client changes its keys once in a terabyte.
+/// How many consecutive records without data a client may send after its handshake; after one more the connection reads as ended.
+/// An honest client updates its keys once in a terabyte.
 inline constexpr std::size_t kRecordsWithoutDataMax = 32;
 
-/// Goes on with the handshake as far as the socket lets it. When it has failed the alert for the client was sent as far as there
-/// was room.
+/// Continues the handshake as far as the socket permits. After a failure the alert for the client has been sent if the socket had
+/// room.
 [[nodiscard]] HandshakeStep shake_hands(SSL& connection);
 
-/// What is wrong with the first bytes of a connection if they are no handshake of TLS: what else they look like. Null when they
-/// may be one, also when there are none yet.
+/// Explains a connection's first bytes if they cannot be a TLS handshake: what they look like instead. Null if they may be a
+/// handshake, or if there are none yet.
 [[nodiscard]] std::optional<std::string> why_no_handshake(std::string_view first_bytes);
 
 }  // namespace partita::tls

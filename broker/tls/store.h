@@ -11,42 +11,42 @@
 
 namespace partita::tls {
 
-/// Bytes of a store, and of PEM text in a config.
+/// Limit for a store's file, and for PEM text in a config.
 inline constexpr std::size_t kStoreBytesMax = std::size_t{8} << 20;
-/// Keys and certificates of a store.
+/// Limit for keys and certificates of a store.
 inline constexpr std::size_t kStoreEntriesMax = 1000;
-/// How often a store may have a password hashed: Java's limit. More would be a way to keep a start busy.
+/// How often a store may require a password to be hashed: Java's limit. More could keep the broker's start busy.
 inline constexpr std::int64_t kIterationsMax = 5'000'000;
 
-/// A private key, and the certificates that tell whose it is: its own first, then those of its issuers as far as they are there.
-/// The first one belongs to the key.
+/// A private key and its certificates: its own first, then those of its issuers as far as they are present. The first one has the
+/// key's public half.
 struct KeyEntry {
-    /// What the store calls it, without characters that do not print. Empty when it has no name.
+    /// The store's name for the key, without unprintable characters. Empty if it has none.
     std::string alias;
     PrivateKey key;
     std::vector<Certificate> chain;
 };
 
-/// What stands in a store. Whoever is in `trusted` is trusted to issue certificates, or to be who it is.
+/// The content of a store. Certificates in `trusted` are trusted as issuers, or as themselves.
 struct StoreContents {
     std::vector<KeyEntry> keys;
     std::vector<Certificate> trusted;
 };
 
-/// What somebody wants of a store. With `trust` no key is read: as in Java, the owner of a key is trusted, its issuers are not.
+/// The purpose of reading a store. With `trust` no key is read: as in Java, a key's own certificate is trusted, its issuers are
+/// not.
 enum class StoreUse : std::uint8_t { keys, trust };
 
-/// Null: not given. A store of trusted certificates is read without its password, too, but then nothing tells that it was
-/// changed.
+/// Null: not given. Trusted certificates can be read without the password, but then a changed store goes unnoticed.
 struct StorePasswords {
     std::optional<std::string_view> store;
-    /// Of the keys. Null: that of the store.
+    /// Password of the keys. Null: the same as the store's.
     std::optional<std::string_view> key;
 
     [[nodiscard]] std::optional<std::string_view> of_keys() const { return key ? key : store; }
 };
 
-/// The text without characters that do not print.
+/// The text without unprintable characters.
 [[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace partita::tls
