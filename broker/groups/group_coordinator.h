@@ -39,9 +39,8 @@ namespace partita::groups {
 class GroupQueries;
 
 /// All groups whose state lives in ONE partition of `__consumer_offsets`: membership of classic groups (JoinGroup protocol) and
-/// of
-/// consumer groups (KIP-848), migration between them, committed offsets. It behaves like the group coordinator of Apache
-/// Kafka 4.3.1.
+/// of consumer groups (KIP-848), migration between them, committed offsets. It behaves like the group coordinator of Apache Kafka
+/// 4.3.1.
 ///
 /// It is a coordination::CoordinatorCore, which documents its life cycle. A later call (from any client, or `tick`) may answer
 /// JoinGroup and SyncGroup; every other command is answered by its own call.

@@ -33,9 +33,8 @@ namespace partita::groups {
 /// table equals one that replayed the records made so far (`dump`).
 ///
 /// *Volatile* state is in no record: waiting requests, timers and sessions, ids that were handed out, and a rebalance of a
-/// classic
-/// group from its beginning until a record seals its generation (or finds the group empty). The parts of the coordinator change
-/// it themselves; after a crash it begins anew, or falls back to the last sealed generation.
+/// classic group from its beginning until a record seals its generation (or finds the group empty). The parts of the coordinator
+/// change it themselves; after a crash it begins anew, or falls back to the last sealed generation.
 ///
 /// `change` applies at once and does not wait for the record to be durable. If it waited, the next command would see outdated
 /// state while records are being written, or all commands of a partition would have to wait for the disk one after the other. No

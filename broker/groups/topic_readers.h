@@ -13,8 +13,7 @@
 /// The groups' relations to one topic: its readers, their progress, and offsets that an expansion gives them.
 ///
 /// A group reads a topic if one of its members subscribes to it or holds a partition of it, or if the group has a committed
-/// offset
-/// for it. These types serve groups of every kind, so that callers need not know the kinds.
+/// offset for it. These types serve groups of every kind, so that callers need not know the kinds.
 
 namespace partita::groups {
 
