@@ -12,7 +12,7 @@ namespace {
 
 using Kind = AclVerdict::Kind;
 
-/// As in Kafka an IPv6 client is meant by Java's text alone; but what denies it holds however the address is written.
+/// As in Kafka, an ACL for an IPv6 client must have Java's text form; but a denying ACL applies to any spelling of the address.
 bool host_matches(const Acl& acl, const Requester& requester) {
     if (acl.host == kWildcard) {
         return true;
@@ -37,7 +37,7 @@ bool allows_operation(Operation allowed, Operation asked) {
 
 bool denies_operation(Operation denied, Operation asked) { return denied == asked || denied == Operation::all; }
 
-/// What rules say of one operation on all names of a resource.
+/// The effect of rules on one operation, over all names of a resource.
 struct Reach {
     std::set<std::string_view> literals;
     std::set<std::string_view> prefixes;
@@ -87,7 +87,7 @@ void AclIndex::add_pattern(std::uint32_t begin, std::uint32_t end) {
         literals_.push_back(added);
         return;
     }
-    // What a name begins with stands before it, and so does all that begins with that: one of these is the predecessor.
+    // The prefixes of a name sort before it, and so does every name with such a prefix: one of these is the predecessor.
     if (!prefixes_.empty() && prefixes_.back().resource == acl.resource) {
         auto place = static_cast<std::uint32_t>(prefixes_.size() - 1);
         while (place != kNoParent && !added.name.starts_with(prefixes_[place].name)) {
@@ -115,7 +115,7 @@ const AclIndex::Pattern* AclIndex::find_prefix(ResourceType resource, std::strin
     if (after == prefixes_.begin()) {
         return nullptr;
     }
-    // Every prefix of the name is the last pattern that is not above it, or one that this begins with.
+    // The prefixes of the name are the last pattern that is not greater, and that pattern's own prefixes.
     const Pattern* pattern = &*std::prev(after);
     if (pattern->resource != resource) {
         return nullptr;

@@ -12,14 +12,14 @@
 
 namespace partita::access {
 
-/// What rules say about one question.
+/// The rules' answer to one question.
 struct AclVerdict {
     enum class Kind : std::uint8_t {
         allowed,
         denied,
-        /// There are rules for this resource, and none of them lets the requester do this.
+        /// Rules exist for this resource, and none of them allows the requester to do this.
         not_allowed,
-        /// No rule is for this resource, whoever asks.
+        /// No rule exists for this resource, for any requester.
         no_rules,
     };
     Kind kind = Kind::no_rules;
@@ -27,16 +27,15 @@ struct AclVerdict {
     const Acl* rule = nullptr;
 };
 
-/// A set of rules, arranged so that those for a name are found in the logarithm of their number: patterns are sorted, prefixes
-/// know the longest other prefix that they begin with, and the rules of a pattern are sorted by principal. Immutable; changed
-/// copies share the rules.
+/// A set of rules. It finds the rules for a name in the logarithm of their number: patterns are sorted, each prefix knows its own
+/// longest prefix, and the rules of a pattern are sorted by principal. Immutable; changed copies share the rules.
 class AclIndex {
   public:
-    /// Most rules that a catalog keeps. Kafka has no such bound; a change copies a pointer to every rule.
+    /// Limit of a catalog's rules. Kafka has none; here a change copies a pointer to every rule.
     static constexpr std::size_t kAclsMax = 100'000;
 
     AclIndex() = default;
-    /// In any order; those that are equal are taken once.
+    /// In any order; equal rules are stored once.
     explicit AclIndex(std::vector<AclPointer> acls);
 
     [[nodiscard]] std::size_t size() const { return acls_.size(); }
@@ -44,12 +43,12 @@ class AclIndex {
     [[nodiscard]] std::span<const AclPointer> acls() const { return acls_; }
     [[nodiscard]] bool contains(const Acl& acl) const;
 
-    /// Kafka's order: a rule that denies wins, then one that allows. READ, WRITE, DELETE and ALTER allow DESCRIBE with
-    /// them, ALTER_CONFIGS allows DESCRIBE_CONFIGS; what is denied implies nothing.
+    /// Kafka's order: a denying rule wins, then an allowing one. READ, WRITE, DELETE and ALTER imply DESCRIBE, ALTER_CONFIGS
+    /// implies DESCRIBE_CONFIGS; a denial implies nothing.
     [[nodiscard]] AclVerdict judge(const Requester& requester, Permission permission, std::string_view name) const;
 
-    /// True when the rules let the requester do this to at least one name: some name is allowed by a pattern that no
-    /// other pattern denies as a whole. Here no operation implies another, as in Kafka. Looks at all rules.
+    /// True if the rules allow the requester to do this to at least one name: a pattern allows a name, and no other pattern
+    /// denies that pattern as a whole. Here no operation implies another, as in Kafka. Examines all rules.
     [[nodiscard]] bool allows_any(const Requester& requester, Permission permission) const;
 
   private:
@@ -61,13 +60,13 @@ class AclIndex {
         std::string_view name;
         std::uint32_t begin = 0;
         std::uint32_t end = 0;
-        /// The longest prefix of the same resource that this one begins with, by its place in `prefixes_`.
+        /// Index in `prefixes_` of the longest prefix of this one for the same resource.
         std::uint32_t parent = kNoParent;
     };
 
     void add_pattern(std::uint32_t begin, std::uint32_t end);
     [[nodiscard]] const Pattern* find_literal(ResourceType resource, std::string_view name) const;
-    /// The longest prefix of the name; null when there is none.
+    /// The longest prefix of the name; null if there is none.
     [[nodiscard]] const Pattern* find_prefix(ResourceType resource, std::string_view name) const;
     [[nodiscard]] const Pattern* parent_of(const Pattern& pattern) const;
     void judge_by(const Pattern& pattern, const Requester& requester, Permission permission, AclVerdict& verdict) const;

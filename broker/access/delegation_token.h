@@ -12,33 +12,33 @@
 
 namespace partita::access {
 
-/// A principal as requests and records name it. Nobody has checked that there is such a one.
+/// A principal as named in requests and records. It may not exist.
 struct PrincipalName {
     std::string type;
     std::string name;
 
     [[nodiscard]] static PrincipalName of(const Principal& principal) { return {principal.type(), principal.name()}; }
-    /// "User:alice", as resources of the type `user` are named.
+    /// "User:alice", the name of its resource of the type `user`.
     [[nodiscard]] std::string text() const { return type + ":" + name; }
 
     friend bool operator==(const PrincipalName&, const PrincipalName&) = default;
 };
 
-/// The type of the principals that may own and renew tokens, and that log in.
+/// The only type of principals that may own and renew tokens, and log in.
 inline constexpr std::string_view kUserType = "User";
 
-/// A delegation token (KIP-48): whoever knows its HMAC logs in as its owner, by SCRAM, until it expires. The HMAC is no part of
-/// it: it follows from the id and the broker's secret (authentication/delegation_token.h).
+/// A delegation token (KIP-48): a client that knows its HMAC logs in as its owner, by SCRAM, until the token expires. The token
+/// does not contain the HMAC, which follows from the id and the broker's secret (authentication/delegation_token.h).
 struct DelegationToken {
     /// 22 characters of base64url, never used before.
     std::string id;
     PrincipalName owner;
-    /// Who asked for it: the owner, or somebody who may make tokens of the owner (KIP-373).
+    /// The creator: the owner, or a principal that may create tokens for the owner (KIP-373).
     PrincipalName requester;
-    /// Who may renew it, besides its owner.
+    /// Principals that may renew it, besides its owner.
     std::vector<PrincipalName> renewers;
     TimestampMs issued{};
-    /// Moved by a renewal, up to `latest`.
+    /// A renewal moves it, up to `latest`.
     TimestampMs expires{};
     TimestampMs latest{};
 
@@ -46,7 +46,7 @@ struct DelegationToken {
     [[nodiscard]] bool may_be_renewed_by(const PrincipalName& who) const {
         return owner == who || std::ranges::find(renewers, who) != renewers.end();
     }
-    /// Who is told of it without any ACL.
+    /// Whether the principal may describe the token without any ACL.
     [[nodiscard]] bool concerns(const PrincipalName& who) const { return may_be_renewed_by(who) || requester == who; }
 
     friend bool operator==(const DelegationToken&, const DelegationToken&) = default;

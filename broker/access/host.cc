@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kGroups = 8;
 using Groups = std::array<std::uint16_t, kGroups>;
 
-/// Null for what is no IPv6 address of hexadecimal numbers: "::ffff:10.0.0.1" is none.
+/// Null if the text is not an IPv6 address of hexadecimal numbers: "::ffff:10.0.0.1" is not.
 std::optional<Groups> groups_of(std::string_view address) {
     constexpr std::string_view kLetters = "0123456789abcdefABCDEF:";
     in6_addr bytes{};

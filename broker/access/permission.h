@@ -10,9 +10,9 @@
 
 namespace partita::access {
 
-/// What may be done to a resource. Names and codes are those of Kafka's AclOperation.
+/// Operations on a resource. Names and codes are those of Kafka's AclOperation.
 enum class Operation : std::int8_t {
-    all = 2,  ///< ALL: only in ACLs, nobody asks for it
+    all = 2,  ///< ALL: only in ACLs, no request needs it
     read = 3,
     write = 4,
     create = 5,
@@ -28,7 +28,7 @@ enum class Operation : std::int8_t {
     two_phase_commit = 15,
 };
 
-/// What operations are done to. Names and codes are those of Kafka's ResourceType.
+/// Types of resources. Names and codes are those of Kafka's ResourceType.
 enum class ResourceType : std::int8_t { topic = 2, group = 3, cluster = 4, transactional_id = 5, delegation_token = 6, user = 7 };
 
 /// The name of the only resource of the type `cluster`.
@@ -69,11 +69,11 @@ inline constexpr Permission kDescribeToken{Operation::describe, ResourceType::de
 inline constexpr Permission kCreateTokensOfUser{Operation::create_tokens, ResourceType::user};
 inline constexpr Permission kDescribeTokensOfUser{Operation::describe_tokens, ResourceType::user};
 
-/// What a request needs for one resource: a permission on it, or, where Kafka lets that be enough, another one on the
-/// cluster. The permission on the cluster is looked at first.
+/// The permission that a request needs for one resource: one on it or, where Kafka accepts that, another one on the cluster. The
+/// permission on the cluster is checked first.
 struct Need {
     constexpr Need() = default;
-    // A permission is the usual need.
+    // Implicit: most needs are a single permission.
     constexpr Need(Permission permission) : permission(permission) {}  // NOLINT(google-explicit-constructor)
     constexpr Need(Permission permission, Permission or_on_cluster) : permission(permission), or_on_cluster(or_on_cluster) {}
 
@@ -86,11 +86,11 @@ struct Need {
 inline constexpr Need kCreateTopicOrInCluster{kCreateTopic, kCreateInCluster};
 inline constexpr Need kDescribeGroupOrCluster{kDescribeGroup, kDescribeCluster};
 inline constexpr Need kDescribeTopicOrCluster{kDescribeTopic, kDescribeCluster};
-/// A client that may write to any topic may also ask for a producer id.
+/// A client that may write to any topic may also request a producer id.
 inline constexpr Need kWriteTopicOrIdempotently{kWriteTopic, kIdempotentWrite};
-/// Other brokers write markers of transactions too; they have CLUSTER_ACTION.
+/// Other brokers also write transaction markers; they have CLUSTER_ACTION.
 inline constexpr Need kAlterClusterOrClusterAction{kAlterCluster, kClusterAction};
-/// Replicas send this request too; they have CLUSTER_ACTION.
+/// Replicas also send this request; they have CLUSTER_ACTION.
 inline constexpr Need kDescribeTopicOrClusterAction{kDescribeTopic, kClusterAction};
 
 /// Every operation, ascending by code.
@@ -103,7 +103,7 @@ inline constexpr Need kDescribeTopicOrClusterAction{kDescribeTopic, kClusterActi
 [[nodiscard]] std::string to_text(Permission permission);
 [[nodiscard]] std::string to_text(const Need& need);
 
-/// The operations that a resource of the type knows, ascending by code. A permission on the type has one of these.
+/// The operations that exist for a type, ascending by code. A permission on the type has one of these.
 [[nodiscard]] std::span<const Operation> operations_of(ResourceType type);
 /// All of them as the bit field of replies: bit n stands for the operation with code n.
 [[nodiscard]] std::int32_t all_operation_bits(ResourceType type);

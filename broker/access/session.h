@@ -11,10 +11,10 @@ namespace partita::access {
 
 class Principal;
 
-/// What a key may be good for: writing, reading, and everything else that changes something. Looking is for every key.
+/// The rights of a key: to write, to read, and to make any other change. Every key may look.
 enum class KeyRight : std::uint8_t { send, listen, manage };
 
-/// All of them, unless somebody says less.
+/// All rights by default.
 struct KeyRights {
     bool send = true;
     bool listen = true;
@@ -27,7 +27,7 @@ struct KeyRights {
     friend bool operator==(const KeyRights&, const KeyRights&) = default;
 };
 
-/// What a key allows whoever logged in with it, by itself: what it has the right to, everywhere or with one topic.
+/// The permissions that a key itself gives its bearer: its rights, everywhere or for one topic.
 struct KeyGrant {
     std::optional<std::string> only_topic;
     KeyRights rights = {};
@@ -35,44 +35,44 @@ struct KeyGrant {
     friend bool operator==(const KeyGrant&, const KeyGrant&) = default;
 };
 
-/// Never null, unless a header says so.
+/// Never null, unless a header states otherwise.
 using PrincipalPointer = std::shared_ptr<const Principal>;
 
-/// What all clients of one principal did since the start. Any thread adds.
+/// Activity of all clients of one principal since the start. Any thread adds to it.
 struct Usage {
     std::atomic<std::uint64_t> requests = 0;
-    /// Of record batches: those that were appended, and those that were sent.
+    /// Bytes of record batches, appended and sent.
     std::atomic<std::uint64_t> produced_bytes = 0;
     std::atomic<std::uint64_t> fetched_bytes = 0;
-    /// Resources that a request was refused.
+    /// Resources that the broker refused to a request.
     std::atomic<std::uint64_t> denials = 0;
-    /// For how long it was told to wait because of quotas.
+    /// How long quotas made it wait.
     std::atomic<std::uint64_t> throttled_ms = 0;
 };
 
-/// Who a client is; immutable. Whoever checks the client's identity (TLS or SASL) makes one, for all requests of the
-/// connection; only `anonymous` needs no check. So a name in a Principal was proven, or is Kafka's name for clients
-/// that proved none.
+/// The identity of a client; immutable. The code that authenticates the client (TLS or SASL) creates it, for all requests of the
+/// connection; only `anonymous` needs no authentication. So a name in a Principal was proven, or is Kafka's name for clients that
+/// proved none.
 class Principal {
   public:
     Principal(std::string type, std::string name, std::optional<KeyGrant> grant = std::nullopt)
         : type_(std::move(type)), name_(std::move(name)), text_(type_ + ":" + name_), grant_(std::move(grant)) {}
-    /// The same, and what it does is counted there.
+    /// The same with a counter of its activity.
     Principal(Principal proven, std::shared_ptr<Usage> usage) : Principal(std::move(proven)) { usage_ = std::move(usage); }
 
-    /// Kafka's User:ANONYMOUS, for clients that were not asked who they are. Lives as long as the program; copying the
-    /// pointer counts no reference.
+    /// Kafka's User:ANONYMOUS, for clients that did not have to authenticate. Lives as long as the program; copying the pointer
+    /// counts no reference.
     [[nodiscard]] static PrincipalPointer anonymous();
 
     /// "User".
     [[nodiscard]] const std::string& type() const { return type_; }
-    /// The name that quotas go by: "alice".
+    /// The name for quotas: "alice".
     [[nodiscard]] const std::string& name() const { return name_; }
     /// "User:alice".
     [[nodiscard]] const std::string& text() const { return text_; }
-    /// Mostly null: then it is for rules alone to say what it may do. Rules that know of grants look (profile::ServiceRules).
+    /// Mostly null: then only rules decide. Rules that know of grants check them (profile::ServiceRules).
     [[nodiscard]] const std::optional<KeyGrant>& grant() const { return grant_; }
-    /// Null where nothing is counted: of who was not asked who it is, and of who comes over HTTP.
+    /// Null if nothing is counted: for clients without authentication, and for clients over HTTP.
     [[nodiscard]] Usage* usage() const { return usage_.get(); }
 
   private:
@@ -83,16 +83,16 @@ class Principal {
     std::shared_ptr<Usage> usage_;
 };
 
-/// What was established about the client at the other end of a connection. The connection owns its session, from accept
-/// on; authentication will replace it, on the connection's reactor and between two requests. So a request sees one
-/// session as long as it is served. Work that outlives the request, such as a fetch that waits, keeps the principal.
+/// The facts about the client of a connection. The connection owns its session from accept on. Authentication
+/// replaces it on the connection's reactor, between two requests, so a request sees one session throughout. Work that outlives
+/// the request, such as a waiting fetch, keeps the principal.
 struct Session {
     /// Never null.
     PrincipalPointer principal = Principal::anonymous();
-    /// True when the client logged in by a delegation token: it may do what the token's owner may, but not with tokens.
+    /// True if the client logged in by a delegation token: it may do whatever the token's owner may, but not manage tokens.
     bool is_by_token = false;
 
-    /// False for a client that was not asked who it is. (A user may have that name, too.)
+    /// False for a client that did not have to authenticate. (A user may have the name ANONYMOUS, too.)
     [[nodiscard]] bool is_known() const { return principal.get() != Principal::anonymous().get(); }
 };
 

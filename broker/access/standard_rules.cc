@@ -3,7 +3,7 @@
 namespace partita::access {
 namespace {
 
-/// As Kafka's log writes what decided.
+/// The decision in the form of Kafka's log.
 std::string matching_acl(const Acl& acl) {
     std::string text = "MatchingAcl(acl=StandardAcl[resourceType=";
     text.append(name_of(acl.resource)).append(", resourceName=").append(acl.name);
@@ -32,7 +32,7 @@ Judgement judge(const StandardSettings& settings, const AclIndex& acls, const Re
     if (settings.super_users.contains(requester.principal.text())) {
         return {.is_allowed = true, .reason = Judgement::Reason::super_user};
     }
-    // Asked for any resource, Kafka first asks for one of this name.
+    // For "any resource" Kafka first checks a resource with this name.
     const AclVerdict verdict = acls.judge(requester, permission, name.value_or("hardcode"));
     switch (verdict.kind) {
         case AclVerdict::Kind::allowed:
