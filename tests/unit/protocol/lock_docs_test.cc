@@ -16,7 +16,8 @@ std::string page() {
     std::string text = R"(# Locks
 
 A thread takes locks in the order of this table, from top to bottom, and never two of one rank.
-[ARCHITECTURE.md](../../ARCHITECTURE.md#locks) says how this is enforced. A test (`protocol_test`, with `PARTITA_WRITE_DOCS=1`)
+A development build ends the process at the first lock taken out of order, and clang
+checks what each lock guards (`scripts/tidy --locks`). A test (`protocol_test`, with `PARTITA_WRITE_DOCS=1`)
 writes this page from `protocol/lock_rank.h`.
 
 | rank | owner | guards |
