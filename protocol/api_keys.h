@@ -8,8 +8,8 @@
 
 namespace partita {
 
-/// The request kinds of Apache Kafka 4.3.1 by their numbers on the wire. All are named, also those
-/// that no client may send; `find_api` knows which ones exist for clients.
+/// The request kinds of Apache Kafka 4.3.1 by their numbers on the wire. The enum names all of them, including those that no
+/// client may send; `find_api` knows which ones exist for clients.
 enum class ApiKey : std::int16_t {
     produce = 0,
     fetch = 1,
@@ -109,8 +109,8 @@ enum class ApiKey : std::int16_t {
 /// One row of the registry.
 struct ApiInfo {
     ApiKey key{};
-    std::string_view name;         ///< Kafka's, for example "JoinGroup".
-    Versions versions;             ///< What 4.3.1 accepts; the last one may be unstable.
+    std::string_view name;         ///< Kafka's name, for example "JoinGroup".
+    Versions versions;             ///< Versions that 4.3.1 accepts; the last one may be unstable.
     bool latest_unstable = false;  ///< The last version needs unstable.api.versions.enable.
     std::int16_t first_flexible = kNeverFlexible;
     const Schema* request = nullptr;
@@ -124,7 +124,7 @@ struct ApiInfo {
     }
 };
 
-/// All client-facing APIs, ascending by key. Which of them a broker serves is not decided here.
+/// All client-facing APIs, ascending by key. A broker need not serve all of them.
 [[nodiscard]] std::span<const ApiInfo> all_apis();
 
 /// The row of a key; nullptr for keys that do not exist, and for those that clients must not send (removed ones, and
@@ -135,8 +135,8 @@ struct ApiInfo {
 /// "JoinGroup"; "?" for a key that is not in the registry.
 [[nodiscard]] std::string_view api_name(ApiKey key);
 
-/// The lowest Produce version that ApiVersions states, lower than any that is accepted: librdkafka compresses only when
-/// version 0 is listed (KAFKA-18659, librdkafka issue 4956).
+/// The lowest Produce version that ApiVersions states. It is lower than any accepted version, because librdkafka compresses only
+/// when version 0 is listed (KAFKA-18659, librdkafka issue 4956).
 inline constexpr std::int16_t kAdvertisedProduceMinVersion = 0;
 
 /// 2 (with tags) when the request is flexible, 1 otherwise. Also for versions above the last one: the broker must be

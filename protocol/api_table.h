@@ -5,13 +5,13 @@
 #include "protocol/api_keys.h"
 #include "protocol/schema.h"
 
-/// What a message file (protocol/messages/NN_name.cc) says to make its two messages an API: `PARTITA_API` below. The build
-/// collects these declarations by the names of the files (protocol/api_list.cc.in), so no other place lists them.
+/// The declaration that turns the two messages of a message file (protocol/messages/NN_name.cc) into an API: `PARTITA_API` below.
+/// The build collects these declarations by the names of the files (protocol/api_list.cc.in), so no other place lists them.
 namespace partita::table {
 
 enum class Stability { all_stable, latest_unstable };
 
-/// Versions, flexibility and tables follow from the messages, so that they are stated once.
+/// Derives versions, flexibility and tables from the messages, so that each is stated once.
 consteval ApiInfo make_api(ApiKey key, std::string_view name, const Schema& request, const Schema& response,
                            Stability stability = Stability::all_stable) {
     return {.key = key,
@@ -25,8 +25,8 @@ consteval ApiInfo make_api(ApiKey key, std::string_view name, const Schema& requ
 
 }  // namespace partita::table
 
-/// The API `key` of ApiKey, with the messages `Name`Request and `Name`Response, which stand above. `Name` is Kafka's name. A
-/// third argument, Stability::latest_unstable, says that the last version needs unstable.api.versions.enable.
+/// Declares the API `key` of ApiKey, with the messages `Name`Request and `Name`Response, which are defined before. `Name` is
+/// Kafka's name. A third argument, Stability::latest_unstable, means that the last version needs unstable.api.versions.enable.
 #define PARTITA_API(key, Name, ...)     \
     namespace apis {                    \
     extern const ApiInfo key;           \

@@ -72,8 +72,8 @@ void* Arena::allocate_in_new_chunk(std::size_t size, std::size_t alignment) {
 void Arena::reset(std::size_t limit_bytes) {
     limit_ = limit_bytes;
     limited_ = 0;
-    // One list of everything, then keep the largest chunks that fit the allowance: the next request
-    // of the same size then needs no malloc, and one huge request does not hold its memory for ever.
+    // Puts all chunks into one list, and keeps the largest ones that fit the allowance. The next request of the same size then
+    // needs no malloc, and one huge request does not hold its memory for ever.
     while (spare_ != nullptr) {
         Chunk* chunk = std::exchange(spare_, spare_->next);
         chunk->next = chunks_;

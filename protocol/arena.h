@@ -10,13 +10,12 @@
 
 namespace partita {
 
-/// A bump allocator for one request and its reply. Everything in it is freed at once by `reset`,
-/// which keeps the chunks, so that in steady state nothing calls malloc. Only trivially destructible
-/// types go in. Pointers stay valid until `reset` or destruction. Not thread-safe.
+/// A bump allocator for one request and its reply. `reset` frees all objects at once and keeps the chunks, so that in steady
+/// state nothing calls malloc. Only trivially destructible types go in. Pointers stay valid until `reset` or destruction. Not
+/// thread-safe.
 ///
-/// There are two ways in. Memory for what the decoder builds from foreign bytes comes from `allocate`, which keeps the
-/// limit and returns nullptr above it. Memory for what our own code builds (replies) comes from `allocate_unlimited`;
-/// other rules bound its size.
+/// The decoder builds objects from foreign bytes with `allocate`, which keeps the limit and returns nullptr above it. Our own
+/// code builds replies with `allocate_unlimited`; other rules bound their size.
 class Arena {
   public:
     static constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
@@ -36,7 +35,7 @@ class Arena {
     /// Frees all objects. `limit_bytes` bounds what `allocate` gives out until the next reset.
     void reset(std::size_t limit_bytes = kNoLimit);
 
-    /// Uninitialised memory, or nullptr when the limit would be passed.
+    /// Uninitialised memory, or nullptr if it would exceed the limit.
     [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) {
         if (size > limit_ - limited_) {
             return nullptr;
@@ -74,7 +73,7 @@ class Arena {
 
     /// Bytes given out through `allocate` since the last reset.
     [[nodiscard]] std::size_t limited_bytes() const { return limited_; }
-    /// Memory held from the system now.
+    /// Memory that the arena holds from the system now.
     [[nodiscard]] std::size_t reserved_bytes() const { return reserved_; }
 
   private:

@@ -5,8 +5,8 @@
 
 namespace partita {
 
-/// Reports a broken invariant of our own code and aborts. The log is recovered on the next start,
-/// which is safer than going on with a state that nobody designed.
+/// Reports a broken invariant of our own code and aborts. The next start recovers the log, which is safer than going on in an
+/// unforeseen state.
 [[noreturn]] void assertion_failed(std::string_view condition, std::string_view explanation,
                                    std::source_location where = std::source_location::current());
 

@@ -12,8 +12,8 @@
 
 namespace partita {
 
-/// Bytes on their way out: append-only, reused. `clear` keeps the memory, so in steady state nothing
-/// calls malloc; `release` gives it back (an idle connection should). Growth does not zero.
+/// An append-only buffer for outgoing bytes. `clear` keeps the memory, so that in steady state nothing calls malloc. `release`
+/// gives it back (an idle connection should). Growth does not zero.
 class ByteBuffer {
   public:
     ByteBuffer() = default;
@@ -40,7 +40,7 @@ class ByteBuffer {
     [[nodiscard]] Bytes bytes(std::size_t from, std::size_t count) const { return bytes().subspan(from, count); }
 
     void clear() { size_ = 0; }
-    /// Drops everything behind the first `size` bytes.
+    /// Drops all bytes behind the first `size`.
     void truncate(std::size_t size) {
         PARTITA_ASSERT(size <= size_, "a buffer is truncated to at most its size");
         size_ = size;
@@ -54,7 +54,7 @@ class ByteBuffer {
         }
     }
 
-    /// Makes room for `count` more bytes, which the caller writes, and returns where.
+    /// Makes room for `count` more bytes and returns its address; the caller writes them.
     [[nodiscard]] std::byte* extend(std::size_t count) {
         if (count > capacity_ - size_) {
             grow(size_ + count);

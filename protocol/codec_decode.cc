@@ -19,7 +19,7 @@ class Decoder {
     Decoder(const Schema& schema, Bytes bytes, std::int16_t version, Arena& arena)
         : in_(bytes), version_(version), flexible_(schema.is_flexible(version)), arena_(arena) {}
 
-    /// `out` holds the defaults.
+    /// Decodes a struct; `out` holds the defaults.
     [[nodiscard]] bool decode_struct(const Schema& schema, void* out);
 
     [[nodiscard]] std::size_t consumed() const { return base_ + in_.position(); }
@@ -36,7 +36,7 @@ class Decoder {
     [[nodiscard]] bool decode_nullable_struct(const Field& field, void* out);
     [[nodiscard]] bool decode_tags(const Schema& schema, void* out);
     [[nodiscard]] bool decode_known_tag(const Field& field, std::uint32_t size, void* out);
-    /// Length or count; null when this is the null form.
+    /// Reads a length or count; null for the null form.
     template <class Classic>
     [[nodiscard]] Length decode_length(const Field& field, bool flexible, std::uint32_t& out);
 
@@ -56,12 +56,12 @@ class Decoder {
         return false;
     }
 
-    /// Bytes that elements announced but not yet read do not need at the least.
+    /// The remaining bytes, minus the least size of elements that were announced but not yet read.
     [[nodiscard]] std::size_t unclaimed() const { return in_.remaining() > claimed_ ? in_.remaining() - claimed_ : 0; }
 
     Cursor in_;
-    /// The least bytes of all array elements around the present place that are still to come. Without
-    /// it every level of nested arrays could lay claim to the same bytes, and be allocated for them.
+    /// The least size of all elements still to come, of all arrays around the current position. Without it every level of nested
+    /// arrays could claim the same bytes, and be allocated for them.
     std::size_t claimed_ = 0;
     std::size_t base_ = 0;  ///< Position of in_'s start in the whole input, for messages.
     std::int16_t version_;
@@ -134,7 +134,7 @@ bool Decoder::decode_array(const Field& field, bool flexible, void* out) {
         case Length::ok:
             break;
     }
-    // Bound first, then allocate: a count is a claim, the remaining bytes are a fact.
+    // Checks the bound before it allocates: a count is a claim, the remaining bytes are a fact.
     std::size_t least = 1;
     switch (field.kind) {
         case Kind::structure:
@@ -252,7 +252,7 @@ bool Decoder::decode_nullable_struct(const Field& field, void* out) {
 
 bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
     bool null = false;
-    // Elements of arrays are never null in Kafka's definitions, only fields are.
+    // In Kafka's definitions only fields are nullable, never the elements of arrays.
     const bool may_be_null = !field.is_array && field.nullable.contains(version_);
     switch (field.kind) {
         case Kind::boolean: {
@@ -276,7 +276,7 @@ bool Decoder::decode_value(const Field& field, bool flexible, void* out) {
         case Kind::int64:
             return decode_integer<std::int64_t>(field, out);
         case Kind::float64:
-            return decode_integer<std::uint64_t>(field, out);  // Same size; bits as they are.
+            return decode_integer<std::uint64_t>(field, out);  // Same size; the bits are copied unchanged.
         case Kind::uuid: {
             Bytes bytes;
             if (!in_.read_bytes(sizeof(Uuid), bytes)) {
@@ -378,7 +378,7 @@ bool Decoder::decode_known_tag(const Field& field, std::uint32_t size, void* out
     in_ = Cursor(bytes);
     claimed_ = 0;  // Elements to come lie behind the tag, not in it.
     base_ = start;
-    // A tag may come twice; what the first left behind in an inline struct must not show through.
+    // A tag may come twice; values that the first left in an inline struct must not remain.
     if (field.kind == Kind::structure && !field.is_array) {
         std::memcpy(member(out, field), field.nested->defaults, field.nested->size);
     }

@@ -15,7 +15,7 @@ using namespace codec_detail;
 constexpr std::size_t kMaxEncodedStringBytes = 0x7fff;
 constexpr std::size_t kMaxMessageBytes = 0x7fffffff;
 
-/// First pass: counts, and finds everything that cannot be encoded.
+/// First pass: counts bytes, and finds everything that cannot be encoded.
 class SizeSink {
   public:
     static constexpr bool kMeasures = true;
@@ -39,7 +39,7 @@ class SizeSink {
     bool has_external_ = false;
 };
 
-/// Second pass: writes into room that the first pass measured.
+/// Second pass: writes into the room that the first pass measured.
 class WriteSink {
   public:
     static constexpr bool kMeasures = false;
@@ -86,10 +86,10 @@ class Encoder {
     [[nodiscard]] bool encode_value(const Field& field, bool flexible, const void* value);
     [[nodiscard]] bool encode_records(const Field& field, bool flexible, const Records& records);
     [[nodiscard]] bool encode_tags(const Schema& schema, const void* message, std::uint32_t count);
-    /// The field with the least tag above `tag`; nullptr when there is none.
+    /// The field with the least tag above `tag`; nullptr if none is left.
     [[nodiscard]] const Field* next_tagged(const Schema& schema, std::int32_t tag) const;
 
-    /// Length or count, or the null form after checking that null may travel.
+    /// Encodes a length or count, or the null form after checking that null is allowed.
     template <class Classic>
     void encode_length(bool flexible, std::size_t length) {
         if (flexible) {
@@ -167,8 +167,7 @@ bool Encoder<Sink>::encode_tags(const Schema& schema, const void* message, std::
     if (count == 0) {
         return true;
     }
-    // Tags go in ascending order, fields in that of their definition; TransactionLogValue is where
-    // the two differ.
+    // Tags go in ascending order, fields in the order of their definition. The two orders differ in TransactionLogValue.
     for (const Field* next = next_tagged(schema, -1); next != nullptr; next = next_tagged(schema, next->tag)) {
         const Field& field = *next;
         if (is_default(schema, field, message)) {

@@ -31,7 +31,7 @@ bool equal_element(const Field& field, const void* left, const void* right) {
             return as<std::uint32_t>(left) == as<std::uint32_t>(right);
         case Kind::int64:
             return as<std::int64_t>(left) == as<std::int64_t>(right);
-        // Bits, so that a NaN equals itself.
+        // Compares bits, so that a NaN equals itself.
         case Kind::float64:
             return std::bit_cast<std::uint64_t>(as<double>(left)) == std::bit_cast<std::uint64_t>(as<double>(right));
         case Kind::uuid:
@@ -202,7 +202,7 @@ class TextWriter {
         }
     }
 
-    /// Says so once.
+    /// True if the text is full; the first time it also appends "...".
     bool is_full() {
         if (text_.size() < max_text_bytes_) {
             return false;

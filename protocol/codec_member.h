@@ -8,8 +8,8 @@
 
 #include "protocol/schema.h"
 
-/// How the interpreters of the codec reach into a message. Private to `protocol/codec*.cc` and the
-/// generator of test messages.
+/// Access of the codec's interpreters to the members of a message. Private to `protocol/codec*.cc` and the generator of test
+/// messages.
 namespace partita::codec_detail {
 
 /// Size of one member, or of one element of an array.
@@ -76,8 +76,8 @@ namespace partita::codec_detail {
     return 8;
 }
 
-/// Members are read and written by copying their bytes, so that an enumeration or a pointer can be handled as its
-/// representation without breaking the aliasing rules.
+/// Reads a member by copying its bytes. So an enumeration or a pointer can be handled as its representation without breaking the
+/// aliasing rules.
 template <class T>
 [[nodiscard]] inline T as(const void* value) {
     T copy;
@@ -94,7 +94,7 @@ inline void put(void* place, const T& value) {
     return static_cast<const std::byte*>(message) + field.offset;
 }
 
-/// Text of a string member of either form; null as nullopt.
+/// The text of a string member of either form; nullopt for null.
 [[nodiscard]] inline std::optional<std::string_view> text_of(Kind kind, const void* value) {
     if (kind == Kind::string) {
         return as<std::string_view>(value);

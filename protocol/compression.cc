@@ -21,16 +21,16 @@ namespace {
 
 constexpr std::size_t kCodecs = 5;
 
-/// One idle engine per codec and thread. Nested readers on one thread make a second one for the while.
+/// One idle engine per codec and thread. Nested readers on one thread make a second one temporarily.
 thread_local std::array<std::unique_ptr<internal::DecompressionEngine>, kCodecs> idle_engines;
 
-/// How much `decompress` asks for at a time.
+/// How many bytes `decompress` asks for at a time.
 constexpr std::size_t kOutputStepBytes = std::size_t{64} << 10;
 
-/// Chunk size of the Java framing as the Java client cuts it.
+/// The chunk size that the Java client uses in its framing.
 constexpr std::size_t kSnappyChunkBytes = std::size_t{32} << 10;
 
-/// A zstd compressor that grew beyond this is not kept.
+/// The thread does not keep a zstd compressor that grew beyond this.
 constexpr std::size_t kMaxKeptCompressorBytes = std::size_t{8} << 20;
 
 template <auto kFree>
@@ -116,7 +116,7 @@ void compress_lz4(int level, Bytes input, std::vector<std::byte>& out) {
     preferences.compressionLevel = level;
     const std::size_t start = out.size();
     out.resize(start + LZ4F_compressFrameBound(input.size(), &preferences));
-    // The library drops to the fast compressor for levels below 3, as the level's description says.
+    // For levels below 3 the library uses the fast compressor, as Kafka's description of the level says.
     thread_local Lz4Compressor context = [] {
         LZ4F_cctx* created = nullptr;
         const auto result = LZ4F_createCompressionContext(&created, LZ4F_VERSION);
@@ -220,7 +220,7 @@ std::expected<std::size_t, CompressionError> Decompressor::read(MutableBytes out
     if (error_) {
         return std::unexpected(*error_);
     }
-    // At the limit one more byte is asked for, since only that tells too much from just enough.
+    // At the limit it asks for one more byte: only that tells too much from just enough.
     std::byte probe{};
     const bool at_limit = left_before_limit_ == 0;
     const MutableBytes room = at_limit ? MutableBytes(&probe, 1) : out.first(std::min(out.size(), left_before_limit_));

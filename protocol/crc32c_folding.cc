@@ -1,13 +1,13 @@
 // CRC-32C by carry-less multiplication: Gopal and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
-// Instruction", Intel 2009. A block of the message is multiplied by x^D modulo the polynomial, which moves it D bits
-// towards the end of the message, and is added to what stands there; what remains at the end is one block.
+// Instruction", Intel 2009. Multiplying a block by x^D modulo the polynomial moves it D bits towards the end of the message. The
+// result is added to the block at that place, until one block is left.
 
 #include "protocol/crc32c_folding.h"
 
 #if defined(__x86_64__)
 
 #include <immintrin.h>
-// The C library's header says _Bool, which g++ knows in C++, too, and clang does not.
+// The C library's header uses _Bool, which g++ also accepts in C++ and clang does not.
 #if defined(__clang__)
 #define _Bool bool
 #endif
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t kPolynomial = 0x1edc6f41u;
 
-/// x^exponent modulo the polynomial, bits reversed, and shifted by the one bit that the product of reversed numbers lacks.
+/// x^exponent modulo the polynomial, with reversed bits. Shifted by one bit, which the product of two reversed numbers lacks.
 constexpr std::uint64_t power(unsigned exponent) {
     std::uint32_t remainder = 1;
     for (unsigned i = 0; i < exponent; ++i) {
@@ -35,7 +35,7 @@ constexpr std::uint64_t power(unsigned exponent) {
     return reversed << 1;
 }
 
-/// What moves the two halves of 128 bits by `bits`. The first half stands 64 bits further from the end.
+/// Factors that move the two halves of 128 bits by `bits`. The first half lies 64 bits further from the end.
 struct Move {
     explicit constexpr Move(unsigned bits) : first(power(bits + 32)), second(power(bits - 32)) {}
     std::uint64_t first;
@@ -61,7 +61,7 @@ PARTITA_FOLD_128 __m128i moved(__m128i block, __m128i by) {
     return _mm_xor_si128(_mm_clmulepi64_si128(block, by, 0x00), _mm_clmulepi64_si128(block, by, 0x11));
 }
 
-/// The state after the block that all others were moved into, and after the bytes that filled no block.
+/// The state after the last block, which holds all others, and after the bytes that filled no block.
 PARTITA_FOLD_128 std::uint32_t finish(__m128i block, const std::byte* rest, std::size_t left) {
     std::uint64_t state = _mm_crc32_u64(0, static_cast<std::uint64_t>(_mm_cvtsi128_si64(block)));
     state = _mm_crc32_u64(state, static_cast<std::uint64_t>(_mm_extract_epi64(block, 1)));
@@ -85,7 +85,7 @@ PARTITA_FOLD_512 __m512i broadcast(const Move& move) {
     return _mm512_set_epi64(second, first, second, first, second, first, second, first);
 }
 
-/// `blocks` moved, and added to `next`.
+/// Moves `blocks` and adds them to `next`.
 PARTITA_FOLD_512 __m512i moved_onto(__m512i blocks, __m512i by, __m512i next) {
     constexpr int kExclusiveOrOfThree = 0x96;
     return _mm512_ternarylogic_epi64(_mm512_clmulepi64_epi128(blocks, by, 0x00), _mm512_clmulepi64_epi128(blocks, by, 0x11), next,
@@ -145,12 +145,12 @@ __attribute__((target("avx512f,vpclmulqdq,pclmul,sse4.2"))) std::uint32_t fold_5
     for (; left >= kBlockBytes; left -= kBlockBytes, at += kBlockBytes) {
         fourth = moved_onto(fourth, by_512, load_512(at));
     }
-    // Of the four parts of the last block three are moved onto the last one.
+    // Three of the four parts of the last block are moved onto the last part.
     __m128i last = _mm512_extracti32x4_epi32(fourth, 3);
     last = _mm_xor_si128(last, moved(_mm512_extracti32x4_epi32(fourth, 0), both(kBy384)));
     last = _mm_xor_si128(last, moved(_mm512_extracti32x4_epi32(fourth, 1), both(kBy256)));
     last = _mm_xor_si128(last, moved(_mm512_extracti32x4_epi32(fourth, 2), both(kBy128)));
-    // What follows may use the older instructions, which are slow while the upper halves are in use.
+    // The following code may use the older instructions, which are slow while the upper halves are in use.
     _mm256_zeroupper();
     return finish(last, at, left);
 }
@@ -158,8 +158,8 @@ __attribute__((target("avx512f,vpclmulqdq,pclmul,sse4.2"))) std::uint32_t fold_5
 #undef PARTITA_FOLD_128
 #undef PARTITA_FOLD_512
 
-// What the C library found out at the start of the program. The compiler's builtin would ask the processor anew, with
-// dozens of CPUID instructions, each of which a virtual machine has to leave for: 0.2 ms of every start.
+// The C library's findings from program start. The compiler's builtin would ask the processor again with dozens of CPUID
+// instructions. A virtual machine must exit for each: 0.2 ms of every start.
 bool has_fold_128() { return CPU_FEATURE_ACTIVE(PCLMULQDQ) && CPU_FEATURE_ACTIVE(SSE4_2); }
 
 bool has_fold_512() { return has_fold_128() && CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(VPCLMULQDQ); }

@@ -15,8 +15,8 @@ namespace partita {
 /// Writes `value` as an unsigned varint and returns the address after it.
 inline std::byte* store_unsigned_varint(std::byte* to, std::uint32_t value) { return encode_unsigned_varlong(to, value); }
 
-/// Reads foreign bytes from front to back. A read past the end returns false, moves nothing and leaves its result
-/// unchanged. There is no other way to the bytes.
+/// Reads foreign bytes from front to back; code has no other access to them. A read past the end returns false, moves nothing and
+/// leaves its result unchanged.
 class Cursor {
   public:
     Cursor() = default;
@@ -35,8 +35,8 @@ class Cursor {
         return true;
     }
 
-    /// Reads at most five bytes and 32 bits. Accepts encodings that are longer than necessary, as Kafka's readers do.
-    /// Refuses bits above the 32nd, which Kafka's readers drop: no client writes such lengths.
+    /// Reads at most five bytes and 32 bits. Accepts encodings that are longer than necessary, as Kafka's readers do. Refuses
+    /// bits above the 32nd, which Kafka's readers drop: no client writes such lengths.
     [[nodiscard]] bool read_unsigned_varint(std::uint32_t& out) {
         std::uint32_t value = 0;
         const std::size_t most = remaining() < kMaxVarintBytes ? remaining() : kMaxVarintBytes;

@@ -20,7 +20,7 @@ namespace {
 using ReadResult = std::expected<std::size_t, CompressionError>;
 constexpr auto kCorrupt = std::unexpected<CompressionError>(CompressionError::corrupt);
 
-/// zlib counts in unsigned ints.
+/// zlib counts in unsigned ints, so larger counts are cut to their maximum.
 unsigned int zlib_count(std::size_t bytes) {
     return static_cast<unsigned int>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned int>::max()));
 }
@@ -56,7 +56,7 @@ class GzipEngine final : public DecompressionEngine {
             input_ = input_.subspan(consumed);
             written += produced;
             if (result == Z_STREAM_END) {
-                // A further member is decoded, anything else behind a member is ignored (as in Java).
+                // It decodes a further member, and ignores any other bytes behind a member (as in Java).
                 finished_ = !(input_.size() >= 2 && input_[0] == std::byte{0x1f} && input_[1] == std::byte{0x8b});
                 if (!finished_) {
                     inflateReset(&stream_);
@@ -83,8 +83,8 @@ static_assert(sizeof kSnappyFramingMagic == kSnappyFramingMagicBytes);
 constexpr std::size_t kSnappyFramingHeaderBytes = 16;
 constexpr std::int32_t kSnappyFramingVersion = 1;
 
-/// Snappy's densest element makes 64 bytes out of 3, so a block that declares more than this factor is
-/// lying, and is refused before memory is taken for it.
+/// Snappy's densest element makes 64 bytes out of 3. A block that declares a larger factor is invalid, and is refused before
+/// memory is allocated for it.
 constexpr std::size_t kSnappyMaxRatio = 64;
 
 class SnappyEngine final : public DecompressionEngine {
@@ -131,7 +131,7 @@ class SnappyEngine final : public DecompressionEngine {
     }
 
     std::expected<bool, CompressionError> next_chunk() {
-        // Streams may be concatenated, then the framing's header comes again.
+        // Streams may be concatenated; each begins with the framing's header.
         while (header_pending_ || has_framing_magic(input_)) {
             if (input_.size() < kSnappyFramingHeaderBytes) {
                 return kCorrupt;
@@ -236,8 +236,8 @@ class Lz4Engine final : public DecompressionEngine {
 
     static unsigned block_size_id(Bytes frame) { return (std::to_integer<unsigned>(frame[5]) >> 4) & 0x7u; }
 
-    /// Kafka's own reader knows version 1 with independent blocks and no dictionary. What it could not
-    /// read must not enter the log, since its consumers could not read it either.
+    /// Kafka's own reader accepts version 1 with independent blocks and no dictionary. A frame that it could not read must not
+    /// enter the log, since Kafka's consumers could not read it either.
     static bool is_frame_that_kafka_reads(Bytes frame) {
         if (frame.size() < kDescriptorBytes) {
             return false;
@@ -273,7 +273,7 @@ class ZstdEngine final : public DecompressionEngine {
     void start(Bytes input, std::size_t) override {
         ZSTD_DCtx_reset(context_, ZSTD_reset_session_only);
         input_ = input;
-        // No input is not a frame; only the end of a frame is an end.
+        // Empty input is not a frame; only the end of a frame is an end.
         at_frame_end_ = false;
     }
 
@@ -299,7 +299,7 @@ class ZstdEngine final : public DecompressionEngine {
     bool has_outgrown() const override { return ZSTD_sizeof_DCtx(context_) > kMaxKeptContextBytes; }
 
   private:
-    /// A context for the levels that clients use by default (windows up to 2 MiB) is kept.
+    /// The thread keeps a context for the levels that clients use by default (windows up to 2 MiB).
     static constexpr std::size_t kMaxKeptContextBytes = std::size_t{3} << 20;
 
     ZSTD_DCtx* context_;

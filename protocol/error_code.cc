@@ -8,7 +8,7 @@ struct ErrorText {
     std::string_view message;
 };
 
-// An exhaustive switch, so that the compiler names the code that a text is missing for.
+// An exhaustive switch, so that the compiler reports a code without a text.
 ErrorText error_text(ErrorCode code) {
     switch (code) {
         case ErrorCode::unknown_server_error:

@@ -5,8 +5,8 @@
 
 namespace partita {
 
-/// The error codes of Apache Kafka 4.3.1, with Kafka's names. They appear only at the edge: rooms have errors of their
-/// own, which are mapped to these once, exhaustively, where a reply is made.
+/// The error codes of Apache Kafka 4.3.1, with Kafka's names. They appear only at the edge: rooms have their own errors. The code
+/// that makes a reply maps these to Kafka's codes once, exhaustively.
 enum class ErrorCode : std::int16_t {
     unknown_server_error = -1,
     none = 0,
@@ -148,8 +148,7 @@ enum class ErrorCode : std::int16_t {
 /// Kafka's name of a code, for example "UNKNOWN_TOPIC_OR_PARTITION".
 [[nodiscard]] std::string_view error_name(ErrorCode code);
 
-/// The text that Kafka puts in an `error_message` field when it has nothing more exact to say.
-/// Empty for `none`.
+/// The text that Kafka puts in an `error_message` field without a more exact message. Empty for `none`.
 [[nodiscard]] std::string_view error_message(ErrorCode code);
 
 }  // namespace partita

@@ -15,7 +15,7 @@ using codec_detail::value_size;
 constexpr std::string_view kErrorCode = "ErrorCode";
 constexpr std::string_view kErrorMessage = "ErrorMessage";
 
-/// Where the error codes of a struct are. A struct without any, in itself or below, has no search.
+/// The places of the error codes in a struct. A struct without error codes, in itself or below, has no search.
 struct Search {
     const Schema* schema = nullptr;
     const Field* code = nullptr;
@@ -37,7 +37,7 @@ std::unique_ptr<Search> make_search(const Schema& schema) {
     return search->code == nullptr && search->below.empty() ? nullptr : std::move(search);
 }
 
-/// By API key; null where a response has no error codes.
+/// The search of an API's response; null for a response without error codes.
 const Search* search_of(const ApiInfo& api) {
     static const std::vector<std::unique_ptr<Search>> searches = [] {
         std::vector<std::unique_ptr<Search>> all;
@@ -55,8 +55,8 @@ const std::byte* member_bytes(const void* message, const Field& field) {
     return static_cast<const std::byte*>(codec_detail::member(message, field));
 }
 
-/// Calls `enter(search, struct)` for each struct that has an error code, or has one below it, and `leave()` after what is below
-/// it. False of `enter` ends the walk.
+/// Calls `enter(search, struct)` for each struct with an error code, in itself or below, and `leave()` after the structs below
+/// it. If `enter` returns false, the walk ends.
 template <class Enter, class Leave>
 bool walk(const Search& search, const void* message, std::int16_t version, Enter& enter, Leave& leave) {
     const bool goes_on = enter(search, message);
@@ -94,7 +94,7 @@ ErrorCode code_of(const Search& search, const void* message, std::int16_t versio
 
 bool is_text(const Field& field) { return field.kind == Kind::string || field.kind == Kind::nullable_string; }
 
-/// Names, ids and indexes: what tells the struct from its neighbours.
+/// True for names, ids and indexes, which distinguish the struct from its neighbours.
 bool tells_what_it_is_about(const Field& field) {
     if (field.is_array) {
         return false;

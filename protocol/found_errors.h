@@ -10,13 +10,13 @@
 #include "protocol/api_keys.h"
 #include "protocol/error_code.h"
 
-/// Which errors a reply gives out, whatever API it is of: the tables of messages say where the fields named ErrorCode are.
+/// Finds the errors in a reply of any API: the tables of messages tell where the fields named ErrorCode are.
 namespace partita {
 
-/// An error in a reply, with what it is about.
+/// An error in a reply, and the objects that it concerns.
 struct FoundError {
     ErrorCode code = ErrorCode::none;
-    /// What the reply says beside it (ErrorMessage); mostly empty.
+    /// The text beside it in the reply (ErrorMessage); mostly empty.
     std::string message;
     /// The names and numbers of the structs around it, as Kafka's definitions call them: {"Name", "orders"}, {"Index", "3"}.
     std::vector<std::pair<std::string_view, std::string>> about;
@@ -25,15 +25,15 @@ struct FoundError {
 };
 
 struct FoundErrors {
-    /// More of one reply are counted only.
+    /// Further errors of one reply are only counted.
     static constexpr std::size_t kKeptMax = 5;
 
     std::vector<FoundError> kept;
     std::size_t count = 0;
 };
 
-/// True when the reply has an error. A reply without one costs a look at each of its error codes. `response` is of the API's
-/// response schema.
+/// True if the reply has an error. A reply without one costs a look at each of its error codes. `response` has the API's response
+/// schema.
 [[nodiscard]] bool has_error(const ApiInfo& api, const void* response, std::int16_t version);
 /// The errors of a reply, in the order of the wire.
 [[nodiscard]] FoundErrors find_errors(const ApiInfo& api, const void* response, std::int16_t version);

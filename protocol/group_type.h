@@ -5,7 +5,7 @@
 
 namespace partita {
 
-/// The types of groups that Apache Kafka 4.3.1 has. A broker need not have groups of all of them: what it lists it has.
+/// The types of groups in Apache Kafka 4.3.1. A broker may support only some of them; it has each type that it lists.
 enum class GroupType : std::uint8_t {
     classic,   ///< Members join by JoinGroup and SyncGroup; also a group that only stores offsets.
     consumer,  ///< KIP-848.
@@ -13,7 +13,7 @@ enum class GroupType : std::uint8_t {
     streams,   ///< KIP-1071.
 };
 
-/// As ListGroups names the type on the wire: "classic", in small letters. Clients compare it without regard to case.
+/// The name of the type on the wire in ListGroups: "classic", in small letters. Clients compare it without regard to case.
 [[nodiscard]] constexpr std::string_view to_string(GroupType type) {
     switch (type) {
         case GroupType::classic:

@@ -6,21 +6,22 @@
 
 namespace partita {
 
-/// Which locks the calling thread holds, as a development build keeps it. A violation ends the process and names both locks.
-/// Used by mutex.h only.
+/// The locks that the calling thread holds. Only a development build keeps them. A violation ends the process and names both
+/// locks. Only mutex.h uses it.
 class HeldLocks {
   public:
-    /// More locks than these are not held by one thread; the deepest path of ours holds five.
+    /// The most locks that one thread may hold; our deepest path holds five.
     static constexpr std::size_t kMaximumHeld = 8;
 
-    /// Before the thread waits for a lock: every one that it holds stands above `rank`.
+    /// Called before the thread waits for a lock: checks that each lock it holds stands above `rank`.
     static void check_order(LockRank rank);
-    /// Once it has it.
+    /// Called once the thread has the lock.
     static void note_acquired(LockRank rank, const void* lock);
     static void note_released(const void* lock);
-    /// The thread holds `lock`.
+    /// Checks that the thread holds `lock`.
     static void check_held(LockRank rank, const void* lock);
-    /// Before the thread waits for a condition with `lock`, its only one: whoever should wake it may need another.
+    /// Called before the thread waits for a condition: checks that `lock` is its only lock, because the thread that should wake
+    /// it may need another.
     static void check_only(const void* lock);
 };
 

@@ -5,8 +5,8 @@
 
 namespace partita {
 
-/// Replaces `bytes` with what `text` says, two digits of either case for each byte. False for anything else; then `bytes` holds
-/// nothing of use. It keeps its memory, so that whoever decodes many texts allocates once.
+/// Replaces `bytes` with the decoded `text`: two digits of either case for each byte. False for any other text; the content of
+/// `bytes` is then unspecified. `bytes` keeps its memory, so decoding many texts allocates once.
 [[nodiscard]] bool decode_hexadecimal(std::string_view text, std::string& bytes);
 
 }  // namespace partita

@@ -8,9 +8,8 @@
 
 namespace partita {
 
-/// Allocates memory for large tables that are read at random places: with ordinary pages every look would also wait for
-/// a page table. Where the system has no huge pages it gives ordinary ones, and nothing else changes. Small blocks come
-/// from the heap.
+/// Allocates memory for large tables that are read at random places. With ordinary pages every read would also wait for a page
+/// table. On a system without huge pages it returns ordinary ones, and nothing else changes. Small blocks come from the heap.
 template <class Value>
 struct HugePageAllocator {
     using value_type = Value;
@@ -30,7 +29,7 @@ struct HugePageAllocator {
         if (memory == nullptr) {
             throw std::bad_alloc();
         }
-        // A hint: what it answers changes nothing.
+        // This is a hint: its result changes nothing.
         (void)::madvise(memory, whole, MADV_HUGEPAGE);
         return static_cast<Value*>(memory);
     }

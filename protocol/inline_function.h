@@ -8,8 +8,8 @@
 
 namespace partita {
 
-/// A function object of any type that is kept in place, so that keeping it allocates nothing: it must fit into `Bytes`. It can be
-/// moved and not copied; one that was moved from must not be called.
+/// A function object of any type, stored in place: keeping it allocates nothing, and it must fit into `Bytes`. It is movable, not
+/// copyable; a moved-from object must not be called.
 template <class Signature, std::size_t Bytes>
 class InlineFunction;
 

@@ -6,9 +6,9 @@
 
 namespace partita {
 
-/// The locks of the broker, in the order in which a thread takes them: LOCK(rank, owner, what it guards). While a thread holds a
-/// lock, it takes only locks that stand below it here, and never two of one rank, so no two threads wait for each other. A
-/// development build ends the process at the first violation (see mutex.h). docs/internals/locks.md is made of this list.
+/// The locks of the broker, in the order in which a thread takes them: LOCK(rank, owner, data that it guards). A thread that
+/// holds a lock takes only locks further down this list, and never two of one rank, so no two threads wait for each other. A
+/// development build ends the process at the first violation (see mutex.h). docs/internals/locks.md is generated from this list.
 // clang-format off
 #define PARTITA_LOCKS(LOCK) \
     LOCK(reader_settle, "ReaderObserver::settle_mutex_", "what is known of the readers of topics that have grown; held for one round") \

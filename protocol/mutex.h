@@ -10,11 +10,12 @@
 #include "protocol/lock_rank.h"
 #include "protocol/thread_annotations.h"
 
-/// Locks that state what they guard, to clang, and which stand in one order, LockRank. They are what all of the broker uses.
+/// Locks that tell clang which data they guard, in one order, LockRank. The whole broker uses them.
 ///
-/// A development build (without NDEBUG) ends the process when a thread takes a lock out of that order, one that it holds already,
-/// or waits for a condition with a second lock in its hands: before it waits, so that what would be a deadlock once in a year is
-/// a message in the first test that comes by. A release build has std::mutex and nothing else.
+/// A development build (without NDEBUG) ends the process when a thread takes a lock out of that order, or one that it already
+/// holds. It also does so when a thread waits for a condition while it holds a second lock. The check comes before the wait. So a
+/// deadlock that would occur once a year becomes a message in the first test on its way. A release build has std::mutex and
+/// nothing else.
 
 namespace partita {
 
@@ -24,7 +25,7 @@ inline constexpr bool kChecksLockOrder = false;
 inline constexpr bool kChecksLockOrder = true;
 #endif
 
-/// The place of a lock in the order; in a release build it takes no room.
+/// The place of a lock in the order; it takes no space in a release build.
 template <bool kept>
 class KeptRank {
   public:
@@ -70,7 +71,7 @@ class CAPABILITY("mutex") Mutex {
         rank_.note_released(this);
         mutex_.unlock();
     }
-    /// For what clang cannot follow: the calling thread holds the lock, which a development build checks.
+    /// For code that clang cannot follow: tells it that the calling thread holds the lock. A development build checks this.
     void assert_held() const ASSERT_CAPABILITY(this) { rank_.check_held(this); }
 
   private:
@@ -93,7 +94,7 @@ class SCOPED_CAPABILITY MutexLock {
     Mutex& mutex_;
 };
 
-/// The same, and it may be let go and taken again meanwhile: by its owner, and by a Condition.
+/// The same; the owner or a Condition may release the lock and take it again.
 class SCOPED_CAPABILITY UniqueLock {
   public:
     explicit UniqueLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
@@ -128,18 +129,18 @@ class Condition {
     void notify_one() { condition_.notify_one(); }
     void notify_all() { condition_.notify_all(); }
 
-    /// May return for no reason.
+    /// May return without a reason.
     void wait(UniqueLock& lock) {
         with_standard_lock(lock, [&](auto& standard) { condition_.wait(standard); });
     }
-    /// For a thread that holds other locks, of which whoever wakes it needs none.
+    /// For a thread that holds other locks, if the thread that wakes it needs none of them.
     void wait_with_others(UniqueLock& lock) {
         std::unique_lock standard(lock.mutex_.mutex_, std::adopt_lock);
         condition_.wait(standard);
         standard.release();
     }
-    /// As std::condition_variable has them. The lock is held before, after, and while a predicate is asked; clang does not see
-    /// that the predicate's lock is the one in `lock`.
+    /// Waits as in std::condition_variable. The lock is held before and after the wait, and while the predicate runs. clang does
+    /// not see that the predicate's lock is the one in `lock`.
     template <class Predicate>
     void wait(UniqueLock& lock, Predicate predicate) NO_THREAD_SAFETY_ANALYSIS {
         with_standard_lock(lock, [&](auto& standard) { condition_.wait(standard, std::move(predicate)); });
@@ -158,7 +159,7 @@ class Condition {
     }
 
   private:
-    /// The thread counts as holding the lock while it sleeps: it can take no other one then.
+    /// The thread counts as holding the lock while it sleeps, because it cannot take another one then.
     template <class Wait>
     static void with_standard_lock(UniqueLock& lock, const Wait& wait) {
         if constexpr (kChecksLockOrder) {
@@ -172,7 +173,7 @@ class Condition {
     std::condition_variable condition_;
 };
 
-/// Many readers, or one who changes. For what is read rarely and long: it costs more than a Mutex.
+/// A lock for many readers, or for one writer. For data that is read rarely and for long: it costs more than a Mutex.
 class CAPABILITY("shared_mutex") SharedMutex {
   public:
     explicit SharedMutex(LockRank rank) : rank_(rank) {}
@@ -204,7 +205,7 @@ class CAPABILITY("shared_mutex") SharedMutex {
 };
 static_assert(kChecksLockOrder || sizeof(SharedMutex) == sizeof(std::shared_mutex));
 
-/// Holds a SharedMutex as its only owner.
+/// Holds a SharedMutex exclusively.
 class SCOPED_CAPABILITY ExclusiveLock {
   public:
     explicit ExclusiveLock(SharedMutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }

@@ -5,13 +5,13 @@
 
 namespace partita {
 
-// Text for people: what commands print and the broker logs.
+// Text for people, printed by commands and logged by the broker.
 
-/// What a terminal may be shown of a text that somebody else chose: control characters, those of the upper half too (C1, as UTF-8
-/// has them), become '?'. All else stays, byte for byte.
+/// A foreign text made safe for a terminal: control characters become '?', including those of the upper half (C1, as encoded in
+/// UTF-8). All other bytes stay.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// "17 B", "1.5 KiB", "120 MiB": as the console says sizes.
+/// "17 B", "1.5 KiB", "120 MiB": sizes in the console's form.
 [[nodiscard]] std::string size_text(double bytes);
 
 }  // namespace partita

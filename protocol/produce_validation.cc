@@ -26,7 +26,7 @@ ProduceError from_parse_error(BatchError error) {
     return ProduceError::malformed_batch;
 }
 
-/// Kafka's text, which it has for what is wrong in the first 17 bytes only.
+/// Kafka's text, which exists only for errors in the first 17 bytes.
 std::string framing_text(Bytes records, BatchError error) {
     constexpr std::int32_t kMinRecordOverhead = 14;
     if (error == BatchError::unknown_magic) {
@@ -67,7 +67,7 @@ ProduceError from_record_error(BatchError error) {
     return ProduceError::invalid_record;
 }
 
-/// What follows the batch: nothing or the start of a batch is well.
+/// Judges the bytes behind the batch: nothing, or the beginning of a batch, is valid.
 std::optional<ProduceError> judge_rest(Bytes rest) {
     const auto next = parse_batch(rest);
     if (next) {
@@ -79,7 +79,7 @@ std::optional<ProduceError> judge_rest(Bytes rest) {
     return next.error() == BatchError::old_magic ? ProduceError::more_than_one_batch : ProduceError::malformed_batch;
 }
 
-/// What the log and its validator judge without looking at records, in Kafka's order.
+/// The checks of the log and its validator that need no records, in Kafka's order.
 std::optional<ProduceError> judge_fixed_fields(const Batch& batch, const ProduceRules& rules) {
     const BatchHeader& header = batch.header;
     if (header.base_offset.value != 0) {
@@ -117,8 +117,8 @@ bool is_outside_window(TimestampMs timestamp, const ProduceRules& rules) {
     return age_ms > rules.timestamp_before_max_ms || age_ms < -rules.timestamp_after_max_ms;
 }
 
-/// Kafka looks at the LogAppendTime bit only where it does not look at a time. So with CreateTime the
-/// bit is quietly cleared, unless the batch's time is -1.
+/// Kafka checks the LogAppendTime bit only where it does not check a time. So with CreateTime the bit is quietly cleared, unless
+/// the batch's time is -1.
 std::optional<RecordFault::Kind> judge_timestamp(TimestampMs timestamp, TimestampType batch_type, const ProduceRules& rules) {
     if (rules.timestamp_type == TimestampType::create_time && timestamp != kNoTimestamp) {
         if (is_outside_window(timestamp, rules)) {
@@ -147,7 +147,7 @@ void note_fault(ProduceFailure& failure, RecordFault::Kind kind, std::int32_t in
                                      .value_bytes = record.value ? static_cast<std::int32_t>(record.value->size()) : -1});
 }
 
-/// Walks over the records and answers the greatest time.
+/// Walks over the records and returns the greatest time.
 std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, const ProduceRules& rules) {
     const TimestampType batch_type = batch.header.attributes.timestamp_type();
     const bool is_compressed = batch.header.attributes.codec() != Codec::none;
@@ -179,7 +179,7 @@ std::expected<TimestampMs, ProduceFailure> judge_records(const Batch& batch, con
     return greatest;
 }
 
-/// The believed max timestamp, judged as if it were a record's.
+/// Judges the batch's max timestamp, without a look at the records, as if it were a record's.
 std::expected<TimestampMs, ProduceFailure> judge_header_timestamp(const Batch& batch, const ProduceRules& rules) {
     const BatchHeader& header = batch.header;
     const auto kind = judge_timestamp(header.max_timestamp, header.attributes.timestamp_type(), rules);
@@ -258,7 +258,7 @@ ErrorCode produce_error_code(ProduceError error) {
             return ErrorCode::record_list_too_large;
         case ProduceError::invalid_timestamp:
             return ErrorCode::invalid_timestamp;
-        // Kafka's decoders throw what has no code of its own.
+        // In Kafka the decoders throw for these, and the exception has no code of its own.
         case ProduceError::unknown_codec:
         case ProduceError::corrupt_compression:
             return ErrorCode::unknown_server_error;
@@ -277,7 +277,7 @@ std::string record_fault_message(const ProduceFailure& failure, const RecordFaul
                    std::to_string(wrapping_subtract(rules.now.value, rules.timestamp_before_max_ms)) + ", " +
                    std::to_string(wrapping_add(rules.now.value, rules.timestamp_after_max_ms)) + "]";
         case RecordFault::Kind::log_append_time: {
-            // Kafka skips keys and values of compressed records; then its text knows null as -1.
+            // Kafka skips keys and values of compressed records; its text then shows null as -1.
             const auto shown = [&](std::int32_t bytes) {
                 return std::to_string(failure.is_compressed ? bytes : std::max(bytes, 0));
             };

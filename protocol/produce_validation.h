@@ -16,17 +16,16 @@ namespace partita {
 
 /// How closely a producer's batch is checked.
 enum class RecordCheck : std::uint8_t {
-    /// Every record, as Kafka does: form, offset deltas, times, and keys where the topic needs them. Corrects the
-    /// batch's max timestamp when it is not the greatest of the records'. Uncompressed records are walked in place;
-    /// compressed ones are decompressed once, streaming.
+    /// Every record, as in Kafka: form, offset deltas, times, and keys if the topic needs them. Corrects the batch's max
+    /// timestamp if it is not the greatest of the records'. Walks over uncompressed records in place; decompresses others once,
+    /// streaming.
     deep,
-    /// Only the fixed fields and the checksum. The batch's max timestamp is believed and stands for the times of all
-    /// records. A compacted topic is checked deep all the same, because a record without a key would stop its
-    /// compaction.
+    /// Only the fixed fields and the checksum. The batch's max timestamp is believed and stands for the times of all records. A
+    /// compacted topic is still checked deep, because a record without a key would stop its compaction.
     header_only,
 };
 
-/// What the topic and the request say about a batch.
+/// The rules of the topic and the request for a batch.
 struct ProduceRules {
     std::int32_t max_message_bytes = 1048588;
     std::int32_t segment_bytes = 1 << 30;
@@ -50,7 +49,7 @@ enum class ProduceError : std::uint8_t {
     old_magic,  ///< Format 0 or 1.
     zstd_before_version_7,
     more_than_one_batch,
-    malformed_batch,  ///< A length or magic that cannot be, of this batch or of a further one.
+    malformed_batch,  ///< An impossible length or magic, in this batch or a further one.
     base_offset_not_zero,
     batch_too_large,  ///< Larger than max.message.bytes.
     crc_mismatch,
@@ -58,9 +57,9 @@ enum class ProduceError : std::uint8_t {
     invalid_offset_range,  ///< Negative last offset delta.
     invalid_record_count,  ///< Zero or negative.
     inconsistent_count,    ///< Last offset delta + 1 differs from the count.
-    control_batch,         ///< Only the broker writes those.
+    control_batch,         ///< Only the broker writes these.
     invalid_sequence,      ///< A producer id without a sequence.
-    invalid_record,        ///< A record's form, or more or fewer records than declared.
+    invalid_record,        ///< An invalid record, or more or fewer records than declared.
     invalid_offset_delta,  ///< Deltas other than 0, 1, 2 ...
     corrupt_compression,
     decompressed_too_large,
@@ -74,15 +73,15 @@ struct RecordFault {
     enum class Kind : std::uint8_t { no_key, timestamp_out_of_range, log_append_time };
     std::int32_t batch_index = 0;
     Kind kind = Kind::no_key;
-    // What Kafka's text mentions of the record.
+    // Facts about the record that Kafka's text mentions.
     Offset offset{};
     TimestampMs timestamp{};
     std::int32_t key_bytes = -1;
     std::int32_t value_bytes = -1;
 };
 
-/// A reply names at most this many refused records, so that a batch of a million empty records does not
-/// make a reply of hundreds of megabytes. Kafka names all.
+/// A reply names at most this many refused records, so that a batch of a million empty records does not make a reply of hundreds
+/// of megabytes. Kafka names all of them.
 inline constexpr std::size_t kMaxReportedRecordFaults = 1000;
 
 struct [[nodiscard]] ProduceFailure {
@@ -90,16 +89,15 @@ struct [[nodiscard]] ProduceFailure {
     std::vector<RecordFault> record_faults;  ///< The first `kMaxReportedRecordFaults`.
     std::size_t record_fault_count = 0;      ///< All of them.
     bool is_compressed = false;              ///< Kafka's text differs.
-    /// Kafka's text about an impossible length or magic. Kafka finds those before it looks at partitions one by one,
-    /// and answers all partitions of the request with the same code and text.
+    /// Kafka's text about an impossible length or magic. Kafka finds these before it looks at single partitions, and answers all
+    /// partitions of the request with the same code and text.
     std::string framing_text;
 };
 
-/// A batch that may be appended, once `finish_produced_batch` has been applied.
+/// A batch that may be appended after `finish_produced_batch`.
 struct ProducedBatch {
     Batch batch;  ///< Borrows from the request.
-    /// The max timestamp that the log stores: the time of the append with LogAppendTime, else the greatest time of the
-    /// records.
+    /// The max timestamp that the log stores: the append time with LogAppendTime, else the greatest time of the records.
     TimestampMs max_timestamp{};
     TimestampType timestamp_type = TimestampType::create_time;
 
@@ -109,25 +107,28 @@ struct ProducedBatch {
     }
 };
 
-/// Checks the `records` of one partition of a Produce request as a leader does, before topic and producer state matter.
-/// `records` must hold exactly one batch; an incomplete one behind it is ignored and cut off, as Kafka does.
+/// Checks the `records` of one partition of a Produce request as a leader does, before topic and producer state matter. `records`
+/// must hold exactly one batch; an incomplete one behind it is ignored and cut off, as in Kafka.
 ///
-/// Intended differences, all about records that consumers could not read or could not tell apart: Kafka
-/// stores an uncompressed batch whose offset deltas are not 0, 1, 2 ..., and a compressed one whose records
-/// do not end where their lengths say; and for wrong deltas under compression, or a length of more than
-/// five bytes, it answers UNKNOWN_SERVER_ERROR. All of these are INVALID_RECORD here. Kafka has no limit on
-/// what records decompress to; here MESSAGE_TOO_LARGE answers it, since clients split such a batch.
+/// Intended differences from Kafka, all about records that consumers could not read or could not tell apart:
+///
+/// - Kafka stores an uncompressed batch whose offset deltas are not 0, 1, 2 ..., and a compressed one whose records do not end
+///   where their lengths say. Both are INVALID_RECORD here.
+/// - Kafka answers UNKNOWN_SERVER_ERROR for wrong deltas under compression, or a length of more than five bytes. Both are
+///   INVALID_RECORD here, too.
+/// - Kafka does not limit the size of decompressed records. Here the answer is MESSAGE_TOO_LARGE, since clients split such a
+///   batch.
 [[nodiscard]] std::expected<ProducedBatch, ProduceFailure> validate_produced_batch(Bytes records, const ProduceRules& rules);
 
-/// Turns the received bytes into what the log stores: sets base offset, leader epoch and, where they differ, timestamp
+/// Turns the received bytes into the stored bytes: sets base offset and leader epoch. If they differ, it also sets timestamp
 /// type, max timestamp and checksum. `bytes` are the bytes that `produced.batch` borrows.
 void finish_produced_batch(MutableBytes bytes, const ProducedBatch& produced, Offset base_offset, LeaderEpoch leader_epoch);
 
 /// Kafka's code for the partition's reply.
 [[nodiscard]] ErrorCode produce_error_code(ProduceError error);
 
-/// Kafka's text for the partition's `error_message`. Empty where Kafka sends null: for everything but refused records
-/// and `framing_text`. `topic_partition` has the form "topic-0".
+/// Kafka's text for the partition's `error_message`. Empty if Kafka sends null: for everything but refused records and
+/// `framing_text`. `topic_partition` has the form "topic-0".
 [[nodiscard]] std::optional<std::string> produce_error_message(const ProduceFailure& failure, const ProduceRules& rules,
                                                                std::string_view topic_partition);
 

@@ -5,12 +5,12 @@
 
 namespace partita {
 
-/// Fills memory with unpredictable bytes from the kernel. Never fails; it may wait for the first such bytes after the
-/// machine was switched on. The C++ library's own source would need a newer C library in a static program.
+/// Fills memory with unpredictable bytes from the kernel. Never fails; it may wait for the first such bytes after the machine was
+/// switched on. The C++ library's own source would need a newer C library in a static program.
 void fill_with_random_bytes(void* memory, std::size_t size);
 
-/// For simulations: as long as it lives, what this thread is given follows from `seed` and is thus not unpredictable at all. One
-/// at a time on a thread.
+/// Replaces the random bytes of this thread by bytes that follow from `seed`, as long as the object lives: for simulations. These
+/// bytes are predictable. One object at a time on a thread.
 class SeededRandomBytes {
   public:
     explicit SeededRandomBytes(std::uint64_t seed);

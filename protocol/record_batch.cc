@@ -13,7 +13,7 @@
 namespace partita {
 namespace {
 
-// Places of the fields, see the header.
+// Positions of the fields, see the header.
 constexpr std::size_t kBaseOffsetPlace = 0;
 constexpr std::size_t kBatchLengthPlace = 8;
 constexpr std::size_t kLeaderEpochPlace = 12;
@@ -28,7 +28,7 @@ constexpr std::size_t kProducerEpochPlace = 51;
 constexpr std::size_t kBaseSequencePlace = 53;
 constexpr std::size_t kRecordCountPlace = 57;
 
-/// The fixed fields of the oldest format behind the length; anything shorter is no batch of any format.
+/// The size of the oldest format's fixed fields behind the length; anything shorter is a batch of no format.
 constexpr std::int32_t kMinLegacyLength = 14;
 
 /// Reads a length-prefixed part; any negative length means null, as Kafka reads it.
@@ -49,9 +49,9 @@ bool decode_nullable_bytes(const std::byte*& cursor, const std::byte* end, std::
     return true;
 }
 
-/// Walks over the headers; true when they end exactly at `end`.
+/// Walks over the headers; true if they end exactly at `end`.
 bool check_headers(const std::byte* cursor, const std::byte* end, std::int32_t count) {
-    // A header takes two bytes at least, so a larger count cannot be meant.
+    // A header takes at least two bytes, so a larger count is invalid.
     if (count < 0 || count > (end - cursor) / 2) {
         return false;
     }
@@ -74,7 +74,7 @@ bool check_headers(const std::byte* cursor, const std::byte* end, std::int32_t c
     return cursor == end;
 }
 
-/// What a record says before the batch's base values are added.
+/// The values of a record before the batch's base values are added.
 struct RecordDeltas {
     std::int64_t timestamp;
     std::int32_t offset;
@@ -108,9 +108,9 @@ BatchError from_compression_error(CompressionError error) {
     return BatchError::corrupt_compression;
 }
 
-/// Window for decompressed records: it starts with this size and grows only for larger records.
+/// The first size of the window for decompressed records; it grows only for larger records.
 constexpr std::size_t kWindowBytes = std::size_t{64} << 10;
-/// A window grown beyond this is given back after use rather than kept for the thread.
+/// A larger window is freed after use; the thread does not keep it.
 constexpr std::size_t kMaxKeptWindowBytes = std::size_t{256} << 10;
 
 thread_local std::vector<std::byte> spare_window;
@@ -278,7 +278,7 @@ RecordReader::RecordReader(const Batch& batch, RecordReaderOptions options)
     } else if (records_left_ < 0) {
         error_ = BatchError::invalid_record_count;
     } else if (*codec != Codec::none && records_left_ > 0) {
-        // A batch that compaction emptied keeps its codec but has no compressed stream at all.
+        // A batch that compaction emptied keeps its codec but has no compressed stream.
         const std::size_t limit =
             options.decompressed_limit_bytes != 0 ? options.decompressed_limit_bytes : default_decompressed_limit(payload.size());
         decompressor_.emplace(*codec, payload, limit);
@@ -302,8 +302,8 @@ std::unexpected<BatchError> RecordReader::fail(BatchError error) {
     return std::unexpected(error);
 }
 
-/// Moves what is unread to the front and reads on behind it. False at the end of the stream or at an
-/// error, which is then in `error_`.
+/// Moves the unread bytes to the front and reads more behind them. False at the end of the stream, or after an error, which is
+/// then in `error_`.
 bool RecordReader::refill() {
     if (at_end_of_stream_) {
         return false;
@@ -329,7 +329,7 @@ bool RecordReader::refill() {
 
 std::expected<bool, BatchError> RecordReader::finish() {
     if (cursor_ == end_) {
-        // A failure is in `error_`; the expected result is that no more bytes follow.
+        // The expected result is that no more bytes follow. A failure is in `error_`.
         (void)refill();
     }
     if (error_) {
@@ -378,7 +378,7 @@ std::expected<bool, BatchError> RecordReader::next(RecordView& record) {
     if (deltas_ != OffsetDeltas::any) [[likely]] {
         const bool fits = deltas_ == OffsetDeltas::dense ? deltas.offset == next_delta_
                                                          : deltas.offset >= next_delta_ && deltas.offset <= last_offset_delta_;
-        // The largest delta has no successor; a further record could not be told from it.
+        // The largest delta has no successor, so a further record would have the same one.
         if (!fits || (deltas.offset == std::numeric_limits<std::int32_t>::max() && records_left_ > 1)) [[unlikely]] {
             return fail(BatchError::invalid_offset_delta);
         }

@@ -16,7 +16,7 @@
 
 namespace partita {
 
-// Record batch, format 2 (magic 2). Places of the fields, all big-endian:
+// Record batch, format 2 (magic 2). Positions of the fields, all big-endian:
 //
 //    0 base offset        int64      23 last offset delta  int32
 //    8 batch length       int32      27 base timestamp     int64
@@ -26,15 +26,15 @@ namespace partita {
 //   21 attributes         int16      53 base sequence      int32
 //                                    57 record count       int32   61 records
 //
-// The batch length counts from byte 12. The checksum covers byte 21 to the end, so base offset and
-// leader epoch can be set by the broker without computing it anew.
+// The batch length counts from byte 12. The checksum covers byte 21 to the end, so the broker can set base offset and leader
+// epoch without computing it again.
 
 inline constexpr std::size_t kBatchPrefixBytes = 12;
 inline constexpr std::size_t kBatchHeaderBytes = 61;
 inline constexpr std::size_t kBatchCrcCoverageStart = 21;
 inline constexpr std::int8_t kCurrentMagic = 2;
 
-/// What can be wrong with the bytes of a batch. The edge maps these to Kafka's codes.
+/// Errors in the bytes of a batch. The edge maps them to Kafka's codes.
 enum class [[nodiscard]] BatchError : std::uint8_t {
     truncated,         ///< The bytes end before the batch does (a torn tail, or a short request).
     length_too_small,  ///< Negative, or less than the fixed fields need.
@@ -45,8 +45,8 @@ enum class [[nodiscard]] BatchError : std::uint8_t {
     invalid_record_count,    ///< Negative.
     too_few_records,         ///< The records end before the declared count is reached.
     records_left_over,       ///< Bytes remain behind the declared count of records.
-    invalid_record,          ///< A length, a count or a varint inside of a record makes no sense.
-    invalid_offset_delta,    ///< Not ascending as the mode asks (see `OffsetDeltas`).
+    invalid_record,          ///< A length, a count or a varint inside of a record is invalid.
+    invalid_offset_delta,    ///< Not ascending as the mode requires (see `OffsetDeltas`).
     corrupt_compression,     ///< The codec's own format is damaged.
     decompressed_too_large,  ///< The records would exceed the limit for decompression.
 };
@@ -93,7 +93,7 @@ struct BatchHeader {
     Sequence base_sequence{-1};
     std::int32_t record_count = 0;
 
-    /// The whole batch with its first 12 bytes. At least `kBatchHeaderBytes` for a parsed header.
+    /// The size of the whole batch with its first 12 bytes. At least `kBatchHeaderBytes` for a parsed header.
     [[nodiscard]] std::size_t size_bytes() const { return kBatchPrefixBytes + static_cast<std::size_t>(batch_length); }
     [[nodiscard]] Offset last_offset() const;
     /// The offset behind the batch, also when compaction has removed its last records.
@@ -104,26 +104,25 @@ struct BatchHeader {
     friend bool operator==(const BatchHeader&, const BatchHeader&) = default;
 };
 
-/// Reads the fixed fields from the first `kBatchHeaderBytes` of `bytes`; the records need not be there.
-/// Errors: truncated (also when fewer than 17 bytes are there to tell the magic), length_too_small,
-/// old_magic, unknown_magic. The magic is judged before the rest, since older formats are shorter.
-/// Neither checksum nor counts are judged here.
+/// Reads the fixed fields from the first `kBatchHeaderBytes` of `bytes`; the records may be missing. Errors: truncated (also if
+/// fewer than 17 bytes are there, too few for the magic), length_too_small, old_magic, unknown_magic. It checks the magic before
+/// the rest, since older formats are shorter. It checks neither checksum nor counts.
 [[nodiscard]] std::expected<BatchHeader, BatchError> parse_batch_header(Bytes bytes);
 
-/// A header together with the bytes of its whole batch, which belong to somebody else.
+/// A header together with the borrowed bytes of its whole batch.
 struct Batch {
     BatchHeader header;
     Bytes bytes;  ///< Exactly `header.size_bytes()`.
 
-    /// What follows the fixed fields: records, compressed or not.
+    /// The bytes behind the fixed fields: records, compressed or not.
     [[nodiscard]] Bytes payload() const { return bytes.subspan(kBatchHeaderBytes); }
 };
 
-/// The batch at the start of `bytes`, which may go on behind it. Errors as `parse_batch_header`, and
-/// truncated when the batch is not there as a whole.
+/// The batch at the start of `bytes`; more bytes may follow. Errors as for `parse_batch_header`, and truncated if the batch is
+/// incomplete.
 [[nodiscard]] std::expected<Batch, BatchError> parse_batch(Bytes bytes);
 
-/// True when the stored checksum is correct. Costs a pass over the bytes.
+/// True if the stored checksum is correct. Costs a pass over the bytes.
 [[nodiscard]] bool check_crc(const Batch& batch);
 
 /// Walks over consecutive batches in a range of a log or of a reply.
@@ -143,9 +142,9 @@ class BatchCursor {
     [[nodiscard]] const Batch& batch() const { return batch_; }
     /// Where the current batch starts.
     [[nodiscard]] std::size_t batch_position_bytes() const { return position_ - batch_.bytes.size(); }
-    /// End of the last complete batch that was found well-formed.
+    /// The end of the last complete, well-formed batch.
     [[nodiscard]] std::size_t position_bytes() const { return position_; }
-    /// Why the walk stopped, other than at the end or at a truncated tail.
+    /// The error that stopped the walk. Empty at the end and at a truncated tail.
     [[nodiscard]] std::optional<BatchError> error() const { return error_; }
 
   private:
@@ -155,13 +154,11 @@ class BatchCursor {
     std::optional<BatchError> error_;
 };
 
-/// Sets the two fields that the broker decides on append; both lie outside of the checksum. `batch` starts with a whole
-/// header.
+/// Sets the two fields that the broker chooses on append; both lie outside of the checksum. `batch` starts with a whole header.
 void patch_base_offset_and_epoch(MutableBytes batch, Offset base_offset, LeaderEpoch epoch);
 
-/// Sets the timestamp type bit and the max timestamp and recomputes the checksum; the records' own
-/// deltas stay as they are, as in Kafka, because with LogAppendTime readers take every record's time
-/// from the max timestamp. `batch` is one whole batch.
+/// Sets the timestamp type bit and the max timestamp and recomputes the checksum. The records keep their own deltas, as in Kafka,
+/// because with LogAppendTime readers take every record's time from the max timestamp. `batch` is one whole batch.
 void patch_max_timestamp(MutableBytes batch, TimestampType type, TimestampMs max_timestamp);
 
 /// A header of a record. The key is never null.
@@ -195,7 +192,7 @@ struct RecordView {
     std::int8_t attributes = 0;  ///< No bits are defined in format 2.
     std::int32_t offset_delta = 0;
     Offset offset{};
-    /// The record's time. With LogAppendTime it is that of the batch, whatever the record itself says.
+    /// The record's time. With LogAppendTime it is the batch's time, whatever the record itself says.
     TimestampMs timestamp{};
     std::optional<Bytes> key;
     std::optional<Bytes> value;
@@ -208,8 +205,8 @@ struct RecordView {
 
 enum class OffsetDeltas : std::uint8_t {
     dense,      ///< 0, 1, 2 ... as producers write them.
-    ascending,  ///< Strictly ascending up to the last offset delta, with holes: what compaction leaves.
-    any,        ///< Not judged (for looking at what a client really sent).
+    ascending,  ///< Strictly ascending up to the last offset delta, with holes, as after compaction.
+    any,        ///< Not checked (to see what a client really sent).
 };
 
 struct RecordReaderOptions {
@@ -218,10 +215,10 @@ struct RecordReaderOptions {
     std::size_t decompressed_limit_bytes = 0;
 };
 
-/// Reads the records of a batch in order and checks their form: lengths within the batch, headers within their record,
-/// offset deltas as asked, exactly as many records as declared and nothing behind the last one. Uncompressed records
-/// are views into the batch; compressed ones come through a streaming decompressor with a limit, which needs memory for
-/// about the largest record. Does not check the checksum. Allocates nothing per record.
+/// Reads the records of a batch in order and checks their form: lengths within the batch, headers within their record, offset
+/// deltas as required. There must be exactly as many records as declared, and no bytes behind the last one. Uncompressed records
+/// are views into the batch. Others come through a streaming decompressor with a limit, which needs memory for about the largest
+/// record. Does not verify the checksum. Allocates nothing per record.
 class RecordReader {
   public:
     /// The batch's bytes must outlive the reader.
@@ -232,9 +229,9 @@ class RecordReader {
     RecordReader(RecordReader&&) = delete;
     RecordReader& operator=(RecordReader&&) = delete;
 
-    /// True with a record in `record`, false behind the last one, or an error: invalid_record_count,
-    /// unknown_codec, too_few_records, records_left_over, invalid_record, invalid_offset_delta,
-    /// corrupt_compression, decompressed_too_large. After an error every call answers the same.
+    /// True with a record in `record`, false behind the last one. Errors: invalid_record_count, unknown_codec, too_few_records,
+    /// records_left_over, invalid_record, invalid_offset_delta, corrupt_compression, decompressed_too_large. After an error every
+    /// call returns the same error.
     [[nodiscard]] std::expected<bool, BatchError> next(RecordView& record);
 
   private:
@@ -245,7 +242,7 @@ class RecordReader {
     const std::byte* cursor_ = nullptr;
     const std::byte* end_ = nullptr;
     std::int32_t records_left_ = 0;
-    std::int32_t next_delta_ = 0;  // Dense: the one expected. Ascending: the smallest allowed.
+    std::int32_t next_delta_ = 0;  // Dense: the expected delta. Ascending: the smallest allowed.
     std::int32_t last_offset_delta_ = 0;
     Offset base_offset_{};
     TimestampMs base_timestamp_{};
@@ -260,8 +257,8 @@ class RecordReader {
     std::vector<std::byte> window_;
 };
 
-/// Calls `use(const RecordView&)` for every record; when it answers a bool, false stops the walk (which
-/// is success). Errors as `RecordReader::next`; records before the bad one have been handed out then.
+/// Calls `use(const RecordView&)` for every record. If `use` returns a bool, false stops the walk (a success). Errors as for
+/// `RecordReader::next`; `use` has then seen the records before the bad one.
 template <class Use>
 [[nodiscard]] std::expected<void, BatchError> for_each_record(const Batch& batch, RecordReaderOptions options, Use&& use) {
     RecordReader reader(batch, options);
@@ -287,16 +284,15 @@ struct TimestampAndOffset {
     friend bool operator==(const TimestampAndOffset&, const TimestampAndOffset&) = default;
 };
 
-/// The first record at or after `from_offset` whose time is at or after `target`: the step of ListOffsets
-/// that follows the time index. Empty when the batch has none. A batch whose max timestamp is before the
-/// target is answered from its header.
+/// The first record at or after `from_offset` whose time is at or after `target`: the step of ListOffsets that follows the time
+/// index. Empty if the batch has none. If the batch's max timestamp is before the target, the header alone gives the answer.
 [[nodiscard]] std::expected<std::optional<TimestampAndOffset>, BatchError> find_first_at_or_after(const Batch& batch,
                                                                                                   TimestampMs target,
                                                                                                   Offset from_offset);
 
-/// The batch's max timestamp and the first record that has it (ListOffsets with -3). With LogAppendTime
-/// all records have it, hence the first one is named, as Kafka does. Empty when no record has the header's
-/// max timestamp, which only a log that somebody else damaged can show.
+/// The batch's max timestamp and the first record that has it (ListOffsets with -3). With LogAppendTime all records have it, so
+/// the result is the first one, as in Kafka. Empty if no record has the header's max timestamp, which happens only in a log that
+/// other software damaged.
 [[nodiscard]] std::expected<std::optional<TimestampAndOffset>, BatchError> find_max_timestamp(const Batch& batch);
 
 }  // namespace partita

@@ -31,7 +31,7 @@ std::byte* write_nullable(std::byte* at, std::optional<Bytes> bytes) {
     return bytes ? write_bytes(at, *bytes) : at;
 }
 
-/// Times may lie anywhere in 64 bits; their difference wraps and wraps back when it is read.
+/// Times may be any 64-bit values; their difference wraps, and wraps back when it is read.
 std::int64_t wrapping_difference(TimestampMs later, TimestampMs earlier) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(later.value) - static_cast<std::uint64_t>(earlier.value));
 }
@@ -153,7 +153,7 @@ void BatchBuilder::build(std::vector<std::byte>& out, std::optional<std::int32_t
 
 std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec, std::optional<int> compression_level,
                                                  std::vector<std::byte>& out) {
-    // The records are byte for byte the same in every codec, so only the payload and three fields change.
+    // The records have the same bytes in every codec, so only the payload and three fields change.
     const auto source = batch.header.attributes.codec();
     if (!source) {
         return std::unexpected(BatchError::unknown_codec);

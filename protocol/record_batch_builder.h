@@ -28,11 +28,11 @@ struct BatchOptions {
     bool control = false;
     /// Set: LogAppendTime with this time. Empty: CreateTime with the records' own times.
     std::optional<TimestampMs> log_append_time;
-    /// Set: the delete horizon bit is set, and this time takes the place of the base timestamp.
+    /// Set: the delete horizon bit is set, and this time replaces the base timestamp.
     std::optional<TimestampMs> delete_horizon;
 };
 
-/// Encodes records into one batch. Records are encoded when appended, so that memory holds them once.
+/// Encodes records into one batch. Encodes each record when it is appended, so that memory holds it once.
 ///
 ///     BatchBuilder builder({.base_offset = next});
 ///     builder.append(now, key, value);
@@ -46,37 +46,37 @@ class BatchBuilder {
     void append(TimestampMs timestamp, std::optional<Bytes> key, std::optional<Bytes> value,
                 std::span<const RecordHeader> headers = {});
 
-    /// As `append`, with an offset delta that must be greater than all before it: for batches with holes.
+    /// Appends like `append`, with an offset delta that must be greater than all before it: for batches with holes.
     void append_at(std::int32_t offset_delta, TimestampMs timestamp, std::optional<Bytes> key, std::optional<Bytes> value,
                    std::span<const RecordHeader> headers = {});
 
-    /// Where the caller writes the key and the value of a record.
+    /// The places where the caller writes the key and the value of a record.
     struct Places {
         std::byte* key;
         std::byte* value;
     };
-    /// As `append`, for a caller who encodes straight into the batch: adds a record whose key and value have these
-    /// sizes. The caller writes all their bytes before anything else is called.
+    /// Appends like `append`, for a caller that encodes straight into the batch: adds a record whose key and value have these
+    /// sizes. The caller writes all their bytes before any other call.
     [[nodiscard]] Places append_in_place(TimestampMs timestamp, std::size_t key_bytes, std::size_t value_bytes);
 
-    /// Adds a record with the key, value, time and headers of `record`, headers unchanged.
+    /// Adds a record with the key, value, time and headers of `record`; the headers stay unchanged.
     void append_copy(std::int32_t offset_delta, const RecordView& record);
 
     [[nodiscard]] std::int32_t record_count() const { return record_count_; }
-    /// The size of what `build` would append without compression.
+    /// The number of bytes that `build` would append without compression.
     [[nodiscard]] std::size_t uncompressed_size_bytes() const { return kBatchHeaderBytes + records_.size(); }
 
-    /// Appends the finished batch, checksum included, to `out`. The builder is then empty, with the same
-    /// options; its memory stays for the next batch. `last_offset_delta` overrides that of the last
-    /// record, for batches whose last records were compacted away, or that have no records any more.
+    /// Appends the finished batch, checksum included, to `out`. The builder is then empty, with the same options; its memory
+    /// stays for the next batch. `last_offset_delta` overrides the last record's. For batches whose last records were compacted
+    /// away, or that have no records any more.
     void build(std::vector<std::byte>& out, std::optional<std::int32_t> last_offset_delta = std::nullopt);
 
     /// Empties the builder and changes its options.
     void reset(BatchOptions options);
 
   private:
-    /// Makes room for a record and writes its beginning. Key, value and headers, with their lengths and count, take
-    /// `content_bytes`; returns where the caller writes them.
+    /// Makes room for a record, writes its beginning, and returns where the caller writes the rest. Key, value and headers, with
+    /// their lengths and count, take `content_bytes`.
     [[nodiscard]] std::byte* begin_record(std::int32_t offset_delta, TimestampMs timestamp, std::size_t content_bytes);
 
     BatchOptions options_;
@@ -87,9 +87,8 @@ class BatchBuilder {
     TimestampMs max_timestamp_ = kNoTimestamp;
 };
 
-/// Appends to `out` a batch with the same records and fields in another codec; offsets and times of the records stay.
-/// For topics whose `compression.type` is not what the producer chose. Errors as `RecordReader::next`; then `out` is
-/// unchanged.
+/// Appends to `out` a batch with the same records and fields in another codec; offsets and times of the records stay. For topics
+/// whose `compression.type` differs from the producer's choice. Errors as for `RecordReader::next`; `out` is then unchanged.
 [[nodiscard]] std::expected<void, BatchError> recompress_batch(const Batch& batch, Codec codec,
                                                                std::optional<int> compression_level, std::vector<std::byte>& out);
 
@@ -108,9 +107,8 @@ void build_end_transaction_marker(const EndTransactionMarker& marker, Offset bas
                                   ProducerId producer_id, ProducerEpoch producer_epoch, TimestampMs timestamp,
                                   std::vector<std::byte>& out);
 
-/// Reads the marker from a record of a control batch. Empty for a control record of another type (Kafka
-/// has some in its metadata log) or for one that is too short. Higher versions are read as version 0,
-/// which they extend.
+/// Reads the marker from a record of a control batch. Empty for a control record of another type (Kafka's metadata log has some)
+/// or one that is too short. Higher versions extend version 0, so they are read as version 0.
 [[nodiscard]] std::optional<EndTransactionMarker> parse_end_transaction_marker(const RecordView& record);
 
 }  // namespace partita

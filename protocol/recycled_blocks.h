@@ -5,9 +5,9 @@
 
 namespace partita {
 
-/// Blocks of one size that each thread keeps for its next objects of that size, so that objects which come and go with
-/// every request need no allocation. A thread may give back a block that another thread took, and keeps it then. Each
-/// thread keeps at most `kKeptMax` blocks until it ends.
+/// Blocks of one size that each thread keeps for its next objects of that size, so that objects made for every request need no
+/// allocation. A thread may give back a block that another thread took, and then keeps it. Each thread keeps at most `kKeptMax`
+/// blocks until it ends.
 template <std::size_t kBytes, std::size_t kKeptMax = 64>
 class RecycledBlocks {
     static_assert(kBytes >= sizeof(void*));
@@ -41,7 +41,7 @@ class RecycledBlocks {
         Free* first = nullptr;
         std::size_t count = 0;
         ~Kept() {
-            // What comes later, from objects that die with the thread too, is freed at once.
+            // Objects that die later in the thread's end give back their blocks, which are then freed at once.
             count = kKeptMax;
             while (first != nullptr) {
                 Free* const block = first;
@@ -57,11 +57,12 @@ class RecycledBlocks {
 template <std::size_t kBytes, std::size_t kKeptMax>
 thread_local typename RecycledBlocks<kBytes, kKeptMax>::Kept RecycledBlocks<kBytes, kKeptMax>::kept_;
 
-/// For std::allocate_shared and the like: single objects come from recycled blocks, of which a thread keeps `kKeptMax`.
+/// An allocator for std::allocate_shared and the like. Single objects come from recycled blocks; a thread keeps `kKeptMax` of
+/// them.
 template <class T, std::size_t kKeptMax = 64>
 struct RecyclingAllocator {
     using value_type = T;
-    // What the library finds out by itself only where all parameters are types.
+    // The library derives this by itself only if all parameters are types.
     template <class Other>
     struct rebind {
         using other = RecyclingAllocator<Other, kKeptMax>;

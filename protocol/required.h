@@ -4,15 +4,16 @@
 
 namespace partita {
 
-/// A member that has no value until somebody says one. A struct of such members cannot be made without each of them, so the
-/// compiler finds who forgets one. Otherwise it is used as its value.
+/// A member without a default value. A struct of such members cannot be made without each of them, so the compiler reports a
+/// forgotten one. Otherwise it behaves like its value.
 ///
-/// For settings whose defaults stand elsewhere: what acts on a setting says its name and type, and nothing of its default.
+/// For settings whose defaults stand elsewhere: code that acts on a setting declares its name and type, and does not know its
+/// default.
 template <class T>
 struct Required {
     T value;
 
-    // From and to its value without a word, which is what it is for.
+    // Implicit conversions from and to the value, so that the member can be used like it.
     constexpr Required(T given) : value(std::move(given)) {}
     constexpr operator const T&() const { return value; }
 };

@@ -14,26 +14,26 @@
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
-/// Messages are plain structs. Beside each stands a table that says how its members are encoded: wire name, versions,
-/// nullability, tag. One codec (`protocol/codec.h`) interprets the tables. It is not a set of templates over the
-/// members, so all messages together compile in seconds, and there is one place where foreign bytes are judged.
+/// Messages are plain structs. Each has a table that says how its members are encoded: wire name, versions, nullability, tag. One
+/// codec (`protocol/codec.h`) interprets the tables. It does not use templates over the members, so all messages together compile
+/// in seconds, and one place judges foreign bytes.
 namespace partita {
 
 struct Schema;
 
 // ---------------------------------------------------------------------------------------------
 // Member types of messages. All are trivially copyable views: the bytes belong to the request
-// buffer, to an arena, or to whoever builds the message, and must outlive it.
+// buffer, to an arena, or to the builder of the message, and must outlive it.
 // ---------------------------------------------------------------------------------------------
 
-/// What the codec knows of any Array<T>.
+/// The codec's view of any Array<T>.
 struct ArrayBase {
     void* data = nullptr;
     std::int32_t size = 0;  ///< -1 stands for null.
 };
 
-/// A sequence, or null. A view: copying it copies no element. Handlers may build a std::vector,
-/// assign it to an Array member and keep the vector alive until the message is encoded.
+/// A sequence, or null. A view: copying it copies no element. Handlers may build a std::vector, assign it to an Array member and
+/// keep the vector alive until the message is encoded.
 template <class T>
 struct Array : ArrayBase {
     using value_type = T;
@@ -63,8 +63,8 @@ struct Array : ArrayBase {
     [[nodiscard]] std::span<const T> span() const { return {begin(), count()}; }
 };
 
-/// Builds an Array in an arena. Growth leaves the old elements behind in the arena, so reserve when the count is known.
-/// The arena's limit does not bound it: for replies, not for decoding.
+/// Builds an Array in an arena. Growth leaves the old elements behind in the arena, so reserve if the count is known. The arena's
+/// limit does not apply: for replies, not for decoding.
 template <class T>
 class ArenaVector {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -112,15 +112,15 @@ class ArenaVector {
     std::size_t capacity_ = 0;
 };
 
-/// Record batches as they are on the wire, or null. Decoded, it is a view into the request buffer. A message to encode
-/// may promise the payload instead: with `external(...)` the codec writes only the length and reports the place
-/// (SplitPoint), and the caller sends the payload from where it lies (sendfile).
+/// Record batches in wire format, or null. A decoded one is a view into the request buffer. A message to encode may announce the
+/// payload instead. With `external(...)` the codec writes only the length and reports the place (SplitPoint), and the caller
+/// sends the payload from its source (sendfile).
 struct Records {
     static constexpr std::int32_t kInline = -1;
 
     const std::byte* data = nullptr;
     std::int32_t size = 0;                  ///< -1 stands for null.
-    std::int32_t external_index = kInline;  ///< What the caller called the payload.
+    std::int32_t external_index = kInline;  ///< The caller's number for the payload.
 
     constexpr Records() = default;
     constexpr Records(std::nullptr_t) : size(-1) {}
@@ -158,8 +158,8 @@ struct Versions {
 inline constexpr Versions kNoVersions{0, -1};
 inline constexpr std::int16_t kNeverFlexible = std::numeric_limits<std::int16_t>::max();
 
-/// How a value is encoded. A field's `nullable` decides whether its string, bytes or struct member has the optional
-/// form; arrays and records have a null of their own.
+/// How a value is encoded. A field's `nullable` decides whether its string, bytes or struct member has the optional form; arrays
+/// and records have their own null.
 enum class Kind : std::uint8_t {
     boolean,
     int8,
@@ -183,21 +183,20 @@ struct Field {
     std::string_view name;  ///< As in Kafka's definitions, for example "GroupInstanceId".
     std::uint32_t offset = 0;
     std::int32_t tag = -1;      ///< Valid when `tagged` is not empty.
-    Kind kind = Kind::boolean;  ///< Of the element, when `is_array`.
+    Kind kind = Kind::boolean;  ///< The kind of the element, if `is_array`.
     bool is_array = false;
-    /// What encoding does in a version without this field when the value is not the default: true drops the value,
-    /// false makes the message impossible to encode.
+    /// How to encode a version without this field if the value is not the default. True drops the value; false makes the message
+    /// impossible to encode.
     bool ignorable = false;
     /// The length prefix stays the classic one in flexible versions.
     bool always_classic = false;
     Versions versions;
     Versions nullable = kNoVersions;
-    Versions tagged = kNoVersions;  ///< Within these (flexible) versions the field travels as a tag.
+    Versions tagged = kNoVersions;  ///< In these (flexible) versions the field travels as a tag.
     const Schema* nested = nullptr;
 };
 
-/// The table of one struct. The table of a message also has its versions; tables of nested structs use those of the
-/// message.
+/// The table of one struct. Only the table of a message has versions; nested structs use those of the message.
 struct Schema {
     std::string_view name;
     std::span<const Field> fields;

@@ -4,15 +4,14 @@
 
 #include "protocol/schema.h"
 
-/// The small language in which the tables of `protocol/messages/*.cc` are written. Only those files
-/// include this. A table reads like this:
+/// The small language of the tables in `protocol/messages/*.cc`. Only those files include this header. A table reads like this:
 ///
 ///     PARTITA_MESSAGE(HeartbeatRequest, versions(0, 4), flexible_since(4),
 ///         FIELD(group_id, "GroupId"),
 ///         FIELD(group_instance_id, "GroupInstanceId", since(3), nullable(since(3)), ignorable))
 ///
-/// The kind of a field follows from the type of the member. A field without `since` or `versions` is in all versions.
-/// The order of the fields is the order on the wire.
+/// The member's type gives the kind of a field. A field without `since` or `versions` is in all versions. The order of the fields
+/// is the order on the wire.
 namespace partita::table {
 
 consteval Versions versions(std::int16_t first, std::int16_t last) { return {first, last}; }
@@ -31,7 +30,7 @@ struct FieldOption {
 consteval FieldOption nullable(Versions range = {}) { return {FieldOption::What::nullable, range}; }
 /// The field is encoded as a tagged field in these versions.
 consteval FieldOption tagged(std::int32_t tag, Versions range) { return {FieldOption::What::tagged, range, tag}; }
-/// Versions that do not have the field leave it out silently.
+/// Versions without the field leave it out silently.
 inline constexpr FieldOption ignorable{FieldOption::What::ignorable};
 /// The field keeps its classic length prefix in flexible versions.
 inline constexpr FieldOption always_classic{FieldOption::What::always_classic};

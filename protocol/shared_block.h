@@ -8,15 +8,15 @@
 
 namespace partita {
 
-/// Makes objects that come and go together, such as the partitions of a topic: one block of memory in place of
-/// thousands of small ones. Each object has its own shared pointer, but they have one reference count: all objects live
-/// until none is shared any more. Not thread-safe; the pointers that it made are as safe as any shared pointer.
+/// Makes objects that come and go together, such as the partitions of a topic, in one block of memory instead of thousands of
+/// small ones. Each object has its own shared pointer, but all share one reference count: all objects live until none is
+/// referenced any more. Not thread-safe. The pointers that it made are as safe as any shared pointer.
 template <class T>
 class SharedBlock {
   public:
     explicit SharedBlock(std::size_t capacity) : block_(std::make_shared<Block>(capacity)) {}
 
-    /// May be called `capacity` times.
+    /// May be called at most `capacity` times.
     template <class... Arguments>
     [[nodiscard]] std::shared_ptr<T> make(Arguments&&... arguments) {
         PARTITA_ASSERT(block_->count < block_->capacity, "a block holds what it was made for");

@@ -1,11 +1,12 @@
 #pragma once
 
-/// What clang knows of locks (-Wthread-safety); for other compilers these say nothing. `scripts/tidy --locks` checks them.
+/// Annotations that tell clang about locks (-Wthread-safety); other compilers ignore them. `scripts/tidy --locks` checks them.
 ///
-/// - GUARDED_BY(mutex) on a member: it is read and written with `mutex` held. PT_GUARDED_BY: what it points to is.
+/// - GUARDED_BY(mutex) on a member: code reads and writes it with `mutex` held. PT_GUARDED_BY: the same for the object it points
+///   to.
 /// - REQUIRES(mutex...) on a function: its caller holds them. EXCLUDES: its caller does not, because the function takes them.
-/// - ACQUIRE, RELEASE, TRY_ACQUIRE: the function takes or gives back; of guards and of functions that hand one out.
-/// - ASSERT_CAPABILITY: after the call the mutex counts as held; the function has to make sure that it is.
+/// - ACQUIRE, RELEASE, TRY_ACQUIRE: the function takes the mutex or gives it back. For guards, and for functions that return one.
+/// - ASSERT_CAPABILITY: after the call the mutex counts as held; the function must make sure that it is.
 #if defined(__clang__)
 #define PARTITA_THREAD_ANNOTATION(x) __attribute__((x))
 #else
@@ -27,5 +28,5 @@
 #define TRY_ACQUIRE(...) PARTITA_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 #define ASSERT_CAPABILITY(mutex) PARTITA_THREAD_ANNOTATION(assert_capability(mutex))
 #define RETURN_CAPABILITY(mutex) PARTITA_THREAD_ANNOTATION(lock_returned(mutex))
-/// For what clang cannot follow. A comment beside each says why it is right nevertheless.
+/// For code that clang cannot follow. A comment beside each use says why the code is right nevertheless.
 #define NO_THREAD_SAFETY_ANALYSIS PARTITA_THREAD_ANNOTATION(no_thread_safety_analysis)

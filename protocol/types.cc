@@ -21,7 +21,7 @@ std::string Uuid::to_string() const {
             text.push_back(kBase64UrlAlphabet[pending >> pending_bits & 0x3f]);
         }
     }
-    // 128 bits leave two; they are the high bits of the last character.
+    // 128 bits leave two bits over; they are the high bits of the last character.
     text.push_back(kBase64UrlAlphabet[pending << (6 - pending_bits) & 0x3f]);
     return text;
 }

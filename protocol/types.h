@@ -11,9 +11,8 @@
 
 namespace partita {
 
-/// An integer with a meaning. Different meanings never mix: no StrongInt type converts to another; an integer becomes
-/// one only where the type is named, and is taken out only with `.value`. Arithmetic exists only where it makes sense
-/// (see `Offset`).
+/// An integer with a meaning. Different meanings never mix: no StrongInt type converts to another. An integer becomes one only if
+/// the code names the type, and comes out only with `.value`. Arithmetic exists only where it makes sense (see `Offset`).
 template <class Tag, class Representation>
 struct StrongInt {
     using representation = Representation;
@@ -36,15 +35,15 @@ struct TimestampMs : StrongInt<struct TimestampTag, std::int64_t> {
     friend constexpr auto operator<=>(TimestampMs, TimestampMs) = default;
 };
 
-/// Milliseconds on a clock that only goes forward; its zero means nothing. All deadlines of the
-/// cores are instants, handed in and out as values, so that a test can step the clock.
+/// Milliseconds on a clock that only goes forward; its zero has no meaning. All deadlines of the cores are instants, passed in
+/// and out as values, so that a test can step the clock.
 struct Instant : StrongInt<struct InstantTag, std::int64_t> {
     friend constexpr auto operator<=>(Instant, Instant) = default;
     friend constexpr Instant operator+(Instant instant, std::int64_t duration_ms) { return {instant.value + duration_ms}; }
     friend constexpr std::int64_t operator-(Instant later, Instant earlier) { return later.value - earlier.value; }
 };
 
-/// Both clocks of one moment. The monotonic one drives timers, the wall clock is only written down.
+/// Both clocks at one moment. Timers use the monotonic one; the wall clock is only recorded.
 struct Now {
     Instant monotonic;
     TimestampMs wall;
@@ -93,7 +92,7 @@ struct Uuid {
 
 using TopicId = Uuid;
 
-/// Borrowed bytes. Whoever hands them out says who owns them.
+/// Borrowed bytes. The function that returns them says who owns them.
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 

@@ -6,9 +6,9 @@
 
 namespace partita {
 
-/// Calls `use` with each UTF-16 unit of the Java string that holds this UTF-8 text: Kafka's limits count these units,
-/// and its hash of group ids uses them. A byte that belongs to no character is a unit of its own, so that no text
-/// counts as shorter than its characters.
+/// Calls `use` with each UTF-16 unit of the Java string with this UTF-8 text. Kafka's limits count these units, and its hash of
+/// group ids uses them. A byte that belongs to no character is a unit of its own, so that no text counts as shorter than its
+/// characters.
 template <class Use>
 constexpr void for_each_utf16_unit(std::string_view text, Use&& use) {
     constexpr std::uint32_t kFirstSupplementary = 0x10000;

@@ -10,14 +10,12 @@
 
 namespace partita {
 
-// Variable-length integers as Kafka writes them: groups of seven bits, lowest first, the high bit says
-// that more follow. Signed ones are zig-zag mapped first (records); unsigned ones are plain (compact
-// lengths and tagged fields of flexible requests).
+// Variable-length integers as Kafka writes them: groups of seven bits, lowest first; the high bit means that more follow. Signed
+// ones are zig-zag mapped first (records). Unsigned ones are plain (compact lengths and tagged fields of flexible requests).
 //
-// Decoders take a cursor by reference and an end, move the cursor behind the value and return true. When the input ends
-// early or is longer than its type allows, they return false, and the cursor means nothing. Like Kafka's decoders they
-// accept encodings that are longer than needed (0x80 0x00 is 0), up to 5 bytes for 32 and 10 bytes for 64 bits, and
-// drop the bits that do not fit.
+// Decoders take a cursor by reference and an end. They move the cursor behind the value and return true. If the input ends early
+// or exceeds its type, they return false, and the cursor is undefined. Like Kafka's decoders they accept encodings that are
+// longer than needed (0x80 0x00 is 0), up to 5 bytes for 32 and 10 bytes for 64 bits. They drop the bits that do not fit.
 
 inline constexpr std::size_t kMaxVarintBytes = 5;
 inline constexpr std::size_t kMaxVarlongBytes = 10;
@@ -41,7 +39,7 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
 [[nodiscard]] bool decode_long_unsigned_varlong(const std::byte*& cursor, const std::byte* end, std::uint64_t& value);
 
 [[nodiscard]] inline bool decode_unsigned_varint(const std::byte*& cursor, const std::byte* end, std::uint32_t& value) {
-    // Nearly all lengths in a record are one byte or two; they stay inline.
+    // Nearly all lengths in a record take one byte or two; these stay inline.
     if (cursor == end) [[unlikely]] {
         return false;
     }
@@ -100,8 +98,8 @@ inline constexpr std::size_t kMaxVarlongBytes = 10;
 [[nodiscard]] constexpr std::size_t varint_size(std::int32_t value) { return unsigned_varlong_size(zigzag_encode(value)); }
 [[nodiscard]] constexpr std::size_t varlong_size(std::int64_t value) { return unsigned_varlong_size(zigzag_encode(value)); }
 
-/// Writes `value` to `out`, which must have room for `unsigned_varlong_size(value)` bytes, and returns the place behind
-/// the last byte.
+/// Writes `value` to `out` and returns the place behind the last byte. `out` must have room for `unsigned_varlong_size(value)`
+/// bytes.
 inline std::byte* encode_unsigned_varlong(std::byte* out, std::uint64_t value) {
     while (value >= 0x80u) {
         *out++ = static_cast<std::byte>((value & 0x7fu) | 0x80u);

@@ -5,7 +5,7 @@
 namespace partita {
 namespace {
 
-// Every Linux has these clocks: reading one cannot fail.
+// Every Linux has these clocks, so reading one cannot fail.
 
 std::int64_t read_ms(clockid_t clock) {
     timespec time{};

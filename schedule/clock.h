@@ -6,21 +6,21 @@
 
 namespace partita {
 
-/// Time as the broker sees it. Everything beside the cores asks one clock, which is handed to it; cores are handed the value.
-/// The real one is the only place of the program where a clock of the system is read (`scripts/tidy` looks for others). A
-/// simulation has one that stands still until somebody moves it.
+/// The source of time in the broker. Code outside the cores asks a clock that it was given; cores get the time as a value. Only
+/// the real clock reads the system's clocks (`scripts/tidy` looks for other places). A simulation has a clock that stands still
+/// until the simulation moves it.
 ///
-/// All calls may come from any thread, and wait for nothing.
+/// Any thread may make all calls. They never wait.
 class Clock {
   public:
     virtual ~Clock() = default;
 
     /// Both clocks of this moment. The monotonic one never goes back.
     [[nodiscard]] virtual Now now() = 0;
-    /// For how long something takes: nanoseconds since some moment that stays the same.
+    /// Nanoseconds since some fixed moment, for measuring durations.
     [[nodiscard]] virtual std::int64_t stopwatch_ns() = 0;
-    /// Processor time that the calling thread, and the whole process, has used: for work that keeps to a share of it. Where
-    /// nothing is measured, it stands still.
+    /// Processor time that the calling thread, or the whole process, has used: for work that keeps to a share of it. A clock that
+    /// measures nothing stands still.
     [[nodiscard]] virtual std::int64_t thread_processor_ns() = 0;
     [[nodiscard]] virtual std::int64_t process_processor_ns() = 0;
 };

@@ -35,11 +35,11 @@ class ThreadWorker final : public Worker {
     }
 
   private:
-    /// The kernel keeps no more.
+    /// The kernel keeps no longer name.
     static constexpr std::size_t kNameMax = 15;
 
     void run(const std::string& name) {
-        // Only people who look at threads miss a name that cannot be set.
+        // A failure does not matter: the name is only for people who look at threads.
         (void)::pthread_setname_np(::pthread_self(), name.c_str());
         UniqueLock lock(mutex_);
         const auto is_called = [this]() REQUIRES(mutex_) { return woken_ || stopping_; };
@@ -65,7 +65,7 @@ class ThreadWorker final : public Worker {
     Condition wake_;
     bool woken_ GUARDED_BY(mutex_) = false;
     bool stopping_ GUARDED_BY(mutex_) = false;
-    // Last: it uses everything above.
+    // Declared last, because the thread uses all members above.
     std::thread thread_;
 };
 
