@@ -116,7 +116,7 @@ void compress_lz4(int level, Bytes input, std::vector<std::byte>& out) {
     preferences.compressionLevel = level;
     const std::size_t start = out.size();
     out.resize(start + LZ4F_compressFrameBound(input.size(), &preferences));
-    // For levels below 3 the library uses the fast compressor, as Kafka's description of the level says.
+    // For levels below 3 the library uses the fast compressor, as the description of the level says.
     thread_local Lz4Compressor context = [] {
         LZ4F_cctx* created = nullptr;
         const auto result = LZ4F_createCompressionContext(&created, LZ4F_VERSION);

@@ -76,10 +76,10 @@ StorageResult<void> check_format_version(FileSystem& file_system, const std::str
     if (!text && !text.error().is_not_found()) {
         return std::unexpected(std::move(text.error()));
     }
-    // Without the file the directory is new, written by Kafka, or a crash cut the file off before it was on the device. All of
-    // these have the first format, so the start need not wait for the device here; a later format would need it. A new directory
-    // needs no sync either: the name of this file reaches the device before that of any partition, and alone proves that the
-    // partitions beside it are ours.
+    // Without a version the directory is new, written by Kafka, or a crash cut the file off before it was on the device. All of
+    // these have the first format, so the version needs no sync; that of a later format would. Only a directory that another
+    // broker used has its file written durably. In a new one the name of the file is enough: it reaches the device before that
+    // of any partition, and proves that the partitions beside it are ours.
     static_assert(kDirectoryFormatVersion == 1);
     if (!text) {
         PARTITA_TRY_ASSIGN(const auto found, holds_partitions(file_system, directory));

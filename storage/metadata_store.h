@@ -110,7 +110,7 @@ class MetadataStore {
     /// The value of one key. For tests and tools; start-up uses `load`.
     [[nodiscard]] StorageResult<std::optional<std::string>> find(std::string_view log, Bytes key) const;
 
-    /// Exclusive end of what was folded; null when the log was never folded.
+    /// The offset up to which the log was folded (exclusive); null if it never was.
     [[nodiscard]] StorageResult<std::optional<Offset>> folded_until(std::string_view log) const;
 
     /// Names of all logs that were folded, ascending.

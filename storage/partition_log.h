@@ -269,7 +269,7 @@ class PartitionLog {
     /// an older segment").
     [[nodiscard]] Offset active_segment_base() const;
 
-    /// The first record with a timestamp at or after `target`, below `upper_bound`. Empty when there is none. Reads
+    /// The first record with a timestamp at or after `target`, below `upper_bound`. Empty if no record matches. Reads
     /// (and decompresses) one batch.
     [[nodiscard]] StorageResult<std::optional<TimestampedOffset>> offset_for_timestamp(TimestampMs target,
                                                                                        Offset upper_bound) const;

@@ -246,7 +246,7 @@ StorageResult<void> LogAppender::roll(TimestampMs now) {
         sealed.complete_time_index();
         // A failure here only delays: the entries stay in memory, and the next sync or the close tries again.
         (void)sealed.offset_index().file().write_pending();
-        // Likewise.
+        // The same holds for the time index.
         (void)sealed.time_index().file().write_pending();
     }
     {

@@ -17,7 +17,7 @@ class LogAppender {
 
     explicit LogAppender(PartitionLogState& state);
 
-    /// Writes all staged batches, publishes what was written, and resolves the group.
+    /// Writes all staged batches, publishes the written ones, and resolves the group.
     void write_staged(WriteBreadth breadth);
     /// Gives up all staged batches.
     void fail_staged(std::string message);

@@ -71,8 +71,8 @@ bool PartitionLogState::is_useful_snapshot(std::size_t index) const {
                                    [](const auto& segment) { return segment->base_offset(); })) {
         return true;
     }
-    // Recovery takes the newest snapshot at or below the recovery point on file, now or later. The one before it stays too:
-    // snapshots are not synced, and one is always whole.
+    // Recovery takes the newest snapshot at or below the recovery point that is on file, now or at a later time. The snapshot
+    // before it stays too: snapshots are not synced, and one is always whole.
     return index + 2 >= snapshots.size() || snapshots[index + 2] > recovery_point_on_file;
 }
 

@@ -70,7 +70,7 @@ struct ConsumerGroupMemberMetadataValue {
         std::int32_t session_timeout_ms = 0;
         Array<ClassicProtocol> supported_protocols;
 
-        /// The default: left out on the wire, where null is written.
+        /// The default, which encoding leaves out. Null is written.
         static const ClassicMemberMetadata kEmpty;
         static const Schema schema;
     };

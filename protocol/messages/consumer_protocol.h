@@ -10,8 +10,8 @@ namespace partita {
 ///   v2: It gains GenerationId.
 ///   v3: It gains RackId.
 ///
-/// What a classic consumer sends as its metadata in JoinGroup, after an int16 with the version. A newer
-/// version than known is read as the newest known one: fields are only ever added at the end.
+/// The metadata that a classic consumer sends in JoinGroup, after an int16 with the version. The broker reads a newer version as
+/// the newest known one, because versions only add fields at the end.
 struct ConsumerProtocolSubscription {
     struct TopicPartition {
         std::string_view topic;          ///< v1 and later
@@ -33,8 +33,8 @@ struct ConsumerProtocolSubscription {
 ///
 ///   v1 to v3: No change of layout.
 ///
-/// What the leader of a classic group of consumers assigns to a member in SyncGroup, after an int16 with
-/// the version.
+/// The assignment that the leader of a classic group of consumers sends for a member in SyncGroup, after an int16 with the
+/// version.
 struct ConsumerProtocolAssignment {
     struct TopicPartition {
         std::string_view topic;

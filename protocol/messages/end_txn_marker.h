@@ -6,7 +6,7 @@ namespace partita {
 
 /// EndTxnMarker: version 0, never flexible.
 ///
-/// Value of a control record that ends a transaction, after an int16 with the version.
+/// The value of a control record that ends a transaction, after an int16 with the version.
 struct EndTxnMarker {
     std::int32_t coordinator_epoch = 0;
 
