@@ -26,7 +26,7 @@ class OffsetIndex {
 
     /// `offset` must be greater than that of the last entry and within 2^31-1 of the base.
     void append(Offset offset, std::uint32_t position);
-    /// The greatest entry at or below `target`; {base offset, 0} if no entry is.
+    /// The greatest entry at or below `target`; {base offset, 0} if no entry qualifies.
     [[nodiscard]] StorageResult<OffsetPosition> lookup(Offset target) const;
     [[nodiscard]] StorageResult<std::optional<OffsetPosition>> last_entry() const;
     [[nodiscard]] StorageResult<OffsetPosition> entry(std::size_t index) const;

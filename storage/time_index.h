@@ -28,7 +28,7 @@ class TimeIndex {
     [[nodiscard]] StorageResult<void> reload_last();
     /// Appends the entry if its timestamp is greater than that of the last one.
     void maybe_append(TimestampOffset entry);
-    /// The last entry with a timestamp at or below `target`; empty if no entry is.
+    /// The last entry with a timestamp at or below `target`; empty if no entry qualifies.
     [[nodiscard]] StorageResult<std::optional<TimestampOffset>> lookup(TimestampMs target) const;
     /// The last entry, or {kNoTimestamp, kNoOffset}. For the appender only.
     [[nodiscard]] TimestampOffset last() const { return last_; }
