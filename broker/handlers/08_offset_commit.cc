@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "broker/access/offer.h"
+#include "broker/groups/group_queries.h"
 #include "broker/handlers/authorize.h"
 #include "broker/handlers/client_roles.h"
 #include "broker/handlers/extensions.h"
@@ -107,8 +108,8 @@ void offset_commit(runtime::RequestContext& context) {
         const auto note_positions = [&](const groups::GroupCoordinator& coordinator) {
             for (auto& [topic, before] : collected.before) {
                 if (before) {
-                    *before = coordinator.committed_in(request->group_id, collected.topics[topic].name,
-                                                       collected.topics[topic].topic_id);
+                    *before = coordinator.queries().committed_in(request->group_id, collected.topics[topic].name,
+                                                                 collected.topics[topic].topic_id);
                 }
             }
         };
