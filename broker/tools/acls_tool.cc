@@ -1,4 +1,4 @@
-// kafka-acls: shows, adds and removes rules of who may do what.
+// kafka-acls: shows, adds and removes ACL rules.
 
 #include <unistd.h>
 
@@ -93,7 +93,7 @@ constexpr Rule kAclsRules[] = {
 using Rules = std::map<ResourcePattern, std::set<AccessRule>>;
 using Patterns = std::set<ResourcePattern>;
 
-/// However it is written: Read, READ, DescribeConfigs, DESCRIBE_CONFIGS.
+/// Accepts any spelling: Read, READ, DescribeConfigs, DESCRIBE_CONFIGS.
 std::string folded_name(std::string_view name) {
     std::string out;
     for (const char letter : name) {
@@ -111,7 +111,7 @@ AclOperation parse_operation(const std::string& name) {
     return found == operations.end() ? AclOperation(AclOperation::kUnknown) : *found;
 }
 
-/// What can be done with a resource, as Kafka has it, All besides.
+/// The operations on a resource in Kafka, plus All.
 std::set<AclOperation> operations_of(AclResource resource) {
     std::set<AclOperation> operations{Operation::all};
     if (resource.value != access::kAnyCode && access::is_resource_code(resource.value)) {
@@ -133,10 +133,10 @@ class Acls {
   private:
     [[nodiscard]] Outcome<std::set<std::string>> principals(std::string_view option) const;
     [[nodiscard]] std::set<std::string> hosts(std::string_view option) const;
-    /// The resources of the line.
+    /// The resources that the line names.
     [[nodiscard]] Patterns patterns() const;
     [[nodiscard]] Outcome<std::set<AccessRule>> rules_for(const std::set<AclOperation>& operations) const;
-    /// The rules of the line by their resources; none for a resource stands for all of it.
+    /// The rules of the line by resource; an empty list means all rules of the resource.
     [[nodiscard]] Outcome<Rules> rules() const;
     [[nodiscard]] Outcome<void> add_rules(const Patterns& patterns, AclResource type, const std::set<AclOperation>& operations,
                                           Rules& rules) const;
@@ -184,7 +184,7 @@ Patterns Acls::patterns() const {
                                                                    {"user-principal", ResourceType::user}};
     for (const auto& [option, type] : kNamed) {
         for (const std::string& name : options_.values(option)) {
-            // An id may begin with a blank.
+            // A transactional id may begin with a blank.
             found.insert({type, type == ResourceType::transactional_id ? name : trimmed(name), pattern_});
         }
     }

@@ -14,48 +14,47 @@
 
 namespace partita::tools {
 
-/// Shows records of a format that an addon knows.
+/// Shows records in the format of an addon.
 class RecordDecoder {
   public:
     virtual ~RecordDecoder() = default;
-    /// Fails when what it needs for any record cannot be had. Called first.
+    /// Called first. Fails if something that every record needs is unavailable.
     [[nodiscard]] virtual Outcome<void> begin() = 0;
-    /// What cannot be decoded is told on the error stream, and shown as it is.
+    /// Decodes a record. Reports undecodable bytes on the error stream, and shows them unchanged.
     [[nodiscard]] virtual Outcome<Decoded> decode(const client::FetchedRecord& record) = 0;
-    /// Tells how many more there were.
+    /// Reports how many further failures there were.
     virtual void finish() const = 0;
     [[nodiscard]] virtual bool has_failed() const = 0;
 };
 
-/// Writes records in a format that an addon knows.
+/// Writes records in the format of an addon.
 class RecordEncoder {
   public:
     virtual ~RecordEncoder() = default;
-    /// Replaces the texts of a record by what is written of them; null stays null. The error is for people.
+    /// Replaces the texts of a record by their encoded form; null stays null. The error is for people.
     [[nodiscard]] virtual std::expected<void, std::string> encode(client::OwnedRecord& record, std::int64_t line) const = 0;
-    /// Which parts of a record are JSON as people give them.
+    /// Which parts of a record people give as JSON.
     [[nodiscard]] virtual JsonMembers members() const = 0;
 };
 
-/// What an addon brings to the tools: a format of records for `consume` and `produce`. Each addon that has one defines one
-/// constant of this type, `partita::NAME::kToolAddition` in broker/addons/NAME/tools/addition.cc; the build makes the list of
-/// them.
+/// An addon's record format for the tools `consume` and `produce`. Each addon that has one defines one constant of this type,
+/// `partita::NAME::kToolAddition` in broker/addons/NAME/tools/addition.cc; the build collects them in a list.
 struct Addition {
     std::span<const Option> consume_options = {};
     std::span<const Rule> consume_rules = {};
     std::span<const Option> produce_options = {};
-    /// Null when the line does not ask for it. `formatter`: properties of the formatter; `client`: those of the consumer.
+    /// Null if the line does not ask for it. `formatter`: properties of the formatter; `client`: those of the consumer.
     Outcome<std::unique_ptr<RecordDecoder>> (*make_decoder)(const Options& options, const Properties& formatter,
                                                             const Properties& client, const Surroundings& surroundings) = nullptr;
-    /// The same for a producer. `reader`: properties of what reads its records.
+    /// The same for a producer. `reader`: properties of the record reader.
     Outcome<std::unique_ptr<RecordEncoder>> (*make_encoder)(const Options& options, const Properties& reader,
                                                             const Properties& client, const Surroundings& surroundings) = nullptr;
 };
 
-/// Those of this build; none in a build without addons.
+/// The additions of this build; empty in a build without addons.
 [[nodiscard]] std::span<const Addition* const> additions();
 
-/// A table of a tool with the rows that addons bring to it between its own.
+/// A tool's table: its own rows, with the rows of addons among them.
 template <class Row>
 [[nodiscard]] std::vector<Row> with_additions(std::span<const Row> before, std::span<const Row> Addition::* added,
                                               std::span<const Row> behind = {}) {

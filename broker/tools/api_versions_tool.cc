@@ -1,4 +1,4 @@
-// kafka-broker-api-versions: which requests each broker takes, in which versions, and which of these are ours too.
+// kafka-broker-api-versions: shows the requests and versions of each broker, and which of them this program supports.
 
 #include <algorithm>
 #include <map>
@@ -33,7 +33,7 @@ std::string line_of(const ApiVersionsResponse::ApiVersion& theirs) {
     return std::string(api->name) + key + range + " [" + usable + "]";
 }
 
-/// Ascending by key; what the broker does not have, too.
+/// Ascending by key; includes requests that the broker lacks.
 std::string text_of_versions(const ApiVersionsResponse& response) {
     std::map<std::int16_t, std::string> lines;
     for (const ApiInfo& api : all_apis()) {

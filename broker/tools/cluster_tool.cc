@@ -1,4 +1,4 @@
-// kafka-cluster: the cluster's id, its brokers, and a broker that is to be forgotten.
+// kafka-cluster: shows the cluster's id and its brokers, and unregisters a broker.
 
 #include <algorithm>
 #include <limits>

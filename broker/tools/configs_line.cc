@@ -11,7 +11,7 @@
 namespace partita::tools {
 namespace {
 
-/// What can have configs, in the order in which Kafka's tool names them.
+/// The types of entities with configs, in the order of Kafka's tool.
 constexpr std::string_view kEntityTypes[] = {"topics", "clients",        "users",  "brokers",
                                              "ips",    "client-metrics", "groups", "broker-loggers"};
 /// Options that name an entity with its type, and those that name the default of a type.
@@ -31,7 +31,7 @@ bool is_broker_id(const std::string& text) {
     return number && *number == static_cast<std::int32_t>(*number);
 }
 
-/// Whether a separator stands outside of brackets: the next bracket behind it, if any, opens.
+/// Whether a separator is outside of brackets: the next bracket behind it, if any, is an opening one.
 bool is_outside(std::string_view text, std::size_t at) {
     const std::size_t bracket = text.find_first_of("[]", at);
     return bracket == std::string_view::npos || text[bracket] == '[';

@@ -8,10 +8,10 @@
 
 #include "broker/tools/tool.h"
 
-/// What a line of kafka-configs says: whose configs, which values, and what makes no sense.
+/// Parses a line of kafka-configs: the entities, the values, and errors.
 namespace partita::tools {
 
-/// Whose configs: types as on the line, and names, "" for a default. There may be fewer names than types.
+/// The entities of a line: types as on the line, and names, "" for a default. There may be fewer names than types.
 struct Entities {
     std::vector<std::string> types;
     std::vector<std::string> names;
@@ -21,7 +21,7 @@ struct Entities {
         return std::ranges::any_of(names, [](const auto& name) { return !name.empty(); });
     }
     [[nodiscard]] bool has_default() const { return std::ranges::any_of(names, &std::string::empty); }
-    /// Of these types Kafka keeps defaults.
+    /// Whether Kafka has defaults for all of these types.
     [[nodiscard]] bool may_be_default() const {
         return has_type("users") || has_type("clients") || has_type("brokers") || has_type("ips");
     }
@@ -31,13 +31,13 @@ struct Entities {
 
 [[nodiscard]] Entities entities_of(const Options& options);
 
-/// The rules of Kafka's tool, in its order and its words: first those of types, then those of names.
+/// Checks the rules of Kafka's tool, in its order and with its texts: first those of types, then those of names.
 [[nodiscard]] Outcome<void> check_types(const Options& options, const Entities& entities);
 [[nodiscard]] Outcome<void> check_names(const Options& options, const Entities& entities);
 
 using Values = std::map<std::string, std::string>;
 
-/// What --add-config and --add-config-file set; a value in brackets may have commas.
+/// The values of --add-config and --add-config-file; a value in brackets may contain commas.
 [[nodiscard]] Outcome<Values> values_to_set(const Options& options);
 [[nodiscard]] std::vector<std::string> keys_to_delete(const Options& options);
 

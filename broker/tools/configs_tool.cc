@@ -71,7 +71,7 @@ std::string java_double(double value) {
     if (is_plain) {
         return text.contains('.') ? text : text + ".0";
     }
-    // "1e+07" is 1.0E7 there.
+    // Java prints "1e+07" as 1.0E7.
     const std::size_t exponent = text.find('e');
     std::string mantissa = text.substr(0, exponent);
     if (!mantissa.contains('.')) {
@@ -80,7 +80,7 @@ std::string java_double(double value) {
     return mantissa + "E" + std::to_string(std::atoi(text.c_str() + exponent + 1));
 }
 
-/// The tool's way to end with a failure that it did not expect.
+/// Ends the tool as Kafka's does after an unexpected failure.
 std::unexpected<Ending> failed_line(const Options& options, const std::string& cause) {
     return failed("Error while executing config command with args '" + joined(options.words(), " ") + "'\n" + cause);
 }
@@ -104,7 +104,7 @@ class Configs {
         return !entities_.has_type("users") && !entities_.has_type("clients") && !entities_.has_type("ips");
     }
     [[nodiscard]] client::ResourceType resource_type() const;
-    /// False, and told, when there is no entity of the name.
+    /// Returns false, with a message, if no entity has the name.
     [[nodiscard]] Outcome<bool> is_there(const std::string& name);
     [[nodiscard]] Outcome<std::vector<std::string>> all_names();
     [[nodiscard]] Outcome<void> show_resource(const std::string& name);
@@ -193,7 +193,7 @@ Outcome<bool> Configs::is_there(const std::string& name) {
     return false;
 }
 
-/// As Kafka names where a value comes from.
+/// Kafka's name for the source of a value.
 std::string_view source_name(client::ConfigSource source) {
     using Source = client::ConfigSource;
     switch (source) {
@@ -469,7 +469,7 @@ Outcome<void> Configs::alter_quotas(const Values& values, const std::vector<std:
     return {};
 }
 
-/// "iterations=8192,password=secret", the first part of which may lack.
+/// Parses "iterations=8192,password=secret"; the first part is optional.
 Outcome<client::NewCredential> parse_credential(const std::string& mechanism, const std::string& text) {
     constexpr std::int64_t kIterations = 4096;
     constexpr std::string_view kIterationsPart = "iterations=";

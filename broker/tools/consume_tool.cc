@@ -1,5 +1,5 @@
-// kafka-console-consumer: prints the records of topics. Besides Kafka's options: formats, JSON lines, hexadecimal, the last
-// records, from a time, and an end where the topics end.
+// kafka-console-consumer: prints the records of topics. Beyond Kafka's options: formats, JSON lines, hexadecimal, the last
+// records, a start time, and stopping at the end of the topics.
 
 #include <unistd.h>
 
@@ -87,7 +87,7 @@ constexpr Rule kOwnRules[] = {
 
 const std::vector<Rule> kConsumeRules = with_additions<Rule>(kOwnRules, &Addition::consume_rules);
 
-/// Of the formatter: from its file and from the line.
+/// Properties of the formatter: from its file and from the line.
 Outcome<Properties> formatter_properties(const Options& options) {
     Properties properties;
     if (const auto path = options.find("formatter-config")) {
@@ -164,7 +164,7 @@ Outcome<Start> parse_start(const Options& options, std::int64_t now_ms) {
     return start;
 }
 
-/// The properties of the consumer, from the file, from the line, and from the options that stand for some.
+/// Properties of the consumer: from the file, from the line, and from options that set some.
 Outcome<Properties> consumer_properties(const Options& options) {
     PARTITA_TRY_ASSIGN(auto properties, options.has("consumer.config") ? read_properties(options.value("consumer.config"))
                                                                        : client_properties(options, "console-consumer"));
@@ -207,14 +207,14 @@ Outcome<Properties> consumer_properties(const Options& options) {
     if (reset == properties.end()) {
         properties["auto.offset.reset"] = options.has("from-beginning") ? "earliest" : "latest";
     }
-    // The option counts when it is there, and its default where the properties say nothing.
+    // An explicit option wins; its default applies only if the properties lack the setting.
     if (options.has("isolation-level") || !properties.contains("isolation.level")) {
         properties["isolation.level"] = options.value("isolation-level");
     }
     return properties;
 }
 
-/// Prints what comes until something ends it.
+/// Prints records until something ends the reading.
 class Consumption {
   public:
     /// `decoder` may be null.
@@ -307,7 +307,7 @@ Outcome<void> Consumption::run(std::int64_t count_max, std::int64_t timeout_ms) 
     return {};
 }
 
-/// Null where no addon is asked for a format of its own.
+/// Null if the line asks for no addon's format.
 Outcome<std::unique_ptr<RecordDecoder>> make_decoder(const Options& options, const Properties& formatter,
                                                      const Properties& client, const Surroundings& surroundings) {
     for (const Addition* addition : additions()) {

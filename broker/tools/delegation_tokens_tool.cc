@@ -1,4 +1,4 @@
-// kafka-delegation-tokens: makes, renews, expires and shows delegation tokens.
+// kafka-delegation-tokens: creates, renews, expires and shows delegation tokens.
 
 #include <array>
 #include <ctime>
@@ -83,7 +83,7 @@ std::string list_of_principals(const std::vector<TokenPrincipal>& principals) {
     return "[" + joined(texts, ", ") + "]";
 }
 
-/// To the minute, by the clock of this place.
+/// To the minute, in local time.
 std::string minute_of(std::int64_t time_ms) {
     const std::time_t seconds = time_ms / 1000;
     std::tm parts{};
@@ -157,7 +157,7 @@ Outcome<int> show_tokens(client::Cluster& cluster, const Options& options, const
     PARTITA_TRY_ASSIGN(const auto owners, token_principals(options, "owner-principal"));
     surroundings.print(owners.empty() ? "Calling describe token operation for current user.\n"
                                       : "Calling describe token operation for owners: " + list_of_principals(owners) + "\n");
-    // Kafka's tool asks for the tokens of no owner then, and shows none.
+    // Without owners Kafka's tool asks for the tokens of no owner, and shows none.
     const bool asks_for_all = owners.empty() && !surroundings.is_kafkas_name;
     const auto tokens = client::describe_delegation_tokens(cluster, asks_for_all ? std::nullopt : std::optional(owners));
     if (!tokens) {

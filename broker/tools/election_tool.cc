@@ -1,4 +1,4 @@
-// kafka-leader-election: has leaders of partitions elected.
+// kafka-leader-election: elects leaders of partitions.
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -30,7 +30,7 @@ constexpr Option kElectionOptions[] = {
     {"path-to-json-file", "file", R"(read the partitions from a file: {"partitions": [{"topic": "t", "partition": 1}]})"},
 };
 
-/// What Kafka's tool asks of the line, in its order.
+/// The checks of Kafka's tool on the line, in its order.
 Outcome<void> check_election_line(const Options& options) {
     std::vector<std::string> missing;
     for (const char* name : {"bootstrap-server", "election-type"}) {

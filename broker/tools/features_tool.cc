@@ -1,4 +1,4 @@
-// kafka-features: feature levels of a cluster, and how they are changed.
+// kafka-features: shows and changes the feature levels of a cluster.
 
 #include <algorithm>
 #include <array>
@@ -30,7 +30,7 @@ constexpr Option kFeaturesOptions[] = {
 
 constexpr std::string_view kMetadata = "metadata.version";
 
-/// What Kafka calls the levels of metadata.version, from kFirstLevel on; up to what 4.3.1's tool knows.
+/// Kafka's names of the levels of metadata.version, from kFirstLevel on, as far as the tool of 4.3.1 knows them.
 constexpr std::int16_t kFirstLevel = 7;
 constexpr std::array<std::string_view, 25> kMetadataVersions{
     "3.3-IV3", "3.4-IV0", "3.5-IV0", "3.5-IV1", "3.5-IV2", "3.6-IV0", "3.6-IV1", "3.6-IV2", "3.7-IV0",
@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 25> kMetadataVersions{
     "4.0-IV3", "4.1-IV0", "4.1-IV1", "4.2-IV0", "4.2-IV1", "4.3-IV0", "4.4-IV0"};
 constexpr std::string_view kLatestRelease = "4.3-IV0";
 
-/// Since which level of metadata.version a new cluster has a feature at a level; the later line counts.
+/// The level of metadata.version from which a new cluster has a feature at a level; the later line wins.
 struct Beginning {
     std::string_view feature;
     std::int16_t level;
@@ -62,7 +62,7 @@ std::string shown_level(std::string_view feature, std::int16_t level) {
     return std::string(kMetadataVersions[at]);
 }
 
-/// "4.0-IV3", or "4.0" for the last one of that release.
+/// Accepts "4.0-IV3", or "4.0" for the last level of that release.
 Outcome<std::int16_t> metadata_level(const std::string& version) {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < kMetadataVersions.size(); ++i) {
@@ -154,7 +154,7 @@ Outcome<int> show_dependencies(const Options& options, const Surroundings& surro
     return 0;
 }
 
-/// The levels that the line asks for.
+/// The levels that the line requests.
 Outcome<std::map<std::string, std::int16_t>> wanted_levels(const std::string& action, const Options& options,
                                                            const Surroundings& surroundings) {
     std::map<std::string, std::int16_t> levels;
@@ -170,7 +170,7 @@ Outcome<std::map<std::string, std::int16_t>> wanted_levels(const std::string& ac
         }
         PARTITA_TRY_ASSIGN(const auto level, metadata_level(*version));
         levels.emplace(kMetadata, level);
-        // An upgrade leaves alone what the release does not have yet.
+        // An upgrade skips features that the release does not have yet.
         for (const Beginning& beginning : kBeginnings) {
             const std::int16_t wanted = level_in(beginning, level);
             if (wanted > 0 || action != "upgrade") {

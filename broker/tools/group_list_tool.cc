@@ -35,7 +35,7 @@ constexpr Rule kGroupListRules[] = {
     {Requires::none_of, "streams", {"consumer", "group-type", "protocol", "share"}},
 };
 
-/// As it is shown: "Classic".
+/// The displayed form: "Classic".
 std::string shown_type(std::string type) {
     std::ranges::transform(type, type.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     if (!type.empty() && type.front() >= 'a' && type.front() <= 'z') {

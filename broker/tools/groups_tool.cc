@@ -1,4 +1,4 @@
-// kafka-consumer-groups: lists, describes and deletes groups; moves and deletes what they have committed (offset_resets.cc).
+// kafka-consumer-groups: lists, describes and deletes groups; resets and deletes their committed offsets (offset_resets.cc).
 
 #include <algorithm>
 #include <array>
@@ -58,7 +58,7 @@ std::string unavailable(std::string_view name) {
     return "Option(s) [" + std::string(name) + "] are unavailable given other options on the command line";
 }
 
-/// What the tool asks of the line as a whole, in its order.
+/// The tool's checks on the line as a whole, in its order.
 Outcome<void> check_line(const Options& options) {
     const auto has = [&](std::string_view name) { return options.has(name); };
     for (const std::string_view name : {"members", "verbose", "offsets"}) {
@@ -123,7 +123,7 @@ std::string or_missing(const std::optional<Number>& number) {
     return number ? std::to_string(*number) : "-";
 }
 
-/// A group that was asked for and cannot be described ends the command, as in Kafka.
+/// As in Kafka, the command ends if a requested group cannot be described.
 std::unexpected<Ending> failed_get(const client::Failure& failure) { return failed(java_text(failure)); }
 
 class Groups {
@@ -134,13 +134,13 @@ class Groups {
     [[nodiscard]] Outcome<int> list();
     [[nodiscard]] Outcome<int> describe();
     [[nodiscard]] Outcome<int> remove();
-    /// The ids of the line, or of all groups.
+    /// The ids on the line, or those of all groups.
     [[nodiscard]] Outcome<std::vector<std::string>> chosen();
 
   private:
     [[nodiscard]] Outcome<std::vector<std::string>> words_of(std::string_view option, std::span<const std::string_view> valid,
                                                              std::string_view what);
-    /// Says what is remarkable about a group; whether its rows are to be shown.
+    /// Reports a group's unusual state. Returns whether to show its rows.
     bool tell_state(const std::string& group, const std::string& state, std::size_t rows);
     [[nodiscard]] Outcome<void> show_offsets(const client::GroupDescription& group);
     void show_members(const client::GroupDescription& group);
@@ -151,7 +151,7 @@ class Groups {
     const Surroundings& surroundings_;
 };
 
-/// As Kafka's tool has them: no matter how they are written.
+/// Ignores case, as Kafka's tool does.
 std::string folded(std::string_view text) {
     std::string out;
     for (const char letter : text) {
@@ -251,7 +251,7 @@ bool Groups::tell_state(const std::string& group, const std::string& state, std:
     return state != "Dead" && rows > 0;
 }
 
-/// What a group has committed of a partition, and who reads it.
+/// A group's committed offset of a partition, and the partition's reader.
 struct OffsetRow {
     client::TopicPartition partition;
     std::optional<client::CommittedOffset> committed;
@@ -384,7 +384,7 @@ void Groups::show_members(const client::GroupDescription& group) {
         has_classic = has_classic || (member.is_upgraded && !*member.is_upgraded);
         has_upgraded = has_upgraded || (member.is_upgraded && *member.is_upgraded);
     }
-    // Kafka's tool shows the columns also when it has no rows for them, with their least widths.
+    // Kafka's tool shows the columns even without rows, with their minimal widths.
     const bool shows_rows = tell_state(group.id, group.state, rows.size());
     for (const Cells& cells : rows) {
         for (const Column column : {kGroup, kConsumer, kInstance, kHost, kClient, kCurrent, kTarget}) {
@@ -495,7 +495,7 @@ Outcome<int> Groups::remove() {
     return 0;
 }
 
-/// Kafka's tool ends with 0 whatever happened, unless the line makes no sense.
+/// Kafka's tool exits with 0 after any failure, unless the line is invalid.
 Outcome<int> tell(const Surroundings& surroundings, Outcome<int> outcome) {
     if (outcome || outcome.error().kind != Ending::Kind::failed) {
         return outcome;
@@ -537,7 +537,7 @@ Outcome<int> run_groups(const Options& options, const Surroundings& surroundings
     if (!properties) {
         return tell(surroundings, failed(properties.error().message));
     }
-    // A call takes so long and no longer; what the file says is for other clients.
+    // The option limits the duration of a call; it overrides the file, which is meant for other clients.
     (*properties)["default.api.timeout.ms"] = (*properties)["request.timeout.ms"] = std::to_string(**timeout_ms);
     auto cluster = open_cluster(std::move(*properties), surroundings);
     if (!cluster) {

@@ -18,7 +18,7 @@ void interrupt(int) {
     const int saved = errno;
     is_interrupted = 1;
     const char byte = 0;
-    // There is room for one byte, or there is one already.
+    // The pipe has room for one byte, or already contains one.
     [[maybe_unused]] const auto written = ::write(wake_descriptor, &byte, 1);
     errno = saved;
 }
@@ -36,7 +36,7 @@ void handle(void (*handler)(int)) {
 
 Interruption::Interruption() {
     PARTITA_ASSERT(wake_descriptor < 0, "one of these in a process");
-    // Without descriptors a wait ends later, and nothing else is different.
+    // Without the pipe a wait ends later; nothing else changes.
     if (::pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) != 0) {
         pipe_[0] = pipe_[1] = -1;
     }

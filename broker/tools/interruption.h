@@ -2,8 +2,8 @@
 
 namespace partita::tools {
 
-/// Lets a tool that reads or shows until it is stopped end in good order: the first SIGINT or SIGTERM asks for the end, the
-/// second one ends the program. Who does not want to read any more is seen when we write (SIGPIPE is ignored). One in a process.
+/// Lets a tool that runs until it is stopped end in good order: the first SIGINT or SIGTERM requests the end, the second one ends
+/// the program. If the reader of the output closes it, the next write fails (SIGPIPE is ignored). One per process.
 class Interruption {
   public:
     Interruption();
@@ -12,7 +12,7 @@ class Interruption {
     Interruption& operator=(const Interruption&) = delete;
 
     [[nodiscard]] bool is_asked() const;
-    /// Can be read when the end is asked for (`client::Network::end_waits_by`).
+    /// Becomes readable when the end is requested (`client::Network::end_waits_by`).
     [[nodiscard]] int descriptor() const { return pipe_[0]; }
 
   private:

@@ -12,20 +12,20 @@
 
 namespace partita::tools {
 
-/// Java's String.hashCode of text in ASCII.
+/// Java's String.hashCode of ASCII text.
 [[nodiscard]] std::int32_t java_hash(std::string_view text);
 
 /// TopicPartition.hashCode.
 [[nodiscard]] std::int32_t java_hash(const client::TopicPartition& partition);
 
-/// The order in which a java.util.HashMap gives its keys, which were put into it in this order. Kafka's tools print some lists
-/// so, and a script may have got used to it. `capacity` is what the map was made with.
+/// The iteration order of a java.util.HashMap whose keys were inserted in this order. Kafka's tools print some lists so, and
+/// scripts may depend on it. `capacity` is the map's initial capacity.
 [[nodiscard]] std::vector<std::string> in_java_order(std::span<const std::string> keys, std::size_t capacity = 16);
 
-/// The same of whatever has a hash in Java.
+/// The same for any type with a hash in Java.
 template <class T, class Hash>
 [[nodiscard]] std::vector<T> in_java_order(std::vector<T> keys, std::size_t capacity, Hash hash_of) {
-    // A map doubles when more than three quarters of it are full.
+    // A map doubles when it is more than three quarters full.
     std::size_t buckets = std::bit_ceil(std::max<std::size_t>(capacity, 1));
     while (keys.size() > buckets * 3 / 4) {
         buckets *= 2;

@@ -1,4 +1,4 @@
-// kafka-log-dirs: how much each partition takes in the directories of the brokers.
+// kafka-log-dirs: shows the size of each partition in the brokers' directories.
 
 #include <algorithm>
 #include <map>
@@ -44,7 +44,7 @@ std::string list_of(const std::set<std::int32_t>& ids) {
     return text;
 }
 
-/// An object whose members stand as in a Java map of these names.
+/// An object with its members in the order of a Java map with these names.
 ordered_json object_of(const std::vector<std::pair<std::string, ordered_json>>& members) {
     std::vector<std::string> names;
     for (const auto& [name, value] : members) {
@@ -67,7 +67,7 @@ ordered_json directory_of(const DescribeLogDirsResponse::DescribeLogDirsResult& 
             found[order.back()] = &partition;
         }
     }
-    // It comes out of one map, and the topics that are wanted go into another one.
+    // Kafka takes partitions from one map and puts those of the requested topics into another one.
     const auto hash = [](const client::TopicPartition& partition) { return java_hash(partition); };
     order = in_java_order(std::move(order), 16, hash);
     std::erase_if(order, [&](const auto& partition) {

@@ -43,7 +43,7 @@ constexpr Rule kWaysOfAReset[] = {
 
 using Partitions = std::vector<client::TopicPartition>;
 
-/// A failure that another thread had, twice wrapped.
+/// A failure in the twofold wrapping of a Java exception from another thread.
 std::unexpected<Ending> failed_inside(const client::Failure& failure) {
     return failed("java.util.concurrent.ExecutionException: " + java_text(failure));
 }
@@ -73,7 +73,7 @@ Outcome<Partitions> parse_partitions(const std::string& text) {
     return partitions;
 }
 
-/// Offsets of all these partitions, or the message of Kafka's tool for one that has none.
+/// The offsets of all these partitions; if one has none, the message of Kafka's tool.
 Outcome<GroupOffsets> all_offsets(client::Cluster& cluster, const Partitions& partitions, std::int64_t time,
                                   std::string_view what) {
     const auto answered = client::list_offsets(cluster, partitions, time);
@@ -100,7 +100,7 @@ class Reset {
     Reset(client::Cluster& cluster, const std::string& group, const Options& options, const Surroundings& surroundings)
         : cluster_(cluster), group_(group), options_(options), surroundings_(surroundings) {}
 
-    /// Where the group is to read on.
+    /// Computes the group's new offsets.
     [[nodiscard]] Outcome<GroupOffsets> prepare();
 
   private:

@@ -8,20 +8,20 @@
 #include "broker/client/partitions.h"
 #include "broker/tools/tool.h"
 
-/// kafka-consumer-groups --reset-offsets and --delete-offsets: what changes what groups have committed.
+/// kafka-consumer-groups --reset-offsets and --delete-offsets: changes of groups' committed offsets.
 namespace partita::tools {
 
-/// Which ways of a reset exclude each other.
+/// The options of a reset that exclude each other.
 extern const std::span<const Rule> kResetRules;
 
-/// Works out where each group is to read on, does it with --execute, and prints it.
+/// Computes each group's new offsets, stores them with --execute, and prints them.
 [[nodiscard]] Outcome<int> reset_offsets(client::Cluster& cluster, const std::vector<std::string>& groups, const Options& options,
                                          const Surroundings& surroundings);
 
 [[nodiscard]] Outcome<int> delete_group_offsets(client::Cluster& cluster, const Options& options,
                                                 const Surroundings& surroundings);
 
-/// A failure when one of the topics is not there, as Kafka's tool has it.
+/// Fails like Kafka's tool if one of the topics does not exist.
 [[nodiscard]] Outcome<void> require_topics(client::Cluster& cluster, const std::vector<client::TopicPartition>& partitions);
 
 }  // namespace partita::tools

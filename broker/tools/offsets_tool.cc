@@ -1,4 +1,4 @@
-// kafka-get-offsets: where partitions begin and end, and where a time is in them.
+// kafka-get-offsets: shows the first and last offsets of partitions, and offsets by time.
 
 #include <algorithm>
 #include <limits>
@@ -55,10 +55,10 @@ Outcome<std::int64_t> parse_time(const std::string& text) {
                   ", or a specified long format timestamp");
 }
 
-/// Which partitions of which topics: one part of --topic-partitions, or --topic with --partitions.
+/// The selected partitions: one part of --topic-partitions, or --topic with --partitions.
 struct PartitionFilter {
     TopicFilter topics;
-    /// Empty: by range.
+    /// Empty: the range decides.
     std::set<std::int32_t> partitions;
     std::int32_t first = 0;
     std::int32_t end = std::numeric_limits<std::int32_t>::max();
@@ -76,7 +76,7 @@ Outcome<TopicFilter> topic_filter(std::string_view text) {
     return std::move(*filter);
 }
 
-/// A part of --topic-partitions: TOPIC, TOPIC:3, TOPIC:3-5, TOPIC:3-, TOPIC:-5, :3 ...
+/// Parses a part of --topic-partitions: TOPIC, TOPIC:3, TOPIC:3-5, TOPIC:3-, TOPIC:-5, :3 ...
 Outcome<PartitionFilter> parse_part(const std::string& part) {
     const auto invalid = [&] { return failed("org.apache.kafka.tools.TerseException: Invalid rule specification: " + part); };
     const std::size_t colon = std::min(part.find(':'), part.size());

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kHelpColumn = 44;
 constexpr std::size_t kHelpWidth = 120;
 
-/// Of an option whose argument may lack: this word is another option.
+/// For an option with an optional argument: this word is another option.
 bool is_no_argument(const Option& option, std::string_view word) {
     return word.starts_with('-') && !(option.is_number && parse_integer(word));
 }
@@ -24,7 +24,7 @@ const Option* find_option(std::span<const Option> table, std::string_view name) 
     return found == table.end() || name.empty() ? nullptr : &*found;
 }
 
-/// Longer words are compared with nothing.
+/// Longer words get no suggestion.
 constexpr std::size_t kSuggestedBytesMax = 64;
 
 Options::Unread unknown(std::span<const Option> table, std::string_view name) {
@@ -39,7 +39,7 @@ Options::Unread unknown(std::span<const Option> table, std::string_view name) {
 
 std::string in_brackets(std::string_view name) { return "[" + std::string(name) + "]"; }
 
-/// The text in lines of the help's second column.
+/// Wraps the text in the help's second column.
 void append_wrapped(std::string_view text, std::string& out) {
     const std::size_t width = kHelpWidth - kHelpColumn;
     while (text.size() > width) {

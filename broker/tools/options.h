@@ -9,15 +9,15 @@
 #include <string_view>
 #include <vector>
 
-/// Options of commands. What a command takes is a table, of Kafka's tools and of our own commands alike: help, completions and
-/// manual pages are made from it.
+/// Options of commands. A table describes what a command takes, both for Kafka's tools and for our own commands. Help,
+/// completions and manual pages are made from it.
 ///
-/// `Options` reads a line as Kafka's tools do: `--name value`, `--name=value`, one dash as good as two, options in any order and
-/// as often as they like. Rules about what goes with what are a table, too. Our own commands read theirs in another way
+/// `Options` parses a line like Kafka's tools: `--name value`, `--name=value`, one dash or two, options in any order and any
+/// number. Another table has the rules about combinations of options. Our own commands parse their lines differently
 /// (broker/cli/command_line.h).
 namespace partita::tools {
 
-/// What an argument has to be.
+/// A check of an argument.
 struct Check {
     bool (*is_met)(std::string_view argument) = nullptr;
     /// "a whole number from 1 to 65535".
@@ -27,88 +27,88 @@ struct Check {
 /// One option of a command.
 struct Option {
     std::string_view name;
-    /// What its argument is, for the help; empty when it takes none.
+    /// The argument's name in the help; empty if the option takes none.
     std::string_view argument;
-    /// What it does: imperative, small letters, no full stop; units and an unusual default at the end.
+    /// The effect, for the help: imperative, lower case, no full stop; units and an unusual default at the end.
     std::string_view help;
-    /// Stands for the option when it is not given. Only for options with an argument.
+    /// The value if the option is not given. Only for options with an argument.
     std::string_view default_value = {};
-    /// Another, mostly older, name.
+    /// Another name, mostly an older one.
     std::string_view alias = {};
-    /// The next word is its argument unless that looks like an option.
+    /// The next word is its argument unless it looks like an option.
     bool argument_may_lack = false;
-    /// Then a negative number does not look like one.
+    /// If true, a negative number does not look like an option.
     bool is_number = false;
-    /// All that its argument may be, with blanks between; empty when that is not a list.
+    /// The allowed arguments, separated by blanks; empty if there is no fixed list.
     std::string_view choices = {};
 
-    // What only our own commands ask for.
+    // Only for our own commands
 
-    /// Stands in the environment for an option that the line does not have.
+    /// The environment variable that replaces a missing option.
     std::string_view environment = {};
     bool is_required = false;
     bool may_repeat = false;
     Check check = {};
 };
 
-/// An option whose argument is one of a list.
+/// An option whose argument is from a list.
 [[nodiscard]] constexpr Option one_of(Option option, std::string_view choices) {
     option.choices = choices;
     return option;
 }
-/// With their dashes, the one that the help names first at the front: "--topic", "-t".
+/// With their dashes; the name that the help prefers comes first: "--topic", "-t".
 [[nodiscard]] std::vector<std::string> names_with_dashes(const Option& option);
 
-/// What a rule asks for.
+/// The kinds of rules.
 enum class Requires : std::uint8_t {
-    all_of,          ///< When `when` is given, or is empty: each of `others`.
-    none_of,         ///< When `when` is given: none of `others`.
-    exactly_one_of,  ///< One of `others` and no second one.
+    all_of,          ///< If `when` is given or empty: each of `others` is required.
+    none_of,         ///< If `when` is given: none of `others` is allowed.
+    exactly_one_of,  ///< Exactly one of `others` is required.
 };
 
-/// What must be given together, and what must not.
+/// A rule about options that belong together or exclude each other.
 struct Rule {
     static constexpr std::size_t kOthersMax = 12;
 
     Requires what{};
     std::string_view when;
     std::string_view others[kOthersMax] = {};
-    /// What people read when it is broken; empty: what Kafka's tools say by themselves.
+    /// The message if it is broken; empty: the standard text of Kafka's tools.
     std::string_view text = {};
-    /// Kafka's tool throws instead of showing its usage.
+    /// Kafka's tool throws an exception instead of showing its usage.
     bool is_refusal = false;
-    /// The rule holds only beside this option; empty: always.
+    /// The rule applies only if this option is given; empty: always.
     std::string_view beside = {};
 };
 
-/// A command line that was read.
+/// A parsed command line.
 class Options {
   public:
-    /// Why a line cannot be read.
+    /// Why a line cannot be parsed.
     struct Unread {
         /// Kafka's text: "X is not a recognized option".
         std::string message;
-        /// "did you mean --topic?"; empty when no option's name is close.
+        /// "did you mean --topic?"; empty if no option has a similar name.
         std::string suggestion;
     };
     [[nodiscard]] static std::expected<Options, Unread> parse(std::span<const Option> table, std::span<const std::string> words);
 
-    /// As if it stood on the line, unless it does. `name` is one of the table.
+    /// Sets an option unless the line has it. `name` is in the table.
     void give(std::string_view name, std::string value);
-    /// Given on the line. By the name in the table, whichever name the line has.
+    /// True if the option is on the line. `name` is that of the table; the line may use any name.
     [[nodiscard]] bool has(std::string_view name) const { return given_.contains(name); }
-    /// The first argument, the default where the option is not given, or empty.
+    /// The first argument, or the default if the option is not given, or empty.
     [[nodiscard]] std::string value(std::string_view name) const;
     [[nodiscard]] std::optional<std::string> find(std::string_view name) const;
-    /// All arguments in their order; without the default.
+    /// All arguments in their order, without the default.
     [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
     /// A number in Java's syntax within the bounds. The error is Kafka's "Cannot parse argument 'x' of option name".
     [[nodiscard]] std::expected<std::optional<std::int64_t>, std::string> integer(std::string_view name, std::int64_t least,
                                                                                   std::int64_t most) const;
     [[nodiscard]] std::expected<std::optional<std::int32_t>, std::string> integer(std::string_view name) const;
-    /// Options in the order of the line, as often as they are there, by their names in the table.
+    /// The options in the order of the line, with repetitions, by their names in the table.
     [[nodiscard]] const std::vector<std::string_view>& order() const { return order_; }
-    /// The line as it was.
+    /// The words of the line.
     [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
     /// Words that belong to no option.
     [[nodiscard]] const std::vector<std::string>& rest() const { return rest_; }
@@ -130,10 +130,10 @@ class Options {
     std::vector<std::string> words_;
 };
 
-/// The options as a text for people, sorted by name; defaults and the environment's names stand at the end of a line.
+/// The help text of the options, sorted by name; defaults and names of environment variables are at the end of a line.
 [[nodiscard]] std::string help_of(std::span<const Option> table);
 
-/// A whole number as Java's parseLong reads it.
+/// Parses a whole number like Java's parseLong.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
 }  // namespace partita::tools

@@ -1,5 +1,5 @@
-// kafka-console-producer: writes lines of the standard input to a topic. Besides Kafka's options: JSON lines, one key, headers,
-// a partition.
+// kafka-console-producer: writes lines of the standard input to a topic. Beyond Kafka's options: JSON lines, one key, headers, a
+// partition.
 
 #include <poll.h>
 #include <unistd.h>
@@ -100,7 +100,7 @@ Outcome<std::int16_t> parse_acks(const std::string& text) {
     return refused("Invalid value " + text + " for configuration acks: String must be one of: all, -1, 0, 1");
 }
 
-/// Lines of a descriptor, with a limit on the wait for the next one.
+/// Reads lines from a descriptor, with a limit on the wait for the next one.
 class LineSource {
   public:
     enum class Got { line, nothing, end };
@@ -108,7 +108,7 @@ class LineSource {
 
     explicit LineSource(int descriptor) : descriptor_(descriptor) {}
 
-    /// `wait_ms` below 0: without end. A last line without an end counts.
+    /// `wait_ms` below 0: no limit. A last line without a line end counts.
     [[nodiscard]] Outcome<Got> next(std::string& line, std::int64_t wait_ms) {
         while (true) {
             const std::size_t end = buffer_.find('\n', looked_at_);
@@ -167,7 +167,7 @@ class LineSource {
     bool is_over_ = false;
 };
 
-/// What the line says of every record.
+/// The options that apply to every record.
 struct Common {
     std::optional<std::string> key;
     std::optional<std::int32_t> partition;
@@ -220,7 +220,7 @@ Outcome<std::unique_ptr<RecordParser>> make_reader(const Options& options, const
     return std::move(*reader);
 }
 
-/// Null where no addon is asked for a format of its own.
+/// Null if the line asks for no addon's format.
 Outcome<std::unique_ptr<RecordEncoder>> make_encoder(const Options& options, const Properties& reader, const Properties& client,
                                                      const Surroundings& surroundings) {
     for (const Addition* addition : additions()) {
@@ -234,7 +234,7 @@ Outcome<std::unique_ptr<RecordEncoder>> make_encoder(const Options& options, con
     return nullptr;
 }
 
-/// What a producer is made of.
+/// The inputs of a producer.
 struct ProducePlan {
     client::ProducerSettings producer;
     std::map<std::string, std::string> client;
@@ -275,7 +275,7 @@ Outcome<ProducePlan> make_plan(const Options& options) {
     return plan;
 }
 
-/// Says which records were lost, as Kafka's tool does, and goes on.
+/// Reports which records were lost, as Kafka's tool does, and goes on.
 void tell_lost(const Surroundings& surroundings, const std::string& topic, const client::Failure& failure) {
     surroundings.log("ERROR", "Error when sending message to topic " + topic + " with error: " + java_text(failure),
                      "org.apache.kafka.clients.producer.internals.ErrorLoggingCallback");
@@ -358,7 +358,7 @@ Outcome<int> run_produce(const Options& options, const Surroundings& surrounding
             return 1;
         }
     }
-    // Kafka's tool ends with 0 whatever became of its records; who calls ours by its own name gets to know.
+    // Kafka's tool exits with 0 even if records were lost; under our own name the exit code shows the loss.
     return has_lost && !surroundings.is_kafkas_name ? 1 : 0;
 }
 

@@ -6,14 +6,14 @@
 
 #include "broker/tools/tool.h"
 
-/// How far a command has come, for whoever waits for it at a terminal.
+/// Shows the progress of a command at a terminal.
 namespace partita::tools {
 
 /// "12000 records, 3.4 MiB, 1.1 MiB/s". Pure.
 [[nodiscard]] std::string progress_text(std::int64_t records, std::uint64_t bytes, std::int64_t milliseconds);
 
-/// A line on the error stream that is written anew, ten times a second at most, and is gone in the end. Only when the error
-/// stream is a terminal, and the records themselves (`records` in or out) are none: there they would be in each other's way.
+/// A line on the error stream that is redrawn at most ten times a second and erased at the end. It appears only if the error
+/// stream is a terminal and the records themselves (`records` in or out) are not on one, because the two would mix.
 class Progress {
   public:
     Progress(const Surroundings& surroundings, std::FILE* records);
@@ -22,7 +22,7 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
 
     void show(std::int64_t records, std::uint64_t bytes);
-    /// Before somebody else writes on the error stream.
+    /// Must be called before other code writes to the error stream.
     void clear();
 
   private:

@@ -1,4 +1,4 @@
-// kafka-metadata-quorum: how the controllers of a cluster stand.
+// kafka-metadata-quorum: shows the state of a cluster's controllers.
 
 #include <algorithm>
 #include <string>

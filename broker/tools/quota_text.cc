@@ -29,7 +29,7 @@ std::string_view example_of(Unit unit) {
     return {};
 }
 
-/// The factor of a unit behind a number; null when the quota has no such unit.
+/// The factor of the unit behind a number; null if the quota has no such unit.
 std::optional<double> factor_of(Unit unit, std::string_view text) {
     if (unit != Unit::percent && text.ends_with("/s")) {
         text.remove_suffix(2);
@@ -56,7 +56,7 @@ std::string plain(double value) {
     return error == std::errc() ? std::string(digits.data(), end) : std::to_string(value);
 }
 
-/// How an entity answers for somebody: null when it is not for them; the less, the more specific it is.
+/// How specifically an entity matches: null if it does not match; lower is more specific.
 std::optional<int> distance(const client::QuotaEntity& entity, const Asker& who) {
     constexpr int kOfNoUser = 6;
     int of_user = kOfNoUser;

@@ -1,5 +1,5 @@
-// `partita quotas`: shows and changes what users, clients and addresses may use. A command of our own: the same quotas as
-// `kafka-configs` has, with units, with what counts for whom, and as JSON.
+// `partita quotas`: shows and changes the quotas of users, clients and addresses. A command of our own: it manages the same
+// quotas as `kafka-configs`, but with units, with the quotas in force for a client, and as JSON.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -49,7 +49,7 @@ constexpr Rule kQuotasRules[] = {
     {Requires::none_of, "describe", {"user-defaults", "client-defaults", "ip-defaults"}},
 };
 
-/// Whom the line names.
+/// The entity that the line names.
 client::QuotaEntity entity_of(const Options& options) {
     client::QuotaEntity entity;
     for (const auto& [option, type] : {std::pair{"user", "user"}, {"client", "client-id"}, {"ip", "ip"}}) {
@@ -99,7 +99,7 @@ class Quotas {
 
     [[nodiscard]] Outcome<void> check_named(const QuotaKind& kind) const;
     [[nodiscard]] Outcome<int> change(const Changes& changes) const;
-    /// All quotas of entities in which the named ones are.
+    /// All quotas of entities that contain the named ones.
     [[nodiscard]] Outcome<std::vector<client::EntityQuotas>> found(const client::QuotaEntity& named) const;
 
     client::Cluster& cluster_;
@@ -123,7 +123,7 @@ std::string value_text(std::string_view key, double value) {
     return kind == nullptr ? std::to_string(value) : quota_text(*kind, value);
 }
 
-/// Columns as wide as they have to be; the last one ends the line.
+/// Formats columns at their minimal widths; the last one ends the line.
 std::string columns(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
     for (const auto& row : rows) {
@@ -265,7 +265,7 @@ Outcome<int> Quotas::remove() const {
         PARTITA_TRY(check_named(*kind));
         changes.emplace_back(kind->name, std::nullopt);
     }
-    // An entity that is not named has no quota to take away, and says so by the same words.
+    // An unnamed entity has no quota to remove; the same check gives the same message.
     PARTITA_TRY(check_named({.is_of_addresses = !entity_.empty() && entity_.front().first == "ip"}));
     PARTITA_TRY_ASSIGN(const auto present, found(entity_));
     std::set<std::string> keys;

@@ -139,7 +139,7 @@ Outcome<client::MemberSettings> member_of(const Properties& properties) {
     return member;
 }
 
-/// Where partitions are for a time; all of them, or a failure.
+/// The partitions' offsets for a time; all of them, or a failure.
 Outcome<Offsets> offsets_at(client::Cluster& cluster, const std::vector<TopicPartition>& partitions, std::int64_t time) {
     const auto answered = client::list_offsets(cluster, partitions, time);
     if (!answered) {
@@ -155,7 +155,7 @@ Outcome<Offsets> offsets_at(client::Cluster& cluster, const std::vector<TopicPar
     return found;
 }
 
-/// All partitions of the topics that are there now, or the one that is wanted.
+/// Reads all present partitions of the topics, or the selected one.
 class PartitionSource final : public RecordSource {
   public:
     PartitionSource(client::Cluster& cluster, Reading reading, const Start& start)
@@ -250,7 +250,7 @@ class GroupSource final : public RecordSource {
     client::Result<std::int64_t> poll(const client::Fetcher::Taker& take, std::int64_t wait_ms) override {
         return consumer_.poll(take, wait_ms);
     }
-    /// With --exit: what the group gave to this member is read up to where it ended when it was seen first.
+    /// With --exit: true when this member has read its partitions up to the ends that it saw first.
     Outcome<bool> is_over() override {
         if (!ends_when_read_) {
             return false;

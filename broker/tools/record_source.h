@@ -10,28 +10,28 @@
 #include "broker/tools/record_text.h"
 #include "broker/tools/tool.h"
 
-/// Where `partita consume` has its records from: partitions, read by themselves, or topics, read as a member of a group.
+/// Sources of records for `partita consume`: partitions read directly, or topics read as a member of a group.
 namespace partita::tools {
 
-/// Where reading partitions begins: a time or one of the constants for it, or an offset.
+/// The start in each partition: a time or one of the constants for it, or an offset.
 struct Start {
     std::int64_t time = client::kLatest;
     std::optional<std::int64_t> offset;
-    /// So many records before the end; 0: by the others.
+    /// Starts this many records before the end; 0: the other fields decide.
     std::int64_t tail = 0;
 };
 
-/// What is read, and how.
+/// The records to read, and how.
 struct Reading {
-    /// Its group is empty for a reader in none.
+    /// The group is empty if the reader is in no group.
     client::GroupConsumerSettings settings;
     std::optional<std::int32_t> partition;
-    /// Ends where the partitions ended when reading began.
+    /// Stops at the partitions' ends of the start of reading.
     bool ends = false;
 };
 
-/// From the consumer's properties, with Kafka's names, defaults and texts for what cannot be used, and the options that say what
-/// is read. It borrows the surroundings.
+/// Builds a Reading from the consumer's properties, with Kafka's names, defaults and error texts, and from the options that
+/// select records. It borrows the surroundings.
 [[nodiscard]] Outcome<Reading> reading_of(const Properties& properties, const Options& options, const Surroundings& surroundings);
 
 class RecordSource {
@@ -41,9 +41,9 @@ class RecordSource {
     RecordSource(const RecordSource&) = delete;
     RecordSource& operator=(const RecordSource&) = delete;
 
-    /// Waits up to `wait_ms` where nothing is new; it may come back sooner.
+    /// Waits up to `wait_ms` if there is nothing new; it may return sooner.
     [[nodiscard]] virtual client::Result<std::int64_t> poll(const client::Fetcher::Taker& take, std::int64_t wait_ms) = 0;
-    /// Whether all that was wanted is read. It may ask the cluster.
+    /// Whether everything requested has been read. It may ask the cluster.
     [[nodiscard]] virtual Outcome<bool> is_over() = 0;
     [[nodiscard]] virtual client::Result<void> close() = 0;
 };

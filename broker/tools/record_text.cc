@@ -49,7 +49,7 @@ std::string text_or(const Properties& properties, const std::string& name, std::
     return found == properties.end() ? std::string(otherwise) : found->second;
 }
 
-/// What makes text of the bytes of a key, a value or a header.
+/// Converts the bytes of a key, a value or a header to text.
 enum class Deserializer { bytes, short_number, integer, long_number };
 
 std::expected<Deserializer, std::string> deserializer_of(const Properties& properties, const std::string& name) {
@@ -130,7 +130,7 @@ class DefaultWriter final : public RecordWriter {
         if (prints_delivery_) {
             columns.emplace_back("Delivery:NOT_PRESENT");
         }
-        // Kafka's tool does not hand the epoch on.
+        // Kafka's tool does not pass the epoch on.
         if (prints_epoch_) {
             columns.emplace_back("Epoch:NOT_PRESENT");
         }
@@ -186,7 +186,7 @@ class DefaultWriter final : public RecordWriter {
     const std::string null_;
 };
 
-/// A format: texts, and letters for parts of a record between them.
+/// A format: literal texts, and letters for parts of a record between them.
 class FormatWriter final : public RecordWriter {
   public:
     struct Part {
@@ -313,7 +313,7 @@ class LineReader final : public RecordParser {
         }
     }
 
-    /// Texts that would be mistaken for each other.
+    /// An error if two texts could be confused with each other.
     [[nodiscard]] std::optional<std::string> complaint() const {
         const std::pair<std::string_view, const std::string*> named[] = {{"headers.delimiter", &headers_delimiter_},
                                                                          {"headers.separator", &headers_separator_},
@@ -358,7 +358,7 @@ class LineReader final : public RecordParser {
         return null_marker_ && text == *null_marker_ ? std::nullopt : std::optional(std::string(text));
     }
 
-    /// What stands before the separator, which is taken away too.
+    /// Takes the text before the separator, and removes the separator.
     [[nodiscard]] std::expected<std::optional<std::string_view>, std::string> take(bool is_wanted, std::string_view& rest,
                                                                                    const std::string& separator,
                                                                                    std::string_view name, std::string_view line,
@@ -415,7 +415,7 @@ class LineReader final : public RecordParser {
     std::optional<std::string> null_marker_;
 };
 
-/// A member as bytes: NAME_hex, or NAME as a string or any other JSON. Null where it is null or absent.
+/// A member as bytes: NAME_hex, or NAME as a string or any other JSON. Null if it is null or absent.
 std::expected<std::optional<std::string>, std::string> bytes_member(const ordered_json& object, const std::string& name,
                                                                     bool is_json = false) {
     if (const auto hex = object.find(name + "_hex"); hex != object.end()) {

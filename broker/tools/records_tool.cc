@@ -1,4 +1,4 @@
-// kafka-delete-records: deletes the records of partitions up to offsets that a file names.
+// kafka-delete-records: deletes the records of partitions before the offsets in a file.
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ constexpr Rule kRecordsRules[] = {{Requires::all_of, "", {"bootstrap-server", "o
 
 using nlohmann::json;
 
-/// Anything that is not what the file should have.
+/// An error in the content of the file.
 Outcome<std::map<client::TopicPartition, std::int64_t>> parse_offsets(const std::string& text) {
     const json root = json::parse(text, nullptr, false);
     if (root.is_discarded()) {

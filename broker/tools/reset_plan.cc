@@ -10,7 +10,7 @@
 namespace partita::tools {
 namespace {
 
-/// Kafka's writer does not look at every letter of a long text: it quotes it.
+/// Kafka's CSV writer quotes longer texts without examining every letter.
 constexpr std::size_t kUnquotedMax = 24;
 
 std::string csv_field(std::string_view text) {
@@ -25,7 +25,7 @@ std::string csv_field(std::string_view text) {
     return out + "\"";
 }
 
-/// The fields of a line; null when a quote is not closed.
+/// The fields of a line; null if a quote is not closed.
 std::optional<std::vector<std::string>> fields_of(std::string_view line) {
     std::vector<std::string> fields{""};
     bool is_quoted = false;

@@ -9,16 +9,16 @@
 
 #include "broker/client/partitions.h"
 
-/// Where groups are to read on, as --export writes it and --from-file reads it: lines of "topic,partition,offset" for one group,
+/// Groups' new offsets in the format of --export and --from-file: lines of "topic,partition,offset" for one group,
 /// "group,topic,partition,offset" for several.
 namespace partita::tools {
 
 using GroupOffsets = std::map<client::TopicPartition, std::int64_t>;
 
-/// One line, with its end. `group` is empty where it does not stand in the line.
+/// One line with its line end. An empty `group` is left out.
 [[nodiscard]] std::string plan_line(std::string_view group, const client::TopicPartition& partition, std::int64_t offset);
 
-/// Reads the lines. With one group they may lack its name. The error says which line cannot be read.
+/// Parses the lines. For a single group they may lack its name. The error names the invalid line.
 [[nodiscard]] std::expected<std::map<std::string, GroupOffsets>, std::string> parse_plan(std::string_view text,
                                                                                          const std::vector<std::string>& groups);
 

@@ -6,17 +6,17 @@
 
 namespace partita::tools {
 
-/// The parts of a text between separators; one empty part of an empty text.
+/// Splits a text at separators; an empty text has one empty part.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
-/// Without blanks at its ends.
+/// The text without blanks at its ends.
 [[nodiscard]] std::string trimmed(std::string_view text);
-/// With blanks behind it up to a width.
+/// The text, padded with blanks to a width.
 [[nodiscard]] std::string padded(std::string_view text, std::size_t width);
-/// With `between` between them.
+/// The parts, joined by `between`.
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view between);
 
-/// Rows below their headers, as Kafka's tools with subcommands print them: each cell as wide as the widest of its column, with a
-/// tab behind it.
+/// Rows below their headers, like the Kafka tools with subcommands print them: each cell as wide as the widest of its column,
+/// followed by a tab.
 [[nodiscard]] std::string table(const std::vector<std::string>& headers, const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace partita::tools

@@ -8,7 +8,7 @@
 namespace partita::tools {
 namespace {
 
-/// Digits at the front of a text; null when there is none, or more than fit.
+/// Takes the digits at the front of a text; null if there are none, or the number is too large.
 std::optional<std::int64_t> take_number(std::string_view& text) {
     std::size_t size = 0;
     while (size < text.size() && text[size] >= '0' && text[size] <= '9') {
@@ -23,7 +23,7 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
     return number;
 }
 
-/// "Z", "+01", "-01:30": milliseconds east of Greenwich.
+/// Parses "Z", "+01", "-01:30": milliseconds east of Greenwich.
 std::optional<std::int64_t> take_zone(std::string_view& text) {
     if (text == "Z") {
         text = {};
@@ -97,7 +97,7 @@ std::expected<std::int64_t, std::string> parse_datetime(const std::string& text)
     parts.tm_min = static_cast<int>(minute);
     parts.tm_sec = static_cast<int>(second);
     const std::time_t seconds = ::timegm(&parts);
-    // The 31st of a month with 30 days became another day.
+    // timegm turns the 31st of a month with 30 days into another day.
     if (parts.tm_mday != static_cast<int>(day)) {
         return unparseable();
     }

@@ -22,7 +22,7 @@ int show_usage(const Tool& tool, const std::string& message, const Surroundings&
     return kExitFailed;
 }
 
-/// Kafka's tools are sorry for being asked, and tell it where nobody pages through it.
+/// Kafka's tools exit with an error after --help, and print it on the error stream.
 int show_help(const Tool& tool, const Surroundings& surroundings) {
     if (surroundings.is_kafkas_name) {
         return show_usage(tool, std::string(tool.purpose), surroundings);
@@ -37,7 +37,7 @@ int end(const Tool& tool, const Ending& ending, const Surroundings& surroundings
             if (surroundings.is_kafkas_name) {
                 return show_usage(tool, ending.message, surroundings);
             }
-            // Behind sixty lines of options nobody would see what was wrong.
+            // Sixty lines of options would hide the message.
             surroundings.complain(ending.message + "\n`partita " + std::string(tool.name) + " --help` lists the options.");
             return kExitFailed;
         case Ending::Kind::refused:

@@ -13,37 +13,38 @@
 #include "broker/tools/options.h"
 #include "broker/tools/web_service.h"
 
-/// Kafka's command line tools, written anew: the same options, the same text on the same stream, the same exit codes, against any
-/// cluster. Each is a row of `all_tools` and a file of its own, NAME_tool.cc. What differs from Kafka's is in docs/commands.md.
+/// Kafka's command line tools, reimplemented: the same options, the same text on the same stream, the same exit codes, with any
+/// cluster. Each is a row of `all_tools` and a file of its own, NAME_tool.cc. docs/commands.md lists the differences from Kafka's
+/// tools.
 namespace partita::tools {
 
-/// What a tool has of the process.
+/// The process as a tool sees it.
 struct Surroundings {
     client::Network& network;
     std::FILE* in;
     std::FILE* out;
     std::FILE* errors;
-    /// Called as Kafka's tool is, by a link: where the two would differ, Kafka's way counts.
+    /// Called through a link with the name of Kafka's tool: where the two would differ, behave like Kafka's.
     bool is_kafkas_name = false;
-    /// Who is asked when the line names no brokers. Empty: it has to.
+    /// The brokers if the line names none. Empty: the line must name them.
     std::string bootstrap = {};
-    /// How services of the web are asked. The error is for people.
+    /// Sends a request to a web service. The error is for people.
     std::expected<WebAnswer, std::string> (*ask_web)(const WebService& service, const WebRequest& request) = nullptr;
 
     void print(std::string_view text) const { std::fwrite(text.data(), 1, text.size(), out); }
     /// One line on the error stream.
     void complain(const std::string& line) const { std::fprintf(errors, "%s\n", line.c_str()); }
-    /// A line on the error stream as Kafka's tools log it.
+    /// A line on the error stream in the form of the Kafka tools' log.
     void warn(const std::string& text, std::string_view logger) const { log("WARN", text, logger); }
     void log(std::string_view level, const std::string& text, std::string_view logger) const;
 };
 
-/// Why a tool ends before it is done.
+/// Why a tool ends early.
 struct Ending {
     enum class Kind {
-        usage,    ///< The line makes no sense: the message, then the help.
-        refused,  ///< Nothing was tried: the message alone.
-        failed,   ///< Something went wrong: in the tool's own words around the message.
+        usage,    ///< The line is invalid: print the message, then the help.
+        refused,  ///< Nothing was tried: print only the message.
+        failed,   ///< Something failed: print the message in the tool's own form.
     };
     Kind kind{};
     std::string message;
@@ -56,32 +57,32 @@ using Outcome = std::expected<T, Ending>;
 [[nodiscard]] std::unexpected<Ending> refused(std::string message);
 [[nodiscard]] std::unexpected<Ending> failed(std::string message);
 [[nodiscard]] std::unexpected<Ending> failed(client::Failure failure);
-/// As Java prints a failure that another thread had: "org.apache.kafka.common.errors.GroupIdNotFoundException: ..."
+/// Java's text of a failure from another thread: "org.apache.kafka.common.errors.GroupIdNotFoundException: ..."
 [[nodiscard]] std::string java_text(const client::Failure& failure);
 
 struct Tool {
     /// `partita NAME`.
     std::string_view name;
-    /// What a link that points to the program is called, without ".sh". Empty when Kafka has no such tool.
+    /// The name of a link to the program, without ".sh". Empty if Kafka has no such tool.
     std::string_view kafka_name;
-    /// What it does, for a list of commands: a line that begins small and has no full stop.
+    /// A summary for a list of commands: one line, in lower case and without a full stop.
     std::string_view summary;
-    /// What people read first when they ask for help.
+    /// The first lines of the help.
     std::string_view purpose;
-    /// The same when they give nothing; empty: `purpose`.
+    /// The same for a line without options; empty: `purpose`.
     std::string_view short_purpose = {};
     std::span<const Option> options;
     std::span<const Rule> rules;
-    /// What stands before the message of a failure, and where it goes.
+    /// The text before the message of a failure, and the stream of the message.
     std::string_view failure_prefix = {};
     bool fails_on_stdout = false;
-    /// Gives the exit code.
+    /// Returns the exit code.
     Outcome<int> (*run)(const Options& options, const Surroundings& surroundings) = nullptr;
-    /// What stands before the message of an option that cannot be read.
+    /// The text before the message about an invalid option.
     std::string_view refusal_prefix = {};
-    /// Without any option it says so and does nothing.
+    /// Without any option the tool only prints a message.
     bool needs_options = true;
-    /// What may stand beside options, with blanks between: "list describe".
+    /// Words allowed beside options, separated by blanks: "list describe".
     std::string_view words = {};
 };
 
@@ -90,15 +91,15 @@ struct Tool {
 
 /// The tool of a command ("topics"), or null.
 [[nodiscard]] const Tool* tool_of_command(std::string_view name);
-/// The tool that a program of this path stands for: ".../kafka-topics.sh". Null for others.
+/// The tool for a program with this path: ".../kafka-topics.sh". Null for other programs.
 [[nodiscard]] const Tool* tool_of_program(std::string_view path);
 
-/// Reads the line, does what it says, and returns the exit code: 0 done, 1 anything else.
+/// Parses the line, runs the tool, and returns the exit code: 0 done, 1 anything else.
 [[nodiscard]] int run_tool(const Tool& tool, std::span<const std::string> words, const Surroundings& surroundings);
 
-// What tools share.
+// Shared by the tools
 
-/// Settings of the client from the file that `config_option` names, where there is one, and the address of `--bootstrap-server`.
+/// The client's settings from the file of `config_option`, if it is given, and the address of `--bootstrap-server`.
 [[nodiscard]] Outcome<std::map<std::string, std::string>> read_properties(const std::string& path);
 [[nodiscard]] Outcome<std::map<std::string, std::string>> client_properties(const Options& options,
                                                                             std::string_view client_id = "adminclient-1");

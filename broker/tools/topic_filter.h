@@ -10,7 +10,7 @@
 
 namespace partita::tools {
 
-/// The topics that people name on a line: expressions, separated by commas.
+/// A selection of topics on a line: expressions, separated by commas.
 class TopicFilter {
   public:
     /// The error is Kafka's text.

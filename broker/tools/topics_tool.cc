@@ -117,7 +117,7 @@ Outcome<Assignment> parse_assignment(const std::string& text) {
     return assignment;
 }
 
-/// What --create and --alter want.
+/// The options of --create and --alter.
 struct Wish {
     std::string topic;
     std::optional<std::int32_t> partitions;
@@ -168,7 +168,7 @@ class Topics {
     [[nodiscard]] Outcome<int> describe();
 
   private:
-    /// Names that the line's expression matches, sorted. `must_exist`: none is a failure.
+    /// Names that the line's expression matches, sorted. `must_exist`: fail if there are none.
     [[nodiscard]] Outcome<std::vector<std::string>> chosen_names(bool must_exist);
     [[nodiscard]] Outcome<std::vector<client::TopicDescription>> chosen_topics();
 
@@ -345,7 +345,7 @@ Outcome<int> Topics::remove() {
 
 // --describe
 
-/// A reassignment of a partition that is under way.
+/// A partition's reassignment in progress.
 struct Moving {
     std::vector<std::int32_t> replicas;
     std::vector<std::int32_t> adding;
@@ -358,7 +358,7 @@ std::vector<T> elements(const Array<T>& array) {
     return {array.begin(), array.end()};
 }
 
-/// None where the broker does not know the request or does not let us ask.
+/// Empty if the broker does not have the request or refuses it.
 Outcome<MovingPartitions> list_moving(client::Cluster& cluster, const std::vector<client::TopicDescription>& topics) {
     std::vector<std::vector<std::int32_t>> indexes;
     std::vector<ListPartitionReassignmentsRequest::ListPartitionReassignmentsTopics> wanted;
@@ -429,7 +429,7 @@ std::string line_of(const std::string& topic, const client::PartitionDescription
            "\n";
 }
 
-/// Which lines --describe shows.
+/// Selects the lines of --describe.
 class Selection {
   public:
     explicit Selection(const Options& options)
@@ -466,7 +466,7 @@ class Selection {
     bool overridden_;
 };
 
-/// Configs that somebody set, in the order in which Kafka's tool shows them.
+/// The explicitly set configs, in the order of Kafka's tool.
 std::string text_of(const std::vector<client::ConfigEntry>& configs) {
     std::map<std::string, const client::ConfigEntry*> by_name;
     std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// kafka-transactions: shows transactions and producers, and ends transactions that nobody ends.
+// kafka-transactions: shows transactions and producers, and ends hanging transactions.
 
 #include <algorithm>
 #include <limits>
@@ -38,7 +38,7 @@ constexpr Option kTransactionsOptions[] = {
     {"max-transaction-timeout", "minutes", "with find-hanging: leave out what is open for no longer, in minutes", "15"},
 };
 
-/// What goes wrong in the middle of a command, in the words of Kafka's tool.
+/// A failure in the middle of a command, in the words of Kafka's tool.
 std::unexpected<Ending> failed_to(const std::string& what, const client::Failure& failure) {
     return failed("Failed to " + what + ": " + failure.message + ". Enable debug logging for additional detail.");
 }
@@ -62,7 +62,7 @@ class Transactions {
     };
 
     [[nodiscard]] Outcome<TopicPartition> partition() const;
-    /// A number of the line that has to be there.
+    /// A required number of the line.
     [[nodiscard]] Outcome<std::int64_t> number(const std::string& option, std::int64_t most) const;
     [[nodiscard]] Outcome<std::set<TopicPartition>> places_to_search(std::optional<std::int32_t> broker) const;
     [[nodiscard]] Outcome<std::vector<Open>> open_for_long(std::optional<std::int32_t> broker, std::int64_t longer_than_ms) const;
@@ -207,7 +207,7 @@ Outcome<int> Transactions::abort() {
         }
         hanging.producer_id = producer->id;
         hanging.producer_epoch = static_cast<std::int16_t>(producer->epoch);
-        // A coordinator that never decided anything of it has no epoch there: 0 is below any.
+        // A coordinator that never decided on this transaction has no epoch there: 0 is the lowest.
         hanging.coordinator_epoch = std::max(producer->coordinator_epoch, 0);
     } else {
         PARTITA_TRY_ASSIGN(const auto id, number("producer-id", std::numeric_limits<std::int64_t>::max()));
@@ -275,7 +275,7 @@ Outcome<std::set<TopicPartition>> Transactions::places_to_search(std::optional<s
 Outcome<std::vector<Transactions::Open>> Transactions::open_for_long(std::optional<std::int32_t> broker,
                                                                      std::int64_t longer_than_ms) const {
     PARTITA_TRY_ASSIGN(const auto places, places_to_search(broker));
-    // One request is for so many partitions at most.
+    // Limit of partitions in one request.
     constexpr std::size_t kPartitionsMax = 500;
     std::vector<Open> candidates;
     const std::int64_t now_ms = surroundings_.network.clock().now().wall.value;
@@ -313,7 +313,7 @@ Outcome<std::vector<Transactions::Open>> Transactions::without_coordinator(const
     if (!listed) {
         return failed_to("list transactions for " + std::to_string(producers.size()) + " producers", listed.error());
     }
-    // The partitions in which each producer's coordinator still has a marker to write.
+    // The partitions of each producer for which its coordinator still has to write a marker.
     std::map<std::int64_t, std::vector<TopicPartition>> expected;
     for (const auto& one : *listed) {
         const auto description = client::describe_transaction(cluster_, one.transactional_id);

@@ -5,33 +5,33 @@
 
 namespace partita::tools {
 
-/// A service of the web that a tool asks beside brokers, as messages to people call it.
+/// The name of a web service in messages to people.
 struct WebPeer {
     std::string_view what;
-    /// When nobody answers: "no schema registry".
+    /// The subject of "does not answer": "no schema registry".
     std::string_view nobody;
     std::string_view advice;
     std::string_view address_option;
-    /// What a person is to say there.
+    /// The form of its address.
     std::string_view address_form;
     std::string_view ca_option;
 };
 
-/// Where it is, and how it is asked.
+/// The service's address, and how to connect.
 struct WebService {
     const WebPeer& peer;
     /// http://HOST:PORT/PATH or https://...; the path may be empty.
     std::string url;
-    /// USER:PASSWORD; empty: nobody logs in.
+    /// USER:PASSWORD; empty: no login.
     std::string login;
-    /// Certificates of authorities that are believed, as PEM. Empty: those that the machine trusts.
+    /// Trusted certificates of authorities, as PEM. Empty: those that the machine trusts.
     std::string ca_file;
 };
 
 struct WebRequest {
     /// Below the service's URL: "/schemas/ids/7".
     std::string target;
-    /// A JSON object that is posted; empty: the target is got.
+    /// A JSON object to POST; empty: GET.
     std::string json;
 };
 
