@@ -7,7 +7,7 @@
 
 namespace partita::cli {
 
-/// "14:02:11", in the time zone of whoever reads it.
+/// "14:02:11", in local time.
 [[nodiscard]] inline std::string clock_time(std::int64_t time_ms) {
     const std::time_t seconds = time_ms / 1000;
     std::tm parts{};

@@ -8,7 +8,7 @@
 namespace partita::cli {
 namespace {
 
-/// First and last of the characters that take no column, and of those that take two (Unicode's East Asian Width, in blocks).
+/// Ranges of characters that take no column, and of those that take two (Unicode's East Asian Width, in blocks).
 constexpr std::pair<char32_t, char32_t> kNarrow[] = {{0x300, 0x36f}, {0x200b, 0x200f}, {0xfe00, 0xfe0f}, {0x20d0, 0x20ff}};
 constexpr std::pair<char32_t, char32_t> kWide[] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},  {0xac00, 0xd7a3}, {0xf900, 0xfaff},
                                                    {0xfe30, 0xfe6f},   {0xff00, 0xff60},  {0xffe0, 0xffe6}, {0x1f300, 0x1f64f},
@@ -25,7 +25,7 @@ struct Character {
     bool is_whole = true;
 };
 
-/// The first character of a text that is not empty; a byte that begins none is one by itself.
+/// The first character of a non-empty text; an invalid byte counts as a character.
 Character first_of(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[0]);
     const std::size_t size = first < 0x80                    ? 1

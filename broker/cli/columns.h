@@ -7,12 +7,12 @@
 /// Text in the columns of a terminal.
 namespace partita::cli {
 
-/// Columns that UTF-8 text takes: none for what combines, two for wide characters of East Asia and for pictures. A byte that is
-/// none of a character takes one.
+/// The columns of a UTF-8 text: none for combining characters, two for wide East Asian characters and for pictures. An invalid
+/// byte takes one.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
-/// The text in exactly so many columns: without anything that a terminal would obey, cut where it is too long (its last column
-/// says so), with blanks behind it, or before it, where it is too short. Without `has_unicode` it is ASCII.
+/// The text in exactly this many columns, without terminal control characters. A long text is cut, which its last column shows; a
+/// short one gets blanks behind or before it. Without `has_unicode` the result is ASCII.
 enum class Side { left, right };
 [[nodiscard]] std::string fitted(std::string_view text, std::size_t columns, Side side, bool has_unicode);
 

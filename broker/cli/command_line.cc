@@ -19,9 +19,9 @@ namespace {
 
 using tools::Option;
 
-/// Longer words are near to nothing.
+/// Longer words get no suggestion.
 constexpr std::size_t kSuggestedBytesMax = 64;
-/// Where the summaries of commands stand.
+/// The column of the commands' summaries.
 constexpr std::size_t kSummaryColumn = 22;
 
 const Option* find_in(std::span<const Option> table, std::string_view name) {
@@ -52,12 +52,12 @@ std::vector<std::string> subcommand_names(const Command& command) {
     return names;
 }
 
-/// What a person calls it: "--to", "TOPIC".
+/// The name for people: "--to", "TOPIC".
 std::string shown_name(const Option& option, bool is_positional) {
     return (is_positional ? "" : "--") + std::string(option.name);
 }
 
-/// A sentence when the argument is none that the option takes.
+/// A sentence if the argument is invalid for the option.
 std::optional<std::string> problem_of(const Option& option, bool is_positional, const std::string& argument) {
     std::string wanted(option.check.what);
     bool is_good = option.check.is_met == nullptr || option.check.is_met(argument);
@@ -75,7 +75,7 @@ std::optional<std::string> problem_of(const Option& option, bool is_positional, 
 
 }  // namespace
 
-/// Reads one line.
+/// Parses one line.
 class LineReader {
   public:
     using Read = std::expected<void, std::string>;
@@ -175,7 +175,7 @@ class LineReader {
             asks_help_ = true;
             return {};
         }
-        // Twice means the same as once.
+        // Repeating it has no effect.
         line_.given_[option.name].assign(1, "");
         return {};
     }
@@ -200,7 +200,7 @@ class LineReader {
         return std::unexpected("unexpected " + word + " behind `" + path_ + "`");
     }
 
-    /// What the environment has, and what must not be missing.
+    /// Adds values of the environment, and checks required options.
     [[nodiscard]] Read complete() {
         if (command().run == nullptr) {
             return std::unexpected("`" + path_ + "` needs one of: " + tools::joined(subcommand_names(command()), ", "));

@@ -12,8 +12,8 @@
 
 #include "broker/tools/options.h"
 
-/// Command lines of our own commands. A command is a row that says what it takes; lines, help, completions and manual pages
-/// follow from it. Kafka's tools are rows, too, and read the rest of their line themselves (broker/tools/options.h).
+/// Command lines of our own commands. A table row describes each command; parsing, help, completions and manual pages follow from
+/// it. Kafka's tools are rows, too, but parse the rest of their line themselves (broker/tools/options.h).
 namespace partita::tools {
 struct Tool;
 }
@@ -22,74 +22,73 @@ namespace partita::cli {
 
 class CommandLine;
 
-/// What can be asked of the program.
+/// A command of the program.
 struct Command {
     std::string_view name;
-    /// What it does, for lists: imperative, small letters, no full stop.
+    /// A summary for lists: imperative, lower case, no full stop.
     std::string_view summary;
-    /// What follows the name of a command in the help; empty: the summary.
+    /// The text behind the command's name in the help; empty: the summary.
     std::string_view purpose = {};
     std::span<const tools::Option> options = {};
-    /// What stands beside options, in this order. The name is the option's name ("TOPIC"), in capitals.
+    /// Arguments without an option, in this order. The name is that of an option ("TOPIC"), in capitals.
     std::span<const tools::Option> positionals = {};
     std::span<const Command> subcommands = {};
-    /// Runs it, and gives the exit code of the process. Null: one of the subcommands has to follow.
+    /// Runs the command, and returns the exit code of the process. Null: a subcommand must follow.
     int (*run)(const CommandLine& line) = nullptr;
 
-    // Of one of Kafka's tools, which has no `run` but these:
+    // Only for Kafka's tools, which have no `run`:
 
     const tools::Tool* tool = nullptr;
     std::string_view kafka_name = {};
-    /// Words that may stand beside options: actions of a tool, kinds of quotas. With blanks between.
+    /// Words allowed beside options: actions of a tool, kinds of quotas. Separated by blanks.
     std::string_view words = {};
 };
 
-/// A line that was read: what it gives to options and positionals, which met their checks.
+/// A parsed line: the checked arguments of options and positionals.
 class CommandLine {
   public:
     explicit CommandLine(const Command& command) : command_(&command) {}
 
     /// Given on the line or in the environment.
     [[nodiscard]] bool has(std::string_view name) const { return given_.contains(name); }
-    /// The argument, the default where there is none, or empty.
+    /// The argument, or the default, or empty.
     [[nodiscard]] std::string value(std::string_view name) const;
     [[nodiscard]] std::optional<std::string> find(std::string_view name) const;
-    /// All arguments in their order; without the default.
+    /// All arguments in their order, without the default.
     [[nodiscard]] std::vector<std::string> values(std::string_view name) const;
-    /// The argument of an option whose check asks for a whole number; null where the option is not given and has no default.
+    /// The argument of an option that requires a whole number; null if it is not given and has no default.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view name) const;
 
   private:
     friend class LineReader;
 
     const Command* command_;
-    /// By the names of the tables, which outlive the line.
+    /// Keys are names in the tables, which outlive the line.
     std::map<std::string_view, std::vector<std::string>> given_;
 };
 
-/// Does what a line says; gives the exit code of the process.
+/// Carries out a line; returns the exit code of the process.
 using Action = std::function<int()>;
 
-/// What a line says, or a sentence that says why it cannot be read: nothing has happened then. Options begin with two dashes
-/// (`--name value`, `--name=value`), some have a letter (`-n value`, `-nvalue`); behind `--` nothing is an option. Options before
-/// a subcommand are those of the program, and count for the subcommand if it has them, too. `--help` asks for a text about the
-/// command that the line names, whatever else it says; the program's `--version` for its version. `words` do not have the
-/// program's name.
+/// Parses a line into its action. The error is a sentence; parsing has no effects. Options begin with two dashes (`--name value`,
+/// `--name=value`), some have a letter (`-n value`, `-nvalue`); after `--` there are no options. Options before a subcommand are
+/// those of the program, and apply to the subcommand if it has them, too. `--help` prints the help of the named command, whatever
+/// else the line says; the program's `--version` prints its version. `words` do not include the program's name.
 [[nodiscard]] std::expected<Action, std::string> read_line(const Command& program, std::span<const std::string> words);
 
 /// The text of `--help`. `path` is "partita plan".
 [[nodiscard]] std::string help_text(const Command& command, std::string_view path);
 
-/// The command of a name, or of Kafka's name with or without ".sh"; null when there is none.
+/// Finds a command by its name, or by Kafka's name with or without ".sh"; null if unknown.
 [[nodiscard]] const Command* find_command(const Command& program, std::string_view name);
-/// The option that a word with dashes names; null when there is none. Tools take one dash for two.
+/// Finds an option by a word with dashes; null if unknown. Tools accept one dash instead of two.
 [[nodiscard]] const tools::Option* find_option(const Command& command, std::string_view word);
 /// Options in the order of the help.
 [[nodiscard]] std::vector<const tools::Option*> sorted_options(const Command& command);
-/// The words of a list with blanks between.
+/// The words of a blank-separated list.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view list);
 
-// What tables have in common ------------------------------------------------------------------------
+// Shared by tables -----------------------------------------------------------------------------------
 
 inline constexpr tools::Option kHelp{.name = "help", .argument = "", .help = "print this", .alias = "h"};
 

@@ -31,7 +31,7 @@ std::vector<Command> all_commands() {
     return commands;
 }
 
-/// `partita` alone serves, unless it is asked for its version.
+/// `partita` without a command serves, unless the line asks for the version.
 int run_program(const CommandLine& line) {
     if (!line.has(kProgramsVersion.name)) {
         return serve_command().run(line);

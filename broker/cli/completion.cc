@@ -7,10 +7,10 @@
 namespace partita::cli {
 namespace {
 
-/// The line up to the word that is typed.
+/// The parsed line up to the word being typed.
 struct Line {
     const Command* command = nullptr;
-    /// The option whose argument comes next; null when none does.
+    /// The option that expects its argument next; null if none does.
     const tools::Option* open_option = nullptr;
     std::size_t positionals = 0;
     WhomToAsk whom;
@@ -108,7 +108,7 @@ class Completer {
                 offer({}, choice, {}, typed);
             }
         }
-        // Who has typed nothing may want to know the options.
+        // With nothing typed yet, offer the options.
         if (typed.empty() && found_.candidates.empty()) {
             return word("--");
         }
@@ -146,7 +146,7 @@ class Completer {
     Completion found_;
 };
 
-/// Where a list like "a,b" or a pattern like "topic:0" that is being typed goes on.
+/// Where the present item begins in a list like "a,b" or a pattern like "topic:0".
 std::size_t begin_of_item(const std::string& value) {
     return value.find_last_of(',') == std::string::npos ? 0 : value.find_last_of(',') + 1;
 }

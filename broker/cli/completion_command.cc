@@ -1,5 +1,5 @@
-// `partita completion SHELL` prints what a shell needs, `partita complete` answers that, and `partita manual COMMAND` prints a
-// page: all three say what the tables of the commands say.
+// `partita completion SHELL` prints a shell's completion script, `partita complete` answers that script, and `partita manual
+// COMMAND` prints a manual page. All three use the tables of the commands.
 
 #include <cstdio>
 #include <memory>
@@ -19,7 +19,7 @@
 namespace partita::cli {
 namespace {
 
-/// Who is typing waits.
+/// A person is waiting while typing.
 constexpr const char* kAnswerTimeoutMs = "1000";
 constexpr const char* kConnectTimeoutMs = "500";
 
@@ -30,7 +30,7 @@ std::optional<Shell> shell_of(std::string_view name) {
                             : std::nullopt;
 }
 
-/// Names over HTTP, as the commands ask that have --http.
+/// Names over HTTP, for the commands with --http.
 std::vector<std::string> names_over_http(NameKind kind, const std::string& http) {
     const bool is_topic = kind == NameKind::topic;
     const auto answer =
@@ -51,7 +51,7 @@ std::vector<std::string> names_over_http(NameKind kind, const std::string& http)
     return names;
 }
 
-/// A broker that does not answer, or refuses, offers nothing: there is nobody to tell.
+/// If the broker does not answer or refuses, offer nothing: an error message would disturb the typing.
 std::vector<std::string> known_names(NameKind kind, const WhomToAsk& whom) {
     if (!whom.http.empty()) {
         return names_over_http(kind, whom.http);

@@ -1,5 +1,5 @@
-// `partita control ACTION TOPIC`: what protects a topic's growth, and the test controls, of a running broker. Asks
-// its HTTP side and prints the JSON that it answers.
+// `partita control ACTION TOPIC`: the protection of a topic's growth, and the test controls, of a running broker. Sends a request
+// to its HTTP side and prints the JSON answer.
 
 #include <cstdio>
 #include <string>
@@ -11,7 +11,7 @@
 namespace partita::cli {
 namespace {
 
-/// Sends one request and prints the answer. kExitUsage when the broker refuses it.
+/// Sends one request and prints the answer. Returns kExitUsage if the broker refuses it.
 int ask(const CommandLine& line, HttpMethod method, const std::string& resource) {
     const auto answer =
         ask_http(http_place_of(line), method, "/v1/topics/" + percent_encoded(line.value("TOPIC")) + "/" + resource);

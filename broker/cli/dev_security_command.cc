@@ -32,7 +32,7 @@ int run(const Arguments& arguments) {
     }
     constexpr std::size_t kHostNameBytesMax = 256;
     std::array<char, kHostNameBytesMax> own{};
-    // A machine without a name is reached as localhost all the same.
+    // Without a host name, clients still reach the machine as localhost.
     if (::gethostname(own.data(), own.size() - 1) == 0) {
         wishes.hosts.emplace_back(own.data());
     }

@@ -16,7 +16,7 @@ namespace partita::cli {
 namespace {
 
 constexpr std::uint16_t kDefaultPort = 8092;
-/// Of an answer that is not read by lines; a topic's protection with a thousand groups is far below.
+/// Limit of an answer that is not read by lines; the protection of a topic with a thousand groups is far smaller.
 constexpr std::size_t kBodyBytesMax = std::size_t{64} << 20;
 constexpr std::size_t kErrorTextMax = 200;
 constexpr const char* kTokenVariable = "PARTITA_HTTP_TOKEN";
@@ -30,7 +30,7 @@ std::optional<client::HttpUrl> parse_address(const std::string& address, const H
     return *url;
 }
 
-/// What the request says of who asks; empty when it says nothing. The error names the file.
+/// The request's Authorization field; empty if there is none. The error names the file.
 std::expected<std::string, std::string> authorization_of(const HttpPlace& place) {
     if (place.peer != &kBrokerPeer) {
         if (place.login.empty()) {
@@ -70,7 +70,7 @@ std::string_view name_of(HttpMethod method) {
 std::unexpected<HttpFailure> failure(std::string message) { return std::unexpected(HttpFailure{false, std::move(message)}); }
 std::unexpected<HttpFailure> misuse(std::string message) { return std::unexpected(HttpFailure{true, std::move(message)}); }
 
-/// What went wrong, as a sentence with the address in it.
+/// Reports a failure as a sentence with the address.
 std::unexpected<HttpFailure> told(const HttpPlace& place, const client::HttpTrouble& trouble) {
     const HttpPeer& peer = *place.peer;
     const std::string what(peer.what);
@@ -90,7 +90,7 @@ std::unexpected<HttpFailure> told(const HttpPlace& place, const client::HttpTrou
     return failure("the answer from " + place.address + " is too long");
 }
 
-/// Whom TLS believes.
+/// The TLS settings of the place.
 std::expected<std::shared_ptr<const client::Tls>, HttpFailure> tls_of(const HttpPlace& place) {
     constexpr std::string_view kSetting = "ssl.ca.location";
     std::map<std::string, std::string> properties;
@@ -137,7 +137,7 @@ std::expected<client::HttpExchange, HttpFailure> begin(const HttpPlace& place, H
     return std::move(*begun);
 }
 
-/// Makes lines of pieces.
+/// Splits pieces into lines.
 class LineSplitter {
   public:
     enum class Outcome { more, enough, too_long };

@@ -14,44 +14,44 @@
 #include "broker/cli/command_line.h"
 #include "broker/client/tcp_network.h"
 
-/// How commands ask the HTTP side of a running broker. One request at a time, each over a connection of its own.
+/// HTTP requests of commands to a running broker. One request at a time, each over a connection of its own.
 namespace partita::cli {
 
-/// Who is asked, as messages to people call it.
+/// The name of the other side in messages to people.
 struct HttpPeer {
     std::string_view what;
-    /// Of whom nobody answers: "no broker's HTTP side".
+    /// The subject of "does not answer": "no broker's HTTP side".
     std::string_view nobody;
     std::string_view advice;
     std::string_view address_option;
-    /// What a person is to say there: "HOST or HOST:PORT, such as ...".
+    /// The form of its address: "HOST or HOST:PORT, such as ...".
     std::string_view address_form;
     std::string_view ca_option;
-    /// Null: that of HTTP, or of HTTP with TLS.
+    /// Null: the standard port of HTTP or HTTPS.
     std::optional<std::uint16_t> default_port = std::nullopt;
 };
 extern const HttpPeer kBrokerPeer;
 
-/// Which broker is asked, and how.
+/// The address of a broker, and how to connect.
 struct HttpPlace {
     HttpPlace(std::string its_address = {}) : address(std::move(its_address)) {}
 
-    /// Not a broker: then `login` counts, and no token is sent.
+    /// If it is not a broker, `login` applies, and no token is sent.
     const HttpPeer* peer = &kBrokerPeer;
-    /// USER:PASSWORD; empty: nobody logs in.
+    /// USER:PASSWORD; empty: no login.
     std::string login;
 
-    /// HOST or HOST:PORT, with `[...]` around an IPv6 address; behind https:// TLS is spoken.
+    /// HOST or HOST:PORT, with `[...]` around an IPv6 address; https:// before it means TLS.
     std::string address;
-    /// A file with the broker's token in its first line. Empty: $PARTITA_HTTP_TOKEN is the token, if there is such a variable.
+    /// A file with the broker's token in its first line. Empty: use $PARTITA_HTTP_TOKEN if it is set.
     std::string token_file;
-    /// Certificates of authorities that are believed, as PEM. Empty: those that the machine trusts.
+    /// Trusted certificates of authorities, as PEM. Empty: those that the machine trusts.
     std::string ca_file;
-    /// By which this place and its copies are reached.
+    /// The network of this place and its copies.
     std::shared_ptr<client::Network> network = std::make_shared<client::TcpNetwork>();
 };
 
-/// The options of every command that asks a broker.
+/// The options of every command that contacts a broker.
 inline constexpr tools::Option kHttp{.name = "http",
                                      .argument = "HOST[:PORT]",
                                      .help = "ask the broker's HTTP side here, behind https:// where it has TLS",
@@ -64,7 +64,7 @@ inline constexpr tools::Option kHttpCa{.name = "http-ca",
                                        .argument = "file",
                                        .help = "trust the authorities in this PEM file to vouch for the broker's certificate",
                                        .environment = "PARTITA_HTTP_CA"};
-/// What these options say.
+/// Reads these options.
 [[nodiscard]] HttpPlace http_place_of(const CommandLine& line);
 
 enum class HttpMethod { get, post, put, delete_ };
@@ -74,41 +74,39 @@ struct HttpAnswer {
     std::string body;
 
     [[nodiscard]] bool is_good() const { return status == 200; }
-    /// True when the broker refused the request, in general or now: the body says why.
+    /// True if the broker refused the request, in general or for now: the body has the reason.
     [[nodiscard]] bool is_refusal() const { return status >= 400 && status < 500; }
     /// The sentence of {"error": "..."}, or the beginning of any other body.
     [[nodiscard]] std::string error() const;
 };
 
 struct HttpFailure {
-    /// True when the address is malformed or a file cannot be read, which is a mistake on the command line.
+    /// True if the address is malformed or a file cannot be read: an error on the command line.
     bool is_usage = false;
-    /// A sentence for the user, with the address in it.
+    /// A sentence for people, with the address.
     std::string message;
 };
 
 inline constexpr std::chrono::milliseconds kHttpTimeout{10'000};
 
-/// Sends one request and reads the whole answer. Waits so long at most for each step (name, connection, head, piece of
-/// the body).
+/// Sends one request and reads the whole answer. The timeout applies to each step (name, connection, head, piece of the body).
 [[nodiscard]] std::expected<HttpAnswer, HttpFailure> ask_http(const HttpPlace& place, HttpMethod method,
                                                               const std::string& target,
                                                               std::chrono::milliseconds timeout = kHttpTimeout);
 
-/// The same with an object of JSON as the request's body.
+/// The same with a JSON object as the request's body.
 [[nodiscard]] std::expected<HttpAnswer, HttpFailure> tell_http(const HttpPlace& place, HttpMethod method,
                                                                const std::string& target, const std::string& json);
 
-/// Takes a line without its line end. Returns false when it wants no more lines.
+/// Takes a line without its line end. Returns false if it wants no more lines.
 using LineTaker = std::function<bool(std::string_view line)>;
 
-/// Takes what a broker says of itself: "node=1; cluster=MkU3OEVBNTcwNTJENDM2Qk; kafka=localhost:9092; data=/var/lib/partita".
+/// Takes a broker's description of itself: "node=1; cluster=MkU3OEVBNTcwNTJENDM2Qk; kafka=localhost:9092; data=/var/lib/partita".
 using BrokerTaker = std::function<void(std::string_view broker)>;
 
-/// Sends a GET and hands the lines of the answer to `take`, for as long as they come; the returned body of a good answer is
-/// empty. It returns when the answer ends or `take` wants no more. A line longer than `line_bytes_max` is a failure, and so is
-/// an answer that ends before it is complete. `named` is told before the first line which broker gives a good answer, where the
-/// broker says so.
+/// Sends a GET and passes the lines of the answer to `take` as they arrive; the returned body of a good answer is empty. It
+/// returns when the answer ends or `take` wants no more. A line longer than `line_bytes_max` is a failure, and so is an
+/// incomplete answer. Before the first line of a good answer, `named` gets the broker's description, if the broker sends one.
 [[nodiscard]] std::expected<HttpAnswer, HttpFailure> read_http_lines(const HttpPlace& place, const std::string& target,
                                                                      std::size_t line_bytes_max, const LineTaker& take,
                                                                      const BrokerTaker& named = {});

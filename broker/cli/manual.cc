@@ -8,7 +8,7 @@
 namespace partita::cli {
 namespace {
 
-/// Text that means nothing to roff, on lines that it does not take for requests.
+/// Escapes a text so that roff prints it literally and takes no line for a request.
 std::string escaped(std::string_view text) {
     std::string out;
     for (const char letter : text) {
@@ -85,7 +85,7 @@ std::string head_of(const std::string& title, std::string_view summary, const st
            escaped(summary.substr(0, summary.find_first_of(".:"))) + "\n.SH SYNOPSIS\n";
 }
 
-// Of the program's page, what no table says.
+// Parts of the program's page that no table contains.
 constexpr std::string_view kProgramsSynopsis = R"(.B partita
 [\fBserve\fR] [\fIOPTION\fR]...
 .br

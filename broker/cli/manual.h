@@ -6,7 +6,8 @@
 
 namespace partita::cli {
 
-/// The manual page of a command in roff, for section 1. Of the program: what it is, how to serve with it, and its commands.
+/// The manual page of a command in roff, for section 1. The program's page describes the program, how to serve with it, and its
+/// commands.
 [[nodiscard]] std::string manual_page(const Command& command, const std::string& version);
 
 }  // namespace partita::cli

@@ -14,7 +14,7 @@ std::string text_or(const ordered_json& value, const char* other) {
     return value.is_null() ? std::string(other) : value.get<std::string>();
 }
 
-/// What people call a member: its client id with the static name, where it has one.
+/// A member's name for people: its client id, with the static name if it has one.
 std::string name_of(const ordered_json& change, const std::string& which) {
     const ordered_json& id = change.at(which);
     if (id.is_null()) {
@@ -88,7 +88,7 @@ std::vector<ordered_json> OwnershipChanges::update(const ordered_json& answer) {
         const ordered_json& id = change.at(which);
         change[which + "_name"] = id.is_null() ? ordered_json(nullptr) : ordered_json(names[id.get<std::string>()]);
     };
-    // The oldest first. A broker that began anew counts from 1 again.
+    // The oldest first. A restarted broker counts from 1 again.
     const ordered_json& takeovers = answer.at("takeovers");
     const std::uint64_t newest = takeovers.empty() ? 0 : takeovers.front().at("sequence").get<std::uint64_t>();
     const bool is_anew = newest < last_sequence_;

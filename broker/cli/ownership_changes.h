@@ -10,17 +10,16 @@
 
 namespace partita::cli {
 
-/// What happened between two answers of GET /v1/groups/G/ownership, as JSON objects of one line each:
+/// The changes between two answers of GET /v1/groups/G/ownership, as JSON objects of one line each:
 ///
-///     {"event": "owner", ...}      the partition has an owner that it had not, without taking it from another one; so come all
-///     that
-///                                  are owned with the first answer, whatever was before
-///     {"event": "free", ...}       nobody has the partition any more
+///     {"event": "owner", ...}      the partition has a new owner, which did not take it from another one; after the first answer
+///                                  the class reports every owned partition so
+///     {"event": "free", ...}       the partition has lost its owner
 ///     {"event": "takeover", ...}   as in `takeovers` of the answer, with the names of the clients
-///     {"event": "stolen", ...}     the owner before a takeover that was told already turned out to be alive
-///     {"event": "missed", ...}     so many takeovers were more than an answer holds
+///     {"event": "stolen", ...}     the previous owner of a reported takeover turned out to be alive
+///     {"event": "missed", ...}     the number of takeovers that did not fit into the answer
 ///
-/// Pure. Members of an answer that are missing or of another type end in the JSON library's exception, and nothing is remembered.
+/// Pure. If a member of an answer is missing or of another type, the JSON library throws and the state stays unchanged.
 class OwnershipChanges {
   public:
     [[nodiscard]] std::vector<nlohmann::ordered_json> update(const nlohmann::ordered_json& answer);
@@ -37,11 +36,11 @@ class OwnershipChanges {
     std::map<Place, Owner> owners_;
     bool is_first_ = true;
     std::uint64_t last_sequence_ = 0;
-    /// Takeovers that were told as lost or normal and may still turn out to be stolen.
+    /// Takeovers reported as lost or normal that may still turn out to be stolen.
     std::map<std::uint64_t, std::string> kinds_;
 };
 
-/// "14:02:11 takeover orders 3: web-1 -> web-2, normal, generation or epoch 4 -> 5, nobody had it for 12 ms".
+/// Formats "14:02:11 takeover orders 3: web-1 -> web-2, normal, generation or epoch 4 -> 5, nobody had it for 12 ms".
 [[nodiscard]] std::string readable_change(const nlohmann::ordered_json& change);
 
 }  // namespace partita::cli

@@ -1,5 +1,5 @@
-// `partita partitioner NAME --partitions N`: keys on standard input, one per line; partitions on standard output, one
-// per line. `--list` names what can be asked for. Needs no broker.
+// `partita partitioner NAME --partitions N`: reads keys from standard input, one per line, and prints their partitions, one per
+// line. `--list` shows the known names. Needs no broker.
 
 #include <unistd.h>
 
@@ -30,7 +30,7 @@ struct PlacingArguments {
     bool list = false;
 };
 
-/// False when the reader of our output is gone or the device is full.
+/// Returns false if the reader of our output is gone or the device is full.
 bool write_all(std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -102,7 +102,7 @@ int map_standard_input(KeyLineMapper mapper) {
         }
         const auto mapped =
             count == 0 ? mapper.finish(output) : mapper.feed({piece.data(), static_cast<std::size_t>(count)}, output);
-        // What came before a bad line is right and is given out.
+        // Print the valid results before a bad line.
         if (!write_all(output)) {
             return kExitBroken;
         }

@@ -1,6 +1,6 @@
-// `partita plan TOPIC --to M`: what growing the topic would do, before anybody does it. Asks a running Partita, or with
-// --bootstrap any Kafka. Exit code 0: safe, or with --fail-on block nothing worse than a warning; 3: findings, or no verdict;
-// 2: usage; 1: something broke.
+// `partita plan TOPIC --to M`: predicts the effects of growing the topic. Asks a running Partita, or with --bootstrap any Kafka.
+// Exit code 0: safe, or with --fail-on block nothing worse than a warning; 3: findings, or no verdict; 2: usage; 1: something
+// broke.
 
 #include "broker/cli/plan_command.h"
 
@@ -43,7 +43,7 @@ bool may_go_on(std::string_view verdict, std::string_view fail_on) {
     return verdict == "safe" || (verdict == "findings" && fail_on == "block");
 }
 
-/// "90s", "15m", "2h", "7d" ago; "2026-11-21" or "2026-11-21T10:00:00" (UTC); milliseconds since 1970.
+/// Parses "90s", "15m", "2h", "7d" ago; "2026-11-21" or "2026-11-21T10:00:00" (UTC); milliseconds since 1970.
 std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t now_ms) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -73,7 +73,7 @@ std::optional<std::int64_t> parse_since(const std::string& text, std::int64_t no
 
 std::int64_t now_ms() { return real_schedule().clock.now().wall.value; }
 
-/// A bar on standard error, for people: only on a terminal.
+/// A progress bar on standard error, for people: only on a terminal.
 class ProgressBar {
   public:
     explicit ProgressBar(bool quiet) : is_shown_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
@@ -120,7 +120,7 @@ std::string picture_of(const nlohmann::ordered_json& plan, const std::string& wh
         plan, {.columns = terminal.columns, .has_unicode = terminal.has_unicode, .has_colour = terminal.has_colour});
 }
 
-/// Empty when the plan is not what a broker of this version says.
+/// Empty if the plan does not have the form of this version's brokers.
 std::string text_of_plan(const nlohmann::ordered_json& plan, const std::string& picture_when) {
     try {
         return insight::plan_text(plan, picture_of(plan, picture_when));
@@ -129,7 +129,7 @@ std::string text_of_plan(const nlohmann::ordered_json& plan, const std::string& 
     }
 }
 
-/// False, and told, when it cannot be written.
+/// Returns false, with a message, if the file cannot be written.
 bool write_svg(const std::string& path, const nlohmann::ordered_json& plan) {
     const std::string svg = insight::plan_svg(plan);
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), &std::fclose);
@@ -143,7 +143,7 @@ bool write_svg(const std::string& path, const nlohmann::ordered_json& plan) {
 
 bool print(std::string_view text) { return std::fwrite(text.data(), 1, text.size(), stdout) == text.size(); }
 
-/// A list of keys is all of them up to a bound of memory; who pastes it into a script has to know when it is not.
+/// The list of keys is complete up to a memory limit; warn users who paste it into a script if it is not.
 void tell_unlisted_keys(const nlohmann::ordered_json& plan, std::int64_t listed) {
     const std::int64_t keys = plan["scanned"].value("keys", listed);
     if (listed >= keys) {
@@ -190,7 +190,7 @@ int plan(Options& options) {
         return answer.error().exit_code;
     }
     const auto json = nlohmann::ordered_json::parse(*answer, nullptr, false);
-    // Whoever answered need not be a Partita, and an exit code of 0 lets a script go on.
+    // The server may not be a Partita, and an exit code of 0 lets a script go on.
     const bool is_plan = json.is_object() && !text_member(json, "verdict").empty() && !text_member(json, "topic").empty();
     const std::string text = is_plan ? text_of_plan(json, options.picture) : std::string();
     if (text.empty()) {

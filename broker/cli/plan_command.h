@@ -22,16 +22,16 @@ struct PlanArguments {
     std::int64_t to = 0;
     /// The HTTP side of a running Partita.
     HttpPlace http;
-    /// Bootstrap servers of any Kafka; empty to ask Partita's HTTP side.
+    /// Bootstrap servers of any Kafka; empty to use Partita's HTTP side.
     std::string bootstrap;
-    /// A file with settings of the client that reads; empty for none.
+    /// A file with settings of the reading client; empty for none.
     std::string client_config;
-    /// More of them, "key=value".
+    /// Additional settings, "key=value".
     std::vector<std::string> client_settings;
-    /// True to read a Partita behind `bootstrap` like any other Kafka, instead of asking it over HTTP.
+    /// True to read a Partita behind `bootstrap` like any other Kafka, instead of over HTTP.
     bool reads_over_kafka = false;
-    /// The broker that must answer: its data directory as its settings say it, and the id of its cluster. Empty when any broker
-    /// may answer.
+    /// Identifies the broker that must answer: its data directory as in its settings, and the id of its cluster. Empty if any
+    /// broker may answer.
     std::string data_directory;
     std::string cluster_id;
     std::optional<std::int64_t> records;
@@ -42,12 +42,12 @@ struct PlanArguments {
     bool hashes_keys = false;
 };
 
-/// Hears of progress while a plan is being made.
+/// Receives progress while a plan is being made.
 struct PlanListener {
     std::function<void(std::int64_t done, std::int64_t total)> progress;
     /// Takes a line about a broker that does not answer yet.
     std::function<void(const std::string& line)> trouble;
-    /// Takes lines of `--keys`. Returns false when nobody reads them any more.
+    /// Takes lines of `--keys`. Returns false if their reader is gone.
     std::function<bool(std::string_view lines)> keys;
 };
 
@@ -55,16 +55,16 @@ struct PlanRefusal {
     /// The exit code of the process.
     int exit_code = 0;
     std::string message;
-    /// True when nobody answered, or another broker than the one that must answer: it may be reached in another way.
+    /// True if no broker answered, or another one than required: it may be reachable in another way.
     bool is_elsewhere = false;
 };
 
-/// Ends the command: whoever was asked did not do its part.
+/// Ends the command with the failure of the asked server.
 [[nodiscard]] inline std::unexpected<PlanRefusal> broken(std::string message) {
     return std::unexpected(PlanRefusal{kExitBroken, std::move(message)});
 }
 
-/// The text of a member. Empty when there is no such member or it is no text, because whoever answered need not be a Partita.
+/// The text of a member. Empty if it is missing or not a text, because the server may not be a Partita.
 [[nodiscard]] inline std::string text_member(const nlohmann::ordered_json& object, const char* name) {
     const auto member = object.find(name);
     return member != object.end() && member->is_string() ? member->get<std::string>() : std::string();

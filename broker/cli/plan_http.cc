@@ -1,4 +1,4 @@
-// `partita plan` against a running Partita: GET /v1/topics/T/expansion, as JSON lines.
+// `partita plan` with a running Partita: GET /v1/topics/T/expansion, as JSON lines.
 
 #include <nlohmann/json.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Keys come in lines of 64 KiB, plans of topics with many partitions are larger.
+/// Lines with keys have 64 KiB; plans of topics with many partitions are larger.
 constexpr std::size_t kPlanLineBytesMax = std::size_t{256} << 20;
 
 std::string target(const PlanArguments& arguments) {
@@ -41,12 +41,12 @@ std::int64_t number_of(const ordered_json& object, const char* name) {
     return has_number ? object[name].get<std::int64_t>() : 0;
 }
 
-/// Takes lines as they come; the last one is the plan, or why there is none.
+/// Takes lines as they arrive; the last one is the plan, or the reason why there is none.
 class PlanLines {
   public:
     explicit PlanLines(const PlanListener& listener) : listener_(listener) {}
 
-    /// False when somebody does not want any more.
+    /// Returns false if the listener wants no more.
     [[nodiscard]] bool take(std::string_view line) {
         const auto json = ordered_json::parse(line, nullptr, false);
         if (!json.is_object()) {
@@ -70,7 +70,7 @@ class PlanLines {
     const PlanListener& listener_;
 };
 
-/// Ports change hands: whose plan it is says the plan.
+/// Another process may have taken the port: check in the plan which broker made it.
 bool is_of_wanted_broker(const PlanArguments& arguments, const ordered_json& plan) {
     if (arguments.data_directory.empty()) {
         return true;

@@ -1,6 +1,6 @@
-// `partita plan --bootstrap`: the same plan from any Kafka, through its protocol. The log is fetched, so the partitioner, the
-// keys and the backlogs are as exact as from our own logs; what the protocol does not tell (earlier expansions, open
-// transactions) is said to be unknown.
+// `partita plan --bootstrap`: the same plan from any Kafka, through its protocol. The command fetches the log, so the
+// partitioner, the keys and the backlogs are as exact as from our own logs. Facts outside the protocol (earlier expansions, open
+// transactions) are marked as unknown.
 
 #include <algorithm>
 #include <charconv>
@@ -34,7 +34,7 @@ using insight::GroupFacts;
 using insight::PlannedTopic;
 using TopicCounts = std::map<std::string, std::int32_t>;
 
-// Unless the settings say otherwise: somebody waits for the plan.
+// The default timeout, because a person waits for the plan.
 constexpr const char* kRequestTimeoutMs = "15000";
 constexpr const char* kCallTimeoutMs = "30000";
 constexpr std::size_t kGroupsMax = insight::Plan::kGroupsMax;
@@ -43,7 +43,7 @@ std::unexpected<PlanRefusal> unusable(std::string message) {
     return std::unexpected(PlanRefusal{kExitUsage, std::move(message)});
 }
 
-/// Nobody can be asked, or whoever answers does not want to be.
+/// No broker answered, or the broker refused.
 std::unexpected<PlanRefusal> unanswered(const PlanArguments& arguments, const client::Failure& failure) {
     using Kind = client::Failure::Kind;
     const bool is_there = failure.kind == Kind::refused || failure.kind == Kind::untrusted || failure.kind == Kind::unsupported;
@@ -107,7 +107,7 @@ std::set<TopicPartition> partitions_of(const PlannedTopic& topic) {
     return partitions;
 }
 
-/// What the group committed for the topic; empty when nothing.
+/// The group's committed offsets of the topic; empty if there are none.
 client::Result<std::vector<Offset>> committed_offsets(Cluster& cluster, const std::string& group, const PlannedTopic& topic) {
     PARTITA_TRY_ASSIGN(const auto found, client::committed_offsets(cluster, group, partitions_of(topic)));
     std::vector<Offset> committed;
@@ -118,7 +118,7 @@ client::Result<std::vector<Offset>> committed_offsets(Cluster& cluster, const st
     return committed;
 }
 
-/// What the members of a group have of the topic, and which others they read beside it.
+/// The members' partitions of the topic, and the other topics that they read.
 class MemberFacts {
   public:
     explicit MemberFacts(const PlannedTopic& topic) : topic_(topic) {}
@@ -184,7 +184,7 @@ class MemberFacts {
     std::map<std::string, Seen> others_;
 };
 
-/// The group without its offsets. A member that nobody can say anything of is an unknown fact.
+/// The group without its offsets. A member without information is an unknown fact.
 GroupFacts group_facts(Cluster& cluster, const client::ListedGroup& listed, const TopicCounts& counts, PlannedTopic& topic) {
     GroupFacts group;
     group.group_id = listed.id;
@@ -192,7 +192,7 @@ GroupFacts group_facts(Cluster& cluster, const client::ListedGroup& listed, cons
     group.protocol_type = listed.protocol_type;
     const auto described = client::describe_group(cluster, listed.id);
     if (!described) {
-        // One that is gone again, or has members of another kind, which read no topic by themselves.
+        // The group is gone by now, or has members of another kind, which read no topic by themselves.
         const bool has_no_members = described.error().kind == client::Failure::Kind::unsupported ||
                                     described.error().code == ErrorCode::group_id_not_found;
         if (!has_no_members) {
@@ -262,7 +262,7 @@ void add_settings(Cluster& cluster, PlannedTopic& topic) {
     }
 }
 
-/// The offsets of all partitions that a time, or what stands for one, has.
+/// The offsets of all partitions at a time or a special time.
 std::expected<std::vector<std::int64_t>, PlanRefusal> offsets_at(Cluster& cluster, const PlannedTopic& topic, std::int64_t time) {
     const std::set<TopicPartition> partitions = partitions_of(topic);
     const auto listed = client::list_offsets(cluster, {partitions.begin(), partitions.end()}, time);
@@ -325,7 +325,7 @@ std::expected<PlannedTopic, PlanRefusal> facts(Cluster& cluster, const PlanArgum
     return topic;
 }
 
-/// A Partita says in its settings where its HTTP side is: it knows more of the topic than its protocol tells.
+/// A Partita names its HTTP side in its settings. It knows more about the topic than its protocol shows.
 std::optional<PlanArguments> partita_behind(Cluster& cluster, const client::Membership& membership,
                                             const PlanArguments& arguments) {
     if (membership.nodes.size() != 1) {
@@ -348,7 +348,7 @@ std::optional<PlanArguments> partita_behind(Cluster& cluster, const client::Memb
     return asked;
 }
 
-/// The plan of a topic whose facts are known.
+/// The plan of a topic with known facts.
 std::expected<std::string, PlanRefusal> plan_of(Cluster& cluster, const PlannedTopic& topic, const PlanArguments& arguments,
                                                 const PlanListener& listener) {
     insight::PlanOptions options;
@@ -359,7 +359,7 @@ std::expected<std::string, PlanRefusal> plan_of(Cluster& cluster, const PlannedT
     if (arguments.since_ms) {
         PARTITA_TRY_ASSIGN(const auto since, offsets_at(cluster, topic, *arguments.since_ms));
         for (std::size_t index = 0; index < since.size(); ++index) {
-            // Nothing so new: the end.
+            // No record is as new as that: use the end.
             options.since.push_back(since[index] < 0 ? topic.partitions[index].log_end : Offset{since[index]});
         }
     }
@@ -398,7 +398,7 @@ std::expected<std::string, PlanRefusal> plan_over_kafka(const PlanArguments& arg
     Cluster cluster(network, std::move(*settings));
     const auto membership = cluster.membership("describeCluster");
     if (!membership) {
-        // Of a time that ran out people want to know what was met meanwhile.
+        // After a timeout people want to know which errors occurred meanwhile.
         using Kind = client::Failure::Kind;
         const Kind kind = membership.error().kind;
         const bool is_late = (kind == Kind::unreachable || kind == Kind::timed_out) && !trouble.empty();

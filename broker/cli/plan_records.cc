@@ -7,12 +7,12 @@
 namespace partita::cli {
 namespace {
 
-/// Hands records of a range to a sink until one of the two has enough.
+/// Passes records of a range to a sink until one of the two has enough.
 class RangeTaker {
   public:
     RangeTaker(const insight::ScanRange& range, insight::ScanSink& sink) : range_(range), sink_(sink) {}
 
-    /// False when this was the last record that is wanted.
+    /// Returns false if this was the last requested record.
     [[nodiscard]] bool take(const client::FetchedRecord& record) {
         if (record.offset >= range_.end.value) {
             is_done_ = true;
@@ -35,7 +35,7 @@ class RangeTaker {
 
 std::expected<void, std::string> KafkaRecords::read(const insight::ScanRange& range, insight::ScanSink& sink) {
     const client::TopicPartition partition{topic_, range.partition.value};
-    // Records that expire while the plan is made are no failure of it.
+    // Records that expire while the plan is made must not fail it.
     client::Fetcher fetcher(cluster_,
                             {.reset = {.kind = client::OffsetReset::Kind::earliest}, .partition_bytes = kPartitionBytes});
     fetcher.seek(partition, range.from.value);
@@ -47,7 +47,7 @@ std::expected<void, std::string> KafkaRecords::read(const insight::ScanRange& ra
         const auto taken = fetcher.poll([&](const client::FetchedRecord& record) { return taker.take(record); });
         const Offset position{fetcher.position(partition)};
         if (!taken && taken.error().kind == client::Failure::Kind::damaged) {
-            // Where the next batch begins follows from the one that cannot be believed.
+            // The damaged batch would tell where the next one begins, but is not trusted.
             sink.damage(position, fetcher.damage());
             unread_[range.partition] = {.from = position, .end = range.end};
             return {};

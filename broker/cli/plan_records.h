@@ -9,12 +9,12 @@
 
 namespace partita::cli {
 
-/// The records of a topic of any Kafka cluster, fetched one partition after the other. It holds one answer of a broker at a time:
+/// The records of a topic of any Kafka cluster, fetched one partition after the other. It keeps one answer of a broker at a time:
 /// `kPartitionBytes`, or one larger batch.
 class KafkaRecords final : public insight::ScanSource {
   public:
     static constexpr std::int32_t kPartitionBytes = 4 << 20;
-    /// A range is given up when nothing comes for so long.
+    /// It gives up a range if nothing arrives for this long.
     static constexpr std::int64_t kSilenceMaxMs = 30'000;
 
     /// The cluster outlives the source.
@@ -22,7 +22,7 @@ class KafkaRecords final : public insight::ScanSource {
 
     [[nodiscard]] std::expected<void, std::string> read(const insight::ScanRange& range, insight::ScanSink& sink) override;
 
-    /// What was not read behind damage, a clause for each partition.
+    /// The parts behind damage that were not read, a clause for each partition.
     [[nodiscard]] std::vector<std::string> unread() const;
 
   private:

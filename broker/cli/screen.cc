@@ -28,16 +28,16 @@ Screen::Screen() {
     if (::tcgetattr(STDIN_FILENO, &settings) == 0) {
         before_ = settings;
         settings.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-        // A stop would leave the terminal as it is now to the shell.
+        // Disable the suspend key: a stopped program would leave the shell a changed terminal.
         settings.c_cc[VSUSP] = _POSIX_VDISABLE;
         ::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
     }
-    // A terminal that nobody can see any more is told by the first drawing.
+    // If the terminal has gone, the first drawing reports it.
     (void)write(kEnter);
 }
 
 Screen::~Screen() {
-    // Nothing can be done about a terminal that has gone.
+    // If the terminal has gone, there is nothing to restore.
     (void)write(kLeave);
     if (before_) {
         ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
@@ -50,7 +50,7 @@ Screen::~Screen() {
 
 Screen::Event Screen::wait(std::int64_t milliseconds) {
     using Kind = Event::Kind;
-    // Without a terminal for keys there is nothing to read.
+    // Without a keyboard terminal, wait only for signals.
     std::array<::pollfd, 2> sources{{{.fd = signal_descriptor_, .events = POLLIN, .revents = 0},
                                      {.fd = before_ ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0}}};
     const int ready = ::poll(sources.data(), sources.size(), static_cast<int>(milliseconds));
@@ -66,7 +66,7 @@ Screen::Event Screen::wait(std::int64_t milliseconds) {
     }
     if (sources[1].revents != 0) {
         char key = 0;
-        // A terminal that is gone reads as its end.
+        // End of file means that the terminal has gone.
         return ::read(STDIN_FILENO, &key, 1) == 1 ? Event{Kind::key, key} : Event{Kind::ended};
     }
     return {};

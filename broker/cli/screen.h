@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-/// A terminal that is drawn anew, for as long as the object lives: on its second screen, without a cursor, keys as they are
-/// pressed. However the object ends, by a signal too, the terminal is as it was. One at a time in a process: SIGINT, SIGTERM,
-/// SIGHUP and SIGWINCH are its events meanwhile.
+/// A terminal that this object redraws during its life: on the alternate screen, without a cursor, with keys unbuffered. Its end
+/// restores the terminal, also after a signal. One at a time in a process: meanwhile SIGINT, SIGTERM, SIGHUP and SIGWINCH are its
+/// events.
 namespace partita::cli {
 
 class Screen {
@@ -21,21 +21,21 @@ class Screen {
             nothing,  ///< The time is over.
             key,
             resized,
-            ended,  ///< A signal asks the program to end, or nobody is there any more.
+            ended,  ///< A signal requests the end, or the terminal has gone.
         };
         Kind kind = Kind::nothing;
         char key = 0;
     };
 
-    /// Standard output is a terminal that can be redrawn. Keys come from standard input, when that is a terminal, too.
+    /// Requires a redrawable terminal on standard output. Keys come from standard input, if that is a terminal, too.
     Screen();
     ~Screen();
     Screen(const Screen&) = delete;
     Screen& operator=(const Screen&) = delete;
 
-    /// The next event, or nothing after so many milliseconds.
+    /// The next event, or nothing after this many milliseconds.
     [[nodiscard]] Event wait(std::int64_t milliseconds);
-    /// Shows these lines from the top on, and nothing below. False when nobody can see it any more.
+    /// Shows these lines from the top, and nothing below. Returns false if the terminal has gone.
     [[nodiscard]] bool draw(const std::vector<std::string>& lines);
 
   private:

@@ -73,7 +73,7 @@ std::vector<std::string> process_environment() {
     return environment;
 }
 
-/// A port, or one of the words that the option takes besides.
+/// Accepts a port, or one of the words that the option also takes.
 bool is_port(const std::string& text) {
     std::uint16_t port = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -87,7 +87,7 @@ std::optional<std::string> text_of_file(const std::string& path) {
     return file ? std::optional(content.str()) : std::nullopt;
 }
 
-/// What a directory of `partita dev-security` says, as overrides. The error is for the user.
+/// The settings in a directory of `partita dev-security`, as overrides. The error is for people.
 std::expected<std::vector<std::string>, std::string> security_overrides(const std::string& directory, const std::string& port) {
     const std::string path = directory + "/" + std::string(dev_security::kBrokerFile);
     const auto text = text_of_file(path);
@@ -109,7 +109,7 @@ std::expected<std::vector<std::string>, std::string> security_overrides(const st
     return overrides;
 }
 
-/// The security protocol of the listener that `--port` asks for.
+/// The security protocol of the listener for `--port`.
 std::string protocol_of_port(const ServeArguments& arguments, config::ConfigInputs inputs) {
     inputs.overrides.insert(inputs.overrides.end(), arguments.overrides.begin(), arguments.overrides.end());
     for (const auto& addon : arguments.of_addons) {

@@ -1,5 +1,5 @@
-// `partita top`: what goes on in a running broker, drawn anew every few seconds. Without a terminal it is one snapshot, with
-// --json a line for each look. It asks the JSON API of the broker's HTTP side, as the console does, and only while it runs.
+// `partita top`: shows the activity of a running broker, redrawn every few seconds. Without a terminal it prints one snapshot,
+// with --json a line for each sample. It uses the JSON API of the broker's HTTP side, like the console, and only while it runs.
 
 #include <poll.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Keys are not looked at while somebody waits for an answer.
+/// The command ignores keys while it waits for an answer.
 constexpr std::chrono::milliseconds kStepTimeout{2'000};
 constexpr double kIntervalMinSeconds = 0.1;
 constexpr double kIntervalMaxSeconds = 3'600;
@@ -42,7 +42,7 @@ struct TopArguments {
 
 std::int64_t now_ms() { return real_schedule().clock.now().monotonic.value; }
 
-/// The answer to one question. A group that has gone meanwhile is no failure: it has no answer.
+/// The answer to one question. A deleted group is not a failure: it has no answer.
 std::expected<ordered_json, HttpFailure> ask(const HttpPlace& http, const std::string& target) {
     PARTITA_TRY_ASSIGN(const auto answer, ask_http(http, HttpMethod::get, target, kStepTimeout));
     constexpr int kNotFound = 404;
@@ -74,13 +74,13 @@ std::expected<TopSample, HttpFailure> look(const HttpPlace& http) {
     }
     for (std::size_t i = 0; i < std::min(sample.groups.size(), kTopGroupsAskedMax); ++i) {
         PARTITA_TRY_ASSIGN(const auto answer, ask(http, "/v1/groups/" + percent_encoded(sample.groups[i].name)));
-        // One that went meanwhile stays without numbers.
+        // A group deleted meanwhile stays without numbers.
         (void)take_group(answer, sample.groups[i]);
     }
     return sample;
 }
 
-/// Waits for the next look. False when nobody reads the output any more.
+/// Waits for the next sample. Returns false if the output's reader has gone.
 bool is_still_read(std::int64_t milliseconds) {
     ::pollfd output{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
     return ::poll(&output, 1, static_cast<int>(milliseconds)) == 0;
@@ -96,7 +96,7 @@ std::string rhythm_of(const TopArguments& arguments) {
     return text;
 }
 
-/// Looks one interval apart, so that each has rates: one for `--once`, else until somebody ends it.
+/// Takes samples one interval apart, so that each has rates: one for `--once`, else until the user ends it.
 int print_looks(const TopArguments& arguments) {
     auto earlier = look(arguments.http);
     if (!earlier) {
@@ -122,7 +122,7 @@ int print_looks(const TopArguments& arguments) {
     return kExitDone;
 }
 
-/// What a key asks for; null when it ends the view.
+/// The section that a key selects; null if it ends the view.
 std::optional<TopSection> section_of(char key, TopSection shown) {
     switch (key) {
         case 'q':
@@ -143,7 +143,7 @@ std::optional<TopSection> section_of(char key, TopSection shown) {
     }
 }
 
-/// Two samples, the second of which is shown.
+/// Two samples; the second one is shown.
 class Looks {
   public:
     explicit Looks(const HttpPlace& http) : http_(http) {}
@@ -173,7 +173,7 @@ class Looks {
 };
 
 int draw_looks(const TopArguments& arguments) {
-    // Who names a wrong address reads it where the line was typed.
+    // With a wrong address, show the error before switching the screen.
     if (const auto first = look(arguments.http); !first) {
         return report(first.error());
     }
@@ -208,7 +208,7 @@ int draw_looks(const TopArguments& arguments) {
     }
 }
 
-/// Null for what is no interval.
+/// Null if the text is not an interval.
 std::optional<double> seconds_of(std::string_view text) {
     double seconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);

@@ -24,7 +24,7 @@ std::string text(const ordered_json& object, const char* name) {
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// Null when the answer has no such list.
+/// Null if the answer has no such list.
 const ordered_json* list(const ordered_json& answer, const char* name) {
     if (!answer.is_object()) {
         return nullptr;
@@ -37,7 +37,7 @@ double seconds_between(const TopSample& earlier, const TopSample& later) {
     return static_cast<double>(later.time_ms - earlier.time_ms) / 1000;
 }
 
-/// With three digits behind the point: more would be noise.
+/// With three decimals: more would be noise.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 ordered_json or_null(const std::optional<double>& value) { return value ? ordered_json(rounded(*value)) : ordered_json(); }
@@ -155,7 +155,7 @@ std::optional<TopRates> rates_between(const TopSample& earlier, const TopSample&
 
 std::optional<double> records_a_second(const TopSample& earlier, const TopSample& later, const TopTopic& topic) {
     const double seconds = seconds_between(earlier, later);
-    // Both samples are in the order of the broker's answer, which is by name.
+    // Both samples are in the order of the broker's answer, by name.
     const auto before = std::ranges::lower_bound(earlier.topics, topic.name, {}, &TopTopic::name);
     if (seconds <= 0 || before == earlier.topics.end() || before->name != topic.name || before->written > topic.written) {
         return std::nullopt;

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-/// What `partita top` knows of a broker, from the answers of its JSON API. Pure.
+/// A broker's data for `partita top`, from the answers of its JSON API. Pure.
 namespace partita::cli {
 
-/// Groups of which a sample has the lag: each costs a question. Those with members come first.
+/// How many groups of a sample have their lag: each costs a question. Those with members come first.
 inline constexpr std::size_t kTopGroupsAskedMax = 32;
 
 struct TopTopic {
@@ -18,7 +18,7 @@ struct TopTopic {
     std::int64_t partitions = 0;
     std::int64_t bytes = 0;
     std::int64_t offsets = 0;
-    /// All log ends together.
+    /// The sum of all log ends.
     std::int64_t written = 0;
 };
 
@@ -26,7 +26,7 @@ struct TopGroup {
     std::string name;
     std::string state;
     std::string type;
-    /// Null: nobody asked.
+    /// Null: not asked.
     std::optional<std::int64_t> members;
     std::optional<std::int64_t> lag;
 };
@@ -45,7 +45,7 @@ struct TopClient {
     std::string program;
 };
 
-/// A broker at one moment. Names are as they came: whoever shows them makes them printable.
+/// The state of a broker at one moment. Names are unchecked: the code that shows them must make them printable.
 struct TopSample {
     std::int64_t time_ms = 0;
     std::string version;
@@ -53,7 +53,7 @@ struct TopSample {
     std::int64_t node_id = 0;
     std::int64_t resident_bytes = 0;
     std::int64_t partitions = 0;
-    /// All connections, of which `clients` are those that produce and read.
+    /// All connections; `clients` of them produce or read.
     std::int64_t connections = 0;
     std::int64_t requests = 0;
     std::int64_t records_in = 0;
@@ -66,18 +66,18 @@ struct TopSample {
     std::int64_t clients_in_all = 0;
 };
 
-// Each takes one answer. False when it is no answer of a broker; members that are missing or of another type read as nothing.
+// Each takes one answer. Returns false if the answer is not a broker's; missing members and those of another type count as empty.
 [[nodiscard]] bool take_broker(const nlohmann::ordered_json& answer, TopSample& sample);
 [[nodiscard]] bool take_topics(const nlohmann::ordered_json& answer, TopSample& sample);
-/// Groups in the order in which they are asked for more: those that may have members, then the others, each by name.
+/// Groups in the order of further questions: those that may have members, then the others, each by name.
 [[nodiscard]] bool take_groups(const nlohmann::ordered_json& answer, TopSample& sample);
-/// Of one group of the sample: /v1/groups/G.
+/// Takes the answer about one group of the sample: /v1/groups/G.
 [[nodiscard]] bool take_group(const nlohmann::ordered_json& answer, TopGroup& group);
 [[nodiscard]] bool take_findings(const nlohmann::ordered_json& answer, TopSample& sample);
 [[nodiscard]] bool take_connections(const nlohmann::ordered_json& answer, TopSample& sample);
 
-/// Changes a second between two samples of one broker. Null when there is no earlier one, no time passed, or the broker began
-/// anew meanwhile, of which its counters fall back.
+/// Changes per second between two samples of one broker. Null without an earlier sample, without elapsed time, or after a restart
+/// of the broker, which resets its counters.
 struct TopRates {
     double requests = 0;
     double records_in = 0;
@@ -85,7 +85,7 @@ struct TopRates {
     double bytes_out = 0;
 };
 [[nodiscard]] std::optional<TopRates> rates_between(const TopSample& earlier, const TopSample& later);
-/// Records a second of a topic; null where the earlier sample does not have it, or it was made anew.
+/// A topic's records per second; null if the earlier sample does not have it, or it was recreated.
 [[nodiscard]] std::optional<double> records_a_second(const TopSample& earlier, const TopSample& later, const TopTopic& topic);
 
 /// One line for machines, without its line end.

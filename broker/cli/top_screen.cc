@@ -28,7 +28,7 @@ struct Row {
     Colour colour = Colour::plain;
 };
 
-/// A table with a name: its first column takes what the others leave.
+/// A table with a name: its first column takes the remaining width.
 struct Table {
     TopSection section{};
     std::string title;
@@ -115,7 +115,7 @@ class Painter {
     [[nodiscard]] std::string line(std::string_view text, Colour colour) const {
         return painted(fitted(text, terminal_.columns, Side::left, terminal_.has_unicode), colour);
     }
-    /// The first is the header; the others are the first `rows` rows.
+    /// The first line is the header; then come the first `rows` rows.
     [[nodiscard]] std::vector<std::string> lines(const Table& table, std::size_t rows) const {
         const std::size_t columns = columns_that_fit(table);
         std::string title = table.title;
@@ -134,11 +134,11 @@ class Painter {
     }
 
   private:
-    /// In a narrow terminal the last columns of these stay: rates and lags are what people look for.
+    /// In a narrow terminal these keep their last columns: rates and lags matter most.
     static bool keeps_last(const Table& table) {
         return table.section == TopSection::topics || table.section == TopSection::groups;
     }
-    /// How many columns are shown behind the first one.
+    /// The number of columns shown behind the first one.
     [[nodiscard]] std::size_t columns_that_fit(const Table& table) const {
         std::size_t used = kNameColumnsMin;
         std::size_t count = 0;
@@ -209,7 +209,7 @@ std::vector<Table> tables_of(const TopView& view) {
     return tables;
 }
 
-/// How many rows each table gets of what there is: as many as it has, and no more than its share while others have too few.
+/// Divides the rows among the tables: each gets as many as it has, but at most its share while others have too few.
 std::vector<std::size_t> shared_out(const std::vector<Table>& tables, std::size_t lines) {
     std::vector<std::size_t> rows(tables.size());
     std::size_t left = lines;
@@ -241,7 +241,7 @@ std::vector<std::string> top_screen(const TopView& view, const Terminal& termina
     if (view.now != nullptr) {
         lines = {painter.line(head_of(view), Colour::bold), painter.line(totals_of(view), Colour::plain)};
         const std::vector<Table> tables = tables_of(view);
-        // Besides head, foot and headers; a blank line above each table where there is much room.
+        // Besides head, foot and headers; a blank line above each table if there is enough room.
         const std::size_t needed = lines.size() + 1 + tables.size();
         const std::size_t room = terminal.lines > needed ? terminal.lines - needed : 0;
         constexpr std::size_t kMuchRoom = 14;

@@ -1,7 +1,6 @@
-// `partita watch`: the findings of a running broker as they open, change and close. Reads /v1/events of its HTTP side, one
-// JSON line for each event, until the broker ends or nobody reads the output any more. With --ownership GROUP: who owns the
-// group's partitions, and who takes them from whom; asks /v1/groups/G/ownership again and again, which costs the broker a look
-// each time, and nothing while nobody watches.
+// `partita watch`: prints the findings of a running broker as they open, change and close. Reads /v1/events of its HTTP side, one
+// JSON line for each event, until the broker ends or the output's reader has gone. With --ownership GROUP: shows the owners of
+// the group's partitions, and takeovers. It polls /v1/groups/G/ownership; the broker does this work only for a poll.
 
 #include <chrono>
 #include <cstdio>
@@ -22,7 +21,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A line longer than this is none of a broker's.
+/// No broker sends a longer line.
 constexpr std::size_t kEventLineBytesMax = 1 << 20;
 
 constexpr std::int64_t kEveryLeastMs = 50;
@@ -36,7 +35,7 @@ struct WatchArguments {
     bool as_json = false;
 };
 
-/// "14:02:11 opened  block H03 orders: group billing ... | Drain first ...". Throws what the JSON library throws when a field is
+/// "14:02:11 opened  block H03 orders: group billing ... | Drain first ...". Throws the JSON library's exception if a field is
 /// missing or of another type.
 std::string readable(const ordered_json& event) {
     const ordered_json& finding = event.at("finding");
@@ -44,7 +43,7 @@ std::string readable(const ordered_json& event) {
     std::string text = clock_time(event.at("time_ms")) + " " + kind + std::string(kind.size() < 8 ? 8 - kind.size() : 0, ' ') +
                        finding.at("severity").get<std::string>() + " " + finding.at("id").get<std::string>() + " " +
                        finding.at("subject").value("topic", "") + ": " + finding.at("condition").get<std::string>();
-    // Clients choose their names, and what is at the address may be no broker.
+    // Clients choose their names, and the server may not be a broker.
     text = printable(text);
     if (kind == "opened") {
         text += "\n                  " + printable(finding.at("advice").get<std::string>());
@@ -52,7 +51,7 @@ std::string readable(const ordered_json& event) {
     return text;
 }
 
-/// Prints an event. False when nobody reads the output any more.
+/// Prints an event. Returns false if the output's reader has gone.
 bool print_event(const WatchArguments& arguments, std::string_view line) {
     const auto event = ordered_json::parse(line, nullptr, false);
     if (!event.is_object() || !event.contains("finding")) {
@@ -65,13 +64,13 @@ bool print_event(const WatchArguments& arguments, std::string_view line) {
         }
         text = arguments.as_json ? std::string(line) : readable(event);
     } catch (const ordered_json::exception&) {
-        return true;  // Of another schema, which this program does not know.
+        return true;  // An unknown schema: skip the event.
     }
     std::printf("%s\n", text.c_str());
     return std::fflush(stdout) == 0;
 }
 
-/// Several brokers may run on a machine, and an event does not say of which it is.
+/// Several brokers may run on a machine, and an event does not name its broker.
 void tell_broker(std::string_view broker) {
     std::fprintf(stderr, "partita: watching the broker %s\n", printable(broker).c_str());
 }
@@ -95,7 +94,7 @@ int watch(const WatchArguments& arguments) {
     return report({.message = "the broker ends the events, because it stops, has too many readers, or this one was too slow"});
 }
 
-/// Prints the changes. False when nobody reads the output any more.
+/// Prints the changes. Returns false if the output's reader has gone.
 bool print_changes(const WatchArguments& arguments, const std::vector<ordered_json>& changes) {
     for (const ordered_json& change : changes) {
         if (!arguments.topic.empty() && change.value("topic", arguments.topic) != arguments.topic) {
@@ -120,7 +119,7 @@ int watch_ownership(const WatchArguments& arguments) {
             continue;
         }
         if (answer->status == kNotFound) {
-            // It may be about to begin.
+            // The broker may be about to start.
             if (!was_told) {
                 std::fprintf(stderr, "partita: %s; waiting for it\n", answer->error().c_str());
             }

@@ -7,7 +7,7 @@
 
 namespace partita::cli {
 
-/// Asks over HTTP, or HTTP with TLS: a connection for each request, of which a tool makes a handful.
+/// Sends one HTTP or HTTPS request over a connection of its own; a tool makes a handful of them.
 [[nodiscard]] std::expected<tools::WebAnswer, std::string> ask_web_service(const tools::WebService& service,
                                                                            const tools::WebRequest& request);
 
