@@ -17,7 +17,7 @@ namespace partita::config {
 
 namespace {
 
-/// Fields that take over their config as it is.
+/// Fields that take the parsed value of their config unchanged.
 const std::vector<ConfigBinding<BrokerConfig>>& bindings() {
     static const std::vector<ConfigBinding<BrokerConfig>> kBindings{
         bind<BrokerConfig, &BrokerConfig::num_recovery_threads_per_data_dir>(),
@@ -113,7 +113,7 @@ void fill_http(BrokerConfig& config, const ConfigMap& effective) {
     config.http_has_tls = listener->has_tls;
 }
 
-// Everything typed, from values that were checked.
+// Fills all typed fields from checked values.
 std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& given, const ConfigMap& effective) {
     for (const ConfigBinding<BrokerConfig>& binding : bindings()) {
         binding.apply(config, broker_value(effective, binding.name));
@@ -145,7 +145,7 @@ std::expected<void, ConfigError> fill(BrokerConfig& config, const ConfigMap& giv
     return {};
 }
 
-// node.id and broker.id stand for each other; Kafka then describes both as given.
+// node.id and broker.id are synonyms; if one is given, Kafka describes both as given.
 std::expected<void, ConfigError> unify_ids(ConfigMap& given) {
     const auto node = given.find("node.id");
     const auto broker = given.find("broker.id");
@@ -159,7 +159,7 @@ std::expected<void, ConfigError> unify_ids(ConfigMap& given) {
     return {};
 }
 
-// What Kafka does not start without, and this broker takes for granted, is described as given: as on every Kafka.
+// Kafka requires these configs, but this broker has defaults for them. Describe them as given, as every Kafka does.
 void add_required(ConfigMap& given) {
     for (const ConfigDefinition& definition : broker_config_definitions()) {
         const bool has_other_name = definition.name == "node.id" && given.contains("broker.id");
@@ -170,7 +170,7 @@ void add_required(ConfigMap& given) {
 }
 
 bool is_unknown(std::string_view name) {
-    // Prefixes under which plugins and listeners have keys of their own.
+    // Plugins and listeners have configs of their own under these prefixes.
     for (const std::string_view prefix :
          {"listener.name.", "config.providers.", "rsm.config.", "rlmm.config.", "remote.log.metadata.", "remote.log.storage."}) {
         if (name.starts_with(prefix)) {
@@ -180,7 +180,7 @@ bool is_unknown(std::string_view name) {
     return !is_of_authorizer(name) && find_broker_config(name) == nullptr;
 }
 
-/// The config whose name is nearest, when at most a fifth of the letters is wrong; empty when none is near.
+/// The most similar config name, with at most a fifth of the letters wrong; empty if none is similar.
 std::string similar_config(std::string_view name) {
     constexpr std::size_t kNameBytesMax = 128;
     if (name.size() > kNameBytesMax) {
@@ -232,7 +232,8 @@ BrokerConfig::BrokerConfig() : BrokerConfig(Unfilled{}) {
 std::expected<BrokerConfig, ConfigError> BrokerConfig::with_dynamic(DynamicBrokerConfigs dynamic) const {
     const ConfigMap effective = effective_broker_values(given_, dynamic);
     PARTITA_TRY(check_broker_values(effective));
-    // Sockets are opened once; a dynamic `listeners` is stored and described, and takes effect at the next start.
+    // The broker opens sockets only at its start. A dynamic `listeners` is stored and described, and takes effect at the next
+    // start.
     auto config = of_checked(given_, effective);
     if (config) {
         config->dynamic_ = std::move(dynamic);
@@ -260,7 +261,7 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
             const std::string near = similar_config(name);
             loaded.unknown_names.push_back(near.empty() ? name : name + " (did you mean " + near + "?)");
         } else if (const ConfigDefinition* definition = find_broker_config(name)) {
-            // Kafka's text alone does not always say what would be right ("Not a number of type INT").
+            // Kafka's text alone does not always show what is allowed ("Not a number of type INT").
             if (auto parsed = parse_config_value(*definition, value); !parsed) {
                 return std::unexpected(
                     ConfigError{.message = parsed.error().message + " (allowed: " + allowed_values(*definition) + ")"});
@@ -282,7 +283,7 @@ std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigIn
         }
         return std::unexpected(std::move(error));
     }
-    // Kafka accepts these as configs, and ends when it makes its authorizer of them.
+    // Kafka accepts these configs, and fails when it creates its authorizer from them.
     PARTITA_TRY(authorizer_settings(config->given()));
     PARTITA_TRY(check_http(*config));
     loaded.config = std::move(*config);

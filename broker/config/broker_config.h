@@ -16,7 +16,7 @@
 
 namespace partita::config {
 
-/// Broker configs that were altered while the broker ran (kafka-configs --entity-type brokers).
+/// Broker configs altered while the broker runs (kafka-configs --entity-type brokers).
 struct DynamicBrokerConfigs {
     /// --entity-default: for every broker.
     ConfigMap cluster_default;
@@ -24,7 +24,7 @@ struct DynamicBrokerConfigs {
     ConfigMap this_broker;
 };
 
-/// Which group protocols are enabled, by `group.coordinator.rebalance.protocols`.
+/// The enabled group protocols, by `group.coordinator.rebalance.protocols`.
 struct RebalanceProtocols {
     bool classic = true;
     bool consumer = true;
@@ -34,37 +34,37 @@ struct RebalanceProtocols {
     friend bool operator==(const RebalanceProtocols&, const RebalanceProtocols&) = default;
 };
 
-/// What the HTTP side of a broker without a token serves: `partita.http.open`.
+/// The services of an HTTP side without a token: `partita.http.open`.
 enum class HttpWithoutToken : std::uint8_t {
-    unsaid,  ///< Everything, to this machine; a broker that listens beyond it does not start so.
-    health,  ///< Health and metrics, to everybody.
-    all,     ///< Everything, to everybody.
+    unsaid,  ///< Everything, only for this machine; with a listener beyond it the broker refuses to start.
+    health,  ///< Health and metrics, for everyone.
+    all,     ///< Everything, for everyone.
 };
 
-/// How many topics there may be, and how large.
+/// Limits for the number and the size of topics.
 struct TopicLimits {
-    /// Whose limits these are, for refusals.
+    /// The source of these limits, for refusals.
     std::string of;
     std::int32_t topics = 0;
     std::int32_t partitions_of_topic = 0;
-    /// Of all topics together.
+    /// The limit for all topics together.
     std::int64_t partitions = 0;
     std::int64_t retention_ms = 0;
-    /// Whether partitions can be added to a topic.
+    /// Whether clients can add partitions to a topic.
     bool adds_partitions = false;
 
     friend bool operator==(const TopicLimits&, const TopicLimits&) = default;
 };
 
-/// The settings of a broker, typed and checked. A BrokerConfig is immutable once made: threads share it as
-/// `std::shared_ptr<const BrokerConfig>`, and it is replaced whole when a dynamic config changes.
+/// The settings of a broker, typed and checked. Immutable: threads share it as `std::shared_ptr<const BrokerConfig>`, and a
+/// change of a dynamic config replaces the whole object.
 ///
 /// The fields have Kafka's names (with underscores for dots), units last, and the broker acts on each of them. A
-/// default-constructed BrokerConfig has every default. All other configs are reachable by name through `value`; most of these are
-/// accepted, checked and described only (`ConfigEffect::kept`).
+/// default-constructed BrokerConfig has every default. `value` returns every other config by name; the broker only accepts,
+/// checks and describes most of these (`ConfigEffect::kept`).
 ///
-/// Only the definition of a config (*_definitions.cc) tells its default, bounds, text, and who may change it while the
-/// broker runs. The name of a field of a plain type tells its config: see config_binding.h.
+/// Only the definition of a config (*_definitions.cc) has its default, bounds, text, and the rule for changes at run time. The
+/// name of a field of a plain type determines its config: see config_binding.h.
 struct BrokerConfig {
     BrokerConfig();
 
@@ -82,7 +82,7 @@ struct BrokerConfig {
     std::int64_t connections_max_idle_ms{};
     std::int32_t max_connections{};
     std::int32_t max_connections_per_ip{};
-    /// Hosts or addresses with limits of their own, from `max.connections.per.ip.overrides`.
+    /// Hosts or addresses with their own limits, from `max.connections.per.ip.overrides`.
     std::vector<std::pair<std::string, std::int32_t>> max_connections_per_ip_overrides;
     std::int32_t max_connection_creation_rate{};
     std::int64_t queued_max_request_bytes{};
@@ -103,15 +103,15 @@ struct BrokerConfig {
     bool polling_enable{};                      ///< partita.polling.enable
     bool delete_topic_enable{};
     std::int32_t num_partitions{};
-    /// As configured. A single node can hold one replica only, so callers treat larger values as 1 for internal topics, and
-    /// refuse a user's topic as a Kafka with one broker does.
+    /// The configured value. A single node can hold only one replica. So callers treat larger values as 1 for internal topics,
+    /// and refuse a user's topic, like a Kafka with one broker.
     std::int32_t default_replication_factor{};
 
     // Delegation tokens.
     std::int64_t delegation_token_expiry_check_interval_ms{};
     std::int64_t delegation_token_expiry_time_ms{};
     std::int64_t delegation_token_max_lifetime_ms{};
-    /// Empty: there are no tokens.
+    /// Empty: no delegation tokens.
     std::string delegation_token_secret_key;
 
     // Logs; everything that a topic config can override is in TopicConfig.
@@ -158,53 +158,53 @@ struct BrokerConfig {
     std::int32_t transaction_state_log_min_isr{};
     std::int32_t transaction_state_log_segment_bytes{};
 
-    // Topics of coordinators that are not there yet: they are made as Kafka makes them.
+    // Coordinator topics that do not exist yet are created like Kafka's.
     std::int32_t share_coordinator_state_topic_num_partitions{};
     std::int16_t share_coordinator_state_topic_min_isr{};
     std::int32_t share_coordinator_state_topic_segment_bytes{};
 
-    // Ours.
-    /// Host and port of the HTTP side. An empty host stands for every interface; without a value the HTTP side is off.
+    // Our own.
+    /// Host and port of the HTTP side. An empty host means every interface; without a value the HTTP side is off.
     std::optional<AdvertisedAddress> http_listener;
     bool http_has_tls = false;
     HttpWithoutToken http_without_token{};
-    /// Null: as many topics of any size as Kafka lets there be. Only an addon sets limits (addition.h).
+    /// Null: no limits beyond Kafka's. Only an addon sets limits (addition.h).
     std::optional<TopicLimits> topic_limits;
 
-    /// The value of any broker config: this broker's dynamic value, else the cluster's, else the static
-    /// one, else the default. Null value (monostate) when it has none or the name is unknown.
+    /// The value of any broker config: this broker's dynamic value, else the cluster's, else the static one, else the default.
+    /// Null value (monostate) if it has none or the name is unknown.
     [[nodiscard]] ConfigValue value(std::string_view name) const;
 
-    /// What was given at start, unknown names included.
+    /// The configs given at the start, unknown names included.
     [[nodiscard]] const ConfigMap& given() const { return given_; }
     [[nodiscard]] const DynamicBrokerConfigs& dynamic() const { return dynamic_; }
 
-    /// Makes the config from the values given at the start. Fails on the first invalid value. Unknown names are kept for
+    /// Builds the config from the values given at the start. Fails on the first invalid value. Unknown names are kept for
     /// DescribeConfigs and have no other effect.
     [[nodiscard]] static std::expected<BrokerConfig, ConfigError> from(ConfigMap given);
 
-    /// The same broker config with other dynamic configs. Fails on unknown or invalid ones; see dynamic_rules.h for the checks
-    /// that Kafka makes when they are altered.
+    /// The same broker config with other dynamic configs. Fails on unknown or invalid ones; dynamic_rules.h has Kafka's further
+    /// checks of a change.
     [[nodiscard]] std::expected<BrokerConfig, ConfigError> with_dynamic(DynamicBrokerConfigs dynamic) const;
 
   private:
     struct Unfilled {};
     explicit BrokerConfig(Unfilled) {}
-    /// Makes the config from checked values: those `given` at the start, and the `effective` ones with the dynamic values.
+    /// Builds the config from checked values: those `given` at the start, and the `effective` ones, which include the dynamic
+    /// values.
     [[nodiscard]] static std::expected<BrokerConfig, ConfigError> of_checked(ConfigMap given, const ConfigMap& effective);
 
     ConfigMap given_;
     DynamicBrokerConfigs dynamic_;
 };
 
-/// What a fresh cluster of Kafka 4.3.1 stores as the default of all brokers: min.insync.replicas=1,
-/// because eligible.leader.replicas.version is 1. The catalog starts with it, and that is why
-/// kafka-topics --describe prints it for every topic.
+/// The default of all brokers that a fresh cluster of Kafka 4.3.1 stores: min.insync.replicas=1, because
+/// eligible.leader.replicas.version is 1. The catalog starts with it, so kafka-topics --describe prints it for every topic.
 [[nodiscard]] ConfigMap initial_cluster_default_configs();
 
-/// The places that values come from, in rising precedence.
+/// The sources of values, in rising precedence.
 struct ConfigInputs {
-    /// Content of server.properties, if a file was named.
+    /// Content of server.properties, if the command names a file.
     std::optional<std::string> properties;
     /// The environment as "NAME=value"; only KAFKA_* and CLUSTER_ID count (see properties.h).
     std::vector<std::string> environment;
@@ -214,12 +214,12 @@ struct ConfigInputs {
 
 struct LoadedBrokerConfig {
     BrokerConfig config;
-    /// Names that neither Kafka 4.3.1 nor this broker knows, ascending, for one warning at start.
+    /// Names that neither Kafka 4.3.1 nor this broker knows, ascending, for one warning at the start.
     std::vector<std::string> unknown_names;
 };
 
-/// Reads all inputs. The error is one line that names the key, the value and what is allowed; the caller ends the start with exit
-/// code 2.
+/// Reads all inputs. The error is one line that names the key, the value and the allowed values; the caller then exits with code
+/// 2.
 [[nodiscard]] std::expected<LoadedBrokerConfig, ConfigError> load_broker_config(const ConfigInputs& inputs);
 
 }  // namespace partita::config

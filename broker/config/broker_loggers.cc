@@ -30,7 +30,7 @@ constexpr Logger kLoggers[] = {
 };
 static_assert(std::size(kLoggers) == std::size(log::kAreas), "every area has a logger");
 
-/// Kafka's levels and ours: its finest is our debug, and its FATAL our error.
+/// Kafka's levels and ours: Kafka's finest level is our debug, and its FATAL our error.
 struct LevelName {
     std::string_view name;
     log::Level level;

@@ -13,8 +13,8 @@
 #include "broker/config/describe_configs.h"
 #include "protocol/mutex.h"
 
-/// Log levels as kafka-configs --entity-type broker-loggers shows and sets them. A logger has the name of Kafka's logger for the
-/// same part of a broker, so that the names that people know work. The levels last until the process ends.
+/// Log levels for kafka-configs --entity-type broker-loggers. A logger has the name of Kafka's logger for the same part of a
+/// broker, so that familiar names work. The levels last until the process ends.
 namespace partita::config {
 
 /// Operations of IncrementalAlterConfigs with their numbers on the wire.
@@ -26,7 +26,7 @@ struct ConfigChange {
     std::optional<std::string> value;
 };
 
-/// The levels that clients have set, in place of the log's own. Thread-safe. There is one per process, as there is one log.
+/// The levels that clients have set, in place of the log's own. Thread-safe. One per process, because there is one log.
 class BrokerLoggers {
   public:
     /// "root" and all loggers, ascending by name.

@@ -27,7 +27,7 @@ std::int64_t number(const ConfigMap& effective, std::string_view name) {
     return std::get<std::int64_t>(value);
 }
 
-// The first of the chain log.retention.ms, .minutes, .hours (and its like) in milliseconds.
+// The first given config of the chain log.retention.ms, .minutes, .hours (and similar ones) in milliseconds.
 std::int64_t topic_ms(const ConfigMap& effective, std::string_view topic_config) {
     return std::get<std::int64_t>(topic_value_from_broker(*find_topic_config(topic_config), effective));
 }
@@ -44,7 +44,7 @@ Verdict check_log_rules(const ConfigMap& effective) {
     }
     const std::int64_t cleaner_threads = number(effective, "log.cleaner.threads");
     if (cleaner_threads == 0) {
-        // Kafka divides by it ("/ by zero"); the rule behind that is worth a sentence.
+        // Kafka divides by it ("/ by zero"); a sentence with the rule is more helpful.
         return refuse("Invalid value 0 for configuration log.cleaner.threads: Value must be at least 1");
     }
     if (number(effective, "log.cleaner.dedupe.buffer.size") / cleaner_threads <= 1048576) {
@@ -87,7 +87,7 @@ Verdict not_above(const ConfigMap& effective, const std::string& name, const std
     return {};
 }
 
-// The interval has a minimum and a maximum of its own, all three configs.
+// The interval has a minimum and a maximum, which are configs, too.
 Verdict check_bounded(const ConfigMap& effective, const std::string& prefix, const std::string& what) {
     const std::string value = prefix + what;
     const std::string minimum = prefix + "min." + what;
@@ -227,7 +227,7 @@ std::expected<std::vector<std::pair<std::string, std::string>>, ConfigError> par
     for (const std::string& item : java::split_list(text)) {
         const std::size_t colon = item.rfind(':');
         if (colon == std::string::npos) {
-            // The end of this text is what Java says when it cuts before the colon that is not there.
+            // Java's text ends so, because it cuts before a missing colon.
             return std::unexpected(ConfigError{.message = "Error parsing configuration property '" + std::string(config) +
                                                           "': begin 0, end -1, length " + std::to_string(item.size())});
         }

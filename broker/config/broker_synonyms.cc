@@ -109,7 +109,7 @@ ConfigValue topic_value_from_broker(const TopicConfigDefinition& topic, const Co
         if (synonym.conversion != SynonymConversion::none) {
             value = in_ms(value, synonym.conversion);
         }
-        // Every negative retention of a broker means "for ever", and a topic says that with -1.
+        // Every negative retention of a broker means "for ever"; the topic config for that is -1.
         if (topic.definition.name == "retention.ms" && std::get<std::int64_t>(value) < 0) {
             value = std::int64_t{-1};
         }

@@ -8,8 +8,8 @@
 #include "broker/config/describe_configs.h"
 #include "protocol/function_ref.h"
 
-/// Configs of client metrics subscriptions (KIP-714). They are kept and described; a broker without a metrics plugin
-/// asks no client for metrics, and this one has none.
+/// Configs of client metrics subscriptions (KIP-714). The broker stores and describes them. A broker without a metrics plugin
+/// requests no metrics from clients, and this broker has none.
 namespace partita::config {
 
 /// Checks a complete set of configs of a subscription. `is_regex` says whether a pattern is a regular expression. The error is

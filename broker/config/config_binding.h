@@ -10,14 +10,14 @@
 
 namespace partita::config {
 
-/// Ties a config to a field of `Config`, which takes over the parsed value as it is.
+/// Binds a config to a field of `Config`, which takes the parsed value unchanged.
 template <class Config>
 struct ConfigBinding {
     std::string name;
     void (*apply)(Config&, const ConfigValue&);
 };
 
-/// The name of a data member, as the compiler spells it in the name of a function: "num_partitions".
+/// The name of a data member, taken from the compiler's name of a function: "num_partitions".
 template <auto Member>
 constexpr std::string_view member_name() {
     std::string_view function = __PRETTY_FUNCTION__;
@@ -28,7 +28,7 @@ constexpr std::string_view member_name() {
     return function.substr(function.rfind(':') + 1);
 }
 
-/// Ties a field to the config whose name is `prefix` and the field's name, with dots for underscores.
+/// Binds a field to the config that is named `prefix` plus the field's name, with dots for underscores.
 template <class Config, auto Member>
 ConfigBinding<Config> bind(std::string_view prefix = {}) {
     std::string name(prefix);

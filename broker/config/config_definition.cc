@@ -72,7 +72,7 @@ std::span<const ConfigSynonym> synonyms_of(std::string_view topic_config) {
     return found->second;
 }
 
-/// The same text, for as long as the program runs.
+/// Keeps the text for the program's life.
 std::optional<std::string_view> kept_text(std::optional<std::string> text) {
     static std::deque<std::string> texts;
     return text ? std::optional<std::string_view>(texts.emplace_back(std::move(*text))) : std::nullopt;
@@ -106,7 +106,7 @@ std::span<const TopicConfigDefinition> topic_config_definitions() {
 }
 
 const ConfigDefinition* find_broker_config(std::string_view name) {
-    // A start asks more than a thousand times, and names begin so alike that a binary search among them took 0.2 ms of it.
+    // A start looks up more than a thousand names, many with long common prefixes; a binary search took 0.2 ms of the start.
     static const std::unordered_map<std::string_view, const ConfigDefinition*> kByName = [] {
         std::unordered_map<std::string_view, const ConfigDefinition*> by_name;
         by_name.reserve(broker_config_definitions().size());

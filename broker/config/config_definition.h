@@ -14,11 +14,11 @@
 
 namespace partita::config {
 
-/// Names and texts of configs, in ascending order of names. Values are the texts as they were given,
-/// not the canonical ones: Kafka stores what the client sent.
+/// Names and texts of configs, in ascending order of names. Values are the original texts, not the canonical ones: Kafka stores
+/// the client's text.
 using ConfigMap = std::map<std::string, std::string, std::less<>>;
 
-/// Why a config was refused, as a client or the error line of a start shows it. `message` is Kafka's text where Kafka has one.
+/// Why a config was refused, for the client or for the error line of a start. `message` is Kafka's text where Kafka has one.
 struct [[nodiscard]] ConfigError {
     ErrorCode code = ErrorCode::invalid_config;
     std::string message;
@@ -40,7 +40,7 @@ enum class ConfigType : std::int8_t {
     password = 9,
 };
 
-/// Where a value comes from, with the numbers that DescribeConfigs puts on the wire.
+/// The source of a value, with the numbers that DescribeConfigs puts on the wire.
 enum class ConfigSource : std::int8_t {
     unknown = 0,
     topic_config = 1,
@@ -60,19 +60,19 @@ enum class UpdateMode : std::uint8_t {
     cluster_wide,  ///< for one broker or as the default of all
 };
 
-/// What comes of a config besides that it is accepted, checked, stored and described as by Kafka.
+/// The effect of a config. The broker also accepts, checks, stores and describes it like Kafka.
 enum class ConfigEffect : std::uint8_t {
-    kept,      ///< nothing: nobody acts on it
-    at_start,  ///< somebody acts on the value of the start; another one counts from the next start on
-    at_once,   ///< somebody acts on another value while the broker runs
+    kept,      ///< none
+    at_start,  ///< the broker uses the value of its start; a change takes effect at the next start
+    at_once,   ///< the broker follows changes while it runs
 };
 
-/// A parsed value. `std::monostate` is Kafka's null (no value and no default). Classes and passwords
-/// are strings. Which alternative is held follows from the ConfigType alone.
+/// A parsed value. `std::monostate` is Kafka's null (no value and no default). Classes and passwords are strings. The ConfigType
+/// alone determines the alternative.
 using ConfigValue =
     std::variant<std::monostate, bool, std::int16_t, std::int32_t, std::int64_t, double, std::string, std::vector<std::string>>;
 
-/// What a value must satisfy beyond its type.
+/// The check of a value beyond its type.
 enum class ValidatorKind : std::uint8_t {
     none,
     range,                 ///< `minimum` and `maximum`, either may be absent
@@ -103,25 +103,23 @@ struct ConfigDefinition {
     /// Canonical text of the default; empty means null, see `required`.
     std::optional<std::string_view> default_value;
     Validator validator{};
-    /// True for configs that are described only when they were given: Kafka's internal ones, and those that exist only
-    /// dynamically.
+    /// True for configs that are described only if they were given: Kafka's internal ones, and those that exist only dynamically.
     bool internal = false;
-    /// True when Kafka defines no default and does not start without a value. This broker has a default (for node.id, for
-    /// example).
+    /// True if Kafka defines no default and does not start without a value. This broker has a default (for node.id, for example).
     bool required = false;
     UpdateMode update_mode = UpdateMode::read_only;
     ConfigEffect effect = ConfigEffect::at_start;
     /// One or two plain sentences.
     std::string_view documentation;
 
-    /// Kafka never sends values of passwords back.
+    /// Kafka never returns the values of passwords.
     [[nodiscard]] bool is_sensitive() const { return type == ConfigType::password; }
 };
 
-/// How the number of a broker config becomes the number of the topic config it stands for.
+/// How to convert the number of a broker config to the number of its topic config.
 enum class SynonymConversion : std::uint8_t { none, hours_to_ms, minutes_to_ms };
 
-/// A broker config that gives a topic config its value when the topic has none of its own.
+/// A broker config whose value a topic config takes if the topic has none of its own.
 struct ConfigSynonym {
     std::string_view broker_config;
     SynonymConversion conversion = SynonymConversion::none;
@@ -129,7 +127,7 @@ struct ConfigSynonym {
 
 struct TopicConfigDefinition {
     ConfigDefinition definition;
-    /// In order of precedence: the first one that has a value wins. Empty for topic-only configs.
+    /// In order of precedence: the first one with a value wins. Empty for topic-only configs.
     std::span<const ConfigSynonym> broker_synonyms;
 };
 
@@ -138,13 +136,13 @@ struct TopicConfigDefinition {
 /// All topic configs, ascending by name.
 [[nodiscard]] std::span<const TopicConfigDefinition> topic_config_definitions();
 
-/// Null when there is no such config. The pointers live as long as the program.
+/// Null if the name is unknown. The pointers live as long as the program.
 [[nodiscard]] const ConfigDefinition* find_broker_config(std::string_view name);
 [[nodiscard]] const TopicConfigDefinition* find_topic_config(std::string_view name);
 
-/// Parses the text of a value and validates it. Null text is accepted where the definition allows it.
-/// Errors carry Kafka's texts, for example "Invalid value x for configuration num.partitions: Not a
-/// number of type INT" and "Invalid value 0 for configuration num.partitions: Value must be at least 1".
+/// Parses the text of a value and validates it. A null text is valid where the definition allows it. Errors carry Kafka's texts,
+/// for example "Invalid value x for configuration num.partitions: Not a number of type INT" and "Invalid value 0 for
+/// configuration num.partitions: Value must be at least 1".
 [[nodiscard]] std::expected<ConfigValue, ConfigError> parse_config_value(const ConfigDefinition& definition,
                                                                          std::optional<std::string_view> text);
 

@@ -1,4 +1,4 @@
-// Parsing, validating and printing of single values, as ConfigDef of Kafka's client library does it.
+// Parses, validates and prints single values, like ConfigDef of Kafka's client library.
 
 #include <algorithm>
 #include <limits>
@@ -78,7 +78,7 @@ std::expected<ConfigValue, ConfigError> parse_integer(std::string_view name, Con
     return ConfigValue{static_cast<Integer>(*value)};
 }
 
-// The bound as Kafka prints it: ranges of integers are given in integers.
+// The bound in Kafka's form: integer ranges show integers.
 std::string bound_text(double bound) {
     if (bound == static_cast<double>(static_cast<std::int64_t>(bound))) {
         return std::to_string(static_cast<std::int64_t>(bound));
@@ -170,7 +170,7 @@ Verdict check_gzip_level(const ConfigDefinition& definition, const ConfigValue& 
     return {};
 }
 
-// "12:3"; an empty item is let through, as by Kafka.
+// "12:3"; an empty item is valid, as in Kafka.
 bool is_throttled_replica(std::string_view item) {
     if (item.empty()) {
         return true;
@@ -249,7 +249,7 @@ Verdict validate(const ConfigDefinition& definition, const ConfigValue& value) {
             return check_list(definition, value);
         case ValidatorKind::non_empty_string: {
             const auto* text = std::get_if<std::string>(&value);
-            // A null stays a null: only a given text must have characters.
+            // A null stays null: only a given text must have characters.
             return text != nullptr && text->empty()
                        ? Verdict{std::unexpected(invalid(definition.name, "", "String must be non-empty"))}
                        : Verdict{};
@@ -312,8 +312,8 @@ std::expected<ConfigValue, ConfigError> parse_config_value(const ConfigDefinitio
     ConfigValue value;
     if (text) {
         PARTITA_TRY_ASSIGN(value, parse_config_type(definition.name, definition.type, *text));
-        // KIP-1161: the first of equal items stays. Lists that are judged otherwise, such as those of throttled
-        // replicas, are taken as they are.
+        // KIP-1161: only the first of equal items stays. Lists with other validators, such as those of throttled replicas, keep
+        // all items.
         if (auto* items = std::get_if<std::vector<std::string>>(&value);
             items != nullptr && definition.validator.kind == ValidatorKind::list_of) {
             std::set<std::string> seen;

@@ -30,12 +30,12 @@ class CurrentConfig {
         config_ = std::move(config);
     }
 
-    /// Why the broker could not go on with the settings `after` where it goes on with `before`, as a client is told. May read
-    /// files.
+    /// Why the broker cannot change its settings from `before` to `after`, as text for the client. May read files.
     using Objection = std::function<std::optional<ConfigError>(const BrokerConfig& before, const BrokerConfig& after)>;
-    /// What knows more of settings than their definitions do: key stores can be opened or not. Set once, before a reactor runs.
+    /// Sets a check beyond the definitions of settings, for example whether key stores can be opened. Set it once, before a
+    /// reactor runs.
     void set_objection(Objection objection) { objection_ = std::move(objection); }
-    /// What speaks against these settings in place of those in force. Asked before a client changes some, and without locks.
+    /// Why these settings cannot replace those in force. Called without locks before a client's change.
     [[nodiscard]] std::optional<ConfigError> objection_to(const BrokerConfig& after) const {
         return objection_ ? objection_(*get(), after) : std::nullopt;
     }

@@ -7,11 +7,11 @@
 
 #include "broker/config/config_definition.h"
 
-/// Short names and functions for the definition tables, and for nothing else.
+/// Short names and functions only for the definition tables.
 namespace partita::config {
 
 inline constexpr std::nullopt_t kNone = std::nullopt;
-/// The default is that of the broker config that gives the value where nothing else does.
+/// The default is that of the broker config from which the topic config takes its value.
 inline constexpr std::nullopt_t kOfBroker = std::nullopt;
 inline constexpr UpdateMode kReadOnly = UpdateMode::read_only;
 inline constexpr UpdateMode kPerBroker = UpdateMode::per_broker;
@@ -68,12 +68,12 @@ constexpr ConfigDefinition internal(std::string_view name, ConfigType type, std:
     definition.internal = true;
     return definition;
 }
-/// A config that nobody acts on.
+/// A config without an effect.
 constexpr ConfigDefinition kept(ConfigDefinition definition) {
     definition.effect = ConfigEffect::kept;
     return definition;
 }
-/// A config that can be changed while the broker runs, for its next start.
+/// A config that can be changed at run time, and takes effect at the next start.
 constexpr ConfigDefinition at_next_start(ConfigDefinition definition) {
     definition.effect = ConfigEffect::at_start;
     return definition;

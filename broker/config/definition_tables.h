@@ -4,7 +4,7 @@
 
 #include "broker/config/config_definition.h"
 
-/// The tables behind `broker_config_definitions`, one a subject, and behind `topic_config_definitions`; each ascending by name.
+/// The tables behind `broker_config_definitions`, one per subject, and behind `topic_config_definitions`; each ascending by name.
 namespace partita::config {
 
 [[nodiscard]] std::span<const ConfigDefinition> cluster_definitions();

@@ -9,15 +9,15 @@ namespace partita::config {
 
 namespace {
 
-// A value as a synonym shows it: the text that was given, or the canonical text of a default.
+// A synonym's value: the given text, or the canonical text of a default.
 std::optional<std::string> shown(const std::optional<std::string>& text, bool sensitive) {
     return sensitive ? std::nullopt : text;
 }
 
-// All places that give `names` a value, place by place and in each by falling precedence of the names.
-// Those before the first that bears the name asked for are dropped, as Kafka does: a base config is
-// not described by overrides of a listener, and (odd, but so) retention.ms of a topic shows nothing
-// when only log.retention.hours is set, because its main name is log.retention.ms.
+// All sources that give `names` a value: source by source, and within each by falling precedence of the names. Kafka drops those
+// before the first one with the requested name, and so does this function. A base config is therefore not described by overrides
+// of a listener. Oddly, retention.ms of a topic shows nothing if only log.retention.hours is set, because its main name is
+// log.retention.ms.
 std::vector<SynonymEntry> broker_synonyms(const BrokerConfig& broker, std::string_view name, bool sensitive) {
     const std::vector<std::string> names = broker_config_names(name, true);
     std::vector<SynonymEntry> entries;
@@ -33,7 +33,7 @@ std::vector<SynonymEntry> broker_synonyms(const BrokerConfig& broker, std::strin
     add(broker.given(), ConfigSource::static_broker_config);
     for (const std::string& candidate : names) {
         const ConfigDefinition* definition = find_broker_config(candidate);
-        // Where Kafka demands a value, ours is described as a default only while it is in effect.
+        // If Kafka requires a value, describe our default only while it is in effect.
         const bool replaced = definition != nullptr && definition->required && broker.given().contains(candidate);
         if (definition != nullptr && definition->default_value && !definition->internal && !replaced) {
             entries.push_back(
@@ -55,7 +55,7 @@ ConfigEntry topic_entry(const TopicConfigDefinition& topic, const ConfigMap& ove
         if (auto parsed = parse_config_value(definition, given->second)) {
             value = std::move(*parsed);
         } else {
-            value = given->second;  // From a catalog of another version: shown as it is.
+            value = given->second;  // From a catalog of another version: shown unchanged.
         }
     } else {
         value = topic_value_from_broker(topic, effective);
@@ -80,7 +80,7 @@ ConfigEntry topic_entry(const TopicConfigDefinition& topic, const ConfigMap& ove
 ConfigEntry broker_entry(const ConfigMap& effective, std::string_view name, const DescribeOptions& options) {
     ConfigEntry entry{.name = std::string(name), .type = broker_config_type(name)};
     const ConfigDefinition* definition = find_broker_config(name);
-    // What nobody knows might be a secret, so Kafka treats it as one.
+    // Kafka treats unknown configs as sensitive, because they might contain secrets.
     entry.sensitive = entry.type == ConfigType::unknown || entry.type == ConfigType::password;
     entry.read_only = definition == nullptr || definition->update_mode == UpdateMode::read_only;
     if (!entry.sensitive) {
@@ -159,7 +159,7 @@ std::vector<ConfigEntry> describe_default_broker_configs(const BrokerConfig& bro
             continue;
         }
         ConfigEntry entry = broker_entry(broker.dynamic().cluster_default, name, options);
-        // Here Kafka shows the text as it was stored.
+        // Here Kafka shows the stored text.
         entry.value = shown(value, entry.sensitive);
         std::vector<SynonymEntry> synonyms = broker_synonyms(broker, name, entry.sensitive);
         std::erase_if(synonyms,

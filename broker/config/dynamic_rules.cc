@@ -15,7 +15,7 @@ namespace {
 
 using Verdict = std::expected<void, ConfigError>;
 
-// Key stores can be replaced while the broker runs, but only those of one listener.
+// Key stores can be replaced at run time, but only those of one listener.
 constexpr std::string_view kListenerOnly[] = {"ssl.key.password",
                                               "ssl.keystore.certificate.chain",
                                               "ssl.keystore.key",
@@ -32,7 +32,7 @@ std::string_view base_name(std::string_view name) {
     return key.empty() ? name : key;
 }
 
-// Listener configs that hold for every broker even with a listener's prefix.
+// Listener configs that apply to every broker even with a listener's prefix.
 bool is_cluster_level_listener_config(std::string_view name) {
     return name == "max.connections" || name == "max.connection.creation.rate" || name == "num.network.threads";
 }
@@ -87,8 +87,8 @@ std::unexpected<ConfigError> refused_resize(const std::string& reason) {
                            " for configuration Invalid dynamic configuration");
 }
 
-// Thread pools may at most double and at most halve in one step. Clients see these texts with the name of
-// the Java exception in them.
+// In one step, thread pools may at most double and at most halve. Kafka's texts for clients include the name of the Java
+// exception.
 Verdict check_thread_counts(const BrokerConfig& before, const BrokerConfig& after) {
     for (const std::string_view name : {"num.io.threads", "num.network.threads", "num.replica.fetchers",
                                         "num.recovery.threads.per.data.dir", "background.threads"}) {
@@ -117,7 +117,7 @@ Verdict check_thread_counts(const BrokerConfig& before, const BrokerConfig& afte
     return {};
 }
 
-// With eligible leader replicas (KIP-966), min.insync.replicas belongs to the cluster and the topics.
+// With eligible leader replicas (KIP-966), only the cluster and the topics may set min.insync.replicas.
 Verdict check_min_insync_replicas(BrokerScope scope, const ConfigMap& before, const ConfigMap& after) {
     constexpr std::string_view kName = "min.insync.replicas";
     if (scope == BrokerScope::this_broker && after.contains(kName)) {

@@ -8,10 +8,10 @@
 
 namespace partita::config {
 
-/// Which brokers a change of broker configs is for.
+/// The brokers that a change of broker configs affects.
 enum class BrokerScope : std::uint8_t { this_broker, cluster_default };
 
-/// Checks a complete new set of dynamic configs of this broker or of all brokers, as it would be after a change. `broker` has the
+/// Checks a complete new set of dynamic configs of this broker or of all brokers, in its state after a change. `broker` has the
 /// set before it. Errors and texts are those of Kafka 4.3.1.
 [[nodiscard]] std::expected<void, ConfigError> validate_broker_configs(const BrokerConfig& broker, BrokerScope scope,
                                                                        const ConfigMap& overrides);

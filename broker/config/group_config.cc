@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kIsolationLevels[] = {"read_committed", "read_uncommitted"};
 constexpr std::string_view kOffsetReset = "share.auto.offset.reset";
 
-// Ascending by name; facts of Apache Kafka 4.3.1. The default of a config that stands in place of a broker config is that one's.
+// Ascending by name; facts of Apache Kafka 4.3.1. A config with a broker config takes its default from that one.
 constexpr GroupConfigDefinition kTable[] = {
     {define("consumer.assignment.interval.ms", ConfigType::int32, kOfBroker, range(0), kClusterWide,
             "Shortest time between two assignments of a consumer group."),
@@ -75,7 +75,7 @@ constexpr GroupConfigDefinition kTable[] = {
      "group.streams.session.timeout.ms", "group.streams.min.session.timeout.ms", "group.streams.max.session.timeout.ms"},
 };
 
-/// Members must be able to miss a heartbeat: of each kind of group the timeout has to exceed the interval.
+/// Members must be able to miss a heartbeat: for each kind of group the timeout must exceed the interval.
 constexpr struct {
     std::string_view timeout;
     std::string_view interval;
@@ -177,7 +177,7 @@ std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrid
             return invalid_config(std::string(name) + " must be less than or equal to " + std::string(definition.maximum_config));
         }
     }
-    // What is not overridden counts with the broker's value, also where nothing of a session was changed.
+    // A config without an override uses the broker's value, even if no session config was changed.
     const auto effective = [&](std::string_view name) {
         const auto own = numbers.find(name);
         return own != numbers.end() ? own->second : std::get<std::int32_t>(group_config_value({}, broker, name));

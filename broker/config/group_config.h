@@ -11,30 +11,30 @@
 #include "broker/config/describe_configs.h"
 
 /// Configs of groups (KIP-848, KIP-1240): kafka-configs --entity-type groups sets them for one group in place of the broker's
-/// `group.*` configs. Those of share and streams groups are kept and described, but have no effect.
+/// `group.*` configs. The broker stores and describes those of share and streams groups, but they have no effect.
 namespace partita::config {
 
 struct GroupConfigDefinition {
     ConfigDefinition definition;
-    /// The broker config that counts when the group has no value; empty where the definition's default counts.
+    /// The broker config that applies if the group has no value; empty if the definition's default applies.
     std::string_view broker_config;
-    /// Broker configs that bound the value; empty for no bound.
+    /// Broker configs that limit the value; empty for no limit.
     std::string_view minimum_config;
     std::string_view maximum_config;
 };
 
 /// Ascending by name.
 [[nodiscard]] std::span<const GroupConfigDefinition> group_config_definitions();
-/// Null when there is no such config.
+/// Null if the name is unknown.
 [[nodiscard]] const GroupConfigDefinition* find_group_config(std::string_view name);
 
 /// Checks a complete set of configs of a group. The error is INVALID_CONFIG with Kafka's text for unknown names, values out of
-/// bounds, and a session timeout that does not exceed the heartbeat interval (the broker's value counts for one that is not
-/// given).
+/// bounds, and a session timeout that does not exceed the heartbeat interval. The broker's value replaces a missing one of the
+/// two.
 [[nodiscard]] std::expected<void, ConfigError> validate_group_configs(const ConfigMap& overrides, const BrokerConfig& broker);
 
-/// The value in force for a group: its own, else the broker's, else the default. An older value outside of the broker's present
-/// bounds is brought within them. `name` must be defined.
+/// The value in force for a group: its own, else the broker's, else the default. A stored value outside the broker's present
+/// bounds is clamped. `name` must be defined.
 [[nodiscard]] ConfigValue group_config_value(const ConfigMap& overrides, const BrokerConfig& broker, std::string_view name);
 
 /// Configs of a group, which need not exist, ascending by name.

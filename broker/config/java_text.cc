@@ -10,7 +10,7 @@ namespace partita::config::java {
 
 namespace {
 
-// A list separator in Kafka's sense takes Java's \s around the comma with it.
+// Kafka's list separator is a comma with the white space (Java's \s) around it.
 bool is_white_space(char character) {
     return character == ' ' || character == '\t' || character == '\n' || character == '\v' || character == '\f' ||
            character == '\r';
@@ -73,7 +73,7 @@ std::optional<double> parse_double(std::string_view text) {
     if (!text.empty() && suffixes.find(text.back()) != std::string_view::npos) {
         text.remove_suffix(1);
     }
-    // What from_chars takes and Java does not: "inf", "nan" and a second sign.
+    // from_chars accepts these, but Java does not: "inf", "nan" and a second sign.
     if (text.empty() || (!hexadecimal && text.find_first_not_of("0123456789.eE+-") != std::string_view::npos) ||
         text.front() == '-' || text.front() == '+') {
         return std::nullopt;

@@ -11,7 +11,7 @@ namespace {
 
 std::string prefix_of(std::string_view listener_name) { return "listener.name." + java::to_lower(listener_name) + "."; }
 
-/// For all listeners, or of a name in the same family as these.
+/// True for configs of logins and TLS, without a listener's prefix.
 bool is_about_clients(std::string_view name) {
     return name.starts_with("sasl.") || name.starts_with("ssl.") || name == kPrincipalBuilder ||
            name == "connections.max.reauth.ms" || name == "connection.failed.authentication.delay.ms";

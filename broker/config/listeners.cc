@@ -39,7 +39,7 @@ struct RawEndpoint {
     std::int64_t port = 0;
 };
 
-// Kafka's pattern: name "://" then an IPv6 literal in brackets or characters that hosts have, ":" port.
+// Kafka's pattern: name "://" then an IPv6 literal in brackets or the characters of a host name, ":" port.
 std::optional<RawEndpoint> parse_endpoint(std::string_view text) {
     const std::size_t mark = text.find("://");
     if (mark == std::string_view::npos) {
@@ -174,7 +174,7 @@ std::expected<ProtocolMap, ConfigError> protocol_map(const ConfigMap& given, con
     if (given.contains(kName)) {
         return protocols;
     }
-    // The default map covers controller listeners as plain text, as long as nothing else is in play.
+    // The default map includes controller listeners as plain text, as long as no other protocol is configured.
     const auto is_secure = [](std::string_view name) { return name != "PLAINTEXT" && protocol_of(name).has_value(); };
     bool secure = std::ranges::any_of(controller_names, is_secure);
     for (const std::string& listener : listeners) {
@@ -293,7 +293,7 @@ std::expected<ListenerSettings, ConfigError> parse_listeners(const ConfigMap& gi
     PARTITA_TRY_ASSIGN(const auto all, checked_endpoints(listeners, settings.security_protocols, true));
     std::vector<Endpoint> effective_advertised;
     if (const List advertised = broker_list(given, "advertised.listeners"); !advertised.empty()) {
-        // Two advertised listeners may share a port: a proxy can tell them apart by host.
+        // Two advertised listeners may share a port: a proxy can distinguish them by host.
         PARTITA_TRY_ASSIGN(auto endpoints, checked_endpoints(advertised, settings.security_protocols, false));
         std::erase_if(endpoints, [&](const Endpoint& e) { return is_controller(settings, e.listener_name); });
         settings.advertised = std::move(endpoints);

@@ -5,8 +5,7 @@ namespace partita::config {
 
 namespace {
 
-// Logs and the topics that they belong to. Ascending by name; facts of Apache Kafka 4.3.1, defaults of ours where the text says
-// so.
+// Logs and their topics. Ascending by name; facts of Apache Kafka 4.3.1, defaults of ours where the text says so.
 constexpr ConfigDefinition kLogDefinitions[] = {
     define("auto.create.topics.enable", ConfigType::boolean, "true", kAny, kReadOnly,
            "Whether a topic is created when a client asks for one that does not exist."),

@@ -48,7 +48,7 @@ std::string_view level_name(Level level) {
 }
 
 std::shared_ptr<spdlog::logger>& logger() {
-    // Never destroyed by order of statics: a thread may still write while the program ends.
+    // Never destroyed: a thread may still write while the program ends and destroys its statics.
     static auto* instance = new std::shared_ptr<spdlog::logger>;
     return *instance;
 }
@@ -65,7 +65,7 @@ struct Levels {
             area.store(kFollowsTheLog, std::memory_order_relaxed);
         }
     }
-    /// Null for an area without a level of its own.
+    /// Null for an area without its own level.
     std::atomic<std::uint8_t>* find(std::string_view area) {
         const auto found = std::ranges::find(kAreas, area);
         return found == std::end(kAreas) ? nullptr : &areas[static_cast<std::size_t>(found - std::begin(kAreas))];
@@ -121,7 +121,7 @@ void open(Level level) {
     auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     auto opened = std::make_shared<spdlog::logger>("partita", std::move(sink));
     opened->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %v", spdlog::pattern_time_type::utc);
-    // What is written is decided here, area by area.
+    // spdlog passes everything; `write` filters by area.
     opened->set_level(spdlog::level::debug);
     opened->flush_on(spdlog::level::debug);
     logger() = std::move(opened);
@@ -170,7 +170,7 @@ std::optional<std::uint64_t> RateLimiter::admit(std::string_view reason, Instant
     const MutexLock lock(mutex_);
     auto found = reasons_.find(reason);
     if (found == reasons_.end() && reasons_.size() >= kMaxReasons) {
-        // Callers name reasons from a fixed list; should one not, its lines share a place rather than memory.
+        // Callers take reasons from a fixed list. If one does not, its lines share a place instead of using more memory.
         found = reasons_.find("");
         reason = "";
     }

@@ -21,8 +21,8 @@ enum class Level : std::uint8_t { debug, info, warning, error, off };
 /// "debug", "info", "warning" (or "warn"), "error", "off".
 [[nodiscard]] std::optional<Level> parse_level(std::string_view name);
 
-/// One `key=value` of a line. Values with white space, quotes, "=" or control characters are quoted and
-/// escaped, so that what a client sends can neither forge a line nor a field.
+/// One `key=value` of a line. Values with white space, quotes, "=" or control characters are quoted and escaped, so that text
+/// from a client can forge neither a line nor a field.
 struct Field {
     std::string_view key;
     std::string value;
@@ -35,27 +35,27 @@ struct Field {
     Field(std::string_view name, Number number) : key(name), value(fmt::format("{}", number)) {}
 };
 
-/// Opens the log: one line per event to standard error, for events of `level` and above. Call it once, before threads start.
-/// A line is `2026-01-31T12:34:56.789Z WARN area message key=value key=value`.
+/// Opens the log: one line per event to standard error, for events of `level` and above. Call it once, before threads start. A
+/// line is `2026-01-31T12:34:56.789Z WARN area message key=value key=value`.
 void open(Level level);
 
-/// True when lines of this level are written for areas without a level of their own.
+/// True if the log writes lines of this level for areas without their own level.
 [[nodiscard]] bool is_on(Level level);
-/// True when lines of this level are written for the area.
+/// True if the log writes lines of this level for the area.
 [[nodiscard]] bool is_on(Level level, std::string_view area);
 
-/// The areas that can have a level of their own. All other areas have the log's.
+/// The areas that can have their own level. All other areas have the log's.
 inline constexpr std::string_view kAreas[] = {"broker", "catalog", "config",   "expansion", "groups",
                                               "http",   "net",     "recovery", "storage"};
 
 /// Changes the log's level. Any thread may call this while others write.
 void set_level(Level level);
 [[nodiscard]] Level level();
-/// Sets the level of one of `kAreas`; without a value the area has the log's level again. Any thread may call this.
+/// Sets the level of one of `kAreas`; without a value the area uses the log's level again. Any thread may call this.
 void set_area_level(std::string_view area, std::optional<Level> level);
 
-/// Writes one event. `area` is the room that it comes from ("storage", "net"), `message` is plain words without values. Any
-/// thread may call this; lines are never mixed.
+/// Writes one event. `area` is the reporting room ("storage", "net"), `message` is plain words without values. Any thread may
+/// call this; lines are never mixed.
 void write(Level level, std::string_view area, std::string_view message, std::initializer_list<Field> fields = {});
 
 inline void debug(std::string_view area, std::string_view message, std::initializer_list<Field> fields = {}) {
@@ -75,15 +75,15 @@ inline void error(std::string_view area, std::string_view message, std::initiali
 [[nodiscard]] std::string format_event(Level level, std::string_view area, std::string_view message,
                                        std::initializer_list<Field> fields);
 
-/// Lets through at most one event per second and reason, for events that strangers can cause at will (garbage on the port,
-/// oversized frames). Thread-safe. It remembers `kMaxReasons` reasons; all further ones share one more.
+/// Admits at most one event per second and reason, for events that strangers can cause at will (garbage on the port, oversized
+/// frames). Thread-safe. It remembers `kMaxReasons` reasons; all further ones share one more.
 class RateLimiter {
   public:
     static constexpr std::size_t kMaxReasons = 256;
     static constexpr std::int64_t kInterval_ms = 1000;
 
-    /// Empty when the caller must not write the event. Otherwise the caller writes it, and says that this many events of the
-    /// reason were left out since the last line.
+    /// Empty if the caller must not write the event. Otherwise the caller writes it, with this number of suppressed events of the
+    /// same reason since the last line.
     [[nodiscard]] std::optional<std::uint64_t> admit(std::string_view reason, Instant now);
 
   private:

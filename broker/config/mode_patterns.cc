@@ -9,7 +9,7 @@
 namespace partita::config {
 namespace {
 
-/// In steps of the lengths together times the stars at most: after a star only the last one is tried anew.
+/// Takes at most the sum of the lengths times the number of stars in steps: only the last star is retried.
 bool matches(std::string_view pattern, std::string_view name) {
     std::size_t at = 0;
     std::size_t star = std::string_view::npos;

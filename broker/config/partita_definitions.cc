@@ -5,7 +5,7 @@ namespace partita::config {
 
 namespace {
 
-// This broker's own. Ascending by name.
+// This broker's own configs. Ascending by name.
 constexpr ConfigDefinition kPartitaDefinitions[] = {
     internal("partita.adopt.directories", ConfigType::boolean, "false", kAny, kReadOnly,
              "Whether directories of partitions that the catalog does not know become topics at the start. In a directory that "

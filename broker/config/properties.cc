@@ -48,7 +48,7 @@ std::optional<std::uint32_t> hexadecimal_unit(std::string_view text, std::size_t
     return unit;
 }
 
-// Undoes the escapes of a key or a value. Null when a \u is malformed.
+// Decodes the escapes of a key or a value. Null if a \u is malformed.
 std::optional<std::string> unescape(std::string_view text) {
     std::string result;
     std::uint32_t high_surrogate = 0;
@@ -96,7 +96,7 @@ std::optional<std::string> unescape(std::string_view text) {
     return result;
 }
 
-// One logical line: natural lines joined where the first ends in an odd number of backslashes.
+// Splits the text into logical lines: a natural line that ends in an odd number of backslashes continues in the next one.
 class LogicalLines {
   public:
     explicit LogicalLines(std::string_view text) : text_(text) {}
@@ -144,7 +144,7 @@ class LogicalLines {
     int line_number_ = 0;
 };
 
-// Where the key ends: at the first separator or white space that is not escaped.
+// The end of the key: the first unescaped separator or white space.
 std::size_t end_of_key(std::string_view line) {
     for (std::size_t at = 0; at < line.size(); ++at) {
         if (line[at] == '\\') {
@@ -169,7 +169,7 @@ std::size_t begin_of_value(std::string_view line, std::size_t at) {
     return at;
 }
 
-// Names with the prefix that steer the image and its JVM and are no configs.
+// Variables with the prefix that control the image and its JVM and are not configs.
 constexpr std::array<std::string_view, 12> kImageVariables = {
     "KAFKA_VERSION",     "KAFKA_HOME",     "KAFKA_HEAP_OPTS",    "KAFKA_OPTS",
     "KAFKA_JMX_OPTS",    "KAFKA_JMX_PORT", "KAFKA_JMX_HOSTNAME", "KAFKA_JVM_PERFORMANCE_OPTS",

@@ -16,13 +16,12 @@ namespace partita::config {
 /// malformed \u escape.
 [[nodiscard]] std::expected<ConfigMap, ConfigError> parse_properties(std::string_view text);
 
-/// The config that an environment variable of the official Docker image sets: KAFKA_LOG_RETENTION_MS is
-/// log.retention.ms, "__" stands for "_" and "___" for "-". Null for variables of other names and for
-/// those that belong to the image or its JVM (KAFKA_OPTS, KAFKA_HEAP_OPTS, KAFKA_LOG4J_..., ...). CLUSTER_ID, with
-/// which the image formats a new directory, is partita.cluster.id.
+/// The config of an environment variable of the official Docker image: KAFKA_LOG_RETENTION_MS is log.retention.ms, "__" means "_"
+/// and "___" means "-". Null for other variables, and for those of the image or its JVM (KAFKA_OPTS, KAFKA_HEAP_OPTS,
+/// KAFKA_LOG4J_..., ...). CLUSTER_ID, which the image uses to format a new directory, is partita.cluster.id.
 [[nodiscard]] std::optional<std::string> config_name_of_environment(std::string_view variable);
 
-/// The configs that an environment sets. Its items are "NAME=value".
+/// The configs in an environment. Its items are "NAME=value".
 [[nodiscard]] ConfigMap configs_of_environment(std::span<const std::string> environment);
 
 /// Parses the "key=value" of an --override.

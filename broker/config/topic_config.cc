@@ -37,7 +37,7 @@ std::expected<TopicValues, ConfigError> values_of(const ConfigMap& overrides, co
     return values;
 }
 
-/// Fields that take over their config as it is.
+/// Fields that take the parsed value of their config unchanged.
 const std::vector<ConfigBinding<TopicConfig>>& bindings() {
     static const std::vector<ConfigBinding<TopicConfig>> kBindings{
         bind<TopicConfig, &TopicConfig::compression_gzip_level>(),
@@ -99,7 +99,7 @@ void fill(TopicConfig& config, const TopicValues& values) {
     config.message_timestamp_type = std::get<std::string>(values.at("message.timestamp.type")) == "LogAppendTime"
                                         ? TimestampType::log_append_time
                                         : TimestampType::create_time;
-    // A test's way around the lower limit of segment.bytes.
+    // Lets tests go below the limit of segment.bytes.
     if (const auto* bytes = std::get_if<std::int32_t>(&values.at("internal.segment.bytes"))) {
         config.segment_bytes = *bytes;
     }
@@ -122,7 +122,7 @@ Verdict check_together(const TopicValues& values, const BrokerConfig& broker) {
                                                       std::to_string(minimum) + ") > max.compaction.lag.ms (" +
                                                       std::to_string(maximum) + ")"});
     }
-    // Without tiered storage this is the first of its rules that can fail, so it is the only one.
+    // Without tiered storage this is the first of its rules that can fail, so the others are unnecessary.
     if (std::get<bool>(values.at("remote.storage.enable"))) {
         return std::unexpected(
             ConfigError{.message = "Tiered Storage functionality is disabled in the broker. Topic cannot be configured "

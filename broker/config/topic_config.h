@@ -20,12 +20,12 @@ enum class ExpansionMode : std::int8_t { faithful, safe_offsets, guarded, fenced
 /// The mode as configs spell it: "safe-offsets".
 [[nodiscard]] std::string_view expansion_mode_name(ExpansionMode mode);
 
-/// The value of a delay that never ends by itself.
+/// A delay that lasts until its release.
 inline constexpr std::int64_t kUntilReleased = -1;
 
 /// The settings in force for a topic: its own values, else the broker's, else the defaults. A default-constructed TopicConfig has
-/// every default of Kafka 4.3.1; the definitions alone say which. The broker acts on each field. The name of a field of a plain
-/// type tells its config: see config_binding.h.
+/// every default of Kafka 4.3.1; only the definitions contain them. The broker acts on each field. The name of a field of a plain
+/// type determines its config: see config_binding.h.
 struct TopicConfig {
     TopicConfig();
 
@@ -51,9 +51,9 @@ struct TopicConfig {
     bool expansion_guard_override{};
     std::int64_t expansion_guard_quiet_ms{};
     std::int64_t expansion_window_ms{};
-    std::int64_t nudge{};                          ///< only a change of it means something
-    std::int64_t visibility_consumers_delay_ms{};  ///< kUntilReleased, too
-    std::int64_t visibility_producers_delay_ms{};  ///< kUntilReleased, too
+    std::int64_t nudge{};                          ///< only a change of it has a meaning
+    std::int64_t visibility_consumers_delay_ms{};  ///< may be kUntilReleased
+    std::int64_t visibility_producers_delay_ms{};  ///< may be kUntilReleased
     std::int64_t retention_bytes{};                ///< negative: no limit
     std::int64_t retention_ms{};                   ///< negative: no limit
     std::int32_t segment_bytes{};
@@ -69,8 +69,8 @@ struct TopicConfig {
     explicit TopicConfig(Unfilled) {}
 };
 
-/// The settings in force for a topic with these overrides, which `validate_topic_configs` has accepted earlier. The error is
-/// for a catalog that another version wrote and that has a value which this version cannot read.
+/// The settings in force for a topic with these overrides, which have passed `validate_topic_configs` earlier. Fails only for a
+/// catalog of another version with a value that this version cannot read.
 [[nodiscard]] std::expected<TopicConfig, ConfigError> effective_topic_config(const ConfigMap& overrides,
                                                                              const BrokerConfig& broker);
 

@@ -5,9 +5,9 @@ namespace partita::config {
 
 namespace {
 
-// Ascending by name; facts of Apache Kafka 4.3.1, and what begins with "partita.". The default of a config that a broker config
-// gives its value is that one's. The latter are described only where they were given, so that tools which compare a topic's
-// configs see Kafka's.
+// Ascending by name; facts of Apache Kafka 4.3.1, and our configs, which begin with "partita.". A topic config with a broker
+// config takes its default from that one. Our configs are described only if they were given, so that tools which compare a
+// topic's configs see Kafka's.
 constexpr ConfigDefinition kDefinitions[] = {
     define("cleanup.policy", ConfigType::list, kOfBroker, list_of(kCleanupPolicies, true, false), kClusterWide,
            "What happens to old data: delete, compact, both, or (empty) nothing."),
