@@ -8,11 +8,12 @@
 namespace partita::dev_security {
 namespace {
 
-/// Settings that name a file of the directory.
+/// Settings whose values are files of the directory.
 constexpr std::array<std::string_view, 4> kFileSettings{"ssl.keystore.location", "ssl.truststore.location",
                                                         "partita.scram.users.file", "partita.http.token.file"};
 
-/// "SASL_SSL://localhost:9092,SSL://localhost:9093" on `port` and those behind it. Null for what is no such text.
+/// Listeners such as "SASL_SSL://localhost:9092,SSL://localhost:9093", moved to `port` and the following ones. Fails if the text
+/// is malformed.
 std::expected<std::string, std::string> with_ports(std::string_view listeners, std::uint32_t port) {
     std::string moved;
     while (!listeners.empty()) {

@@ -88,7 +88,7 @@ bool add_extension(X509& certificate, X509& issuer, const Extension& wanted) {
     return extension && X509_add_ext(&certificate, extension.get(), -1) == 1;
 }
 
-/// Null for an issuer: the certificate signs itself.
+/// Issuer null: the certificate signs itself.
 std::expected<Certificate, std::string> make_certificate(const Request& request, EVP_PKEY& key, X509* issuer, EVP_PKEY& signer) {
     Certificate certificate(X509_new());
     if (!certificate || X509_set_version(certificate.get(), kVersion3) != 1 || !set_serial(*certificate) ||

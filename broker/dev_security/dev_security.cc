@@ -15,12 +15,12 @@ constexpr std::int64_t kDayS = 24 * 60 * 60;
 // Clocks of other machines may be behind.
 constexpr std::int64_t kEarlierS = 60 * 60;
 constexpr std::uint32_t kHostBytesMax = 253;
-/// Files of the directory would have the same names.
+/// User files with these names would collide with other files of the directory.
 constexpr std::array<std::string_view, 3> kReservedNames{"ca", "server", "broker"};
 constexpr std::string_view kScramModule = "org.apache.kafka.common.security.scram.ScramLoginModule required";
 constexpr std::string_view kPlainModule = "org.apache.kafka.common.security.plain.PlainLoginModule required";
 
-/// 130 bits, in letters and digits that need no quotes anywhere and that nobody takes for each other.
+/// 130 bits, in letters and digits that need no quotes anywhere and cannot be confused with each other.
 std::string fresh_password() {
     constexpr std::string_view kLetters = "abcdefghijkmnpqrstuvwxyz23456789";
     static_assert(kLetters.size() == 32);
@@ -65,7 +65,7 @@ std::expected<std::vector<std::string>, std::string> users_of(const Wishes& wish
     return users;
 }
 
-/// Of this machine first.
+/// The names of this machine come first.
 std::expected<std::vector<std::string>, std::string> hosts_of(const Wishes& wishes) {
     std::vector<std::string> hosts{"localhost", "127.0.0.1", "::1"};
     for (const std::string& host : wishes.hosts) {
@@ -93,7 +93,7 @@ std::string mutual_address(const Wishes& wishes) { return address(static_cast<st
 
 std::string in_directory(const Wishes& wishes, std::string_view name) { return wishes.directory + "/" + std::string(name); }
 
-/// A value of a file in Java's syntax: a backslash begins an escape there.
+/// Escapes a value for a Java properties file, in which a backslash begins an escape.
 std::string escaped(std::string_view value) {
     std::string text;
     for (const char c : value) {
@@ -224,7 +224,7 @@ std::expected<std::vector<MadeFile>, std::string> make_files(const Wishes& wishe
 
     const std::int64_t begin_s = now_s - kEarlierS;
     const Validity validity{.begin_s = begin_s, .end_s = begin_s + kCertificateDays * kDayS};
-    // Two directories have authorities of different names: browsers and people tell them apart.
+    // Authorities of two directories have different names, so that browsers and people can distinguish them.
     PARTITA_TRY_ASSIGN(const auto authority, Authority::make("Partita development CA " + fresh_password().substr(0, 8),
                                                              {.begin_s = begin_s, .end_s = begin_s + kAuthorityDays * kDayS}));
     PARTITA_TRY_ASSIGN(const auto server, authority.issue_server(hosts, validity));
