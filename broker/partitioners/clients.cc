@@ -174,7 +174,7 @@ std::vector<std::string_view> similar_partitioners(std::string_view name) {
     const std::string wanted = normal_form(name.substr(0, kNameLengthMax));
     std::vector<std::pair<std::size_t, std::string_view>> near;
     const auto consider = [&](std::string_view candidate) {
-        // A beginning or a part of a name is near; otherwise up to a third of the letters may be wrong.
+        // A prefix or a part of a name is similar; otherwise up to a third of the letters may be wrong.
         const bool is_part = wanted.size() >= 3 && candidate.find(wanted) != std::string_view::npos;
         const std::size_t distance = is_part ? 1 : edit_distance(wanted, normal_form(candidate));
         if (distance <= std::max<std::size_t>(1, wanted.size() / 3)) {

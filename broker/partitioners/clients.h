@@ -8,17 +8,16 @@
 
 #include "broker/partitioners/families.h"
 
-/// The partitioners of clients, by the names that people know: which family hashes their keys, and what they do with
-/// records without a key.
+/// The partitioners of clients, by familiar names: their hash family, and their rule for records without a key.
 namespace partita::partitioners {
 
-/// Where a record goes whose key is null, or empty.
+/// The partition of a record whose key is null or empty.
 enum class KeylessRule : std::uint8_t {
     /// The empty key is hashed like any other.
     hashed,
     /// Always partition 0.
     zero,
-    /// One partition for a while, then another.
+    /// One partition for some time, then another.
     sticky,
     random,
     round_robin,
@@ -29,11 +28,11 @@ enum class KeylessRule : std::uint8_t {
 struct ClientPartitioner {
     /// "java", "librdkafka", "sarama" ...
     std::string_view name;
-    /// Null when the partitioner does not look at keys.
+    /// Null if the partitioner ignores keys.
     std::optional<Family> family;
     KeylessRule null_key = KeylessRule::hashed;
     KeylessRule empty_key = KeylessRule::hashed;
-    /// The class or setting that it is, and which other clients use it.
+    /// Its class or setting, and other clients that use it.
     std::string_view description;
     std::span<const std::string_view> aliases;
 };
@@ -41,19 +40,19 @@ struct ClientPartitioner {
 /// Every known partitioner; the first of each client is its default.
 [[nodiscard]] std::span<const ClientPartitioner> client_partitioners();
 
-/// Finds a partitioner by its name, by an alias or by the id of a family. Ignores case; '_' and '-' are the same. For
-/// the id of a family the result hashes empty keys, and treats a null key as an empty one.
+/// Finds a partitioner by its name, by an alias or by the id of a family. Ignores case; '_' and '-' are equal. For the id of a
+/// family the result hashes empty keys, and treats a null key as an empty one.
 [[nodiscard]] std::optional<ClientPartitioner> find_partitioner(std::string_view name);
 
-/// Known names that are near an unknown one, nearest first, at most three.
+/// Known names similar to an unknown one, most similar first, at most three.
 [[nodiscard]] std::vector<std::string_view> similar_partitioners(std::string_view name);
 
-/// Where the partitioner puts a record with this key (null: no key); null when the key does not decide.
+/// The partition for a record with this key (null: no key); null if the key does not decide.
 [[nodiscard]] std::optional<PartitionIndex> partition_of(const ClientPartitioner& partitioner, std::optional<Bytes> key,
                                                          std::int32_t partition_count);
 
-/// What clients with this software name (ApiVersions v3 and up) do by default. A first guess, never a proof: bindings
-/// choose names of their own, and partitioners are a setting.
+/// The default of clients with this software name (ApiVersions v3 and up). A first guess, never a proof: bindings choose names of
+/// their own, and partitioners are a setting.
 [[nodiscard]] std::optional<Family> expected_family(std::string_view client_software_name);
 
 }  // namespace partita::partitioners

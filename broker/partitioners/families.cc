@@ -53,7 +53,7 @@ std::size_t window_size(Hash hash) {
     return 0;
 }
 
-/// Hashes whose values have no more than 31 bits, where all rules are the same.
+/// For hashes of at most 31 bits all rules give the same result.
 bool is_never_negative(Hash hash) { return hash == Hash::phash2 || hash == Hash::h31; }
 
 }  // namespace
@@ -110,7 +110,7 @@ PartitionIndex apply(Rule rule, std::uint32_t hash, std::int32_t partition_count
         case unsigned_:
             return {static_cast<std::int32_t>(hash % static_cast<std::uint32_t>(partition_count))};
         case signed_absolute:
-            // The remainder first: the absolute value of the least integer does not exist.
+            // Take the remainder first: the absolute value of the lowest integer does not exist.
             return {std::abs(static_cast<std::int32_t>(hash) % partition_count)};
     }
     PARTITA_ASSERT(false, "a rule of the enum");

@@ -10,8 +10,8 @@
 
 #include "protocol/types.h"
 
-/// How producers place keys: a *family* is a hash over the serialized key and a rule that brings it into the
-/// range of partitions. Two clients of one family agree about every key and every count.
+/// How producers place keys: a *family* is a hash of the serialized key and a rule that maps it to a partition. Two clients of
+/// one family agree about every key and every count.
 ///
 /// Pure: nothing here knows a topic, a log or a clock.
 namespace partita::partitioners {
@@ -34,7 +34,7 @@ enum class Hash : std::uint8_t {
 };
 inline constexpr std::size_t kHashCount = 11;
 
-/// How a hash becomes one of n partitions.
+/// How to map a hash to one of n partitions.
 enum class Rule : std::uint8_t {
     /// (h & 0x7fffffff) % n: Java's toPositive.
     positive,
@@ -68,33 +68,30 @@ inline constexpr std::size_t kFamilyCount = 17;
 
 struct FamilyDefinition {
     Family family;
-    /// What people type and read.
+    /// The name for people.
     std::string_view id;
     Hash hash;
     Rule rule;
-    /// Who places keys so, in a few words.
+    /// The clients of this family, in a few words.
     std::string_view used_by;
 };
 
-/// All families, in the order of the enum, which among families that explain the same keys is also the order of
-/// likelihood.
+/// All families, in the order of the enum. Among families that explain the same keys this is also the order of likelihood.
 [[nodiscard]] std::span<const FamilyDefinition> families();
 [[nodiscard]] const FamilyDefinition& definition(Family family);
-/// The family of an id; null for anything else (names of clients: see clients.h).
+/// The family of an id; null for any other text (names of clients: see clients.h).
 [[nodiscard]] std::optional<Family> family_by_id(std::string_view id);
 
-/// The result for a key that the family cannot have written: the window families need keys that are at least as long as
-/// their window.
+/// The result if the family cannot have written the key: the window families need keys that are at least as long as their window.
 inline constexpr PartitionIndex kNoPartition{-1};
 
 [[nodiscard]] std::uint32_t hash_of(Hash hash, Bytes key);
-/// False when no key of this length can have this hash.
+/// False if no key of this length can have this hash.
 [[nodiscard]] bool is_applicable(Hash hash, std::size_t key_size);
-/// `partition_count` >= 1; anything else is an error of the caller.
+/// Requires `partition_count` >= 1.
 [[nodiscard]] PartitionIndex apply(Rule rule, std::uint32_t hash, std::int32_t partition_count);
 
-/// Where the family puts the key among `partition_count` >= 1 partitions; kNoPartition when it cannot have written the
-/// key.
+/// The family's partition for the key, with `partition_count` >= 1; kNoPartition if it cannot have written the key.
 [[nodiscard]] PartitionIndex partition_of(Family family, Bytes key, std::int32_t partition_count);
 
 /// A set of families: a value of four bytes.
@@ -130,13 +127,13 @@ class FamilySet {
     std::uint32_t bits_ = 0;
 };
 
-/// The families of `candidates` that put this key into this partition of `partition_count`. Computes each hash at most
-/// once, and only if a candidate needs it.
+/// The families of `candidates` that put this key into this partition of `partition_count`. Computes each hash at most once, and
+/// only if a candidate needs it.
 [[nodiscard]] FamilySet families_that_agree(Bytes key, PartitionIndex partition, std::int32_t partition_count,
                                             FamilySet candidates = FamilySet::all());
 
-/// True when both put every key into the same partition at this count, so that no observation distinguishes them. All
-/// rules of one hash are equivalent at 1 and 2, positive and unsigned at every power of two, and everything at 1.
+/// True if both put every key into the same partition at this count, so that no observation distinguishes them. All rules of one
+/// hash are equivalent at 1 and 2, positive and unsigned at every power of two, and all families at 1.
 [[nodiscard]] bool are_equivalent(Family one, Family other, std::int32_t partition_count);
 /// All families that are equivalent to this one at the count, itself included.
 [[nodiscard]] FamilySet equivalence_class(Family family, std::int32_t partition_count);

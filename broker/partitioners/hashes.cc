@@ -32,8 +32,8 @@ std::uint32_t partial_word(Bytes bytes, std::size_t begin, std::size_t end) {
     return word;
 }
 
-/// A JavaScript product of a 32-bit integer with the multiplier, as the integer that the next bit operation sees:
-/// rounded to a double first.
+/// The product of a 32-bit integer and the multiplier in JavaScript, as the integer of the next bit operation: rounded to a
+/// double first.
 std::uint32_t rounded_product(std::uint32_t value) {
     const double product = static_cast<double>(static_cast<std::int32_t>(value)) * static_cast<double>(kMurmurMultiplier);
     return static_cast<std::uint32_t>(static_cast<std::int64_t>(product));
@@ -109,8 +109,8 @@ void lookup3_final(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
     c -= std::rotl(b, 24);
 }
 
-/// One code point of UTF-8 at `position`, which moves behind it. What is no UTF-8 is U+FFFD; as the WHATWG decoder of
-/// Node does, an ill-formed sequence is one U+FFFD up to the first byte that cannot belong to it.
+/// Decodes one UTF-8 code point at `position`, and advances behind it. Invalid UTF-8 gives U+FFFD. Like Node's WHATWG decoder, an
+/// ill-formed sequence is one U+FFFD up to the first byte that cannot belong to it.
 std::uint32_t next_code_point(Bytes text, std::size_t& position) {
     constexpr std::uint32_t kReplacement = 0xFFFD;
     const std::uint32_t lead = byte_at(text, position++);
@@ -190,7 +190,7 @@ std::uint32_t crc32(Bytes key) {
 
 std::uint32_t kafkajs_legacy(Bytes key) {
     std::uint32_t h = kMurmurSeed ^ static_cast<std::uint32_t>(key.size());
-    // The original runs to length / 4 without rounding it down, so a last partial word takes part here too.
+    // The original loops up to length / 4 without rounding it down, so it includes a partial last word.
     for (std::size_t i = 0; i < key.size(); i += 4) {
         std::uint32_t k = rounded_product(partial_word(key, i, i + 4));
         k = rounded_product(k ^ (k >> 24));
@@ -225,7 +225,7 @@ std::uint32_t lookup3_folded(Bytes key) {
 }
 
 std::uint32_t phash2(Bytes key) {
-    // Erlang answers this constant for the empty binary without mixing anything.
+    // Erlang returns this constant for the empty binary without mixing.
     constexpr std::uint32_t kEmptyBinary = 13708901;
     if (key.empty()) {
         return kEmptyBinary;

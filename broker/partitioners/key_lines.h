@@ -14,16 +14,16 @@ namespace partita::partitioners {
 struct KeyLineError {
     /// Counted from 1.
     std::uint64_t line = 0;
-    /// What is wrong with it, as the rest of a sentence: "is not hexadecimal".
+    /// The fault as the rest of a sentence: "is not hexadecimal".
     std::string_view fault;
 };
 
-/// Maps keys, one per line of text, to partitions, one per line: "-" where the key does not decide (see clients.h).
-/// Input comes in pieces that may end anywhere; the mapper keeps only an unfinished line.
+/// Maps keys, one per line of text, to partitions, one per line: "-" if the key does not decide (see clients.h). Input comes in
+/// pieces that may end anywhere; the mapper keeps only an unfinished line.
 class KeyLineMapper {
   public:
     enum class Notation : std::uint8_t {
-        /// The bytes between two line feeds are the key. A carriage return is one of them.
+        /// The key is all bytes between two line feeds, including a carriage return.
         text,
         /// Two hexadecimal digits for each byte.
         hexadecimal,
@@ -34,9 +34,9 @@ class KeyLineMapper {
     /// partition_count >= 1.
     KeyLineMapper(const ClientPartitioner& partitioner, std::int32_t partition_count, Notation notation);
 
-    /// Maps all lines that end in this piece and appends to `output`. After an error the mapper is finished.
+    /// Maps all lines that end in this piece and appends to `output`. The mapper is unusable after an error.
     [[nodiscard]] std::expected<void, KeyLineError> feed(std::string_view piece, std::string& output);
-    /// The end of the input: a last line without line feed counts.
+    /// Ends the input: a last line without a line feed counts.
     [[nodiscard]] std::expected<void, KeyLineError> finish(std::string& output);
 
   private:
