@@ -130,7 +130,7 @@ class Tidy(unittest.TestCase):
                 ("broker/runtime/growth/steps.cc", "broker/runtime/catalog/catalog.h"),
                 ("broker/handlers/fetch.cc", "broker/logs/turn.h"),
                 ("broker/assembly/broker.cc", "broker/runtime/upkeep/maintenance.h"),
-                ("broker/net/server.cc", "broker/handlers/registry.h"),
+                ("broker/kafka/kafka_front.cc", "broker/handlers/registry.h"),
                 ("broker/http/server.cc", "broker/insight/hub/hub.h"),
                 ("broker/main.cc", "broker/net/server.h"),
                 ("broker/main.cc", "broker/serve.h"),
