@@ -69,7 +69,7 @@ LoginExchange::Handshake LoginExchange::handshake(std::int16_t version, std::str
                    "only a handshake that was not refused is looked at");
     const LoginSettings::Offer* const offer = settings_->find(mechanism);
     if (offer == nullptr && step_ == Step::handshake_again) {
-        // During a repeated login Kafka's network thread treats this as an accident.
+        // During a repeated login Kafka's network thread treats this as an unexpected failure.
         return {.error = ErrorCode::unsupported_sasl_mechanism, .end = at_once("a SASL mechanism that is not offered")};
     }
     if (offer == nullptr) {

@@ -54,8 +54,9 @@ struct LoginEnd {
 /// the same order, with the same errors. The caller reads requests and writes answers; after a LoginEnd it must not call this
 /// object any more.
 ///
-/// 1. ApiVersions and SaslHandshake; ApiVersions may succeed only once. 2. Tokens, in SaslAuthenticate requests, or bare after a
-/// handshake of version 0. 3. Complete: any request. A SaslHandshake then begins anew, if the session has an end.
+/// 1. ApiVersions and SaslHandshake; ApiVersions may succeed only once.
+/// 2. Tokens, in SaslAuthenticate requests, or bare after a handshake of version 0.
+/// 3. Complete: any request. A SaslHandshake then begins anew, if the session has an end.
 class LoginExchange {
   public:
     /// Kafka does not let a client log in again more often.

@@ -32,7 +32,7 @@ Addresses ask_system(const std::string& host, int flags) {
     hints.ai_flags = flags;
     addrinfo* found = nullptr;
     const int outcome = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
-    // A failed lookup may be temporary, so only a definite answer counts as "no such host".
+    // The resolver may be unavailable for a moment; only EAI_NONAME is a statement about the name.
     if (outcome != 0) {
         using enum TransportFailure::Kind;
         return lookup_failed(outcome == EAI_NONAME ? unknown_host : refused, ::gai_strerror(outcome));

@@ -226,7 +226,7 @@ class TlsTransport final : public Transport {
     std::expected<void, TransportFailure> go_on(int outcome, Instant deadline) {
         switch (SSL_get_error(connection_.get(), outcome)) {
             case SSL_ERROR_WANT_READ: {
-                // The handshake may need to send a message first (TLS 1.3, key update).
+                // OpenSSL may have to answer a handshake message first (TLS 1.3, key update).
                 PARTITA_TRY(flush(deadline));
                 return fill(deadline);
             }

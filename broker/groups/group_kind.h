@@ -72,7 +72,7 @@ class GroupKind {
     // Members
 
     [[nodiscard]] virtual std::size_t size() const = 0;
-    /// True if the group has no members and no pending ones.
+    /// True if the group has no members and is not rebalancing.
     [[nodiscard]] virtual bool empty() const = 0;
     [[nodiscard]] virtual bool has_member(std::string_view member_id) const = 0;
     /// Null if the member is unknown.

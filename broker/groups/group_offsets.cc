@@ -27,7 +27,7 @@ OffsetFetchResult::Partition undecided(PartitionIndex partition) {
 ErrorCode refuse_commit(const OffsetCommit& command, CommitKind kind, const Group* group) {
     if (group != nullptr) {
         const ErrorCode error = group->kind().refuse_commit(command, kind);
-        // TxnOffsetCommit has no error code for epochs.
+        // TxnOffsetCommit does not know epochs.
         return kind == CommitKind::transactional && error == ErrorCode::stale_member_epoch ? ErrorCode::illegal_generation
                                                                                            : error;
     }
@@ -256,7 +256,7 @@ void GroupOffsets::topic_deleted(const TopicDeleted& event, Effects& effects) {
 }
 
 void GroupOffsets::seed(const SeedOffsets& command, Now now, Effects& effects) {
-    // An unknown group can have members: before the process died, they were not yet part of a generation. They will return.
+    // The group is unknown if its members were in no generation before the process died. They will return.
     OffsetCommitRecord record{.group_id = effects.arena.copy(command.group_id),
                               .topic = effects.arena.copy(command.topic),
                               .offset = Offset{0},
