@@ -47,8 +47,8 @@ inline constexpr std::int64_t kEarliestLocal = -4;
 inline constexpr std::int64_t kLatestTiered = -5;
 inline constexpr std::int64_t kEarliestPendingUpload = -6;
 
-/// The offset of the first record that is not older than a time (milliseconds since 1970), or of a constant above. -1: there is
-/// no such record.
+/// The offset of the first record that is not older than a time (milliseconds since 1970), or of a constant above. -1: the
+/// partition has none.
 [[nodiscard]] Result<ByPartition<std::int64_t>> list_offsets(Cluster& cluster,
                                                              const std::map<TopicPartition, std::int64_t>& times);
 /// As above with one time for all.
@@ -58,6 +58,8 @@ inline constexpr std::int64_t kEarliestPendingUpload = -6;
 /// Deletes the records before these offsets (-1: all); returns where the partitions now begin.
 [[nodiscard]] Result<ByPartition<std::int64_t>> delete_records(Cluster& cluster,
                                                                const std::map<TopicPartition, std::int64_t>& before);
+
+// For `ask_leaders` below.
 
 /// The leaders of these partitions, by Metadata.
 [[nodiscard]] Result<ByPartition<std::int32_t>> leaders_of(Cluster& cluster, std::string_view call_name,
