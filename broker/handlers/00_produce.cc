@@ -48,7 +48,7 @@ class ProduceReply final : public logs::AppendListener {
     static void* operator new(std::size_t) { return RecycledBlocks<sizeof(ProduceReply)>::take(); }
     static void operator delete(void* memory) { RecycledBlocks<sizeof(ProduceReply)>::give_back(memory); }
 
-    void set_pending(runtime::PendingReply pending) { pending_ = std::move(pending); }
+    void set_pending(runtime::KafkaCall pending) { pending_ = std::move(pending); }
 
     void on_written(logs::AppendRequest& appends, logs::Turn& turn) override {
         if (!appends.needs_sync()) {
@@ -81,7 +81,7 @@ class ProduceReply final : public logs::AppendListener {
     logs::Turns& turns_;
     /// In the turn's arena.
     const ProduceRequest& request_;
-    runtime::PendingReply pending_;
+    runtime::KafkaCall pending_;
 };
 
 /// The part of the request's own bytes, which may be changed: they lie in the connection's read buffer.

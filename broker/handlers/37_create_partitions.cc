@@ -32,7 +32,7 @@ constexpr std::int16_t kRefusedByQuotaSince = 3;
 using TopicResult = CreatePartitionsResponse::CreatePartitionsTopicResult;
 
 /// On the thread that added the partitions.
-runtime::Reply encode(const runtime::PendingReply& pending, const runtime::ExpansionReply& answer) {
+runtime::Reply encode(const runtime::KafkaCall& pending, const runtime::ExpansionReply& answer) {
     std::vector<TopicResult> results;
     results.reserve(answer.reply.topics.size());
     for (const catalog::ExpandedTopic& topic : answer.reply.topics) {

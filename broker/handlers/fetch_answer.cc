@@ -92,17 +92,17 @@ void FetchAnswer::go_on_with_session(const fetch::SessionTurn& session) {
     is_incremental_ = true;
 }
 
-void FetchAnswer::set_pending(runtime::PendingReply pending) {
+void FetchAnswer::set_pending(runtime::KafkaCall pending) {
     pending_ = std::move(pending);
     wait(pending_.throttle_ms);
 }
 
-void FetchAnswer::answer_now(runtime::PendingReply pending, logs::Turn& turn) {
+void FetchAnswer::answer_now(runtime::KafkaCall pending, logs::Turn& turn) {
     set_pending(std::move(pending));
     finish(turn);
 }
 
-logs::FetchWait FetchAnswer::begin_to_wait(runtime::PendingReply pending, std::shared_ptr<const logs::TopicTable> table,
+logs::FetchWait FetchAnswer::begin_to_wait(runtime::KafkaCall pending, std::shared_ptr<const logs::TopicTable> table,
                                            Instant deadline) {
     set_pending(std::move(pending));
     for (std::size_t i = 0; i < places_.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "broker/fetch/fetch_sessions.h"
+#include "broker/handlers/kafka_call.h"
 #include "broker/logs/read_request.h"
 #include "broker/runtime/loop/reply.h"
 #include "protocol/arena.h"
@@ -79,9 +80,9 @@ class FetchAnswer final : public logs::ReadRequest {
     void go_on_with_session(const fetch::SessionTurn& session);
 
     /// Answers what the last reading found.
-    void answer_now(runtime::PendingReply pending, logs::Turn& turn);
+    void answer_now(runtime::KafkaCall pending, logs::Turn& turn);
     /// Waits for more. `table` is where the targets were found.
-    [[nodiscard]] logs::FetchWait begin_to_wait(runtime::PendingReply pending, std::shared_ptr<const logs::TopicTable> table,
+    [[nodiscard]] logs::FetchWait begin_to_wait(runtime::KafkaCall pending, std::shared_ptr<const logs::TopicTable> table,
                                                 Instant deadline);
 
   protected:
@@ -94,7 +95,7 @@ class FetchAnswer final : public logs::ReadRequest {
     [[nodiscard]] static std::vector<FetchPlace> take_places();
     static void recycle_places(std::vector<FetchPlace>&& places);
 
-    void set_pending(runtime::PendingReply pending);
+    void set_pending(runtime::KafkaCall pending);
     void send(const FetchResponse& response, std::span<FileSlice> slices = {});
     [[nodiscard]] std::int32_t session_id() const { return session_ ? session_->session_id : 0; }
     /// Tells the session what the answer will say. False when a later fetch has moved the session on: then the answer is an
@@ -107,7 +108,7 @@ class FetchAnswer final : public logs::ReadRequest {
 
     const Parts parts_;
     const std::int16_t version_;
-    runtime::PendingReply pending_;
+    runtime::KafkaCall pending_;
     /// In the order of the reads.
     std::vector<FetchPlace> places_;
     /// Names of targets that nothing else keeps: those from a session, and while the fetch waits those of unknown topics.

@@ -16,7 +16,7 @@ std::optional<std::string_view> view(const std::optional<std::string>& text) {
 
 }  // namespace
 
-runtime::Reply encode_join_reply(const runtime::PendingReply& pending, const groups::JoinResult& result) {
+runtime::Reply encode_join_reply(const runtime::KafkaCall& pending, const groups::JoinResult& result) {
     JoinGroupResponse response;
     response.error_code = result.error;
     response.generation_id = result.generation.value;
@@ -42,7 +42,7 @@ runtime::Reply encode_join_reply(const runtime::PendingReply& pending, const gro
     return runtime::encode_reply(pending, response);
 }
 
-runtime::Reply encode_sync_reply(const runtime::PendingReply& pending, const groups::SyncResult& result) {
+runtime::Reply encode_sync_reply(const runtime::KafkaCall& pending, const groups::SyncResult& result) {
     SyncGroupResponse response;
     response.error_code = result.error;
     if (pending.api_version >= 5) {

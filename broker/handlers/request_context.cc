@@ -126,7 +126,7 @@ void ClientRequest::remember_subject() {
     }
 }
 
-PendingReply ClientRequest::defer() {
+KafkaCall ClientRequest::defer() {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::deferred;
     remember_subject();
@@ -134,7 +134,7 @@ PendingReply ClientRequest::defer() {
     return pending_;
 }
 
-PendingReply ClientRequest::park() {
+KafkaCall ClientRequest::park() {
     PARTITA_ASSERT(outcome_ == Outcome::none, "a request is answered once");
     outcome_ = Outcome::parked;
     remember_subject();
@@ -145,7 +145,7 @@ PendingReply ClientRequest::park() {
 namespace {
 
 /// A copy of `response` that tells the client to wait, where its version can say so.
-const void* throttled_copy(const PendingReply& pending, const Schema& schema, const void* response) {
+const void* throttled_copy(const KafkaCall& pending, const Schema& schema, const void* response) {
     const auto field = std::ranges::find(schema.fields, std::string_view("ThrottleTimeMs"), &Field::name);
     if (field == schema.fields.end() || !field->versions.contains(pending.api_version)) {
         return response;
@@ -160,7 +160,7 @@ const void* throttled_copy(const PendingReply& pending, const Schema& schema, co
 
 }  // namespace
 
-Reply encode_reply(const PendingReply& pending, const Schema& schema, const void* response, std::span<FileSlice> slices) {
+Reply encode_reply(const KafkaCall& pending, const Schema& schema, const void* response, std::span<FileSlice> slices) {
     if (pending.throttle_ms > 0) {
         response = throttled_copy(pending, schema, response);
     }

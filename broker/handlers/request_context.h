@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "broker/access/session.h"
+#include "broker/handlers/kafka_call.h"
 #include "broker/runtime/clients/client_connection.h"
 #include "broker/runtime/loop/reactor.h"
 #include "broker/runtime/loop/reply.h"
@@ -48,7 +49,7 @@ struct RequestParts {
 /// delivers the reply through Turns::deliver.
 class ClientRequest {
   public:
-    ClientRequest(const RequestParts& parts, logs::Turn& turn, ClientConnection& client, PendingReply pending,
+    ClientRequest(const RequestParts& parts, logs::Turn& turn, ClientConnection& client, KafkaCall pending,
                   std::string_view client_id, MutableBytes body)
         : parts(parts), turn(turn), client(client), client_id(client_id), body(body), pending_(pending) {}
 
@@ -118,16 +119,16 @@ class ClientRequest {
 
     /// Announces that the reply comes later. Further requests of the connection are served meanwhile; their replies wait for this
     /// one.
-    [[nodiscard]] PendingReply defer();
+    [[nodiscard]] KafkaCall defer();
     /// Announces that the reply comes later, and that no further request of the connection is served before (Kafka mutes the
     /// channel): for waiting fetches, joins, syncs and the like.
-    [[nodiscard]] PendingReply park();
+    [[nodiscard]] KafkaCall park();
 
     enum class Outcome : std::uint8_t { none, replied, closed, deferred, parked };
     [[nodiscard]] Outcome outcome() const { return outcome_; }
     /// The reply, after the outcome `replied`. Only the connection calls this.
     [[nodiscard]] Reply take_reply() { return std::move(reply_); }
-    [[nodiscard]] const PendingReply& pending() const { return pending_; }
+    [[nodiscard]] const KafkaCall& pending() const { return pending_; }
     [[nodiscard]] std::string_view close_reason() const { return close_reason_; }
 
   private:
@@ -137,7 +138,7 @@ class ClientRequest {
 
     void remember_subject();
 
-    PendingReply pending_;
+    KafkaCall pending_;
     /// The request, once it was decoded; in the turn's arena.
     const Schema* decoded_schema_ = nullptr;
     const void* decoded_ = nullptr;
@@ -153,8 +154,8 @@ class ClientRequest {
 /// A request for a handler that uses other parts of the broker, too.
 class RequestContext final : public ClientRequest {
   public:
-    RequestContext(Services& services, logs::Turn& turn, ClientConnection& client, PendingReply pending,
-                   std::string_view client_id, MutableBytes body)
+    RequestContext(Services& services, logs::Turn& turn, ClientConnection& client, KafkaCall pending, std::string_view client_id,
+                   MutableBytes body)
         : ClientRequest(parts_of(services), turn, client, std::move(pending), client_id, body), services(services) {}
 
     Services& services;
@@ -165,11 +166,11 @@ class RequestContext final : public ClientRequest {
 
 /// Encodes a whole reply frame. Record fields marked external are filled from `slices` by index. A response that its version
 /// cannot carry is logged, and the reply then closes the connection.
-[[nodiscard]] Reply encode_reply(const PendingReply& pending, const Schema& schema, const void* response,
+[[nodiscard]] Reply encode_reply(const KafkaCall& pending, const Schema& schema, const void* response,
                                  std::span<FileSlice> slices = {});
 
 template <class Response>
-[[nodiscard]] Reply encode_reply(const PendingReply& pending, const Response& response, std::span<FileSlice> slices = {}) {
+[[nodiscard]] Reply encode_reply(const KafkaCall& pending, const Response& response, std::span<FileSlice> slices = {}) {
     return encode_reply(pending, Response::schema, &response, slices);
 }
 

@@ -81,7 +81,7 @@ void reply_when_ids_are_durable(runtime::RequestContext& context, const Response
         context.reply(response);
         return;
     }
-    const runtime::PendingReply pending = context.defer();
+    const runtime::KafkaCall pending = context.defer();
     when_ids_are_durable(services, [&services, pending, response, failed](bool is_durable) {
         services.turns.deliver(pending.target, runtime::encode_reply(pending, is_durable ? response : failed));
     });

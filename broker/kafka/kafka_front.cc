@@ -114,7 +114,7 @@ Served KafkaFront::serve_frame(logs::Turn& turn, const net::Speaker& speaker, co
             return finish(*login, request.slot, {.reply = {}, .end = std::move(end)});
         }
     }
-    const runtime::PendingReply pending{
+    const runtime::KafkaCall pending{
         .target = {.reactor = turn.reactor().index(), .connection = speaker.receiver, .slot = request.slot},
         .api = header->api,
         .api_version = header->api_version,

@@ -2,15 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "protocol/byte_buffer.h"
 #include "storage/file_slice.h"
-
-namespace partita {
-struct ApiInfo;
-}
 
 namespace partita::runtime {
 
@@ -53,20 +48,6 @@ struct ReplyTarget {
     std::uint32_t reactor = 0;
     std::uint64_t connection = 0;
     std::uint64_t slot = 0;
-};
-
-/// A request that is not answered yet, with all that is needed to encode its reply later.
-struct PendingReply {
-    ReplyTarget target;
-    const ApiInfo* api = nullptr;
-    std::int16_t api_version = 0;
-    std::int32_t correlation_id = 0;
-    /// For how long a quota makes the client wait. The reply says so (ThrottleTimeMs), and the connection rests for as long.
-    std::int32_t throttle_ms = 0;
-    /// When its handler began, by the clock's stopwatch; 0 while nobody measures (RequestWatch).
-    std::int64_t started_ns = 0;
-    /// The group or the transactional id that the request names, of those whose replies do not say it; null for most.
-    std::shared_ptr<const std::string> subject = nullptr;
 };
 
 }  // namespace partita::runtime

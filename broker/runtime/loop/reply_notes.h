@@ -18,7 +18,7 @@ struct ReplyNotes {
     std::string request;
     /// From the request's header, as far as it is at hand.
     std::string client_id;
-    /// As PendingReply's.
+    /// As KafkaCall's.
     std::string subject;
     /// When its handler began, by the clock's stopwatch; 0 when nobody measures.
     std::int64_t started_ns = 0;

@@ -42,7 +42,7 @@ Response decoded(const runtime::Reply& reply, std::int16_t version, Arena& arena
 }
 
 template <class Request>
-runtime::PendingReply pending(std::int16_t version) {
+runtime::KafkaCall pending(std::int16_t version) {
     return {.api = &api_of<Request>(), .api_version = version, .correlation_id = 1};
 }
 

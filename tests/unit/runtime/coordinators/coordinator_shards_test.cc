@@ -54,11 +54,17 @@ struct Answer {
 };
 std::vector<Answer> answers;
 
-Reply note_get(const PendingReply& pending, const toy::GetResult& result) {
+/// What the caller needs to encode a reply later.
+struct Call {
+    ReplyTarget target;
+    std::int32_t correlation_id = 0;
+};
+
+Reply note_get(const Call& pending, const toy::GetResult& result) {
     answers.push_back({pending.correlation_id, result.error, result.value});
     return {};
 }
-Reply note_put(const PendingReply& pending, const toy::PutResult& result) {
+Reply note_put(const Call& pending, const toy::PutResult& result) {
     answers.push_back({pending.correlation_id, result.error, 0});
     return {};
 }
@@ -113,7 +119,7 @@ class CoordinatorShardsTest : public ::testing::Test {
         turns_.first_reactor().refresh_now();
     }
     void await(std::int32_t request, std::string_view key) {
-        shards_->execute<note_get>(turn(), key, PendingReply{.correlation_id = request}, toy::Await{.key = key});
+        shards_->execute<note_get>(turn(), key, Call{.correlation_id = request}, toy::Await{.key = key});
     }
     /// From the shard of "s".
     [[nodiscard]] std::optional<toy::SendResult> send(std::vector<std::int32_t> partitions) {
@@ -199,7 +205,7 @@ TEST_F(CoordinatorShardsTest, FailedWriteAnswersNobodyWithWhatWasLostAndItsShard
     ASSERT_EQ(shards_->shard_of("a"), shards_->shard_of("c"));
     fail_next_write();
     // The answers to 7 and 8 were in what could not be written; 9 waited on.
-    shards_->execute<note_put>(turn(), "a", PendingReply{.correlation_id = 8}, toy::Put{.key = "a", .value = 2});
+    shards_->execute<note_put>(turn(), "a", Call{.correlation_id = 8}, toy::Put{.key = "a", .value = 2});
     EXPECT_THAT(answers, ElementsAre(Answer{9, ErrorCode::not_coordinator, -1}, Answer{7, ErrorCode::not_coordinator, -1},
                                      Answer{8, ErrorCode::not_coordinator, 0}));
     EXPECT_FALSE(shards_->is_complete());
