@@ -8,8 +8,8 @@
 
 namespace partita::insight {
 
-/// A cluster that is watched: the broker's own (broker/insight/local), or another one. From any thread; the parts live as long as
-/// the cluster.
+/// A cluster that insight watches: the broker's own (broker/insight/local), or another one. Callable from any thread; the parts
+/// live as long as the cluster.
 class ObservedCluster {
   public:
     virtual ~ObservedCluster() = default;

@@ -19,11 +19,11 @@ namespace partita::insight {
 
 class ObservedTopic;
 
-/// Asks who reads a topic, and what the groups have to do with other topics.
+/// Asks which groups read a topic, and how these groups use other topics.
 struct ReaderQuestion {
     enum class Others : std::uint8_t {
-        /// Those whose partitions members hold alike: `aligned_max` over all groups together, but at least one of each; and the
-        /// `besides`.
+        /// The other topics whose partitions members hold alike: `aligned_max` over all groups together, but at least one of each
+        /// group; and the `besides`.
         aligned,
         all,
     };
@@ -31,11 +31,12 @@ struct ReaderQuestion {
     /// Other topics are aligned only if they have this count.
     std::int32_t partition_count = 0;
     std::size_t aligned_max = 0;
-    /// Groups and other topics of theirs, ascending: told as far as members of the group subscribe to them.
+    /// Pairs of a group and another topic of it, ascending. The answer reports them as far as members of the group subscribe to
+    /// them.
     std::span<const std::pair<std::string_view, std::string_view>> besides;
 };
 
-/// What a member of a group holds now.
+/// What a member of a group owns and says of itself at this moment.
 struct MemberFacts {
     struct Topic {
         std::string name;
@@ -46,35 +47,36 @@ struct MemberFacts {
     std::vector<Topic> topics;
 };
 
-/// The groups of the cluster that is watched. From any thread.
+/// The groups of the watched cluster. Callable from any thread.
 class ObservedGroups {
   public:
     virtual ~ObservedGroups() = default;
 
-    /// Grows when members of any group come, go, or get another assignment, and when offsets are removed; not with commits.
+    /// Grows when members of any group come, go or get another assignment, and when offsets are removed. Commits do not change
+    /// it.
     [[nodiscard]] virtual std::uint64_t membership_version() const = 0;
-    /// False while nothing is known of some groups.
+    /// False while this object knows nothing of some groups.
     [[nodiscard]] virtual bool is_complete() const = 0;
     /// The groups that read the topic, ascending by id; without `positions`, `unread` and `internal_topics`.
     [[nodiscard]] virtual std::vector<GroupFacts> readers_of(const ObservedTopic& topic,
                                                              const ReaderQuestion& question) const = 0;
-    /// Empty when there is no such group, or nothing is known of it.
+    /// Null if the group does not exist, or nothing is known of it.
     [[nodiscard]] virtual std::optional<std::string> protocol_of(std::string_view group) const = 0;
-    /// Empty when there is no such member, or nothing is known of its group.
+    /// Null if the member does not exist, or nothing is known of its group.
     [[nodiscard]] virtual std::optional<MemberFacts> member(std::string_view group, std::string_view member_id) const = 0;
 };
 
-/// The histories of groups, and of what keeps a history as a group does. From one thread at a time.
+/// The histories of groups, and of other things that keep a history like a group. One thread at a time.
 class ObservedHistories {
   public:
     using Visit = std::function<void(std::string_view group, const GroupHistory& history)>;
     virtual ~ObservedHistories() = default;
 
-    /// Groups whose members speak to a coordinator.
+    /// Visits the groups whose members speak to a coordinator.
     virtual void visit_groups(const Visit& visit) = 0;
-    /// Everything else with a history.
+    /// Visits everything else that has a history.
     virtual void visit_others(const Visit& visit) = 0;
-    /// Has the group remember that the member goes on reading what the owner has.
+    /// Tells the group's history that the member still reads a partition of the owner.
     virtual void note_late_reading(std::string_view group, std::string_view member_id, std::string_view owner_id,
                                    LateReading seen) = 0;
 };

@@ -7,8 +7,8 @@
 /// Findings about the capacity of the broker. Pure.
 namespace partita::insight {
 
-/// Capacity went from so many units to others; 0 units are no limit. `is_automatic`: the broker did so itself, because clients
-/// had to wait.
+/// A change of capacity, in units; 0 units mean no limit. `is_automatic`: the broker changed it by itself because clients had to
+/// wait.
 struct CapacityStep {
     std::int32_t units_before = 0;
     std::int32_t units = 0;

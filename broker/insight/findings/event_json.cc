@@ -15,7 +15,7 @@ std::string event_json(const FindingEvent& event, KeyStyle style) {
     object["time_ms"] = event.time.value;
     object["opened_ms"] = event.opened.value;
     object["finding"] = finding_json(event.finding, style);
-    // Names come from clients and need not be UTF-8.
+    // Clients choose names, which need not be UTF-8.
     return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -21,7 +21,7 @@ inline constexpr int kEventSchemaVersion = 1;
 /// Without a newline.
 [[nodiscard]] std::string event_json(const FindingEvent& event, KeyStyle style);
 
-/// A finding that is open, for lists: the finding with "opened_ms" and "changed_ms".
+/// An open finding, for lists: the finding with "opened_ms" and "changed_ms".
 [[nodiscard]] nlohmann::ordered_json open_finding_json(const OpenFinding& open, KeyStyle style);
 
 }  // namespace partita::insight

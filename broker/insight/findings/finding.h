@@ -12,37 +12,37 @@
 #include "protocol/types.h"
 
 /// A finding says that a hazard (hazards.h) applies to something in particular, with the exact condition, numbers and examples.
-/// The plan predicts findings, the live observers prove them, the modes refuse because of them; all of them use this type, so
+/// The plan predicts findings, the live observers prove them, and the modes refuse because of them. All of them use this type, so
 /// that every channel shows the same thing.
 namespace partita::insight {
 
-/// What a finding is about. Empty strings and nulls: it is not about one in particular.
+/// The subject of a finding. An empty string or null means that the finding is not about one in particular.
 struct Subject {
     std::string topic;
     std::optional<PartitionIndex> partition;
     std::string group;
-    /// A producer or consumer as people know it: its client.id.
+    /// The client.id of a producer or consumer, by which people know it.
     std::string client_id;
-    /// "10.0.0.7", where the client comes from.
+    /// The address that the client comes from: "10.0.0.7".
     std::string client_address;
     std::optional<ProducerId> producer_id;
-    /// The client's port, where nothing else tells the client from others of its name.
+    /// The client's port, if nothing else tells the client from others of its name.
     std::optional<std::uint16_t> client_port;
-    /// The process behind the connection, when it runs on this machine and is known: "java (pid 4711, shop.jar)". A
-    /// description only: it does not tell two subjects apart, because it may become known while a finding is open.
+    /// The process behind the connection, if it runs on this machine and is known: "java (pid 4711, shop.jar)". This is a
+    /// description only. It does not tell two subjects apart, because it may become known while a finding is open.
     std::string program;
-    /// Who the client has proven to be, where that is known: "User:alice". A description, too: a client is told from others by
-    /// what stands above.
+    /// The authenticated principal, if known: "User:alice". This is a description too: the members above tell a client from
+    /// others.
     std::string principal = {};
 
     friend bool operator==(const Subject&, const Subject&) = default;
 };
 
-/// A key that proves the condition. It is kept as bytes; whoever renders the finding decides how to show it (text, hex,
-/// hash).
+/// A key that proves the condition. The finding keeps it as bytes; the code that renders the finding decides how to show it
+/// (text, hex, hash).
 struct ExampleKey {
     std::string key;
-    /// Where the key lies before and after, as far as the finding knows.
+    /// The key's partition before and after, as far as the finding knows.
     std::optional<PartitionIndex> from;
     std::optional<PartitionIndex> to;
 
@@ -51,7 +51,7 @@ struct ExampleKey {
 
 /// An exact number with its name: {"backlog_records", 1200}.
 struct FindingNumber {
-    /// snake_case with its unit last; constant for one hazard, so that scripts can rely on it.
+    /// Name in snake_case with the unit last. It is constant for one hazard, so that scripts can rely on it.
     std::string_view name;
     std::int64_t value = 0;
 
@@ -60,30 +60,29 @@ struct FindingNumber {
 
 struct Finding {
     static constexpr std::size_t kExamplesMax = 10;
-    /// Longest part of a key that is kept as an example; keys may be megabytes.
+    /// Longest part of a key that a finding keeps as an example; keys may be megabytes.
     static constexpr std::size_t kExampleKeyBytesMax = 128;
 
     HazardId id = HazardId::keys_move;
     Severity severity = Severity::info;
-    /// Empty: the hazard's own title. Set where the finding is only a possibility, or where something holds the hazard
-    /// off.
+    /// The finding's own title; empty means the hazard's title. It is set if the finding is only a possibility, or if something
+    /// holds the hazard off.
     std::string_view title;
     Subject subject;
-    /// One or two sentences with the facts: who, what, how many.
+    /// One or two sentences with the facts: names and counts.
     std::string condition;
-    /// How often the condition applies: to records, keys, groups, as the condition says.
+    /// How often the condition applies: to records, keys or groups, as the condition says.
     std::int64_t count = 0;
     std::vector<FindingNumber> numbers;
     std::vector<ExampleKey> examples;
     std::string advice;
 
-    /// Keeps the example, cut to `kExampleKeyBytesMax`, when there is room.
+    /// Keeps the example, cut to `kExampleKeyBytesMax`, if there is room.
     void add_example(std::string_view key, std::optional<PartitionIndex> from, std::optional<PartitionIndex> to);
     friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-/// Title of H08 when nothing is proven about the producers: all that is known is that they could place keys
-/// differently.
+/// Title of H08 if nothing is proven about the producers. All that is known is that they could place keys differently.
 inline constexpr std::string_view kMayPart = "producers may place keys differently";
 
 /// Makes a finding with the severity and advice of the catalogue.
@@ -92,7 +91,7 @@ inline constexpr std::string_view kMayPart = "producers may place keys different
 /// The finding's own title if it has one, else the hazard's.
 [[nodiscard]] std::string_view title_of(const Finding& finding);
 
-/// The worst severity among the findings; null when there are none.
+/// The worst severity among the findings; null if `findings` is empty.
 [[nodiscard]] std::optional<Severity> worst_severity(std::span<const Finding> findings);
 
 }  // namespace partita::insight

@@ -20,16 +20,16 @@ namespace partita::insight {
 
 /// How keys are shown. Keys can be personal data.
 enum class KeyStyle : std::uint8_t {
-    /// {"key": "user-42"}; a key that is no UTF-8 as {"key_hex": "00ff"}.
+    /// {"key": "user-42"}; a key that is not UTF-8 appears as {"key_hex": "00ff"}.
     text,
-    /// {"key_hash": "9f86d081884c7d65"}: the first 8 bytes of the key's SHA-256, in hex. Equal keys have
-    /// equal hashes; who can guess a key can also find it by its hash.
+    /// {"key_hash": "9f86d081884c7d65"}: the first 8 bytes of the key's SHA-256, in hex. Equal keys have equal hashes. A reader
+    /// who can guess a key can also find it by its hash.
     hashed,
 };
 
 [[nodiscard]] nlohmann::ordered_json finding_json(const Finding& finding, KeyStyle style);
 
-/// Adds the key to `object` as `style` says.
+/// Adds the key to `object` in the given style.
 void add_key(nlohmann::ordered_json& object, std::string_view key, KeyStyle style);
 
 /// 16 hex digits; see `KeyStyle::hashed`.
@@ -37,7 +37,7 @@ void add_key(nlohmann::ordered_json& object, std::string_view key, KeyStyle styl
 /// Two hex digits for each byte.
 [[nodiscard]] std::string to_hex(std::string_view bytes);
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
-/// A name that a client chose, as JSON can carry it: itself, or its bytes in hex when it is no UTF-8.
+/// A name that a client chose, in a form that JSON can carry: the name itself, or its bytes in hex if it is not UTF-8.
 [[nodiscard]] std::string name_text(const std::string& name);
 
 }  // namespace partita::insight

@@ -11,7 +11,7 @@
 namespace partita::insight {
 namespace {
 
-/// Id and subject as one text. Lengths stand before names, so that no name can look like two.
+/// Id and subject as one text. Lengths stand before names, so that two names cannot read as one.
 std::string identity(const Finding& finding) {
     const Subject& subject = finding.subject;
     std::string text = to_string(finding.id);

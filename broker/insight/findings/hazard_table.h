@@ -10,7 +10,7 @@
 
 // clang-format off
 
-/// H: something goes wrong when a topic grows; H60 is about the findings themselves.
+/// H: something goes wrong when a topic grows. H60 is about the findings themselves.
 #define PARTITA_EXPANSION_HAZARDS(ROW) \
     ROW(1, keys_move, warn, predicted, "keys move", \
         "Look at the keys that move before you expand; consumers that keep state per partition must expect them.") \
@@ -89,7 +89,7 @@
     ROW(60, findings_overflow, info, live, "there are more findings than are shown", \
         "Mend the worst ones first; the others appear as places get free.")
 
-/// G: something is wrong with the members of a group. No growth needs to be the reason, and no plan foretells them.
+/// G: something is wrong with the members of a group. The cause need not be a growth, and no plan predicts these.
 #define PARTITA_GROUP_HAZARDS(ROW) \
     ROW(1, two_owners, warn, live, "a partition has two owners", \
         "Find the process that goes on, and have it stop at a refused commit: what both handled was handled twice.") \

@@ -8,7 +8,7 @@
 
 #include "broker/insight/findings/hazard_table.h"
 
-/// What can go wrong, as a catalogue: the rows of hazard_table.h as types and values.
+/// The catalogue of hazards: the rows of hazard_table.h as types and values.
 namespace partita::insight {
 
 enum class Severity : std::uint8_t {
@@ -25,14 +25,14 @@ enum class Severity : std::uint8_t {
 
 /// When the evidence exists.
 enum class Evidence : std::uint8_t {
-    /// Evidence exists before the change: the log, the groups and arithmetic show it.
+    /// The evidence exists before the change: the log, the groups and arithmetic show it.
     predicted,
-    /// Evidence comes with the change or after it: requests and records show it.
+    /// The evidence comes with the change or after it: requests and records show it.
     live,
     both,
 };
 
-/// What a hazard is about. The letter of its codes stands for it: "H03", "G01", "C01".
+/// The subject of a family of hazards. A letter stands for the family in its codes: "H03", "G01", "C01".
 enum class HazardFamily : std::uint8_t {
     /// H: the growth of a topic.
     expansion,

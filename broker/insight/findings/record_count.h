@@ -6,13 +6,13 @@
 
 #include "protocol/types.h"
 
-/// How many records lie between two offsets. There may be fewer than offsets: markers of transactions, what these aborted and
-/// what a cleaning took have offsets as well, and nobody is given them.
+/// How many records lie between two offsets. There may be fewer records than offsets. Transaction markers, aborted records and
+/// records that log cleaning removed have offsets too, and no reader gets them.
 namespace partita::insight {
 
 struct RecordCount {
     std::int64_t records = 0;
-    /// False: there are so many at most.
+    /// False: `count` is an upper bound.
     bool is_exact = true;
 
     RecordCount& operator+=(const RecordCount& other) {
@@ -23,14 +23,14 @@ struct RecordCount {
     friend bool operator==(const RecordCount&, const RecordCount&) = default;
 };
 
-/// "1 record", "7 records"; "up to 7 records" when that is all that is known.
+/// "1 record", "7 records"; "up to 7 records" if the count is not exact.
 [[nodiscard]] std::string counted(const RecordCount& count, std::string_view singular);
 
 /// Counts the records of one topic.
 class RecordCounter {
   public:
     virtual ~RecordCounter() = default;
-    /// Records in `[from, to)` of the partition that a reader of committed records was given, or can be.
+    /// Number of records in `[from, to)` of the partition that a reader of committed records was given, or can be given.
     [[nodiscard]] virtual RecordCount between(PartitionIndex partition, Offset from, Offset to) = 0;
 };
 

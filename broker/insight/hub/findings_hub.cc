@@ -31,7 +31,7 @@ void log_event(const FindingEvent& event) {
                 {"advice", finding.advice}});
 }
 
-/// "billing, shipping, audit and 897 more": groups, or clients where the findings are about these.
+/// "billing, shipping, audit and 897 more": groups, or clients if the findings are about these.
 std::string names_of(std::span<const FindingEvent* const> events) {
     constexpr std::size_t kNamed = 3;
     std::string names;
@@ -73,7 +73,7 @@ void FindingsHub::unsubscribe(SubscriptionId subscription) {
 }
 
 void FindingsHub::settle(std::string_view source, std::span<const Finding> current, TimestampMs now) {
-    // Held while subscribers hear of it, so that all of them hear the same order.
+    // Held while subscribers get the events, so that all of them get the same order.
     const MutexLock lock(mutex_);
     board_.settle(source, current, now);
     const std::vector<FindingEvent> events = board_.take_events();

@@ -14,7 +14,7 @@ std::string lower(std::string_view text) {
     return lowered;
 }
 
-/// The Java client, left to itself, is called "consumer-<group>-<number>".
+/// The Java client's default client.id is "consumer-<group>-<number>".
 std::string_view without_consumer_prefix(std::string_view name) {
     constexpr std::string_view kPrefix = "consumer-";
     return name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;

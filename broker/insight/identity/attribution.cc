@@ -6,7 +6,7 @@
 namespace partita::insight {
 namespace {
 
-/// Empty says nothing.
+/// True if both are known and differ; an empty text is unknown.
 bool contradicts(const std::string& one, const std::string& other) { return !one.empty() && !other.empty() && one != other; }
 
 bool speaks_for(const ReadingConnection& reader, const GroupMember& member) {
@@ -23,14 +23,15 @@ TimestampMs last_fetch(const ReadingConnection& reader) {
     return last == reader.fetched.end() ? kNoTimestamp : last->last;
 }
 
-/// The connection went on with a partition for longer than the member needs to follow its assignment.
+/// True if the connection kept fetching a partition for longer than the member needs to follow its assignment.
 bool fetches_beyond(const PartitionSpan& fetched, const GroupMember& member) {
     const auto held = std::ranges::find(member.held, fetched.partition, &PartitionSpan::partition);
     const TimestampMs without = held == member.held.end() ? fetched.first : std::max(fetched.first, held->last);
     return fetched.last.value - without.value > kHandoverMs;
 }
 
-/// A connection of the member's own fetches, and went on when this one had begun: a consumer fetches from a broker over one.
+/// True if another connection is the member's fetching connection, and was still used after this one had begun. A consumer
+/// fetches from a broker over one connection.
 bool fetches_elsewhere(const GroupMember& member, const ReadingConnection& reader, std::span<const ReadingConnection> readers) {
     return std::ranges::any_of(readers, [&](const ReadingConnection& other) {
         return other.client.id != reader.client.id && speaks_for(other, member) && last_fetch(other) > first_fetch(reader);
@@ -49,7 +50,7 @@ std::vector<std::size_t> candidates_of(const ReadingConnection& reader, std::spa
             possible.push_back(index);
         }
     }
-    // A connection is one client's, and this one speaks for members itself.
+    // A connection belongs to one client, and this one speaks for members itself.
     return own.empty() ? possible : own;
 }
 
@@ -65,7 +66,7 @@ bool is_of_another_time(const ReadingConnection& reader, const GroupMember& memb
         return false;
     }
     const bool came_after = member.left != kNoTimestamp && first_fetch(reader) > member.left;
-    // An open one may serve whoever comes, and says nothing as long as it waits for records.
+    // An open connection may serve members that come later. It proves nothing while it waits for records.
     const bool ended_before = member.came != kNoTimestamp && !reader.is_open && last_fetch(reader) < member.came;
     return came_after || ended_before;
 }

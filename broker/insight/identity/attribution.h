@@ -14,21 +14,21 @@
 /// rests on evidence of several kinds, for and against each member. Pure functions.
 namespace partita::insight {
 
-/// A member follows its assignment within this time. What a connection fetches for longer than this without the member
-/// holding it, the connection does not fetch as that member.
+/// A member follows its assignment within this time. If a connection fetches a partition for longer than this while the member
+/// does not hold it, the connection does not fetch as that member.
 inline constexpr std::int64_t kHandoverMs = 10'000;
 
-/// A partition that a connection fetches or that a member holds: when that began, and when it was last seen.
+/// A partition that a connection fetches or that a member holds, with the time when that began and when it was last seen.
 struct PartitionSpan {
     PartitionIndex partition;
     TimestampMs first = kNoTimestamp;
     TimestampMs last = kNoTimestamp;
 };
 
-/// A connection that fetches the topic, or did until it was closed.
+/// A connection that fetches the topic, or fetched it until it was closed.
 struct ReadingConnection {
     ConnectionFacts client;
-    /// The partitions of the topic that it fetched. When its fetch session forgets a partition, `last` stays at the
+    /// The partitions of the topic that the connection fetched. When its fetch session forgets a partition, `last` stays at the
     /// time of the last fetch.
     std::vector<PartitionSpan> fetched;
     bool is_open = true;
@@ -39,24 +39,25 @@ struct GroupMember {
     std::string group;
     std::string member_id;
     std::string client_id;
-    /// As the broker names it in group descriptions: "/127.0.0.1".
+    /// The host as the broker names it in group descriptions: "/127.0.0.1".
     std::string client_host;
     /// The partitions of the topic that the member holds or held lately.
     std::vector<PartitionSpan> held;
-    /// The connection over which the member speaks to its coordinator; empty when that is closed or unknown. Java,
-    /// librdkafka and franz-go fetch over another connection of the same process; kafkajs and sarama may use this one.
+    /// The connection over which the member speaks to its coordinator; null if it is closed or unknown. Java, librdkafka and
+    /// franz-go fetch over another connection of the same process. kafkajs and sarama may use this one.
     std::optional<ConnectionFacts> coordinator;
-    /// Before that nothing was seen of it, and of one that left, after that; kNoTimestamp when that is not known, or not so.
+    /// The broker saw nothing of the member before `came`, and nothing after `left` if it left. kNoTimestamp if that is not
+    /// known, or if it did not happen.
     TimestampMs came = kNoTimestamp;
     TimestampMs left = kNoTimestamp;
 };
 
-/// What ties a connection to the one member that it can belong to.
+/// The evidence that ties a connection to the only member that it can belong to.
 enum class AttributionBasis : std::uint8_t {
     none,
-    /// The connection can belong to no other member, and no other connection can be the member's.
+    /// The connection can belong to no other member, and no other connection can belong to the member.
     elimination,
-    /// As `elimination`, and one process owns both the fetching connection and the member's coordinator connection.
+    /// As `elimination`; in addition, one process owns both the fetching connection and the member's coordinator connection.
     process,
     /// The member speaks to its coordinator over the same connection.
     connection,
@@ -64,7 +65,7 @@ enum class AttributionBasis : std::uint8_t {
 
 struct Attribution {
     enum class Kind : std::uint8_t {
-        /// Every member is excluded: the connection reads in no group, or in one that is not known here.
+        /// Every member is excluded: the connection reads in no group, or in a group that is not known here.
         no_group,
         /// The connection belongs to the one member in `candidates`.
         member,
@@ -88,21 +89,21 @@ enum class Exclusion : std::uint8_t {
     other_process,
     /// The connection fetches partitions that the member does not hold.
     other_partitions,
-    /// It began when the member had left, or ended before the member came.
+    /// The connection began after the member had left, or ended before the member came.
     other_time,
 };
-/// The last of these alone.
+/// True if `Exclusion::other_time` is the only reason.
 [[nodiscard]] bool is_of_another_time(const ReadingConnection& reader, const GroupMember& member);
 [[nodiscard]] Exclusion exclusion_of(const ReadingConnection& reader, const GroupMember& member);
 
-/// Decides to whom `readers[subject]` belongs. The caller passes all open connections that fetch the topic, and all
-/// members of groups that read it: if some were missing, a connection could be tied to the wrong member by elimination.
+/// Decides to which member `readers[subject]` belongs. The caller passes all open connections that fetch the topic, and all
+/// members of groups that read it. If some were missing, elimination could tie a connection to the wrong member.
 [[nodiscard]] Attribution attribute(std::size_t subject, std::span<const ReadingConnection> readers,
                                     std::span<const GroupMember> members);
 
-/// "group a", "one of group a, group b, or a reader in no group", "a reader in no group"; at most eight groups are named.
+/// "group a", "one of group a, group b, or a reader in no group", "a reader in no group". It names at most eight groups.
 [[nodiscard]] std::string to_string(const Attribution& attribution, std::span<const GroupMember> members);
-/// Advice: what would tell the candidates apart. Empty when there is nothing left to tell apart.
+/// Advice on how to tell the candidates apart; empty if there is nothing left to tell apart.
 [[nodiscard]] std::string what_would_tell(const Attribution& attribution);
 
 }  // namespace partita::insight

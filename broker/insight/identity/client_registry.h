@@ -13,12 +13,12 @@
 #include "broker/insight/identity/identity.h"
 #include "protocol/types.h"
 
-/// Clients as a broker can tell them apart, and what it remembers of them. Pure and bounded: the client that was noted
-/// longest ago is forgotten first.
+/// Clients as a broker can tell them apart, and what it remembers of them. Pure and bounded: the table first forgets the client
+/// that was noted longest ago.
 namespace partita::insight {
 
-/// What a client calls itself, and its address ("/127.0.0.1"). Several clients may share both; identity.h has what they
-/// cannot share. Compared by the host, so that the address is the one by which the client was met first.
+/// A client's name for itself and its address ("/127.0.0.1"). Several clients may share both; identity.h describes what they
+/// cannot share. Comparison uses the host, so `address` is the one under which the broker first met the client.
 struct ClientIdentity {
     std::string client_id;
     std::string address;
@@ -35,7 +35,7 @@ struct ClientIdentity {
 template <class Client, class Value, std::size_t Capacity>
 class RecentTable {
   public:
-    /// Returns the client's value, creating it when there is none, and marks the client as the one noted last.
+    /// Returns the client's value, creates it if it is missing, and marks the client as the one noted last.
     Value& note(const Client& client) {
         if (const auto known = by_client_.find(client); known != by_client_.end()) {
             order_.splice(order_.end(), order_, known->second);
@@ -58,7 +58,7 @@ class RecentTable {
         const auto known = by_client_.find(client);
         return known == by_client_.end() ? nullptr : &known->second->second;
     }
-    /// Ordered by when each was noted last, the oldest first.
+    /// All clients in the order of their last notes, the oldest first.
     [[nodiscard]] const std::list<std::pair<Client, Value>>& clients() const { return order_; }
     [[nodiscard]] std::list<std::pair<Client, Value>>& clients() { return order_; }
     [[nodiscard]] std::size_t size() const { return by_client_.size(); }
@@ -82,13 +82,13 @@ class RecentTable {
 template <class Value, std::size_t Capacity>
 using ClientTable = RecentTable<ClientIdentity, Value, Capacity>;
 
-/// What a client was seen doing; both may be true.
+/// The roles in which the broker has seen a client; both may be true.
 struct ClientRoles {
     bool produces = false;
     bool consumes = false;
 };
 
-/// Who produces and who consumes.
+/// The roles of the clients that were noted last.
 using ClientRoleTable = ClientTable<ClientRoles, 4096>;
 
 }  // namespace partita::insight

@@ -13,7 +13,7 @@
 
 namespace partita::insight {
 
-/// A member of a group that a connection spoke for.
+/// A member of a group for which a connection spoke.
 struct SpokenFor {
     std::string group;
     std::string member_id;
@@ -21,19 +21,19 @@ struct SpokenFor {
     friend bool operator==(const SpokenFor&, const SpokenFor&) = default;
 };
 
-/// An open connection, and the members that it spoke for last; these need not be members any more.
+/// An open connection, and the members for which it spoke last. They may have left their groups since.
 struct SpeakingConnection {
     ConnectionFacts facts;
     std::vector<SpokenFor> speaks_for;
 };
 
-/// Over which connection each member of a group speaks to its coordinator. Pure; one caller at a time.
+/// Maps each member of a group to the connection over which it speaks to its coordinator. Pure; one caller at a time.
 class MemberConnections {
   public:
-    /// Members that are remembered. The connection of a further member is unknown, so it excludes nobody.
+    /// Most members that this class remembers. The connection of a further member is unknown, so it excludes no candidate.
     static constexpr std::size_t kMembersMax = 16'384;
 
-    /// The coordinator heard the member over this connection.
+    /// Notes that the coordinator heard the member over this connection.
     void note(std::string_view group, std::string_view member_id, ConnectionId connection) {
         Member member{std::string(group), std::string(member_id)};
         if (const auto known = connections_.find(member); known != connections_.end()) {

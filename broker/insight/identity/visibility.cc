@@ -10,7 +10,7 @@ std::int64_t delay_for(const ClientRoles* roles, const VisibilityDelays& delays)
     }
     const std::int64_t producers_ms = roles->produces ? delays.producers_ms : 0;
     const std::int64_t consumers_ms = roles->consumes ? delays.consumers_ms : 0;
-    // A delay below zero is the longest.
+    // A negative delay counts as the longest.
     return std::min(producers_ms, consumers_ms) < 0 ? -1 : std::max(producers_ms, consumers_ms);
 }
 
