@@ -10,10 +10,11 @@
 
 namespace partita::logs {
 
-/// Which transactions are aborted, as a consumer with read_committed follows them through the log. One thread.
+/// The aborted transactions at the current place in a log, as a read_committed consumer follows them. Single-threaded.
 class AbortedFollower {
   public:
-    /// Those of the batches in `[from, to)`, which come next. False when they cannot be read.
+    /// Loads the aborted transactions of the batches in `[from, to)`. The caller passes adjacent ranges in log order. Returns
+    /// false if they cannot be read.
     bool look_up(const PartitionLog& log, Offset from, Offset to) {
         auto found = log.aborted_transactions(from, to);
         if (!found) {
@@ -25,7 +26,7 @@ class AbortedFollower {
         std::ranges::sort(ahead_, std::ranges::greater(), &AbortedTransactionSummary::first_offset);
         return true;
     }
-    /// Batches come in the order of the log.
+    /// True if the batch belongs to an aborted transaction. The caller passes batches in log order.
     bool covers(const BatchHeader& batch) {
         while (!ahead_.empty() && ahead_.back().first_offset <= batch.last_offset()) {
             open_.insert(ahead_.back().producer_id);

@@ -27,101 +27,101 @@ class Appender;
 class Turn;
 struct TopicState;
 
-/// Who asks. The log service looks at none of it; its steps do.
+/// The client of a request. The log service ignores these fields; its steps use them.
 struct Client {
     /// Null once `Appender::append` has returned: a connection may end before its appends are written.
     runtime::ClientConnection* connection = nullptr;
     std::string_view client_id;
-    /// Of the client's principal, if that is counted. What is counted stays as long as the broker.
+    /// The usage record of the client's principal; null if the broker does not count it. A usage record lives as long as the
+    /// broker.
     access::Usage* usage = nullptr;
 };
 
-/// Why a batch is no good, with the rules that it breaks.
+/// Why a batch is invalid, with the rules that it breaks.
 struct InvalidBatch {
     ProduceFailure failure;
     ProduceRules rules;
 };
 
-/// One batch on its way into a partition. The front fills in the first part, the service the second one.
+/// One batch on its way into a partition. The front fills in the first part, the service the second.
 struct Append {
-    /// Null when the look-up found no such topic, or may not tell of it.
+    /// Null if the look-up found no such topic, or may not reveal it.
     const TopicState* topic = nullptr;
     Partition* partition = nullptr;
     PartitionIndex index;
-    /// Which of the request's topics it belongs to, counted from 0: for steps that count by topic.
+    /// The index of the topic within the request, counted from 0, for steps that count by topic.
     std::uint32_t topic_place = 0;
-    /// The records as the client sent them: one batch, in memory that the service may change until the end of the turn. Once the
-    /// batch is staged: what the log stores.
+    /// Before staging: the records as the client sent them, one batch. The service may change this memory until the end of the
+    /// turn. After staging: the bytes that the log stores.
     MutableBytes batch;
-    /// What the look-up said. Then, in this order: what a step, the format's rules or the log refused; after the write how it
-    /// ended.
+    /// First the result of the look-up. Then the refusal by a step, by the format's rules or by the log, in this order. After the
+    /// write, its result.
     Outcome outcome = Outcome::ok;
 
     bool is_staged = false;
     /// The topic wants the batch synced before it is acknowledged (flush.messages).
     bool needs_sync = false;
     std::int32_t record_count = 0;
-    /// With the outcome transaction_refused: what the coordinator said.
+    /// Set with the outcome transaction_refused: the coordinator's error.
     ErrorCode coordinator_error = ErrorCode::none;
-    /// See AppendContext. Set by the step that asks the transaction's coordinator.
+    /// See AppendContext. The step that asks the transaction's coordinator sets it.
     std::optional<TransactionVerification> verification;
     StagedAppend staged;
-    /// Where the log begins; kNoOffset when the batch did not get as far as the log.
+    /// The log start offset; kNoOffset if the batch did not reach the log.
     Offset log_start = kNoOffset;
-    /// The time that the log gave the batch; kNoTimestamp when it keeps the producer's.
+    /// The timestamp that the log gave the batch; kNoTimestamp if the log keeps the producer's timestamps.
     TimestampMs append_time = kNoTimestamp;
-    /// With the outcome invalid_batch.
+    /// Set with the outcome invalid_batch.
     std::unique_ptr<InvalidBatch> invalid;
 };
 
-/// How a transactional client works: what the service knows of KIP-890.
+/// How a transactional client works, as far as the service knows it (KIP-890).
 struct AppendTransaction {
     std::string_view transactional_id;
-    /// The client leaves it to the broker to add the partitions to its transaction.
+    /// The client relies on the broker to add the partitions to its transaction.
     bool adds_partitions = false;
 };
 
 class AppendRequest;
 
-/// What a front has told when its appends are written. The request owns it.
+/// Receives the news that a front's appends are written. The request owns it.
 class AppendListener {
   public:
     virtual ~AppendListener() = default;
-    /// Every batch has its outcome. The turn calls this at its end, once for each request that was staged. A front that sees
-    /// `needs_sync` answers by `Appender::when_synced`.
+    /// Every batch has its outcome. The turn calls this at its end, once for each staged request. A front that sees `needs_sync`
+    /// answers through `Appender::when_synced`.
     virtual void on_written(AppendRequest& request, Turn& turn) = 0;
 };
 
-/// A request that appends: batches for any number of partitions, in the order in which they are staged. It is the turn's
-/// (Turn::append_request), which uses it again, so that its memory is kept. What its views point to lives until the end of the
-/// turn.
+/// A request that appends: batches for any number of partitions, in staging order. The turn owns it (Turn::append_request) and
+/// reuses it, to keep its memory. The memory behind its views must live until the end of the turn.
 class AppendRequest {
   public:
-    // What is asked ------------------------------------------------------------------------------
+    // The request --------------------------------------------------------------------------------
 
     Client client;
     std::vector<Append> appends;
-    /// Set when some batch is transactional.
+    /// Set if any batch is transactional.
     std::optional<AppendTransaction> transaction;
-    /// False for clients that could not read zstd themselves when they learned to produce.
+    /// False for a client whose version of Produce predates zstd: such clients cannot read zstd.
     bool knows_zstd = true;
-    /// The client says that it is an administrator's, which may write to some topics that are the broker's own.
+    /// The client claims to be an administrator's tool; such a client may write to some of the broker's own topics.
     bool is_administrators = false;
-    /// The first request that appends over its connection.
+    /// This is the first appending request of its connection.
     bool is_first = false;
-    /// What batches are refused with that could be staged otherwise.
+    /// The outcome of batches that would otherwise be staged; `ok` stages them.
     Outcome dismissal = Outcome::ok;
-    /// For how long the client waits for an answer.
+    /// How long the client waits for an answer.
     std::int64_t timeout_ms = 0;
-    /// Of the request as it came.
+    /// The size of the request as received.
     std::size_t request_bytes = 0;
     std::unique_ptr<AppendListener> listener;
 
-    // What became of it --------------------------------------------------------------------------
+    // The result ---------------------------------------------------------------------------------
 
-    /// Why the request was refused whole.
+    /// Why the whole request was refused.
     Outcome refusal = Outcome::ok;
-    /// For how long the client has to wait before its next request, which its front tells it.
+    /// How long the client must wait before its next request. The front tells the client.
     std::int64_t wait_ms = 0;
     void wait(std::int64_t ms) { wait_ms = std::max(wait_ms, ms); }
     [[nodiscard]] bool has_staged() const { return staged_count > 0; }
@@ -132,16 +132,16 @@ class AppendRequest {
 
     /// The steps that this request passes, from its admission to its end.
     std::uint32_t steps = 0;
-    /// What the client has to wait if any batch is staged.
+    /// How long the client must wait if any batch is staged.
     std::int64_t wait_if_staged_ms = 0;
     std::size_t staged_count = 0;
     std::size_t failed_count = 0;
     std::size_t sync_count = 0;
-    /// Of the batches that this request added to logs.
+    /// The size of the batches that this request added to logs.
     std::uint64_t written_bytes = 0;
     Appender* appender = nullptr;
 
-    /// Makes it as new; its memory stays.
+    /// Resets the request and keeps its memory.
     void clear() {
         std::vector<Append> kept = std::move(appends);
         kept.clear();
@@ -150,8 +150,8 @@ class AppendRequest {
     }
 };
 
-/// Whether the first batch of `records` is one of a transaction, as far as its bytes can tell. Cheap: every request asks for each
-/// partition.
+/// True if the first batch of `records` claims to belong to a transaction. Looks only at the header bytes, because every request
+/// asks this for each partition.
 [[nodiscard]] inline bool is_transactional(Bytes records) {
     constexpr std::size_t kMagicAt = 16;
     constexpr std::size_t kAttributesAt = 21;

@@ -9,33 +9,36 @@ namespace partita::logs {
 
 class Turn;
 
-/// Something that appends have to pass beside the log: a rule, a charge, an observer. Whoever has such a concern writes a step
-/// and adds it to the list of the broker (AppendSteps) or of a topic (TopicState::steps); neither the service nor a front knows
-/// which steps there are.
+/// A concern that appends pass beside the log: a rule, a charge, an observer. A room with such a concern implements a step. It
+/// adds the step to the list of the broker (AppendSteps) or of a topic (TopicState::steps). Neither the service nor a front knows
+/// the steps.
 ///
-/// A batch meets a step at four points, because concerns differ in what they need to know, and in what they may still prevent: a
-/// charge is taken before anything is staged (`admit`), a rule on the bytes as they came precedes the format's (`admit_batch`), a
-/// fence marks where a good batch will go before it has its offset (`before_staging`), and a sample is taken of what the log
-/// took, before anybody can read it (`after_staging`). A request is settled twice: when all of it is staged or refused, while its
-/// client can still be told to wait (`settle`), and when it is written (`tell`).
+/// A batch meets a step at four points, because concerns differ in the facts they need and in what they can still prevent:
+/// - `admit` takes a charge before anything is staged.
+/// - `admit_batch` applies a rule to the received bytes, before the format's rules.
+/// - `before_staging` lets a fence mark where a good batch will go, before the batch has its offset.
+/// - `after_staging` samples what the log took, before anyone can read it.
 ///
-/// A step is called on the thread of the request's reactor. It must not block.
+/// A request is settled twice: when all of it is staged or refused, while its client can still be told to wait (`settle`), and
+/// when it is written (`tell`).
+///
+/// The service calls a step on the thread of the request's reactor. A step must not block.
 class AppendStep {
   public:
     virtual ~AppendStep() = default;
-    /// Before any batch is looked at. Another outcome than `ok` refuses the whole request. A step may also refuse single batches,
-    /// by their `outcome`, unless they have one already.
+    /// Called before any batch is checked. Any outcome but `ok` refuses the whole request. A step may also refuse single batches:
+    /// it sets their `outcome` if that is still `ok`.
     [[nodiscard]] virtual Outcome admit(AppendRequest&, Turn&) { return Outcome::ok; }
-    /// Before the format's rules. Another outcome than `ok` refuses the batch.
+    /// Called before the format's rules. Any outcome but `ok` refuses the batch.
     [[nodiscard]] virtual Outcome admit_batch(const AppendRequest&, const Append&, Turn&) { return Outcome::ok; }
-    /// The batch is good, and is about to be staged.
+    /// The batch is valid, and the log is about to stage it.
     virtual void before_staging(const AppendRequest&, const Append&, const BatchHeader&, Turn&) {}
-    /// The log has taken the batch, which is not written yet.
+    /// The log has staged the batch but not written it yet.
     virtual void after_staging(const AppendRequest&, const Append&, Turn&) {}
     /// Every batch is staged or refused.
     virtual void settle(AppendRequest&, Turn&) {}
-    /// Every batch has its final outcome; also of a request that was refused whole. The request's client has no connection any
-    /// more.
+    /// Every batch has its final outcome. Also called for a request that was refused whole. The client's connection is already
+    /// null.
     virtual void tell(const AppendRequest&, Turn&) {}
 };
 

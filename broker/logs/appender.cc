@@ -19,7 +19,7 @@
 namespace partita::logs {
 namespace {
 
-/// Syncs that somebody waits for together.
+/// The syncs of one request, and the function that runs when all have ended.
 struct SyncWait {
     std::atomic<std::size_t> outstanding;
     std::atomic<bool> failed = false;
@@ -35,7 +35,7 @@ struct SyncWait {
     }
 };
 
-/// True when the topic asks for a sync before this append may be acknowledged.
+/// True if the topic requires a sync before this append may be acknowledged.
 bool asks_for_sync(const Append& append) {
     const std::int64_t limit = append.topic->config->flush_messages;
     if (limit == std::numeric_limits<std::int64_t>::max()) {
@@ -143,7 +143,7 @@ Outcome Appender::put_into_log(Turn& turn, const AppendRequest& request, Append&
     const TopicState& topic = *append.topic;
     PartitionLog& log = *append.partition->log;
     const TimestampMs now = turn.now().wall;
-    // The header is read before the batch is changed: it borrows from the request.
+    // Copy the header before the batch changes, because it refers to the request's memory.
     const BatchHeader header = produced.batch.header;
     const auto stored = bytes_to_store(append.batch, produced, *topic.config, turn.arena());
     if (!stored) {
@@ -174,7 +174,7 @@ Outcome Appender::put_into_log(Turn& turn, const AppendRequest& request, Append&
     turn.mark_dirty(*append.partition);
     append.is_staged = true;
     append.staged = std::move(*staged);
-    // Whatever the topic's timestamps are: Kafka keeps one time of a batch that was sent before, and answers with that.
+    // The timestamp type does not matter for a duplicate: Kafka keeps one timestamp of a duplicate batch and answers with it.
     append.append_time = append.staged.duplicate                        ? append.staged.duplicate_timestamp
                          : timestamps == TimestampType::log_append_time ? now
                                                                         : kNoTimestamp;
@@ -241,7 +241,7 @@ void Appender::when_synced(const AppendRequest& request, std::move_only_function
                 if (!synced && synced.error().kind == StorageError::Kind::sync_failed) {
                     runtime::fail_stop(synced.error());
                 }
-                // A topic that was deleted meanwhile has nothing left to sync, and nothing to promise.
+                // A topic that was deleted meanwhile has nothing left to sync, so its records need no promise.
                 const bool is_gone = !synced && synced.error().kind == StorageError::Kind::closed;
                 if (!synced && !is_gone) {
                     failures.append_failed(synced.error().message);

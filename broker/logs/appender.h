@@ -18,15 +18,14 @@ struct Counters;
 
 namespace partita::logs {
 
-/// The only way for a client's records into a partition, whatever protocol the client speaks. (Coordinators write their own
-/// logs.)
+/// The only way for a client's records into a partition, in any protocol. Coordinators write their own logs.
 ///
-/// A front fills in an AppendRequest with what it looked up, and calls `append`, which takes the request through the steps,
-/// checks and stages each batch, and says at once what was refused. What was staged is written at the end of the turn, with all
-/// that other requests of the turn staged in the same partitions; then the front's AppendListener hears how each batch has ended.
-/// Where a topic asks for a sync first, the front answers from `when_synced`.
+/// A front fills in an AppendRequest with its look-ups and calls `append`. The appender takes the request through the steps,
+/// checks and stages each batch, and reports refusals at once. The turn writes staged batches at its end, together with those of
+/// other requests for the same partitions. Then the front's AppendListener receives the result of each batch. If a topic requires
+/// a sync first, the front answers from `when_synced`.
 ///
-/// Thread-safe; the calls about one request come from the thread of its turn.
+/// Thread-safe; all calls for one request come from the thread of its turn.
 class Appender {
   public:
     struct Parts {
@@ -39,21 +38,22 @@ class Appender {
     Appender(const Appender&) = delete;
     Appender& operator=(const Appender&) = delete;
 
-    /// The steps that every append passes. Only to be changed before the first request.
+    /// The steps that every append passes. Add steps only before the first request.
     [[nodiscard]] AppendSteps& steps() { return steps_; }
 
-    /// Stages the batches of the request, which is `turn.append_request()` and has a listener. False when the request was refused
-    /// whole: then each batch has that outcome, nothing was staged, and the listener hears nothing. Touches no disk.
+    /// Stages the batches of the request, which is `turn.append_request()` and has a listener. Returns false if the whole request
+    /// was refused: then each batch has that outcome, nothing was staged, and the listener is not called. Performs no disk I/O.
     [[nodiscard]] bool append(Turn& turn, AppendRequest& request);
-    /// Gives every batch the outcome, as a refusal of the whole request, and tells the steps. For what a front refuses itself.
+    /// Gives every batch the outcome, as a refusal of the whole request, and tells the steps. A front calls this for its own
+    /// refusals.
     void refuse(Turn& turn, AppendRequest& request, Outcome outcome);
 
-    /// Calls `then` once the batches of the request that need it are synced: true. False: this may not be told, since a sync
-    /// failed or too many wait for one, and nothing can be said of the records. Called from `AppendListener::on_written`; `then`
-    /// comes from any thread, possibly within this call.
+    /// Calls `then` when the syncs that the request needs have ended. True: all its batches are synced. False: a sync failed or
+    /// too many syncs are pending, so the front cannot confirm the records. Call this from `AppendListener::on_written`. `then`
+    /// may run on any thread, even within this call.
     void when_synced(const AppendRequest& request, std::move_only_function<void(bool is_synced)> then);
 
-    /// Concludes the request after the turn has written what was staged. The turn calls this.
+    /// Concludes the request once the turn has written the staged batches. The turn calls this.
     void conclude(AppendRequest& request, Turn& turn);
 
   private:

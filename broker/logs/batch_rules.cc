@@ -10,7 +10,7 @@
 namespace partita::logs {
 namespace {
 
-/// The version of Produce from which on clients may send zstd: ProduceRules tells clients apart by it.
+/// The first version of Produce in which clients may send zstd. ProduceRules tells old clients from new ones by it.
 constexpr std::int16_t kZstdSince = 7;
 
 std::optional<Codec> forced_codec(config::CompressionSetting setting) {

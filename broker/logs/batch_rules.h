@@ -9,15 +9,15 @@
 
 namespace partita::logs {
 
-/// What a topic's settings say about batches.
+/// The rules for batches that follow from a topic's settings.
 [[nodiscard]] ProduceRules batch_rules(const config::TopicConfig& config, TimestampMs now, bool client_knows_zstd);
 
-/// The bytes to store: those received, or, where the topic's compression.type is another codec, a new batch in `arena`.
+/// The bytes to store: the received batch, or a recompressed one in `arena` if the topic's compression.type names another codec.
 [[nodiscard]] std::expected<MutableBytes, BatchError> bytes_to_store(MutableBytes received, const ProducedBatch& produced,
                                                                      const config::TopicConfig& config, Arena& arena);
 
-/// True when a batch that is refused so did reach the log, by Kafka's order of checks: then the refusal says where the log
-/// begins.
+/// True if, in Kafka's order of checks, a batch with this error has already reached the log. Such a refusal reports the log start
+/// offset.
 [[nodiscard]] bool reaches_the_log(ProduceError error);
 
 }  // namespace partita::logs

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kReadBytes = 16 * 1024;
 
-/// Where the last of the batches ends that begin in `bytes`.
+/// The end offset of the last batch that begins in `bytes`.
 Offset end_of_batches(Bytes bytes) {
     Offset end{0};
     for (std::size_t position = 0; position < bytes.size();) {
@@ -41,7 +41,7 @@ Offset scan_for_deliverable(const PartitionLog& log, Offset from, bool read_comm
         if (!slice || !slice->file || slice->size == 0) {
             return at;
         }
-        // Of a large batch the header is enough.
+        // For a large batch the header suffices.
         bytes.resize(std::min<std::size_t>(slice->size, kReadBytes));
         const auto read = slice->file->read_at(slice->position, bytes);
         if (!read || *read != bytes.size()) {

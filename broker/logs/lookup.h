@@ -10,22 +10,22 @@
 
 namespace partita::logs {
 
-/// A topic as a request names it: by its id, or by its name.
+/// The name or id by which a request names a topic.
 struct TopicName {
     std::string_view name;
     TopicId id;
     bool is_id = false;
 };
 
-/// A topic, or why it is not given. Valid as long as its table.
+/// A topic, or the reason why the look-up failed. Valid as long as its table.
 struct TopicLookup {
     const TopicState* topic = nullptr;
     Outcome outcome = Outcome::ok;
 };
 
-/// Finds the topic, if `may_use` says of its name that the client may. An unknown id is answered `unknown_topic_id`, because ids
-/// are no secret. Of a name, a client without the permission hears `not_authorized`, so that it does not learn whether the topic
-/// exists; only then `unknown_topic` is possible.
+/// Finds the topic if `may_use` allows the client to use its name. An unknown id gives `unknown_topic_id`, because ids are no
+/// secret. For an unpermitted name the result is `not_authorized`, so the client does not learn whether the topic exists.
+/// `unknown_topic` is only possible with the permission.
 template <class MayUse>
 [[nodiscard]] TopicLookup find_topic(const TopicTable& table, const TopicName& wanted, MayUse&& may_use) {
     const TopicState* topic = wanted.is_id ? table.find(wanted.id) : table.find(wanted.name);
@@ -41,15 +41,15 @@ template <class MayUse>
     return {topic, Outcome::ok};
 }
 
-/// A partition of a topic that was found, or why it is not given.
+/// A partition of a known topic, or the reason why the look-up failed.
 struct PartitionLookup {
-    /// Null when there is none.
+    /// Null if there is no such partition.
     const std::shared_ptr<Partition>* partition = nullptr;
-    /// `not_led_here` when the node that was asked is not the leader; the partition is there then.
+    /// `not_led_here` if another node leads the partition; `partition` is then set.
     Outcome outcome = Outcome::ok;
 };
 
-/// `listener`: the name of the one through which the request came.
+/// `listener` is the name of the listener that received the request.
 [[nodiscard]] inline PartitionLookup find_partition(const TopicState& topic, PartitionIndex index, const Placement& placement,
                                                     std::string_view listener) {
     if (topic.partition(index.value) == nullptr) {

@@ -11,15 +11,15 @@
 
 namespace partita::logs {
 
-/// A partition as the running broker sees it: its log, and who waits for it. It lives as long as anybody refers to it; the log
-/// of a deleted partition answers `closed`.
+/// A partition as the running broker sees it: its log and its waiting reactors. It is shared and lives as long as its last
+/// reference; the log of a deleted partition answers `closed`.
 struct Partition {
     Partition(std::shared_ptr<PartitionLog> log, fetch::PartitionKey key) : log(std::move(log)), key(key) {}
 
-    /// The leader epoch that appends carry and that clients are told. It is 0, because this broker never loses leadership,
-    /// unless the log came from a Kafka that had counted further.
+    /// The leader epoch of appends and of answers to clients. It is 0, because this broker never loses leadership. A log that
+    /// came from a Kafka with a higher epoch keeps that epoch.
     [[nodiscard]] LeaderEpoch leader_epoch() const { return std::max(log->latest_leader_epoch(), LeaderEpoch{0}); }
-    /// What becomes of a request that names the leader epoch `named` (KIP-320); kNoLeaderEpoch asks for no check.
+    /// The outcome for a request that names the leader epoch `named` (KIP-320). kNoLeaderEpoch asks for no check.
     [[nodiscard]] Outcome judge_leader_epoch(LeaderEpoch named) const {
         if (named == kNoLeaderEpoch) {
             return Outcome::ok;
@@ -32,9 +32,9 @@ struct Partition {
     /// Unique in the process, and never used again.
     const fetch::PartitionKey key;
 
-    /// One bit for each reactor that has fetches waiting for this partition. A reactor sets and clears only its own bit.
-    /// The waiter sets its bit and then looks at the log end once more; the writer publishes the log end and then looks at the
-    /// bits. Both are sequentially consistent, so that one of them sees the other.
+    /// One bit for each reactor with fetches that wait for this partition. A reactor sets and clears only its own bit. The waiter
+    /// sets its bit, then checks the log end once more. The writer publishes the log end, then checks the bits. Both use
+    /// sequentially consistent order, so that at least one sees the other's write.
     std::atomic<std::uint64_t> waiting_reactors = 0;
     static constexpr std::uint32_t kReactorsMax = 64;
 

@@ -11,7 +11,7 @@
 
 namespace partita::logs {
 
-/// The topic table in force. The catalog replaces it, and everybody else reads it. Thread-safe.
+/// The topic table in force. The catalog replaces it; all others only read it. Thread-safe.
 class PublishedTopics {
   public:
     /// Never null after Catalog::load.
@@ -19,14 +19,14 @@ class PublishedTopics {
         const MutexLock lock(mutex_);
         return table_;
     }
-    /// Grows with every new table. Whoever keeps a table sees by this whether there is a newer one, for the cost of one load.
+    /// Grows with every new table. The owner of an older table detects a newer one with this, at the cost of one load.
     [[nodiscard]] std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
 
-    /// Before anything is published. Listeners are told in the order in which they were added, and live as long as somebody
-    /// publishes.
+    /// Call this before the first publication. The catalog tells listeners in the order in which they were added. They must live
+    /// as long as the catalog publishes.
     void add_listener(TopicsListener& listener) { listeners_.push_back(&listener); }
 
-    // For the catalog: first the one, then the other.
+    // For the catalog: it calls `publish`, then `tell`.
     void publish(std::shared_ptr<const TopicTable> table) {
         {
             const MutexLock lock(mutex_);

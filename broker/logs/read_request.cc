@@ -81,7 +81,8 @@ void ReadRequest::read(Turn& turn) {
                 reader_.counters_.failed_fetches.fetch_add(1, std::memory_order_relaxed);
             }
         } else if (result.slice.available_bytes > 0 && read.from < read.partition->log->active_segment_base()) {
-            // Who stands before an open transaction, or is held by a step, has nothing to catch up with, wherever that is.
+            // A reader that stands before an open transaction, or that a step holds, has nothing to catch up with, on any
+            // segment.
             is_on_older_segment_ = true;
         }
     }
@@ -117,7 +118,7 @@ ReadResult ReadRequest::read_one(const Read& read, std::int64_t budget, bool min
         return result;
     }
     const PartitionLog& log = *read.partition->log;
-    // In this order, so that the stable offset is never above the other.
+    // Read the stable offset first, so that it is never above the high watermark.
     result.last_stable_offset = log.last_stable_offset();
     result.high_watermark = log.high_watermark();
     result.seen_end = result.high_watermark;
@@ -168,7 +169,7 @@ void ReadRequest::prepare_to_wait(std::shared_ptr<const TopicTable> table, Insta
 FetchWait ReadRequest::wait_terms() const {
     using Isolation = fetch::FetchWaiters::Isolation;
     FetchWait wait{.partitions = {},
-                   // Who waits to be known waits for that alone.
+                   // An undecided request waits for the decision alone.
                    .missing_bytes = is_undecided_ ? 1 : terms_.min_bytes - total_bytes_,
                    .deadline = deadline_,
                    .isolation = terms_.is_committed ? Isolation::read_committed : Isolation::read_uncommitted};
@@ -182,7 +183,7 @@ FetchWait ReadRequest::wait_terms() const {
         wait.partitions.push_back(
             {.partition = read.partition,
              .seen_end = seen_end,
-             // Of a partition that a step holds nothing counts, stable or not.
+             // If a step holds a partition, none of its bytes count, stable or not.
              .stable_end = result.is_held ? seen_end : result.last_stable_offset,
              .countable_bytes = std::max<std::int64_t>(0, countable),
              .watched_stable_end = terms_.is_committed && !result.is_held ? result.last_stable_offset : kNoOffset});
@@ -205,9 +206,9 @@ std::optional<FetchWait> ReadRequest::look(Turn& turn) {
 }
 
 void ReadRequest::finish(Turn& turn) {
-    // Limits may have come or gone while it waited.
+    // Limits may have come or gone while the request waited.
     const std::uint32_t steps = passed();
-    // Nothing is read by who has to wait for another reason.
+    // A client that must wait for another reason receives no records.
     bool is_given = wait_ms_ == 0;
     if (is_given) {
         reader_.steps_.each(steps, ReadPoint::settle, [&](ReadStep& step) {

@@ -13,27 +13,27 @@
 
 namespace partita::logs {
 
-/// Which requests pass a step, while its switch is on.
+/// The requests that pass a step, while its switch is on.
 enum class StepFor : std::uint8_t {
     every_request,
-    /// Those with a batch of a transaction.
+    /// Requests with a transactional batch.
     transactions,
-    /// Those of clients whose principal is counted.
+    /// Requests of clients whose principal is counted.
     counted_clients,
-    /// The first one of its kind over each connection.
+    /// The first request of its kind on each connection.
     first_of_connection,
 };
 
-/// What a request is, for the steps that are for some requests only.
+/// The traits of a request that decide which optional steps it passes.
 struct StepTraits {
     bool is_transactional = false;
     bool is_counted = false;
     bool is_first = false;
 };
 
-/// The steps that the requests of a broker pass, in their order; `Point` is an enum of the points at which a step is called. Put
-/// together once, before the first request. A request finds out with one load which steps it passes (`passed_by`); where that is
-/// none it meets nothing but a branch at each point.
+/// The steps that a broker's requests pass, in order; `Point` is an enum of the points at which a step is called. The broker
+/// builds the list once, before the first request. A request finds its steps with one load (`passed_by`). A request without steps
+/// meets only one branch at each point.
 template <class Step, class Point, std::size_t kPoints>
 class StepList {
   public:
@@ -43,8 +43,7 @@ class StepList {
     StepList(const StepList&) = delete;
     StepList& operator=(const StepList&) = delete;
 
-    /// Adds a step, which outlives the last request, behind the others. It is called at `points` only. Without a switch it is
-    /// always on.
+    /// Appends a step, which must outlive the last request. It is called at `points` only. A step without a switch is always on.
     void add(Step& step, std::initializer_list<Point> points, StepFor requests = StepFor::every_request,
              StepSwitch* is_on = nullptr) {
         PARTITA_ASSERT(steps_.size() < kStepsMax, "a step has a bit");
@@ -61,7 +60,7 @@ class StepList {
         }
     }
 
-    /// The steps that a request passes now.
+    /// The steps that a request with these traits passes now.
     [[nodiscard]] std::uint32_t passed_by(const StepTraits& traits) const {
         std::uint32_t found = on_.load(std::memory_order_relaxed);
         if (!traits.is_transactional) {
@@ -75,7 +74,7 @@ class StepList {
         }
         return found;
     }
-    /// Calls `visit` with each of the steps `passed` that is called at `point`, in order, until `visit` returns false.
+    /// Calls `visit` with each step of `passed` that has the point `point`, in order, until `visit` returns false.
     template <class Visit>
     void each(std::uint32_t passed, Point point, Visit&& visit) const {
         for (std::uint32_t left = passed & at_[static_cast<std::size_t>(point)]; left != 0; left &= left - 1) {

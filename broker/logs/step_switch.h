@@ -5,8 +5,9 @@
 
 namespace partita::logs {
 
-/// Whether a step has anything to do now. Its owner turns it on and off from any thread; the list of steps that it was added to
-/// reads the switches of all its steps with one load. Before that it stands for itself, so that its owner works without a list.
+/// Tells whether a step has anything to do now. Its owner turns it on and off from any thread. The step list that the step was
+/// added to reads the switches of all its steps with one load. A switch that is in no list yet keeps its own state, so that its
+/// owner also works without a list.
 class StepSwitch {
   public:
     StepSwitch() = default;
@@ -15,7 +16,7 @@ class StepSwitch {
 
     [[nodiscard]] bool is_on() const { return (word_->load(std::memory_order_relaxed) & bit_) != 0; }
     void set(bool on) {
-        // Requests read the word all the time: it is written only when it changes.
+        // Requests read this word all the time, so write it only if it changes.
         if (is_on() == on) {
             return;
         }
@@ -26,8 +27,7 @@ class StepSwitch {
         }
     }
 
-    /// Shares `word` from now on, as its bit `bit`, with the state that the switch has. Once, before another thread knows the
-    /// switch.
+    /// Moves the switch, with its present state, to bit `bit` of `word`. Call this once, before another thread knows the switch.
     void join(std::atomic<std::uint32_t>& word, std::uint32_t bit) {
         const bool was_on = is_on();
         word_ = &word;

@@ -8,13 +8,13 @@
 
 namespace partita::logs {
 
-/// The steps that the appends to one topic, or the reads of it, pass beside those of the broker; each at all of its points but
-/// those that concern a whole request.
+/// The steps that appends to one topic, or reads of it, pass in addition to those of the broker. They are called at all their
+/// points except those for a whole request.
 struct TopicSteps {
     std::vector<std::shared_ptr<AppendStep>> appends;
     std::vector<std::shared_ptr<ReadStep>> reads;
 
-    /// Calls `visit` with each step, in order, until `visit` returns false.
+    /// Calls `visit` with each append step, in order, until `visit` returns false.
     template <class Visit>
     void each_append(Visit&& visit) const {
         for (const std::shared_ptr<AppendStep>& step : appends) {
@@ -23,7 +23,7 @@ struct TopicSteps {
             }
         }
     }
-    /// The same.
+    /// Calls `visit` with each read step, in order, until `visit` returns false.
     template <class Visit>
     void each_read(Visit&& visit) const {
         for (const std::shared_ptr<ReadStep>& step : reads) {
@@ -36,11 +36,11 @@ struct TopicSteps {
 
 struct TopicState;
 
-/// Adds steps to topics: asked for each state that a topic is given, and its steps hold until the next state.
+/// Adds steps to topics. The catalog asks it for each new state of a topic; the steps apply until the next state.
 class TopicStepSource {
   public:
     virtual ~TopicStepSource() = default;
-    /// The state is complete but for its steps.
+    /// The state is complete except for its steps.
     virtual void add_steps(const TopicState& topic, TopicSteps& steps) = 0;
 };
 

@@ -18,15 +18,15 @@ class TopicExpansion;
 namespace partita::logs {
 
 /// A topic as the running broker sees it: the catalog's view, the settings in force, and the partitions. It is immutable; a
-/// change makes a new one that shares the partitions.
+/// change makes a new state that shares the partitions.
 struct TopicState {
     catalog::TopicPointer topic;
     std::shared_ptr<const config::TopicConfig> config;
     std::vector<std::shared_ptr<Partition>> partitions;
-    /// Null while nothing about the topic's growth needs watching, so that produce and fetch look at one pointer only. From
-    /// then on all states of the topic share it.
+    /// Null while nothing watches the topic's growth, so that produce and fetch check only one pointer. Once set, all later
+    /// states of the topic share it.
     std::shared_ptr<runtime::TopicExpansion> expansion;
-    /// What appends to this topic and reads of it pass beside the log. Null for most topics.
+    /// The steps that appends to this topic and reads of it pass. Null for most topics.
     std::shared_ptr<const TopicSteps> steps;
 
     [[nodiscard]] Partition* partition(std::int32_t index) const {
@@ -36,8 +36,8 @@ struct TopicState {
     }
 };
 
-/// All topics at one moment. A published table is immutable and replaced whole. The states are spread over shards that
-/// consecutive tables share, so that the change of one topic among thousands copies a small part.
+/// All topics at one moment. A published table is immutable; the catalog replaces it as a whole. The states are spread over
+/// shards that consecutive tables share. A change of one topic among thousands thus copies a small part.
 class TopicTable {
   public:
     static constexpr std::size_t kShards = 64;
@@ -50,10 +50,10 @@ class TopicTable {
         const catalog::Topic* topic = catalog->find_topic(name);
         return topic == nullptr ? nullptr : find(topic->id);
     }
-    /// The state of the topic; null when the table has no such topic.
+    /// The state of the topic; null if the table has no such topic.
     [[nodiscard]] std::shared_ptr<const TopicState> share(const TopicId& id) const;
 
-    // Only for the catalog, while it makes the next table.
+    // Only for the catalog, while it builds the next table.
     void put(std::shared_ptr<const TopicState> state);
     void remove(const TopicId& id);
 

@@ -13,23 +13,23 @@ namespace partita::logs {
 class TopicTable;
 class Turn;
 
-/// What became visible with a new table of topics.
+/// The changes that a new table of topics made visible.
 struct TopicsChange {
     const TopicTable& before;
     const TopicTable& now;
-    /// What the catalog changed, in its order. Empty when it changed nothing that topics or settings show.
+    /// The catalog's changes, in its order. Empty if none of them affects topics or settings.
     std::span<const catalog::CatalogChange> changes = {};
-    /// The turn of the request behind the change; null off the reactors.
+    /// The turn of the request behind the change; null outside of reactors.
     Turn* turn = nullptr;
     Now time = {};
 };
 
-/// Hears of every new table of topics.
+/// Receives every new table of topics.
 class TopicsListener {
   public:
     virtual ~TopicsListener() = default;
-    /// The catalog calls this under its lock, after the change was persisted and the table published, and before anybody is told
-    /// of the outcome. It waits for no disk. What `change` refers to lives as long as the call.
+    /// The catalog calls this under its lock: after it persisted the change and published the table, and before it reports the
+    /// outcome to anyone. The call must not wait for a disk. The objects that `change` refers to live as long as the call.
     virtual void on_topics_changed(const TopicsChange& change) = 0;
 };
 

@@ -49,8 +49,8 @@ void Turn::write_at_end(AppendRequest& request) {
 }
 
 void Turn::mark_dirty(Partition& partition) {
-    // Requests of a turn mostly go to the same few partitions. One that is noted twice is flushed a second time, with
-    // nothing to write; looking through all of a request with thousands would cost more.
+    // The requests of a turn mostly go to the same few partitions. A partition that is noted twice is flushed a second time, with
+    // nothing to write. Searching all entries of a request with thousands would cost more.
     constexpr std::size_t kLookedAt = 16;
     const auto recent = dirty_.end() - static_cast<std::ptrdiff_t>(std::min(dirty_.size(), kLookedAt));
     if (std::find(recent, dirty_.end(), &partition) == dirty_.end()) {
@@ -64,8 +64,7 @@ void Turn::appended(Partition& partition, std::size_t size_bytes) {
 }
 
 void Turn::tell_who_waits(Partition& partition, std::size_t size_bytes) {
-    // Pairs with park_fetch: the log end is published, so a waiter that this load does not see will
-    // see the new end.
+    // Pairs with park_fetch: the log end is published, so a waiter that this load misses will see the new end.
     std::uint64_t waiting = partition.waiting_reactors.load(std::memory_order_seq_cst);
     if (waiting == 0) {
         return;
@@ -127,7 +126,8 @@ fetch::FetchWaiters::Wait Turn::counted(const FetchWait& wait) {
 void Turn::look_once_more(const FetchWait& wait) {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (const WaitFor& each : wait.partitions) {
-        // The end of a transaction is published in two steps: who saw the new log end may have seen the old stable offset.
+        // The end of a transaction is published in two steps: a fetch that saw the new log end may have seen the old stable
+        // offset.
         const bool has_moved = each.partition->log->high_watermark() != each.seen_end;
         const bool shows_more =
             each.watched_stable_end != kNoOffset && each.partition->log->last_stable_offset() != each.watched_stable_end;
@@ -165,7 +165,7 @@ void Turn::flush_appends() {
         partition->log->flush_staged(breadth);
     }
     dirty_.clear();
-    // One for all of them, before anybody looks who waits.
+    // One fence serves all of them, before any check for waiters.
     std::atomic_thread_fence(std::memory_order_seq_cst);
     for (std::size_t i = 0; i < staged_count_; ++i) {
         AppendRequest& request = *staged_[i];
@@ -181,8 +181,8 @@ void Turn::flush_appends() {
 }
 
 void Turn::complete_fetches() {
-    // A fetch that looks and waits on may have missed an append meanwhile. It looks again when the turn ends the next time, so
-    // that this one ends whoever appends.
+    // A fetch that looks and waits again may have missed an append meanwhile. It looks again at the end of the next turn, so that
+    // steady appends cannot keep this turn from ending.
     waking_.swap(woken_);
     for (const fetch::FetchWaiters::Woken& woken : waking_) {
         wake(woken);
@@ -193,11 +193,11 @@ void Turn::complete_fetches() {
 void Turn::wake(const fetch::FetchWaiters::Woken& woken) {
     const auto found = fetches_.find(woken.waiter);
     if (found == fetches_.end()) {
-        return;  // Cancelled after it was woken.
+        return;  // The fetch was cancelled after it was woken.
     }
     if (woken.reason == fetch::FetchWaiters::Reason::look && !answers_all_) {
         if (const std::optional<FetchWait> wait = found->second.fetch->look(*this)) {
-            // Its partitions stay the same, and so do those that it keeps.
+            // The fetch waits for the same partitions as before, so its kept partitions stay valid.
             show_interest(*wait);
             waiters_.resume(woken.waiter, counted(*wait));
             look_once_more(*wait);

@@ -19,18 +19,18 @@ class PublishedTopics;
 class Turn;
 class Turns;
 
-/// A partition that a fetch waits for, and what the fetch saw of it.
+/// A partition that a fetch waits for, and what the fetch has seen of it.
 struct WaitFor {
     std::shared_ptr<Partition> partition;
     /// The log end and the last stable offset that the fetch has seen.
     Offset seen_end;
     Offset stable_end;
     std::int64_t countable_bytes;
-    /// For a fetch of committed records: the last stable offset when it looked, if another one is a reason to look again.
+    /// For a read_committed fetch: the last stable offset at its last look, if a change of it is a reason to look again.
     Offset watched_stable_end = kNoOffset;
 };
 
-/// What a fetch waits for; see FetchWaiters.
+/// The conditions that a fetch waits for; see FetchWaiters.
 struct FetchWait {
     std::vector<WaitFor> partitions;
     std::int64_t missing_bytes = 0;
@@ -42,45 +42,46 @@ struct FetchWait {
 class WaitingFetch {
   public:
     virtual ~WaitingFetch() = default;
-    /// Reads again and replies with whatever is there. The turn calls this at its end, and afterwards calls the fetch no more.
+    /// Reads again and replies with whatever is there. The turn calls this at its end and does not call the fetch again.
     virtual void complete(Turn& turn) = 0;
     /// Reads again. Replies and returns empty if the answer is due; otherwise returns what the fetch still waits for. The turn
-    /// calls this at its end when a partition changed in a way that cannot be counted in bytes.
+    /// calls this at its end if a partition changed in a way that cannot be counted in bytes.
     [[nodiscard]] virtual std::optional<FetchWait> look(Turn& turn) = 0;
 };
 
-/// One reactor's part of the request path: the memory of the requests of a turn, the appends to be written together at its end,
+/// One reactor's part of the request path. It holds the memory of a turn's requests, the appends to write together at its end,
 /// and the fetches that wait for appends. Only the reactor's thread calls it.
 ///
 /// Topic states and partitions found through `topics()` stay valid until the end of the turn.
 class Turn final : public runtime::TurnParticipant {
   public:
-    /// `turns` has this turn and those of the other reactors, and passes appends on to them.
+    /// `turns` owns this turn and those of the other reactors, and passes appends on to them.
     Turn(Turns& turns, const PublishedTopics& topics, runtime::Reactor& reactor);
 
     [[nodiscard]] runtime::Reactor& reactor() { return reactor_; }
     [[nodiscard]] Arena& arena() { return arena_; }
     [[nodiscard]] Now now() const { return reactor_.now(); }
 
-    /// The newest topic table: it has every topic whose creation was acknowledged before this call. A later call of the same turn
-    /// may return a newer one.
+    /// The newest topic table. It has every topic whose creation was acknowledged before this call. A later call in the same turn
+    /// may return a newer table.
     [[nodiscard]] const TopicTable& topics();
-    /// Keeps a table beyond the turn, for whoever keeps what it found there: one that `topics()` returned in this turn.
+    /// Shares ownership of a table, so that a caller may keep pointers into it beyond the turn. `table` must come from `topics()`
+    /// in this turn.
     [[nodiscard]] std::shared_ptr<const TopicTable> keep(const TopicTable& table) const;
 
-    /// A request for `Appender::append`, empty: the next call returns the same one until that has staged it. The reference is
-    /// valid until its listener has heard how it ended.
+    /// An empty request for `Appender::append`. Each call returns the same request until `append` has staged it. The reference is
+    /// valid until the request's listener has received the result.
     [[nodiscard]] AppendRequest& append_request();
-    /// Has the request concluded after the write at the end of the turn. The appender calls this.
+    /// Makes the turn conclude the request after the write at its end. The appender calls this.
     void write_at_end(AppendRequest& request);
-    /// Makes the end of the turn flush what was staged in `partition`.
+    /// Makes the end of the turn flush the appends staged in `partition`.
     void mark_dirty(Partition& partition);
 
-    /// Wakes fetches after this thread has appended `size_bytes` to `partition` outside of staged requests, as coordinators do.
+    /// Wakes fetches after this thread appended `size_bytes` to `partition` without a staged request, as coordinators do.
     void appended(Partition& partition, std::size_t size_bytes);
-    /// Wakes fetches after another reactor has appended. That reactor posts the call to this one (Turns::post_append).
+    /// Wakes fetches after another reactor appended. That reactor posts this call (Turns::post_append).
     void on_foreign_append(fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
-    /// Wakes fetches after the partition changed in a way that they must see (deletion, log start).
+    /// Wakes fetches after the partition changed in a way that they must see: it was deleted, or its log start moved.
     void on_change(fetch::PartitionKey partition);
 
     /// Parks a fetch. Returns its id for `cancel_fetch`.
@@ -90,7 +91,7 @@ class Turn final : public runtime::TurnParticipant {
     void complete_all_fetches();
 
     void end_turn(Now now) override;
-    /// Now, while a fetch that has looked must look again.
+    /// Now, if a fetch that has looked must look again.
     [[nodiscard]] std::optional<Instant> next_deadline() override {
         return woken_.empty() ? waiters_.next_deadline() : now().monotonic;
     }
@@ -104,7 +105,7 @@ class Turn final : public runtime::TurnParticipant {
     };
 
     void flush_appends();
-    /// The log end is published, and a fence stands between that and this call.
+    /// Requires that the log end is published, and that a fence stands between the publication and this call.
     void tell_who_waits(Partition& partition, std::size_t size_bytes);
     void complete_fetches();
     void wake(const fetch::FetchWaiters::Woken& woken);
@@ -121,7 +122,7 @@ class Turn final : public runtime::TurnParticipant {
     Arena arena_;
     std::uint64_t table_version_ = 0;
     std::shared_ptr<const TopicTable> table_;
-    // Older tables, into which earlier requests of this turn still point.
+    // Older tables that earlier requests of this turn still refer to.
     std::vector<std::shared_ptr<const TopicTable>> retained_tables_;
 
     std::vector<std::unique_ptr<AppendRequest>> staged_;
@@ -130,10 +131,10 @@ class Turn final : public runtime::TurnParticipant {
 
     fetch::FetchWaiters waiters_;
     std::unordered_map<fetch::WaiterId, Waited> fetches_;
-    // The fetches that the next `complete_fetches` wakes, and the list that it is going through.
+    // The fetches that the next `complete_fetches` wakes, and the list that it works through now.
     std::vector<fetch::FetchWaiters::Woken> woken_;
     std::vector<fetch::FetchWaiters::Woken> waking_;
-    /// The broker stops: a woken fetch is answered and waits no longer.
+    /// The broker stops: a woken fetch is answered and does not wait again.
     bool answers_all_ = false;
 };
 

@@ -13,19 +13,19 @@
 
 namespace partita::logs {
 
-/// The reactors of a broker, each with its turn, and the ways from one thread to the others. Any thread may call everything but
-/// `clear`; what a returned Reactor or Turn allows is said there.
+/// The reactors of a broker, each with its turn, and the ways from one thread to the others. Thread-safe except `clear`. For a
+/// returned Reactor or Turn, that class's thread rules apply.
 class Turns final : public TopicsListener {
   public:
-    /// One to `Partition::kReactorsMax` reactors, of which `polling_max` may poll for events at once.
+    /// Takes one to `Partition::kReactorsMax` reactors; up to `polling_max` of them may poll for events at once.
     Turns(const PublishedTopics& topics, std::size_t reactor_count, std::size_t polling_max, Clock& clock);
 
-    /// What the reactors tell the time by, for those who have no turn.
+    /// The clock of the reactors, for callers without a turn.
     [[nodiscard]] Clock& clock() const { return clock_; }
 
     [[nodiscard]] const std::vector<std::unique_ptr<runtime::Reactor>>& reactors() const { return reactors_; }
     [[nodiscard]] Turn& of(std::size_t reactor) const { return *turns_[reactor]; }
-    /// The reactor for work that only one of them does: timers of coordinators, topics that the broker makes itself.
+    /// The reactor for work that only one reactor does: timers of coordinators, topics that the broker creates itself.
     [[nodiscard]] runtime::Reactor& first_reactor() const { return *reactors_.front(); }
     [[nodiscard]] Turn& first() const { return *turns_.front(); }
 
@@ -36,12 +36,12 @@ class Turns final : public TopicsListener {
     void post_append(std::uint32_t reactor, fetch::PartitionKey partition, const fetch::FetchWaiters::Growth& growth);
     /// Tells the waiting fetches of all reactors that the partition changed in a way that they must see.
     void post_change(const Partition& partition);
-    /// Fetches that wait for partitions of deleted topics look again.
+    /// Makes fetches that wait for partitions of deleted topics look again.
     void on_topics_changed(const TopicsChange& change) override;
     /// Answers every waiting fetch, each in the next turn of its reactor.
     void complete_all_fetches();
 
-    /// Drops all waiting requests and releases the logs that they hold. Only when no reactor runs any more.
+    /// Drops all waiting requests and releases their logs. Call this only after all reactors have stopped.
     void clear() { turns_.clear(); }
 
   private:
