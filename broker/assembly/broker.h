@@ -66,7 +66,7 @@ class Broker {
 
   private:
     struct Parts;
-    struct Steps;
+    struct Records;
     struct Upkeep;
 
     Broker(const Options& options, std::unique_ptr<Storage> storage);

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "broker/config/current_config.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
+#include "broker/runtime/coordinators/coordinator_host.h"
+#include "broker/runtime/coordinators/coordinator_timers.h"
+#include "broker/runtime/coordinators/group_cluster.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/coordinators/hanging_transactions.h"
+#include "broker/runtime/coordinators/outward_writes.h"
+#include "broker/runtime/coordinators/transaction_shards.h"
+#include "broker/runtime/loop/failure_log.h"
+#include "broker/runtime/loop/upkeep_bell.h"
+#include "broker/runtime/settings/group_settings.h"
+#include "broker/runtime/settings/transaction_settings.h"
+#include "storage/metadata_store.h"
+
+namespace partita::runtime {
+
+/// The coordinators of groups and of transactions, with what brings them up to date and what they write elsewhere. Each part is
+/// made of parts above it.
+struct Coordination {
+    Coordination(Turns& turns, const PublishedTopics& topics, MetadataStore& metadata_store, config::CurrentConfig& config,
+                 UpkeepBell& upkeep, FailureLog& failures)
+        : groups({turns, metadata_store, upkeep, failures}, group_settings(*config.get())),
+          group_updates(groups, config),
+          outward_writes(turns, topics, hosts),
+          transactions({turns, metadata_store, upkeep, failures, &outward_writes}, transaction_settings(*config.get(), 0)),
+          transaction_updates(transactions, config),
+          orphaned_transactions(outward_writes),
+          timers(hosts, turns.first()) {
+        // Groups are loaded before those whose markers end what is pending in them.
+        hosts.add(catalog::CoordinatorKind::groups, groups);
+        hosts.add(catalog::CoordinatorKind::transactions, transactions);
+    }
+
+    GroupShards groups;
+    GroupUpdates group_updates;
+    CoordinatorHosts hosts;
+    OutwardWrites outward_writes;
+    TransactionShards transactions;
+    TransactionUpdates transaction_updates;
+    OrphanedTransactions orphaned_transactions;
+    CoordinatorTimers timers;
+};
+
+}  // namespace partita::runtime

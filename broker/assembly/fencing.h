@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "broker/assembly/storage.h"
+#include "broker/insight/hub/findings_hub.h"
+#include "broker/logs/published_topics.h"
+#include "broker/logs/turns.h"
+#include "broker/runtime/clients/connections.h"
+#include "broker/runtime/coordinators/group_shards.h"
+#include "broker/runtime/fences/fence_upkeep.h"
+#include "broker/runtime/fences/fence_wakes.h"
+#include "broker/runtime/fences/fences.h"
+#include "broker/runtime/fences/shown_partitions.h"
+#include "broker/runtime/loop/upkeep_bell.h"
+
+namespace partita::runtime {
+
+/// What is kept of the growth of topics, and what follows from it. Each part is made of parts above it.
+struct Fencing {
+    Fencing(Storage& storage, GroupShards& groups, Connections& connections, const PublishedTopics& topics, Turns& turns,
+            insight::FindingsHub& findings, UpkeepBell& bell, std::int64_t longest_transaction_ms)
+        : files(storage.file_system, storage.directory),
+          fences(files, {groups, connections}, bell, longest_transaction_ms),
+          wakes(fences, topics, turns),
+          upkeep(fences, topics, findings),
+          shown_partitions(groups) {}
+
+    FenceFiles files;
+    Fences fences;
+    FenceWakes wakes;
+    FenceUpkeep upkeep;
+    ShownPartitions shown_partitions;
+};
+
+}  // namespace partita::runtime
