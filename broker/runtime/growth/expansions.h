@@ -36,7 +36,7 @@ class Catalog;
 class Fences;
 
 /// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the test
-/// controls. The rules are in broker/expansion; this class provides the facts that they need and the order of the steps.
+/// controls. The rules are in broker/insight; this class provides the facts that they need and the order of the steps.
 ///
 /// A CreatePartitions request takes the same way in every mode, as a step of a worker of its own (see ExpansionWorker):
 ///   1. It notes which topics of the request exist and would grow (from the published table, without a lock).

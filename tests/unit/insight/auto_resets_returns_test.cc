@@ -10,10 +10,10 @@
 namespace partita::insight {
 namespace {
 
-using OffsetResetsTest = ConsumerWatchTest;
+using AutoResetsTest = ConsumerWatchTest;
 
 /// The member of "billing" begins at the end over one connection and goes back over another, before it was told of.
-class OffsetResetsReturnTest : public OffsetResetsTest {
+class AutoResetsReturnTest : public AutoResetsTest {
   protected:
     static constexpr ConnectionId kBack{5};
 
@@ -37,7 +37,7 @@ class OffsetResetsReturnTest : public OffsetResetsTest {
     }
 };
 
-TEST_F(OffsetResetsReturnTest, ByItsProcessItIsKnownAndNothingIsTold) {
+TEST_F(AutoResetsReturnTest, ByItsProcessItIsKnownAndNothingIsTold) {
     for (const ConnectionId id : {kCoordinator, kFetches, kBack}) {
         connections_.is_of(id, 100);
     }
@@ -46,13 +46,13 @@ TEST_F(OffsetResetsReturnTest, ByItsProcessItIsKnownAndNothingIsTold) {
     EXPECT_FALSE(worst_told());
 }
 
-TEST_F(OffsetResetsReturnTest, WhenNobodyElseCanBeItNothingIsTold) {
+TEST_F(AutoResetsReturnTest, WhenNobodyElseCanBeItNothingIsTold) {
     connections_.closed.insert(kFetches);
     go_back();
     EXPECT_FALSE(worst_told());
 }
 
-TEST_F(OffsetResetsReturnTest, WhenItWasLookedAtInBetweenNothingIsToldEither) {
+TEST_F(AutoResetsReturnTest, WhenItWasLookedAtInBetweenNothingIsToldEither) {
     EXPECT_FALSE(finding(HazardId::latest_loses_first_records));
     connections_.closed.insert(kFetches);
     wait(1000);
@@ -60,7 +60,7 @@ TEST_F(OffsetResetsReturnTest, WhenItWasLookedAtInBetweenNothingIsToldEither) {
     EXPECT_FALSE(worst_told());
 }
 
-TEST_F(OffsetResetsReturnTest, WhileTheKernelIsAskedNothingIsTold) {
+TEST_F(AutoResetsReturnTest, WhileTheKernelIsAskedNothingIsTold) {
     connections_.is_of(kCoordinator, 100);
     connections_.wanted.insert(kBack);
     connections_.closed.insert(kFetches);
@@ -73,7 +73,7 @@ TEST_F(OffsetResetsReturnTest, WhileTheKernelIsAskedNothingIsTold) {
     EXPECT_FALSE(worst_told());
 }
 
-TEST_F(OffsetResetsReturnTest, OfAnotherProgramItIsNoReturn) {
+TEST_F(AutoResetsReturnTest, OfAnotherProgramItIsNoReturn) {
     for (const ConnectionId id : {kCoordinator, kFetches}) {
         connections_.is_of(id, 100);
     }
@@ -82,7 +82,7 @@ TEST_F(OffsetResetsReturnTest, OfAnotherProgramItIsNoReturn) {
     EXPECT_EQ(worst_told(), Severity::block);
 }
 
-TEST_F(OffsetResetsReturnTest, AStrangerWhoReadsFromTheStartAgainAndAgainHidesNothing) {
+TEST_F(AutoResetsReturnTest, AStrangerWhoReadsFromTheStartAgainAndAgainHidesNothing) {
     for (std::uint64_t stranger = 50; stranger < 90; ++stranger, wait(500)) {
         fetch(client_, {stranger}, kNew, 0);
         (void)findings();
@@ -92,7 +92,7 @@ TEST_F(OffsetResetsReturnTest, AStrangerWhoReadsFromTheStartAgainAndAgainHidesNo
 
 // One client, which moved from one connection to another between the two.
 /// Crashes: a member of "billing" comes, is told that there is no offset, and goes.
-class OffsetResetsCrashTest : public OffsetResetsTest {
+class AutoResetsCrashTest : public AutoResetsTest {
   protected:
     void come() {
         billing().members = {{client_.client_id, client_.address, {}, "billing-1"}};
@@ -109,7 +109,7 @@ class OffsetResetsCrashTest : public OffsetResetsTest {
     [[nodiscard]] bool is_told() { return finding(HazardId::none_crashes).has_value(); }
 };
 
-TEST_F(OffsetResetsCrashTest, AClientThatFindsNoOffsetAndLeavesAgainAndAgainCrashes) {
+TEST_F(AutoResetsCrashTest, AClientThatFindsNoOffsetAndLeavesAgainAndAgainCrashes) {
     come();
     leave();
     EXPECT_FALSE(is_told()) << "whoever closes right after it was given the partition looks the same";
@@ -125,7 +125,7 @@ TEST_F(OffsetResetsCrashTest, AClientThatFindsNoOffsetAndLeavesAgainAndAgainCras
     EXPECT_FALSE(is_told()) << "it reads now";
 }
 
-TEST_F(OffsetResetsCrashTest, WhoeverAsksWhereToBeginHasAPolicy) {
+TEST_F(AutoResetsCrashTest, WhoeverAsksWhereToBeginHasAPolicy) {
     come();
     watch_.on_list_offsets(client_, kNew, -2, Offset{0});
     leave();
@@ -134,7 +134,7 @@ TEST_F(OffsetResetsCrashTest, WhoeverAsksWhereToBeginHasAPolicy) {
     EXPECT_FALSE(is_told());
 }
 
-TEST_F(OffsetResetsCrashTest, AMonitorThatAsksAgainAndAgainIsNoCrash) {
+TEST_F(AutoResetsCrashTest, AMonitorThatAsksAgainAndAgainIsNoCrash) {
     const ClientIdentity monitor{"burrow", "/10.0.0.8"};
     for (int round = 0; round < 5; ++round) {
         watch_.on_offset_fetch("billing", {30}, false, monitor, kNew, kNoOffset, now_);
@@ -143,7 +143,7 @@ TEST_F(OffsetResetsCrashTest, AMonitorThatAsksAgainAndAgainIsNoCrash) {
     EXPECT_FALSE(is_told());
 }
 
-TEST_F(OffsetResetsCrashTest, WhoComesAndGoesBetweenTwoLooksIsCounted) {
+TEST_F(AutoResetsCrashTest, WhoComesAndGoesBetweenTwoLooksIsCounted) {
     billing().members.clear();
     for (int round = 0; round < 2; ++round) {
         ask("billing", kCoordinator, kNew);
@@ -155,7 +155,7 @@ TEST_F(OffsetResetsCrashTest, WhoComesAndGoesBetweenTwoLooksIsCounted) {
     EXPECT_NE(crashes->condition.find("2 times"), std::string::npos);
 }
 
-TEST_F(OffsetResetsCrashTest, AnotherMemberOfTheNameThatLeavesIsNotTheOneThatAsked) {
+TEST_F(AutoResetsCrashTest, AnotherMemberOfTheNameThatLeavesIsNotTheOneThatAsked) {
     billing().members.clear();
     for (int round = 0; round < 3; ++round) {
         ask("billing", kCoordinator, kNew);
@@ -165,7 +165,7 @@ TEST_F(OffsetResetsCrashTest, AnotherMemberOfTheNameThatLeavesIsNotTheOneThatAsk
     EXPECT_FALSE(is_told()) << "who asked went once at most";
 }
 
-TEST_F(OffsetResetsCrashTest, AMonitorThatAsksForTheEndOfTheLogHidesNoCrash) {
+TEST_F(AutoResetsCrashTest, AMonitorThatAsksForTheEndOfTheLogHidesNoCrash) {
     const ClientIdentity monitor{"burrow", "/10.0.0.8"};
     come();
     leave();
@@ -176,7 +176,7 @@ TEST_F(OffsetResetsCrashTest, AMonitorThatAsksForTheEndOfTheLogHidesNoCrash) {
     EXPECT_TRUE(is_told());
 }
 
-TEST_F(OffsetResetsCrashTest, AGroupThatCameAfterTheGrowthIsNotStoppedByIt) {
+TEST_F(AutoResetsCrashTest, AGroupThatCameAfterTheGrowthIsNotStoppedByIt) {
     const std::set<std::string> readers{"others"};
     growths_.push_back({4, 6, now_, ends_});
     watch_.set_growths(growths_, &readers);
@@ -191,14 +191,14 @@ TEST_F(OffsetResetsCrashTest, AGroupThatCameAfterTheGrowthIsNotStoppedByIt) {
     EXPECT_FALSE(is_told()) << "whoever closes at once, three times, looks the same and needs no policy";
 }
 
-TEST_F(OffsetResetsCrashTest, AMemberThatStaysHasNotCrashed) {
+TEST_F(AutoResetsCrashTest, AMemberThatStaysHasNotCrashed) {
     come();
     ask("billing", kCoordinator, kNew);
     wait(AutoResets::kNoneCrashMs);
     EXPECT_FALSE(is_told());
 }
 
-TEST_F(OffsetResetsCrashTest, WhenNotAllGroupsThatAskWhereToBeginHaveAPlaceNoneIsSaidToCrash) {
+TEST_F(AutoResetsCrashTest, WhenNotAllGroupsThatAskWhereToBeginHaveAPlaceNoneIsSaidToCrash) {
     for (std::size_t reader = 0; reader < AutoResets::kResettingMax; ++reader) {
         const ClientIdentity client{"reader-" + std::to_string(reader), "/10.0.0.1"};
         watch_.on_offset_fetch("g" + std::to_string(reader), {100 + reader}, true, client, PartitionIndex{3}, kNoOffset, now_);

@@ -5,9 +5,9 @@
 namespace partita::insight {
 namespace {
 
-using OffsetResetsTest = ConsumerWatchTest;
+using AutoResetsTest = ConsumerWatchTest;
 
-TEST_F(OffsetResetsTest, CountsExactlyTheRecordsThatLatestSkipped) {
+TEST_F(AutoResetsTest, CountsExactlyTheRecordsThatLatestSkipped) {
     start_at_latest(kNew, 7);
     const auto lost = skipped();
     ASSERT_TRUE(lost);
@@ -17,7 +17,7 @@ TEST_F(OffsetResetsTest, CountsExactlyTheRecordsThatLatestSkipped) {
 }
 
 // It resolves localhost for each of its connections anew, and gets either protocol's address.
-TEST_F(OffsetResetsTest, AClientOfThisMachineIsOneByEitherProtocol) {
+TEST_F(AutoResetsTest, AClientOfThisMachineIsOneByEitherProtocol) {
     const ClientIdentity by_ipv6{client_.client_id, "/0:0:0:0:0:0:0:1"};
     billing().members[0].client_host = by_ipv6.address;
     client_.address = "/127.0.0.1";
@@ -30,7 +30,7 @@ TEST_F(OffsetResetsTest, AClientOfThisMachineIsOneByEitherProtocol) {
     EXPECT_EQ(lost->subject.group, "billing");
 }
 
-TEST_F(OffsetResetsTest, OffsetsWithoutARecordWereSkippedByNobody) {
+TEST_F(AutoResetsTest, OffsetsWithoutARecordWereSkippedByNobody) {
     start_at_latest(kNew, 7);
     counts_.told[{kNew, Offset{0}}] = {.records = 0};
     EXPECT_FALSE(skipped()) << "markers and what was aborted";
@@ -47,7 +47,7 @@ TEST_F(OffsetResetsTest, OffsetsWithoutARecordWereSkippedByNobody) {
         << lost->condition;
 }
 
-TEST_F(OffsetResetsTest, AddsUpWhatAGroupSkippedInSeveralPartitions) {
+TEST_F(AutoResetsTest, AddsUpWhatAGroupSkippedInSeveralPartitions) {
     start_at_latest({2}, 7);
     start_at_latest({3}, 5);
     const auto lost = skipped();
@@ -56,7 +56,7 @@ TEST_F(OffsetResetsTest, AddsUpWhatAGroupSkippedInSeveralPartitions) {
     EXPECT_EQ(lost->numbers[1], (FindingNumber{"partitions", 2}));
 }
 
-TEST_F(OffsetResetsTest, WhatWasSkippedAfterOneGrowthIsToldAfterTheNext) {
+TEST_F(AutoResetsTest, WhatWasSkippedAfterOneGrowthIsToldAfterTheNext) {
     start_at_latest({2}, 7);
     grow(8);
     ASSERT_TRUE(skipped());
@@ -64,7 +64,7 @@ TEST_F(OffsetResetsTest, WhatWasSkippedAfterOneGrowthIsToldAfterTheNext) {
 }
 
 // 6 to 8 to 12 before the group looked at its metadata: all six are new to it.
-TEST_F(OffsetResetsTest, AGroupThatMissedTwoGrowthsSkipsInThePartitionsOfBoth) {
+TEST_F(AutoResetsTest, AGroupThatMissedTwoGrowthsSkipsInThePartitionsOfBoth) {
     (void)findings();
     grow(6);
     (void)findings();
@@ -77,7 +77,7 @@ TEST_F(OffsetResetsTest, AGroupThatMissedTwoGrowthsSkipsInThePartitionsOfBoth) {
     EXPECT_EQ(lost->numbers[1], (FindingNumber{"partitions", 3}));
 }
 
-TEST_F(OffsetResetsTest, TheSecondGrowthDoesNotForgetWhoAskedAfterTheFirst) {
+TEST_F(AutoResetsTest, TheSecondGrowthDoesNotForgetWhoAskedAfterTheFirst) {
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, -1, Offset{7});
     grow(8);
@@ -85,7 +85,7 @@ TEST_F(OffsetResetsTest, TheSecondGrowthDoesNotForgetWhoAskedAfterTheFirst) {
     EXPECT_TRUE(skipped());
 }
 
-TEST_F(OffsetResetsTest, AGroupThatCameAfterTheGrowthBeginsWhereItLikes) {
+TEST_F(AutoResetsTest, AGroupThatCameAfterTheGrowthBeginsWhereItLikes) {
     (void)findings();
     add_group("console", {11});
     client_ = {"console-consumer", "/10.0.0.1"};
@@ -96,18 +96,18 @@ TEST_F(OffsetResetsTest, AGroupThatCameAfterTheGrowthBeginsWhereItLikes) {
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, AnEmptyNewPartitionLosesNothing) {
+TEST_F(AutoResetsTest, AnEmptyNewPartitionLosesNothing) {
     start_at_latest(kNew, 0);
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, ALagMonitorThatDoesNotFetchProvesNoLoss) {
+TEST_F(AutoResetsTest, ALagMonitorThatDoesNotFetchProvesNoLoss) {
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, -1, Offset{7});
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, ALagMonitorBesideTheGroupHidesNoLoss) {
+TEST_F(AutoResetsTest, ALagMonitorBesideTheGroupHidesNoLoss) {
     const ClientIdentity monitor{"burrow", "/10.0.0.8"};
     ask("billing", kCoordinator, kNew);
     watch_.on_offset_fetch("billing", {30}, false, monitor, kNew, kNoOffset, now_);
@@ -117,20 +117,20 @@ TEST_F(OffsetResetsTest, ALagMonitorBesideTheGroupHidesNoLoss) {
     EXPECT_EQ(skipped()->count, 7);
 }
 
-TEST_F(OffsetResetsTest, AReaderFromTheBeginningLosesNothing) {
+TEST_F(AutoResetsTest, AReaderFromTheBeginningLosesNothing) {
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, -2, Offset{0});
     fetch(kNew, 0);
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, AFetchOfAnOldPartitionIsNoLoss) {
+TEST_F(AutoResetsTest, AFetchOfAnOldPartitionIsNoLoss) {
     start_at_latest(kOld, 100);
     EXPECT_FALSE(skipped());
 }
 
 // auto.offset.reset=by_duration: ListOffsets for a time says where its records begin, and the fetch begins there.
-TEST_F(OffsetResetsTest, WhoBeginsAtATimeSkipsWhatIsOlder) {
+TEST_F(AutoResetsTest, WhoBeginsAtATimeSkipsWhatIsOlder) {
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, 999'000, Offset{5});
     fetch(kNew, 5);
@@ -141,7 +141,7 @@ TEST_F(OffsetResetsTest, WhoBeginsAtATimeSkipsWhatIsOlder) {
     EXPECT_NE(lost->condition.find("by_duration"), std::string::npos);
 }
 
-TEST_F(OffsetResetsTest, WhoIsToldOfNoRecordSoYoungGoesToTheEnd) {
+TEST_F(AutoResetsTest, WhoIsToldOfNoRecordSoYoungGoesToTheEnd) {
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, 999'000, kNoOffset);
     watch_.on_list_offsets(client_, kNew, -1, Offset{7});
@@ -149,21 +149,21 @@ TEST_F(OffsetResetsTest, WhoIsToldOfNoRecordSoYoungGoesToTheEnd) {
     EXPECT_EQ(skipped()->count, 7);
 }
 
-TEST_F(OffsetResetsTest, AFetchFromElsewhereProvesNothing) {
+TEST_F(AutoResetsTest, AFetchFromElsewhereProvesNothing) {
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, -1, Offset{7});
     fetch(kNew, 3);
     EXPECT_FALSE(skipped()) << "its offsets are kept elsewhere, or somebody chose one";
 }
 
-TEST_F(OffsetResetsTest, TheLossEndsWhenTheGroupGoesBack) {
+TEST_F(AutoResetsTest, TheLossEndsWhenTheGroupGoesBack) {
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped());
     commit("billing", {{kNew, Offset{0}}});
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, TheLossEndsWithTheGroup) {
+TEST_F(AutoResetsTest, TheLossEndsWithTheGroup) {
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped());
     EXPECT_TRUE(watch_.groups_told().contains("billing"));
@@ -172,7 +172,7 @@ TEST_F(OffsetResetsTest, TheLossEndsWithTheGroup) {
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, TheLossOfOnePartitionIsEndedByNobodyElsesReading) {
+TEST_F(AutoResetsTest, TheLossOfOnePartitionIsEndedByNobodyElsesReading) {
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped());
     fetch({"billing-app", "/10.0.0.2"}, {9}, kNew, 0);
@@ -184,7 +184,7 @@ TEST_F(OffsetResetsTest, TheLossOfOnePartitionIsEndedByNobodyElsesReading) {
 }
 
 // `kcat -C -o beginning` calls itself what every other librdkafka client does.
-TEST_F(OffsetResetsTest, AStrangerOfTheSameNameEndsNoLoss) {
+TEST_F(AutoResetsTest, AStrangerOfTheSameNameEndsNoLoss) {
     assign_everything();
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped("billing"));
@@ -202,7 +202,7 @@ TEST_F(OffsetResetsTest, AStrangerOfTheSameNameEndsNoLoss) {
     EXPECT_FALSE(skipped("billing")) << "the group's own program";
 }
 
-TEST_F(OffsetResetsTest, OfTwoGroupsOfOneNameTheProcessTellsWhichSkipped) {
+TEST_F(AutoResetsTest, OfTwoGroupsOfOneNameTheProcessTellsWhichSkipped) {
     add_group("audit", {11});
     assign_everything();
     connections_.is_of(kCoordinator, 100);
@@ -222,7 +222,7 @@ TEST_F(OffsetResetsTest, OfTwoGroupsOfOneNameTheProcessTellsWhichSkipped) {
     EXPECT_FALSE(skipped("billing")) << "it has read everything";
 }
 
-TEST_F(OffsetResetsTest, BothOfTwoGroupsThatSkippedAreTold) {
+TEST_F(AutoResetsTest, BothOfTwoGroupsThatSkippedAreTold) {
     add_group("audit", {11});
     assign_everything();
     for (const std::uint64_t id : {1, 2}) {
@@ -242,7 +242,7 @@ TEST_F(OffsetResetsTest, BothOfTwoGroupsThatSkippedAreTold) {
     EXPECT_EQ(skipped("audit")->count, 9);
 }
 
-TEST_F(OffsetResetsTest, OfTwoGroupsThatNothingTellsApartOneOfThemIsTold) {
+TEST_F(AutoResetsTest, OfTwoGroupsThatNothingTellsApartOneOfThemIsTold) {
     add_group("audit", {11});
     assign_everything();
     ask("billing", kCoordinator, kNew);
@@ -264,7 +264,7 @@ TEST_F(OffsetResetsTest, OfTwoGroupsThatNothingTellsApartOneOfThemIsTold) {
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, NothingIsToldWhileTheKernelIsAsked) {
+TEST_F(AutoResetsTest, NothingIsToldWhileTheKernelIsAsked) {
     start_at_latest(kNew, 7);
     connections_.wanted.insert(kFetches);
     EXPECT_FALSE(skipped());
@@ -274,7 +274,7 @@ TEST_F(OffsetResetsTest, NothingIsToldWhileTheKernelIsAsked) {
     EXPECT_FALSE(skipped()) << "it was a stranger";
 }
 
-TEST_F(OffsetResetsTest, AReaderAtTheEndDoesNotBeginThereWhenAnotherGroupAsks) {
+TEST_F(AutoResetsTest, AReaderAtTheEndDoesNotBeginThereWhenAnotherGroupAsks) {
     add_group("audit", {11});
     assign_everything();
     fetch(kNew, 0);
@@ -285,7 +285,7 @@ TEST_F(OffsetResetsTest, AReaderAtTheEndDoesNotBeginThereWhenAnotherGroupAsks) {
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, OfASecondBeginningOnlyTheFirstIsCertain) {
+TEST_F(AutoResetsTest, OfASecondBeginningOnlyTheFirstIsCertain) {
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped());
     connections_.closed.insert(kFetches);
@@ -297,7 +297,7 @@ TEST_F(OffsetResetsTest, OfASecondBeginningOnlyTheFirstIsCertain) {
     EXPECT_EQ(lost->count, 7) << "the two records between it may have read";
 }
 
-TEST_F(OffsetResetsTest, AGroupThatBeganAtTheStartHasSkippedNothingWhenItBeginsAgain) {
+TEST_F(AutoResetsTest, AGroupThatBeganAtTheStartHasSkippedNothingWhenItBeginsAgain) {
     ask("billing", kCoordinator, kNew);
     watch_.on_list_offsets(client_, kNew, -2, Offset{0});
     fetch(kNew, 0);
@@ -310,7 +310,7 @@ TEST_F(OffsetResetsTest, AGroupThatBeganAtTheStartHasSkippedNothingWhenItBeginsA
 }
 
 // Who left soon is known last, though it came first.
-TEST_F(OffsetResetsTest, AGroupWhoseMemberBeganAtTheStartAndLeftSoonHasSkippedNothing) {
+TEST_F(AutoResetsTest, AGroupWhoseMemberBeganAtTheStartAndLeftSoonHasSkippedNothing) {
     const ClientIdentity other{"billing-app-2", "/10.0.0.1"};
     billing().members.push_back({other.client_id, other.address, {{3}}, "billing-2"});
     connections_.coordinators[{"billing", "billing-2"}] = {5};
@@ -334,7 +334,7 @@ TEST_F(OffsetResetsTest, AGroupWhoseMemberBeganAtTheStartAndLeftSoonHasSkippedNo
 }
 
 // The kernel tells of the second process first.
-TEST_F(OffsetResetsTest, WhoeverBeganLowerIsHeardBeforeAnybodyIsAccused) {
+TEST_F(AutoResetsTest, WhoeverBeganLowerIsHeardBeforeAnybodyIsAccused) {
     const ClientIdentity other{"billing-app-2", "/10.0.0.1"};
     billing().members.push_back({other.client_id, other.address, {}, "billing-2"});
     connections_.coordinators[{"billing", "billing-2"}] = {5};
@@ -353,7 +353,7 @@ TEST_F(OffsetResetsTest, WhoeverBeganLowerIsHeardBeforeAnybodyIsAccused) {
     EXPECT_EQ(lost->count, 3);
 }
 
-TEST_F(OffsetResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
+TEST_F(AutoResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
     (void)findings();
     watch_.on_leave("billing", "billing-1", kCoordinator, kNoTimestamp, client_, std::vector<PartitionIndex>{kOld, kNew}, now_);
     connections_.closed = {kCoordinator, kFetches};
@@ -371,7 +371,7 @@ TEST_F(OffsetResetsTest, AMemberThatComesAgainIsNotTakenForTheOneThatLeft) {
 }
 
 // An application that is started again at once: member and connection are others, the name is the same.
-TEST_F(OffsetResetsTest, WhoLeftIsTiedToItsGroupThoughOneOfItsNameCameAfterIt) {
+TEST_F(AutoResetsTest, WhoLeftIsTiedToItsGroupThoughOneOfItsNameCameAfterIt) {
     assign_everything();
     (void)findings();
     start_at_latest(kNew, 7);
@@ -393,13 +393,13 @@ TEST_F(OffsetResetsTest, WhoLeftIsTiedToItsGroupThoughOneOfItsNameCameAfterIt) {
     EXPECT_EQ(lost->count, 7);
 }
 
-TEST_F(OffsetResetsTest, WhoGoesBackBeforeAnybodyLookedHasSkippedNothing) {
+TEST_F(AutoResetsTest, WhoGoesBackBeforeAnybodyLookedHasSkippedNothing) {
     start_at_latest(kNew, 7);
     fetch(kNew, 0);
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, AGroupThatWentBackAndBeginsAgainHasSkippedWhatLiesBeforeBoth) {
+TEST_F(AutoResetsTest, AGroupThatWentBackAndBeginsAgainHasSkippedWhatLiesBeforeBoth) {
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped());
     fetch(kNew, 3);
@@ -413,7 +413,7 @@ TEST_F(OffsetResetsTest, AGroupThatWentBackAndBeginsAgainHasSkippedWhatLiesBefor
     EXPECT_EQ(lost->count, 3);
 }
 
-TEST_F(OffsetResetsTest, WhoReadTheTopicWhenItGrewIsKnownBeforeTheFirstLook) {
+TEST_F(AutoResetsTest, WhoReadTheTopicWhenItGrewIsKnownBeforeTheFirstLook) {
     const std::set<std::string> readers = {"billing"};
     growths_.push_back({4, 6, now_, ends_});
     watch_.set_growths(growths_, &readers);
@@ -433,7 +433,7 @@ TEST_F(OffsetResetsTest, WhoReadTheTopicWhenItGrewIsKnownBeforeTheFirstLook) {
     EXPECT_EQ(skipped("billing")->count, 5);
 }
 
-TEST_F(OffsetResetsTest, WhoLeftSoonIsTiedToItsGroupWhenOthersHadTheirTime) {
+TEST_F(AutoResetsTest, WhoLeftSoonIsTiedToItsGroupWhenOthersHadTheirTime) {
     assign_everything();
     (void)findings();
     start_at_latest(kNew, 7);
@@ -445,7 +445,7 @@ TEST_F(OffsetResetsTest, WhoLeftSoonIsTiedToItsGroupWhenOthersHadTheirTime) {
     EXPECT_EQ(lost->severity, Severity::block);
 }
 
-TEST_F(OffsetResetsTest, WhoLeftSoonMayHaveBeenAnybodyWhoWasThere) {
+TEST_F(AutoResetsTest, WhoLeftSoonMayHaveBeenAnybodyWhoWasThere) {
     assign_everything();
     (void)findings();
     start_at_latest(kNew, 7);
@@ -457,7 +457,7 @@ TEST_F(OffsetResetsTest, WhoLeftSoonMayHaveBeenAnybodyWhoWasThere) {
     EXPECT_EQ(skipped()->severity, Severity::warn);
 }
 
-TEST_F(OffsetResetsTest, TheLossEndsWhenTheRecordsAreGone) {
+TEST_F(AutoResetsTest, TheLossEndsWhenTheRecordsAreGone) {
     start_at_latest(kNew, 7);
     ASSERT_TRUE(skipped());
     starts_[2] = Offset{3};
@@ -466,7 +466,7 @@ TEST_F(OffsetResetsTest, TheLossEndsWhenTheRecordsAreGone) {
     EXPECT_FALSE(skipped());
 }
 
-TEST_F(OffsetResetsTest, WhoIsFoundToHaveBegunBehindLaterHasSkippedNothing) {
+TEST_F(AutoResetsTest, WhoIsFoundToHaveBegunBehindLaterHasSkippedNothing) {
     for (const ConnectionId id : {kCoordinator, kFetches, ConnectionId{3}}) {
         connections_.is_of(id, 100);
     }
@@ -488,7 +488,7 @@ TEST_F(OffsetResetsTest, WhoIsFoundToHaveBegunBehindLaterHasSkippedNothing) {
 
 // Beginnings that skip nothing are kept for what they say of later ones. Of those that have no place the groups count as having
 // begun there: what they skip later is not told, rather than too much.
-TEST_F(OffsetResetsTest, OfABeginningThatHasNoPlaceALaterOneIsNotTold) {
+TEST_F(AutoResetsTest, OfABeginningThatHasNoPlaceALaterOneIsNotTold) {
     (void)findings();
     for (std::size_t reader = 0; reader < AutoResets::kPlainStartsMax; ++reader) {
         const ClientIdentity client{"reader-" + std::to_string(reader), "/10.0.0.1"};
@@ -511,7 +511,7 @@ TEST_F(OffsetResetsTest, OfABeginningThatHasNoPlaceALaterOneIsNotTold) {
 }
 
 // "billing" comes first in the order of names, and of clients: what makes room for others must not be what is known of it.
-TEST_F(OffsetResetsTest, OfGroupsWhoseBeginningHasNoPlaceNoSkipIsTold) {
+TEST_F(AutoResetsTest, OfGroupsWhoseBeginningHasNoPlaceNoSkipIsTold) {
     (void)findings();
     for (std::size_t reader = 0; reader < AutoResets::kPlainStartsMax + AutoResets::kBeginningsMax; ++reader) {
         const ClientIdentity client{"reader-" + std::to_string(reader), "/10.0.0.1"};
@@ -528,7 +528,7 @@ TEST_F(OffsetResetsTest, OfGroupsWhoseBeginningHasNoPlaceNoSkipIsTold) {
     EXPECT_FALSE(skipped()) << "it read these seven before";
 }
 
-TEST_F(OffsetResetsTest, OfAGroupWhoseQuestionHasNoPlaceNoSkipIsTold) {
+TEST_F(AutoResetsTest, OfAGroupWhoseQuestionHasNoPlaceNoSkipIsTold) {
     (void)findings();
     ask("billing", kCoordinator, kNew);
     for (std::size_t reader = 0; reader < AutoResets::kAsksMax; ++reader) {
@@ -541,7 +541,7 @@ TEST_F(OffsetResetsTest, OfAGroupWhoseQuestionHasNoPlaceNoSkipIsTold) {
     EXPECT_FALSE(skipped()) << "it read these seven before";
 }
 
-TEST_F(OffsetResetsTest, WhenNotAllWhoGoBackHaveAPlaceNobodyHasSkippedWhatTheyRead) {
+TEST_F(AutoResetsTest, WhenNotAllWhoGoBackHaveAPlaceNobodyHasSkippedWhatTheyRead) {
     start_at_latest({3}, 5);
     start_at_latest(kNew, 7);
     ASSERT_EQ(skipped()->count, 12);
@@ -559,7 +559,7 @@ TEST_F(OffsetResetsTest, WhenNotAllWhoGoBackHaveAPlaceNobodyHasSkippedWhatTheyRe
     EXPECT_EQ(lost->count, 5) << "what is left is of the other partition";
 }
 
-TEST_F(OffsetResetsTest, WhatItRemembersIsBounded) {
+TEST_F(AutoResetsTest, WhatItRemembersIsBounded) {
     for (std::uint64_t i = 0; i < 20'000; ++i) {
         client_ = {"c" + std::to_string(i), "/10.0.0.1"};
         const std::string group = "g" + std::to_string(i);
