@@ -36,7 +36,7 @@ struct ReaderQuestion {
     std::span<const std::pair<std::string_view, std::string_view>> besides;
 };
 
-/// What a member of a group owns and says of itself at this moment.
+/// A member of a group, with the partitions that it holds now.
 struct MemberFacts {
     struct Topic {
         std::string name;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int32_t kFormatVersion = 1;
 
-/// Marks as `encode` wrote them. The count is not believed: each turn takes bytes, and ends where there are none.
+/// Reads marks that `encode` wrote. It does not trust the count: each turn consumes bytes, and the loop ends when none are left.
 bool read_marks(Cursor& cursor, FenceMarks& marks) {
     std::int32_t count = 0;
     if (!cursor.read(count)) {
@@ -70,8 +70,8 @@ std::optional<Fence::WindowState> Fence::due_to_close(const FenceSettings& setti
     if (now.value - window_.opened.value >= settings.window_ms) {
         return WindowState::closed_by_time;
     }
-    // Half of the window is the age at which metadata is refreshed at the latest. A producer that nobody noted
-    // must have been silent since before the notes began; by then it has refreshed as well.
+    // Half of the window is the longest time until a client refreshes its metadata. A producer that the notes do not show must
+    // have been silent since before they began. By then it has refreshed as well.
     const std::int64_t refresh_ms = settings.window_ms / 2;
     const bool all_are_noted = window_.producers_known_since.value <= window_.opened.value - refresh_ms ||
                                now.value - window_.opened.value >= refresh_ms;
@@ -139,7 +139,7 @@ Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, co
     }
     const bool waits_for_transaction = hold.transaction_since && now - *hold.transaction_since < settings.longest_transaction_ms;
     if (!hold.held || moves || waits_for_transaction) {
-        // It begins to wait, or it moves, or it cannot move: a group that works gets all the time it needs.
+        // The group begins to wait, or moves, or cannot move: a group that works gets all the time it needs.
         hold.since = now;
         hold.drained = drained;
     }
@@ -161,7 +161,7 @@ Fence::Verdict Fence::judge(std::string_view group, PartitionIndex partition, co
 
 void Fence::note_unattributed(Outsider outsider) {
     if (!outsider.program.empty()) {
-        // It was noted before its process was known.
+        // The client was noted before its process was known.
         unattributed_.erase({outsider.client, "", outsider.partition});
     }
     if (unattributed_.size() < kUnattributedMax) {
@@ -172,7 +172,7 @@ void Fence::note_unattributed(Outsider outsider) {
 void Fence::note_fetched(std::string_view group, PartitionIndex parent, Offset offset, Instant now) {
     std::pair key{std::string(group), parent};
     if (const auto known = fetched_.find(key); known != fetched_.end()) {
-        // A group that goes back has not done what it had done, and begins anew.
+        // A group that goes back has to do its work again, and begins anew.
         const bool goes_back = offset < known->second.offset;
         known->second = {offset, goes_back ? now : known->second.since};
     } else if (fetched_.size() < kHoldsMax) {
@@ -194,7 +194,7 @@ std::vector<Fence::Waiting> Fence::waiting() const {
             continue;
         }
         if (!result.empty() && result.back().group == group && result.back().partition == partition) {
-            // Readers of both kinds wait: those of committed records come second.
+            // Readers of both kinds wait; readers of committed records come second.
             result.back().since = std::min(result.back().since, hold.since);
             continue;
         }

@@ -34,18 +34,17 @@ struct FenceSettings {
     /// The topic's partita.expansion.fence.timeout.ms and partita.expansion.window.ms.
     std::int64_t timeout_ms = 120'000;
     std::int64_t window_ms = 600'000;
-    /// How long a transaction can be open. One that is open for longer has nobody who would end it.
+    /// The longest time that a transaction can be open. If one is open for longer, no client or coordinator will end it.
     std::int64_t longest_transaction_ms = 910'000;
 };
 
-/// The fence of one topic, over all its expansions. Pure: time, log ends and commits come in as arguments. One
-/// caller at a time.
+/// The fence of one topic, over all its expansions. Pure: time, log ends and commits are arguments. One caller at a time.
 class Fence {
   public:
-    /// (group, partition) pairs whose waiting is timed, of readers of committed records apart from others. For a further one, the
-    /// pair that was judged longest ago is forgotten.
+    /// Most (group, partition) pairs whose waiting is timed. Readers of committed records are counted apart from others. For a
+    /// further pair, the fence forgets the pair that was judged longest ago.
     static constexpr std::size_t kHoldsMax = 4096;
-    /// Readers in no known group that are listed.
+    /// Most readers in no known group that are listed.
     static constexpr std::size_t kUnattributedMax = 64;
     /// Three times the default auto.commit.interval.ms.
     static constexpr std::int64_t kCommitGraceMs = 15'000;
@@ -54,7 +53,7 @@ class Fence {
 
     // The window ---------------------------------------------------------------------------------
 
-    /// Opens the window: the topic grows from `old_count` to `new_count`, a multiple of it. No window may be open.
+    /// Opens the window: the topic grows from `old_count` to `new_count`, a multiple of it. No other window may be open.
     /// `known_producers` wrote to the topic lately; the broker has noted producers since `producers_known_since`.
     void open(std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, TimestampMs now,
               std::vector<ProducerWindow::Unproven> known_producers, TimestampMs producers_known_since);
@@ -62,23 +61,23 @@ class Fence {
     [[nodiscard]] bool is_open() const { return window_.state == WindowState::open; }
     [[nodiscard]] WindowState window_state() const { return window_.state; }
     [[nodiscard]] std::int32_t window_epoch() const { return window_.epoch; }
-    /// The topic has at least this many partitions as soon as the growth that opened the last window is published.
+    /// The topic has at least this many partitions once the growth that opened the last window is published.
     [[nodiscard]] std::int32_t partition_count() const { return window_.new_count; }
     [[nodiscard]] TimestampMs window_opened() const { return window_.opened; }
 
-    /// A producer sends a batch to `partition`. Does nothing without an open window.
+    /// Notes that a producer sends a batch to `partition`. Does nothing without an open window.
     void on_produce(const ProducerInstance& producer, const Writer& writer, PartitionIndex partition, TimestampMs now);
     /// The producers that the open window waits for; none without a window. The caller tells this object when their
     /// connections close and their processes end.
     [[nodiscard]] ProducerWindow& producers() { return window_.producers; }
     [[nodiscard]] const ProducerWindow& producers() const { return window_.producers; }
 
-    /// The caller calls it before a batch for a new partition gets its offset: see FenceMarks::add. True when there is
-    /// something new to store. Does nothing without an open window, or for a partition of another epoch.
+    /// The caller calls it before a batch for a new partition gets its offset: see FenceMarks::add. True if there is something
+    /// new to store. Does nothing without an open window, or for a partition of another epoch.
     bool mark(PartitionIndex partition, Offset end, Offset parent_end);
 
-    /// Tells how the window should be closed now, if it should: by proof, when all producers are proven to know the new
-    /// count and had time to send what they had placed before; by time, when `window_ms` have passed. The caller then
+    /// Tells whether and how the window should be closed now; null if it should stay open. By proof: all producers are proven to
+    /// know the new count, and had time to send what they had placed before. By time: `window_ms` have passed. The caller then
     /// calls `close`.
     [[nodiscard]] std::optional<WindowState> due_to_close(const FenceSettings& settings, TimestampMs now) const;
     /// Closes the window. Batches that come later wait for the parent as it is now. `ends(partition, parent)` returns
@@ -96,9 +95,9 @@ class Fence {
 
     // Reading ------------------------------------------------------------------------------------
 
-    /// The old partition (parent) that `partition` waits for; empty when nothing holds it, or holds it any more.
+    /// The old partition (parent) for which `partition` waits; null if nothing holds it, or no longer holds it.
     [[nodiscard]] std::optional<PartitionIndex> parent_of(PartitionIndex partition) const;
-    /// Some partition waits for this one.
+    /// True if some partition waits for this one.
     [[nodiscard]] bool is_parent(PartitionIndex partition) const;
     [[nodiscard]] std::vector<PartitionIndex> children_of(PartitionIndex parent) const;
 
@@ -110,25 +109,25 @@ class Fence {
         /// The group waited longer than the timeout: this verdict lets it through up to `limit`.
         bool timed_out = false;
     };
-    /// How far a group is in a parent, as a reader sees it.
+    /// The progress of a group in a parent, as a reader sees it.
     struct Progress {
-        /// It has processed everything below that such a reader could be given.
+        /// The group has processed every record below this offset that such a reader could be given.
         Offset drained;
-        /// The reader reads committed records alone. Readers who may be of the group and read in the other way are told apart:
-        /// the waiting of one is not that of the other.
+        /// The reader reads committed records only. If readers that may belong to the group differ in this, the fence times them
+        /// apart.
         bool read_committed = false;
-        /// What comes next is in a transaction that is still open, and is given to nobody who reads committed records alone. Then
-        /// it is not the group that is slow: its time begins anew, until `longest_transaction_ms` have passed.
+        /// The next records are in a transaction that is still open, so readers of committed records do not get them. The group
+        /// is then not slow: its time begins anew, until `longest_transaction_ms` have passed.
         bool waits_for_transaction = false;
     };
-    /// Decides how far the members of `group`, which is so far in the parent, may read `partition`, whose log ends at `end`.
+    /// Decides how far the members of `group`, with this progress in the parent, may read `partition`, whose log ends at `end`.
     [[nodiscard]] Verdict judge(std::string_view group, PartitionIndex partition, const Progress& progress, Offset end,
                                 const FenceSettings& settings, Instant now);
 
     /// A reader in no group that fetches a held partition. The fence lets it pass and lists it.
     struct Outsider {
         ClientIdentity client;
-        /// The client's process, when it is known: see to_string(ProcessIdentity).
+        /// The client's process, if it is known: see to_string(ProcessIdentity).
         std::string program;
         PartitionIndex partition;
         friend auto operator<=>(const Outsider&, const Outsider&) = default;
@@ -136,9 +135,9 @@ class Fence {
     void note_unattributed(Outsider outsider);
     [[nodiscard]] const std::set<Outsider>& unattributed() const { return unattributed_; }
 
-    /// For groups that never commit: the group's members have fetched the parent up to `offset`. That is weaker than a
-    /// commit, because clients fetch ahead of what they have processed (librdkafka by 100,000 records); so it counts
-    /// only for a group that has fetched for `kCommitGraceMs` without committing.
+    /// For groups that never commit: the group's members have fetched the parent up to `offset`. This is weaker than a commit,
+    /// because clients fetch ahead of their processing (librdkafka by 100,000 records). So it counts only for a group that has
+    /// fetched for `kCommitGraceMs` without committing.
     void note_fetched(std::string_view group, PartitionIndex parent, Offset offset, Instant now);
     [[nodiscard]] std::optional<Offset> fetched(std::string_view group, PartitionIndex parent, Instant now) const;
 
@@ -151,15 +150,15 @@ class Fence {
     };
     /// All groups that wait at this moment, for people to look at.
     [[nodiscard]] std::vector<Waiting> waiting() const;
-    /// Groups that a timeout let through, as far as their holds are remembered. Whatever else waited for their backlogs
-    /// no longer does.
+    /// Groups that a timeout let through, as far as the fence remembers their holds. Code that waited for their backlogs need not
+    /// wait any more.
     [[nodiscard]] std::set<std::string> released_groups() const;
     [[nodiscard]] std::uint64_t timeouts() const { return timeouts_; }
     [[nodiscard]] std::uint64_t held_fetches() const { return held_fetches_; }
 
-    // Keeping it ---------------------------------------------------------------------------------
+    // Upkeep -------------------------------------------------------------------------------------
 
-    /// Drops marks that hold nobody any more. `starts(partition, parent)` returns the log starts of both.
+    /// Drops marks that hold no reader any more. `starts(partition, parent)` returns the log starts of both.
     template <class Starts>
     void forget(Starts&& starts) {
         for (auto child = children_.begin(); child != children_.end();) {
@@ -173,17 +172,17 @@ class Fence {
     [[nodiscard]] bool is_over() const { return children_.empty() && !is_open(); }
 
     [[nodiscard]] std::string encode() const;
-    /// Reads what `encode` wrote. Producers are not stored, so they count as known only from `now` on.
+    /// Reads the output of `encode`. Producers are not stored, so they count as known only from `now` on.
     [[nodiscard]] static std::expected<Fence, std::string> decode(std::string_view bytes, TimestampMs now);
 
-    /// Forgets all partitions from `partition_count` on, and their window: a power failure can keep a stored fence and
-    /// lose the expansion that it belongs to.
+    /// Forgets all partitions from `partition_count` on, and their window. A power failure can keep a stored fence and lose the
+    /// expansion to which it belongs.
     void forget_partitions_from(std::int32_t partition_count);
 
-    /// For a start after the process died before it stored the newest marks: all records behind the stored marks, and those that
-    /// come in the place of lost ones, wait for the parent as it is now. `find(partition, parent)` returns what there is of
-    /// the two, as FenceMarks::Found. The caller stores the fence before anybody writes: the next start could not tell such
-    /// records from the lost ones.
+    /// For a start after the process died before it stored the newest marks. All records behind the stored marks wait for the
+    /// parent as it is now, and so do records that replace lost ones. `find(partition, parent)` returns the facts about both
+    /// logs, as FenceMarks::Found. The caller stores the fence before any write: the next start could not tell such records from
+    /// the lost ones.
     template <class Find>
     void cover_unknown(Find&& find) {
         for (auto& [partition, child] : children_) {
@@ -211,7 +210,7 @@ class Fence {
         Offset limit;
         Instant since;
         Instant asked;
-        /// Since then it waits for one transaction.
+        /// When the group began to wait for one transaction.
         std::optional<Instant> transaction_since;
         /// A timeout let the group read everything below this offset.
         Offset released{0};
@@ -219,10 +218,10 @@ class Fence {
     };
     struct Fetched {
         Offset offset;
-        /// The group has fetched since then without a commit.
+        /// When the group began to fetch without a commit.
         Instant since;
     };
-    /// By group, partition, and whether committed records alone are read.
+    /// Group, partition, and whether the reader reads committed records only.
     using HoldKey = std::tuple<std::string, PartitionIndex, bool>;
 
     void end_window(WindowState how);
@@ -237,7 +236,7 @@ class Fence {
     std::uint64_t held_fetches_ = 0;
 };
 
-/// Rewrites H03 of a group for which a fence waits, or will wait: its backlog is no danger, and there is nothing to do.
+/// Rewrites H03 of a group for which a fence waits, or will wait: its backlog is harmless, and people need do nothing.
 void tell_of_fence(Finding& backlog);
 
 }  // namespace partita::insight

@@ -11,7 +11,7 @@ bool FenceMarks::add(Offset end, Offset parent_end) {
             return false;
         }
         if (end <= last.first) {
-            // A batch that was announced before has not been published yet: the two cannot be told apart.
+            // A batch that was announced before is not published yet: the two cannot be told apart.
             last.parent_end = parent_end;
             return true;
         }
@@ -26,7 +26,7 @@ bool FenceMarks::add(Offset end, Offset parent_end) {
 }
 
 void FenceMarks::cover_unknown(const Found& found) {
-    // Of those that wait for what is no more, the first one covers the others, which are behind it.
+    // Among the marks that wait for parent records that no longer exist, the first one covers the others, which lie behind it.
     const auto reaching = std::ranges::lower_bound(marks_, found.parent_end, {}, &Mark::parent_end);
     if (reaching != marks_.end()) {
         marks_.erase(std::next(reaching), marks_.end());
@@ -35,7 +35,7 @@ void FenceMarks::cover_unknown(const Found& found) {
         marks_.clear();
         return;
     }
-    // Of those of records that are no more, the first one comes down to what will be in their place.
+    // Among the marks for records that no longer exist, the first one moves down to the records that will replace them.
     const auto beyond = std::ranges::lower_bound(marks_, found.end, {}, &Mark::first);
     if (beyond != marks_.end()) {
         beyond->first = found.end;
@@ -70,7 +70,7 @@ Offset FenceMarks::boundary_at(Offset offset) const {
 
 void FenceMarks::forget(Offset start, Offset parent_start) {
     auto kept = std::ranges::upper_bound(marks_, parent_start, {}, &Mark::parent_end);
-    // The mark that covers the first record that is left must stay.
+    // The mark that covers the first remaining record must stay.
     const auto covering = std::ranges::upper_bound(marks_, start, {}, &Mark::first);
     if (covering != marks_.begin()) {
         kept = std::max(kept, std::prev(covering));

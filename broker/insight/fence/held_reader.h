@@ -6,16 +6,16 @@
 #include "broker/insight/findings/finding.h"
 #include "broker/insight/identity/identity.h"
 
-/// What is told of readers that a fence holds although they may be in no group. Pure.
+/// The finding about readers that a fence holds although they may be in no group. Pure.
 namespace partita::insight {
 
 /// A connection that a fence holds.
 struct HeldReader {
     std::string_view topic;
     const ConnectionFacts& client;
-    /// As `to_string(Attribution)` says it.
+    /// The text of `to_string(Attribution)`.
     std::string_view held_as;
-    /// Partitions of which records are kept from it, and groups whose member it may be.
+    /// The number of partitions whose records the fence keeps from it, and the groups of which it may be a member.
     std::int64_t partitions = 0;
     std::int64_t groups = 0;
 };

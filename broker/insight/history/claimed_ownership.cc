@@ -3,7 +3,7 @@
 
 #include "broker/insight/history/group_history.h"
 
-// What a history keeps of partitions that are held by claims, whose owners share them out among themselves.
+// The part of a history about partitions that owners hold by claims and share out among themselves.
 
 namespace partita::insight {
 

@@ -9,7 +9,7 @@ namespace partita::insight {
 
 namespace {
 
-/// Kafka's assignors whose members keep what they have during a rebalance begin with this (KIP-429).
+/// The names of Kafka's assignors whose members keep their partitions during a rebalance begin with this (KIP-429).
 constexpr std::string_view kCooperative = "cooperative";
 
 }  // namespace
@@ -89,7 +89,7 @@ void GroupHistory::note(RebalanceCause cause, const std::optional<MemberNames>& 
                         std::string_view replaces) {
     std::int32_t index = kNobody;
     if (names) {
-        // Who is refused need not be a member, and does not become one by that.
+        // A refused client need not be a member, and the refusal does not make it one.
         index = cause == RebalanceCause::fenced ? find_member(names->member_id) : member(*names, now);
     }
     if (index != kNobody) {
@@ -114,7 +114,7 @@ void GroupHistory::note(RebalanceCause cause, const std::optional<MemberNames>& 
             add_event(rebalances_.back(), event);
         }
     } else {
-        // A call notes as much as it has members.
+        // A call notes at most as many events as the group has members.
         pending_.push_back(event);
     }
 }
@@ -142,7 +142,7 @@ void GroupHistory::add_event(Rebalance& rebalance, const Event& event) {
 
 bool GroupHistory::make_room(std::size_t partitions) {
     if (partition_count_ + partitions > kPartitionsMax) {
-        // Topics that nobody has any more are history of the past.
+        // Topics that no member has any more belong to the past.
         std::erase_if(topics_, [this](const auto& entry) {
             const bool is_unused = std::ranges::all_of(entry.second.partitions, [this](const Ownership& one) {
                 return one.owner == kNobody || free_since(one).has_value();
@@ -160,7 +160,7 @@ GroupHistory::Ownership* GroupHistory::place(std::string_view topic, const Topic
     const auto needed = static_cast<std::size_t>(partition) + 1;
     auto found = topics_.find(topic);
     if (found != topics_.end() && found->second.topic_id != topic_id) {
-        // An earlier topic of the name.
+        // This is an earlier topic of the same name.
         partition_count_ -= found->second.partitions.size();
         topics_.erase(found);
         found = topics_.end();
@@ -214,7 +214,7 @@ void GroupHistory::acquire(std::string_view topic, const TopicId& topic_id, std:
         if (std::cmp_less_equal(kept.size(), partition)) {
             kept.resize(static_cast<std::size_t>(partition) + 1);
         }
-        // Leaders make assignments, and one may give a partition to two members. The first is shown.
+        // Leaders make assignments, and a leader may give a partition to two members. The history shows the first.
         if (kept[static_cast<std::size_t>(partition)]) {
             return;
         }
@@ -334,7 +334,7 @@ void GroupHistory::end_sealing(TimestampMs now) {
     }
 }
 
-// A static member that comes back to a settled group under another id has what it had, and so has everybody else: nothing is
+// A static member that comes back to a settled group under another id keeps its partitions, and so do all others: nothing is
 // shared out anew.
 bool GroupHistory::stays_settled(const GroupPhase& phase) const {
     return phase.step == GroupPhase::Step::settled &&

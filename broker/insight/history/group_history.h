@@ -17,65 +17,66 @@
 #include "protocol/text_map.h"
 #include "protocol/types.h"
 
-/// What happened in a group: who owned which partition, who took it over and why, and each rebalance with what caused it. Pure
-/// and volatile: no record says it, so it begins anew with a coordinator, and nothing else depends on it. It hears of what
-/// changes a group, of each commit who made it, and of requests that were refused because another claim is newer; a heartbeat
-/// that is welcome does not get here.
+/// The history of a group: who owned which partition, who took it over and why, and each rebalance with its cause. Pure and
+/// volatile: no record stores it. It begins anew with a coordinator, and nothing else depends on it. The coordinator tells it
+/// three things: changes of the group, each commit with its member, and requests that were refused because another claim is
+/// newer. It does not hear of heartbeats that the coordinator accepts.
 
 namespace partita::insight {
 
-/// What happened to a member, or to the group, that is a reason to share the partitions out anew.
+/// An event of the member, or of the group, that is a reason to share the partitions out anew.
 enum class RebalanceCause : std::uint8_t {
-    joined,                ///< A new member.
+    joined,                ///< A new member came.
     rejoined,              ///< A member of a settled group joined again: with other topics, or to have them assigned anew.
     restarted,             ///< A static member came back under another member id.
-    left,                  ///< It said so, or an administrator removed it.
-    session_expired,       ///< It was silent for longer than its session.
-    did_not_rejoin,        ///< The others waited for it until the rebalance timeout.
-    did_not_sync,          ///< It was given a generation and did not ask for its assignment.
-    did_not_revoke,        ///< It was told to give partitions up and did not within the rebalance timeout (KIP-848).
+    left,                  ///< The member said that it leaves, or an administrator removed it.
+    session_expired,       ///< The member was silent for longer than its session.
+    did_not_rejoin,        ///< The others waited for the member until the rebalance timeout.
+    did_not_sync,          ///< The member got a generation and did not ask for its assignment.
+    did_not_revoke,        ///< The member did not give up partitions within the rebalance timeout when told to (KIP-848).
     left_out,              ///< The group was full.
-    subscription_changed,  ///< It subscribes to other topics (KIP-848).
+    subscription_changed,  ///< The member subscribes to other topics (KIP-848).
     topics_changed,        ///< Topics of the group came, went or grew (KIP-848).
-    converted,             ///< The group went over to the other protocol.
-    fenced,  ///< A member with an old epoch, or one whose place another one has, was refused. No rebalance by itself.
+    converted,             ///< The group switched to the other protocol.
+    fenced,  ///< The coordinator refused a member with an old epoch, or one that was replaced. No rebalance by itself.
 };
 inline constexpr std::size_t kRebalanceCauses = 13;
 /// "session_expired".
 [[nodiscard]] std::string_view to_string(RebalanceCause cause);
-/// True when the member is not in the group any more.
+/// True if the member is no longer in the group.
 [[nodiscard]] bool is_departure(RebalanceCause cause);
 
 /// Why a partition has another owner than before.
 enum class TakeoverCause : std::uint8_t {
-    normal,     ///< The owner before is still a member: the partitions were shared out anew.
-    left,       ///< It left.
+    normal,     ///< The previous owner is still a member: the partitions were shared out anew.
+    left,       ///< The previous owner left.
     restarted,  ///< The new owner is the same static member under another id.
-    lost,       ///< It was dropped: its session ended, or it did not come back in a rebalance; or its claim expired.
+    lost,       ///< The previous owner was dropped: its session or claim expired, or it did not come back in a rebalance.
     stolen,     ///< Another owner claimed it while the claim was valid, and not to share partitions out more evenly.
 };
 inline constexpr std::size_t kTakeoverCauses = 5;
 [[nodiscard]] std::string_view to_string(TakeoverCause cause);
 
-/// What a takeover means to whoever has to tell the ordinary ones from those that should not be.
+/// The kinds of takeovers, for readers who must tell ordinary ones from those that should not happen.
 enum class TakeoverKind : std::uint8_t {
-    normal,  ///< The owner before gave the partition up, left, or restarted.
-    lost,    ///< It was dropped, and was not heard of since.
-    /// A newer claim while the older one was alive: after the takeover the owner before still spoke by its old claim, and was
-    /// refused. It had been dropped, or its static instance id was taken by another process, and it went on. Or the newer claim
-    /// said itself that it takes the partition from an owner that is alive.
+    normal,  ///< The previous owner gave the partition up, left, or restarted.
+    lost,    ///< The previous owner was dropped, and has been silent since.
+    /// A newer claim was made while the older one was alive. After the takeover the previous owner still used its old claim, and
+    /// was refused. It had been dropped, or another process took its static instance id, and it went on. Or the newer claim
+    /// itself said that it takes the partition from an owner that is alive.
     stolen,
 };
 inline constexpr std::size_t kTakeoverKinds = 3;
 [[nodiscard]] std::string_view to_string(TakeoverKind kind);
 
-/// What came by a claim that is over (a generation, a member epoch or a member id that another one replaced) and was refused.
+/// The kind of a request that used a claim that is over, and was refused. Such a claim is a generation, a member epoch or a
+/// member id that another one replaced.
 enum class LateRequest : std::uint8_t { heartbeat, sync, commit };
 inline constexpr std::size_t kLateRequests = 3;
-/// Of what a member is answered: another generation, epoch, or owner of its instance id is newer, or it is a member no more.
+/// True for errors that say: another generation, epoch or owner of its instance id is newer, or the client is no longer a member.
 [[nodiscard]] bool says_that_claim_is_over(ErrorCode error);
 
-/// What tells a member from others. Borrowed.
+/// The names that tell a member from others. Borrowed.
 struct MemberNames {
     std::string_view member_id;
     std::optional<std::string_view> instance_id;
@@ -83,66 +84,66 @@ struct MemberNames {
     std::string_view client_host;
 };
 
-/// Where a group stands after a call.
+/// The phase of a group after a call.
 struct GroupPhase {
     enum class Step : std::uint8_t {
         settled,                 ///< Stable or Empty, or gone.
         waiting_for_members,     ///< PreparingRebalance.
-        waiting_for_assignment,  ///< CompletingRebalance: for what the leader, or the coordinator, assigns.
-        reconciling,             ///< Members of KIP-848 take their steps.
+        waiting_for_assignment,  ///< CompletingRebalance: members wait for the assignment of the leader, or of the coordinator.
+        reconciling,             ///< Members take their steps (KIP-848).
     };
     Step step = Step::settled;
     GroupType type = GroupType::classic;
-    /// Or epoch.
+    /// The generation, or the epoch.
     std::int32_t generation = 0;
     std::size_t members = 0;
     /// The assignor, as far as it is known. Borrowed.
     std::string_view protocol;
 };
 
-/// What one member that was dropped, or whose place another one has, went on to read of a partition that another member has
-/// (broker/insight/ownership/fenced_readers.h finds out), without a pause of `GroupHistory::kLateSpellMs`.
+/// Reads of one member that was dropped or replaced, of a partition that another member has.
+/// broker/insight/ownership/fenced_readers.h finds them. They follow each other without a pause of `GroupHistory::kLateSpellMs`.
 struct LateReading {
-    /// Indexes of the history's members.
+    /// Indices into the history's members.
     std::int32_t member = -1;
     std::int32_t owner = -1;
     std::string topic;
     std::int32_t partition = 0;
-    /// Since when the owner has it.
+    /// When the owner got the partition.
     TimestampMs since = kNoTimestamp;
     std::uint64_t fetches = 0;
-    /// Of the first and of the last of these fetches.
+    /// The offsets of the first and of the last of these fetches.
     Offset from;
     Offset to;
     TimestampMs first = kNoTimestamp;
     TimestampMs last = kNoTimestamp;
-    /// "python3 (pid 4711)"; empty when it is not known.
+    /// "python3 (pid 4711)"; empty if the process is not known.
     std::string process;
 };
 
-/// A value: whoever wants to look at it for longer copies it.
+/// The history of one group. It is a value: callers that keep it for longer copy it.
 class GroupHistory {
   public:
     static constexpr std::size_t kRebalancesMax = 32;
-    /// Of one rebalance.
+    /// Most events that it keeps for one rebalance.
     static constexpr std::size_t kEventsMax = 20;
     static constexpr std::size_t kTakeoversMax = 200;
-    /// Partitions whose owners are known. Those of further ones are not followed.
+    /// Most partitions whose owners it knows. It does not follow further ones.
     static constexpr std::size_t kPartitionsMax = 20'000;
-    /// Members that are gone and that nothing here speaks of any more are forgotten from time to time.
+    /// From time to time the history forgets members that are gone and that nothing else in it mentions.
     static constexpr std::size_t kGoneMembersMax = 256;
     static constexpr std::int32_t kNobody = -1;
-    /// The claim of an ownership that was not told.
+    /// The claim of an ownership for which no claim was reported.
     static constexpr std::int32_t kNoClaim = -1;
-    /// A partition is flapping when it came back so often to the member that had it before its last owner, in this time.
+    /// A partition is flapping if it came back this often, within this time, to the member that had it before its last owner.
     static constexpr std::size_t kFlappingReturns = 3;
     static constexpr std::int64_t kFlappingWindowMs = 300'000;
-    /// Members whose late requests are kept; the one that was silent for longest makes room.
+    /// Most members whose late requests are kept; the one that was silent for longest makes room.
     static constexpr std::size_t kLateMembersMax = 32;
     static constexpr std::int64_t kLateSpellMs = 60'000;
-    /// Partitions that members read too late and that are kept; the one that was read longest ago makes room.
+    /// Most partitions with late readings that are kept; the one that was read longest ago makes room.
     static constexpr std::size_t kLateReadingsMax = 64;
-    /// A group that was settled for so long is at rest.
+    /// A group that was settled for this long is at rest.
     static constexpr std::int64_t kCalmMs = 10'000;
 
     struct KnownMember {
@@ -159,23 +160,24 @@ class GroupHistory {
         std::optional<Gone> gone;
     };
     struct Ownership {
-        /// Who has it, or had it last; an index of `members`.
+        /// The current or last owner; an index of `members`.
         std::int32_t owner = kNobody;
         std::int32_t previous = kNobody;
-        /// By which claim: the newest generation of a classic group that gave it to the owner, or (KIP-848) the epoch of the
-        /// member when it was given to it, which its commits are checked against (KIP-1251).
+        /// The claim by which the owner has it. For a classic group: the newest generation that gave it to the owner. For
+        /// KIP-848: the epoch of the member when it got the partition, against which the coordinator checks its commits
+        /// (KIP-1251).
         std::int32_t claim = kNoClaim;
         /// kNoTimestamp: before this history began.
         TimestampMs since = kNoTimestamp;
-        /// Since when nobody has it, though `owner` is still a member; see `free_since`.
+        /// Since when the partition has been free, although `owner` is still a member; see `free_since`.
         TimestampMs released = kNoTimestamp;
         TimestampMs previous_until = kNoTimestamp;
-        TakeoverCause cause = TakeoverCause::normal;  ///< Of the last takeover, if there is a `previous`.
-        /// When `previous` spoke by its old claim since; kNoTimestamp: it did not.
+        TakeoverCause cause = TakeoverCause::normal;  ///< The cause of the last takeover, if there is a `previous`.
+        /// When `previous` has used its old claim since; kNoTimestamp if it has not.
         TimestampMs previous_seen = kNoTimestamp;
-        /// When the partition came back to the member that had it before the last owner: the last times, the oldest first.
+        /// The last times when the partition came back to the member that had it before the last owner, the oldest first.
         std::array<TimestampMs, kFlappingReturns> returns = {kNoTimestamp, kNoTimestamp, kNoTimestamp};
-        /// Which member committed last, and when. Who commits from outside the group is nobody.
+        /// The member that committed last, and when. kNobody for a commit from outside the group.
         std::int32_t committed_by = kNobody;
         TimestampMs committed_at = kNoTimestamp;
     };
@@ -192,157 +194,161 @@ class GroupHistory {
         TakeoverCause cause = TakeoverCause::normal;
         std::int32_t claim = kNoClaim;
         std::int32_t claim_before = kNoClaim;
-        /// When the owner before spoke by its old claim after this; kNoTimestamp: it did not.
+        /// When the previous owner used its old claim after this takeover; kNoTimestamp if it did not.
         TimestampMs seen_after = kNoTimestamp;
-        /// Since `kFlappingWindowMs` before it, the partition came back to an owner before `kFlappingReturns` times.
+        /// In the `kFlappingWindowMs` before this takeover, the partition came back to a previous owner `kFlappingReturns` times.
         bool is_flapping = false;
-        /// How long nobody had it, for all that the coordinator knows: from when the owner before was dropped, gave it up, or,
-        /// where everybody gives everything up in a rebalance, from when that began. Unset where it is not known.
+        /// How long the partition was free, as far as the coordinator knows; null if it does not know. The time begins when the
+        /// previous owner was dropped or gave the partition up. If all members give everything up in a rebalance, it begins with
+        /// that rebalance.
         std::optional<std::int64_t> unowned_ms;
     };
     struct Event {
         RebalanceCause cause = RebalanceCause::joined;
         TimestampMs time;
         std::int32_t member = kNobody;
-        /// How often; a client that is fenced may ask again and again.
+        /// How often it happened; a fenced client may ask again and again.
         std::uint32_t times = 1;
     };
     struct Rebalance {
-        /// That came of it, or that it began from while it goes on.
+        /// The generation that the rebalance produced; while it goes on, the generation from which it began.
         std::int32_t generation = 0;
         GroupType type = GroupType::classic;
         std::string protocol;
         TimestampMs began;
-        /// When all members had come, of a classic group.
+        /// When all members had joined, in a classic group.
         std::optional<TimestampMs> joined;
-        /// Unset while it goes on.
+        /// Null while it goes on.
         std::optional<TimestampMs> ended;
         std::size_t members = 0;
-        /// Who was waited for last.
+        /// The last member for which the group waited.
         std::int32_t slowest = kNobody;
-        /// How many partitions have another owner since, and how many have their first one.
+        /// How many partitions got another owner, and how many got their first one.
         std::size_t moved = 0;
         std::size_t first_owned = 0;
-        /// How often it began anew before it ended, because somebody else came or went.
+        /// How often the rebalance began anew before it ended, because another member came or went.
         std::uint32_t interruptions = 0;
         std::vector<Event> events;
         std::size_t events_left_out = 0;
     };
 
-    /// Requests of one member that came by a claim that is over, without a pause of `kLateSpellMs` between two of them.
+    /// One member's requests by a claim that is over, without a pause of `kLateSpellMs` between two of them.
     struct LateMember {
         std::int32_t member = kNobody;
         std::array<std::uint32_t, kLateRequests> requests{};
         TimestampMs first;
         TimestampMs last;
-        /// The last claim that it came by.
+        /// The last claim that it used.
         std::int32_t claim = kNoClaim;
-        /// The last refused commit of a partition that another member had by then. `topic` is empty: there was none.
+        /// The last refused commit for a partition that another member had by then. An empty `topic` means that there was no such
+        /// commit.
         struct Overlap {
             std::string topic;
             std::int32_t partition = 0;
             Offset offset;
             std::int32_t owner = kNobody;
-            /// Since when the owner had it.
+            /// When the owner got the partition.
             TimestampMs since = kNoTimestamp;
             TimestampMs time;
-            /// Set: it came by a claim, of a partition that was taken for this reason.
+            /// Set if the commit came by a claim: the reason why the partition was taken.
             std::optional<TakeoverCause> claim_ended = std::nullopt;
         };
         Overlap overlap;
-        /// How many of its refused commits were of such partitions.
+        /// How many of its refused commits were for such partitions.
         std::uint32_t overlaps = 0;
 
         [[nodiscard]] std::uint32_t count(LateRequest request) const { return requests[static_cast<std::size_t>(request)]; }
     };
 
     /// Rebalances that followed each other with less than `kCalmMs` of rest between them. A static member that restarts while the
-    /// group is settled unsettles nobody.
+    /// group is settled causes no unrest.
     struct Unrest {
         TimestampMs since = kNoTimestamp;
         std::uint64_t rebalances = 0;
         std::array<std::uint64_t, kRebalanceCauses> causes{};
     };
 
-    // What the coordinator tells -------------------------------------------------------------------------
+    // Reports of the coordinator ---------------------------------------------------------------------------
 
-    /// Something that happened to the member (no member: to the group). A departure ends its ownership.
-    /// `replaces`: the id of the static member whose place it takes.
+    /// Notes an event of the member, or of the group if `member` is null. A departure ends its ownership. `replaces`: the id of
+    /// the static member that it replaces.
     void note(RebalanceCause cause, const std::optional<MemberNames>& member, TimestampMs now, std::string_view replaces = {});
-    /// The member came back to a rebalance, or took a step in it.
+    /// Notes that the member came back to a rebalance, or took a step in it.
     void note_arrival(const MemberNames& member, TimestampMs now);
-    /// A member that is there without its coming having been told: it was there before.
+    /// Makes a member known whose arrival was not reported because it was there before.
     void know(const MemberNames& member);
-    /// The member has the partition. `known_since`: kNoTimestamp for what was so before this history began.
+    /// Notes that the member has the partition. `known_since`: kNoTimestamp if it had it before this history began.
     void acquire(std::string_view topic, const TopicId& topic_id, std::int32_t partition, std::string_view member_id,
                  TimestampMs known_since, std::int32_t claim = kNoClaim);
-    /// Nobody has the partition, though its owner is there.
+    /// Notes that the partition is free although its owner is still a member.
     void release(std::string_view topic, std::int32_t partition, std::string_view member_id, TimestampMs now);
-    /// The members of a classic group have what was acquired since `begin_sealing`, and nothing else.
+    /// Between these two calls the coordinator reports all that the members of a classic group have. They have nothing else.
     void begin_sealing();
     void end_sealing(TimestampMs now);
-    /// What came of the call.
+    /// Concludes a call of the coordinator: `phase` is where the group stands after it.
     void settle(const GroupPhase& phase, TimestampMs now);
 
-    // Commits and refusals. Members that this history does not know are strangers, of whom nothing is kept.
+    // Commits and refusals. The history keeps nothing about members that it does not know.
 
-    /// Who is about to commit, for `note_commit`.
+    /// The index of the member that is about to commit, for `note_commit`.
     [[nodiscard]] std::int32_t committer(std::string_view member_id) const { return find_member(member_id); }
     void note_commit(std::string_view topic, std::int32_t partition, std::int32_t committer, TimestampMs now);
-    /// The member spoke by a claim that is over, and was refused.
+    /// Notes that the member used a claim that is over, and was refused.
     void note_late(std::string_view member_id, LateRequest request, std::int32_t claim, TimestampMs now);
-    /// After `note_late` of a commit: one of the offsets in it.
+    /// Notes one of the offsets in a refused commit, after its `note_late`.
     void note_late_offset(std::string_view member_id, std::string_view topic, std::int32_t partition, Offset offset,
                           TimestampMs now);
-    /// The member read a partition that `owner_id` has since `seen.since`; all but the indexes of `seen` is given. Nothing is
-    /// kept of it if the member is not one that was dropped or replaced, or the partition has another owner by now.
+    /// Notes that the member read a partition that `owner_id` has had since `seen.since`. The caller fills in everything of
+    /// `seen` but the indices. The history keeps nothing if the member was not dropped or replaced, or if the partition has
+    /// another owner by now.
     void note_late_reading(std::string_view member_id, std::string_view owner_id, LateReading seen);
-    /// The topic was deleted: nobody has anything of it, or commits there. What happened stays among takeovers and rebalances.
+    /// The topic was deleted: no member owns its partitions or commits there any more. Past events stay among takeovers and
+    /// rebalances.
     void forget_topic(const TopicId& topic_id);
 
-    // Claims by which partitions are held without rebalances (broker/addons/claims/core/claim_coordinator.h).
+    // Claims, by which owners hold partitions without rebalances (broker/addons/claims/core/claim_coordinator.h).
 
-    /// The owner has the partition from now on. `cause` counts if another owner had it before.
+    /// Notes that the owner has the partition from now on. `cause` counts if another owner had it before.
     void take_by_claim(const MemberNames& owner, std::string_view topic, const TopicId& topic_id, std::int32_t partition,
                        std::int32_t claim, TakeoverCause cause, TimestampMs now);
-    /// The owner has nothing any more.
+    /// Notes that the owner has no partition any more.
     void retire(std::string_view owner, TimestampMs now);
-    /// The owner spoke for the partition by a claim that is over, and was refused: it renewed it, or committed the offset.
-    /// Nothing is kept of it unless it is the one that the partition's owner took it from, for another reason than to share them
+    /// Notes that the owner renewed an old claim to the partition, or committed the offset by it, and was refused. The history
+    /// keeps this only for the previous owner, and only if the partition was taken for another reason than to share partitions
     /// out.
     void note_late_claim(std::string_view owner, std::string_view topic, std::int32_t partition,
                          const std::optional<Offset>& committed, TimestampMs now);
 
-    // What is known --------------------------------------------------------------------------------------
+    // Queries -----------------------------------------------------------------------------------------------
 
     [[nodiscard]] const std::vector<KnownMember>& members() const { return members_; }
     [[nodiscard]] const std::map<std::string, Topic, std::less<>>& topics() const { return topics_; }
     [[nodiscard]] const Ownership* find(std::string_view topic, std::int32_t partition) const;
-    /// Since when nobody has the partition; empty while somebody has it.
+    /// Since when the partition has been free; null while a member has it.
     [[nodiscard]] std::optional<TimestampMs> free_since(const Ownership& ownership) const;
     /// The oldest first.
     [[nodiscard]] const std::deque<Takeover>& takeovers() const { return takeovers_; }
     [[nodiscard]] const std::array<std::uint64_t, kTakeoverCauses>& takeover_counts() const { return takeover_counts_; }
     [[nodiscard]] const std::array<std::uint64_t, kTakeoverKinds>& takeover_kinds() const { return takeover_kinds_; }
-    /// Of all takeovers, those of partitions that were flapping.
+    /// The number of all takeovers of flapping partitions.
     [[nodiscard]] std::uint64_t flapping_count() const { return flapping_count_; }
-    /// Of the last takeover; they are counted from 1.
+    /// The number of the last takeover; takeovers are counted from 1.
     [[nodiscard]] std::uint64_t takeover_total() const;
     [[nodiscard]] static bool is_flapping(const Ownership& ownership, TimestampMs now);
     [[nodiscard]] const std::vector<LateMember>& late_members() const { return late_members_; }
     [[nodiscard]] const std::vector<LateReading>& late_readings() const { return late_readings_; }
-    /// Who reads too late what the owner has; null: nobody does, or somebody else has it by now.
+    /// The late reading of a partition that the owner has; null if no member reads it too late, or another member owns it by now.
     [[nodiscard]] const LateReading* late_reading_of(std::string_view topic, std::int32_t partition) const;
-    /// The member is none any more, and did not say so itself.
+    /// The member was removed; it did not leave by itself.
     [[nodiscard]] static bool was_put_out(const KnownMember& member) {
         return member.gone && member.gone->cause != RebalanceCause::left;
     }
-    /// The oldest first; the last one may go on.
+    /// The oldest first; the last one may still go on.
     [[nodiscard]] const std::deque<Rebalance>& rebalances() const { return rebalances_; }
     [[nodiscard]] std::uint64_t rebalance_count() const { return rebalance_count_; }
-    /// Empty while the group is at rest: it has been settled for longer than `kCalmMs`.
+    /// Null while the group is at rest: it has been settled for longer than `kCalmMs`.
     [[nodiscard]] std::optional<Unrest> unrest(TimestampMs now) const;
-    /// When the last takeover of a flapping partition was; kNoTimestamp: there was none.
+    /// When a flapping partition was last taken over; kNoTimestamp if that never happened.
     [[nodiscard]] TimestampMs last_flapping() const { return last_flapping_; }
     [[nodiscard]] bool has_partitions_left_out() const { return partitions_left_out_; }
 
@@ -352,17 +358,17 @@ class GroupHistory {
     [[nodiscard]] Ownership* place(std::string_view topic, const TopicId& topic_id, std::int32_t partition);
     [[nodiscard]] bool make_room(std::size_t partitions);
     [[nodiscard]] bool is_open() const { return !rebalances_.empty() && !rebalances_.back().ended; }
-    /// `takeover`: when, to whom and by which claim; the rest follows from the ownership so far.
+    /// `takeover` says when, to which owner and by which claim; the rest follows from the ownership so far.
     void take_over(std::string_view topic, std::int32_t partition, Ownership& ownership, Takeover takeover);
     void open(const GroupPhase& phase, TimestampMs now);
     void add_event(Rebalance& rebalance, const Event& event);
     void count_cause(const Event& event);
-    /// Of what is pending, when it is all that happens.
+    /// True if the pending events leave the group settled, provided that nothing else happens.
     [[nodiscard]] bool stays_settled(const GroupPhase& phase) const;
     void see_after_takeover(std::int32_t member, TimestampMs now);
     [[nodiscard]] LateMember& late_member(std::int32_t member, TimestampMs now);
     void forget_gone_members();
-    /// Calls `visit` with each place where the index of a member stands; it may be changed there.
+    /// Calls `visit` with each variable that holds the index of a member; `visit` may change it.
     template <class Visit>
     void each_index(Visit visit);
 
@@ -379,47 +385,47 @@ class GroupHistory {
     std::vector<LateReading> late_readings_;
     TimestampMs last_flapping_ = kNoTimestamp;
     Unrest unrest_;
-    /// When the last rebalance ended, but for those in which nothing was shared out anew.
+    /// When the last rebalance ended, not counting those in which nothing was shared out anew.
     std::optional<TimestampMs> unsettled_until_;
     std::deque<Rebalance> rebalances_;
     std::uint64_t rebalance_count_ = 0;
-    /// Since the last `settle`, with no rebalance open.
+    /// Events since the last `settle` with no rebalance open.
     std::vector<Event> pending_;
     std::size_t pending_moved_ = 0;
     std::size_t pending_first_ = 0;
     std::int32_t last_arrival_ = kNobody;
-    /// What was acquired since `begin_sealing`, by topic.
+    /// The partitions acquired since `begin_sealing`, by topic.
     std::optional<std::map<std::string, std::vector<bool>, std::less<>>> sealing_;
 };
 
-/// True when in this rebalance members give up everything that they have before they rejoin: nobody reads until it ends.
-/// Otherwise (KIP-429, KIP-848) only partitions that move stand still.
+/// True if in this rebalance members give up all their partitions before they rejoin: no member reads until it ends. Otherwise
+/// (KIP-429, KIP-848) only partitions that move stand still.
 [[nodiscard]] bool stands_still(const GroupHistory::Rebalance& rebalance);
 [[nodiscard]] TakeoverKind kind_of(TakeoverCause cause, TimestampMs seen_after);
 
-/// The histories of a coordinator's groups: of those to which something happened last.
+/// The histories of a coordinator's groups: of those in which something happened last.
 class GroupHistories {
   public:
     static constexpr std::size_t kGroupsMax = 64;
 
     struct Found {
         GroupHistory& history;
-        /// Nothing was known of the group.
+        /// Nothing was known of the group before.
         bool is_new = false;
     };
-    /// The history of the group, which is touched now. The least recently touched one goes when there are too many.
+    /// The history of the group, which counts as touched now. If there are too many, the least recently touched one goes.
     [[nodiscard]] Found touch(std::string_view group_id);
     [[nodiscard]] const GroupHistory* find(std::string_view group_id) const;
-    /// The history, which is not touched by that. Null when nothing is known of the group.
+    /// The history, without touching it. Null if nothing is known of the group.
     [[nodiscard]] GroupHistory* find_to_change(std::string_view group_id);
     [[nodiscard]] bool has_room() const { return by_id_.size() < kGroupsMax; }
     void forget(std::string_view group_id);
-    /// Of all groups.
+    /// Forgets the topic in all groups.
     void forget_topic(const TopicId& topic_id);
-    /// What came of the call, if the history is still there.
+    /// Concludes a call, if the history still exists.
     void settle(std::string_view group_id, const GroupPhase& phase, TimestampMs now);
     [[nodiscard]] std::size_t size() const { return by_id_.size(); }
-    /// The last touched first.
+    /// Visits the histories, the last touched first.
     template <class Visit>
     void for_each(Visit visit) const {
         for (const Entry& entry : entries_) {
@@ -427,7 +433,7 @@ class GroupHistories {
         }
     }
 
-    /// The groups that were touched since the last call; one may be there twice.
+    /// True if groups were touched since the last call; a group may be in the news twice.
     [[nodiscard]] bool has_news() const { return !news_.empty(); }
     [[nodiscard]] std::vector<std::string> take_news() { return std::exchange(news_, {}); }
 

@@ -3,7 +3,7 @@
 
 #include "broker/insight/history/group_history.h"
 
-// What a group's history keeps of commits, and of requests that came by a claim that is over.
+// The part of a group's history about commits, and about requests by claims that are over.
 
 namespace partita::insight {
 

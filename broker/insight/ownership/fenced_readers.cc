@@ -12,17 +12,17 @@ using insight::GroupHistory;
 using insight::LateReading;
 using insight::SpeakingConnection;
 
-/// False when they are two processes for certain.
+/// False if they are certainly two processes.
 bool may_be_one_process(const ConnectionFacts& one, const ConnectionFacts& other) {
     return !one.process || !other.process || *one.process == *other.process;
 }
 
-/// False when two clients of one client id are two programs for certain.
+/// False if two clients with the same client id are certainly two programs.
 bool may_be_one_client(const ConnectionFacts& one, const ConnectionFacts& other) {
     return insight::may_be_one_host(one.address, other.address) && may_be_one_process(one, other);
 }
 
-/// Both unknown, or the same.
+/// True if both are unknown, or the same.
 bool are_equal_as_far_as_known(const ConnectionFacts& one, const ConnectionFacts& other) {
     return one.process.has_value() == other.process.has_value() && may_be_one_process(one, other);
 }
@@ -91,7 +91,7 @@ bool is_surely_of(const SeenRead& read, const Suspect& suspect, const Witnesses&
         speaks_for_others(*found, suspect, witnesses)) {
         return false;
     }
-    // Its own connection: no other client can have sent that.
+    // This is its own connection: no other client can have sent that.
     if (reader.id == speaker.id) {
         return true;
     }
@@ -99,7 +99,7 @@ bool is_surely_of(const SeenRead& read, const Suspect& suspect, const Witnesses&
         (owner.client_id == suspect.client_id && may_be_one_client(owner, reader))) {
         return false;
     }
-    // A second reader of the same process, or another process that is called alike: either may have sent it.
+    // A second reader of the same process, or another process with the same name: either may have sent it.
     return std::ranges::none_of(witnesses.peers, [&](const SpeakingConnection& peer) {
         if (peer.facts.id == reader.id) {
             return false;
@@ -146,7 +146,7 @@ void FencedReaders::look(std::string_view group, const GroupHistory& history, Ti
         }
     }
     for (const GroupHistory::Takeover& takeover : history.takeovers() | std::views::reverse) {
-        // They are in the order of their times, but for clocks that were set.
+        // Takeovers are in order of time, unless clocks were set.
         if (now.value - takeover.time.value > kSpellMs || suspects_.size() == kSuspectsMax) {
             break;
         }
@@ -205,7 +205,7 @@ std::optional<LateReading> FencedReaders::count(Suspect& suspect, const SeenRead
     told.topic = suspect.topic;
     told.partition = suspect.place.partition;
     told.since = suspect.since;
-    // What was too little to be told is told now.
+    // Fetches that were too few to report before are reported now.
     told.fetches = before < kFetchesMin ? suspect.fetches : read.fetches;
     told.from = read.from;
     told.to = read.to;

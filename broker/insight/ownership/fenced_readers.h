@@ -16,11 +16,11 @@
 #include "broker/insight/identity/member_connections.h"
 #include "protocol/types.h"
 
-/// Who goes on reading what was taken from it. A fetch names no group, so that is a conclusion: from the connection by which it
-/// comes to the client behind it, and from there to the member. Pure; one caller at a time.
+/// Finds members that keep reading partitions that others took over. A fetch names no group, so this is a conclusion: from the
+/// connection of a fetch to the client behind it, and from the client to the member. Pure; one caller at a time.
 ///
-/// It must never be wrong, and rather says nothing: about a client that another one could be, about one that is a member again,
-/// and about a single fetch, which may have been under way when the partition went to another member.
+/// A conclusion must never be wrong, so in doubt this class stays silent. It says nothing about a client that could be another
+/// one, or about one that is a member again. It also ignores a single fetch, which may have been under way during the takeover.
 namespace partita::insight {
 
 /// A partition that can be read.
@@ -36,24 +36,24 @@ struct SeenRead {
     ReadPlace place;
     insight::ConnectionId connection;
     std::uint64_t fetches = 0;
-    /// Of the first and of the last of them.
+    /// The offsets of the first and of the last of them.
     Offset from;
     Offset to;
     TimestampMs first = kNoTimestamp;
     TimestampMs last = kNoTimestamp;
 };
 
-/// Notes the fetches of places that somebody suspects, and no others.
+/// Notes the fetches of watched places only.
 class ReadNotes {
   public:
-    /// Pairs of a connection and a place between two `take`; what comes of others is not noted.
+    /// Most pairs of a connection and a place between two calls of `take`; further ones are not noted.
     static constexpr std::size_t kReadsMax = 256;
 
     void watch(std::span<const ReadPlace> places);
     void note(const ReadPlace& place, insight::ConnectionId connection, Offset from, TimestampMs now);
     [[nodiscard]] std::vector<SeenRead> take();
 
-    /// A set of places in one word: a place that is not in it is not watched, one that is in it may be.
+    /// A set of places in one word. A place outside the set is not watched; a place in the set may be.
     [[nodiscard]] std::uint64_t mask() const { return mask_; }
     [[nodiscard]] static std::uint64_t mask_of(const ReadPlace& place);
 
@@ -63,8 +63,7 @@ class ReadNotes {
     std::vector<SeenRead> reads_;
 };
 
-/// A member that was dropped, or whose place another one has, without having said that it leaves; and a partition of it that
-/// another member has since.
+/// A member that was dropped or replaced without saying that it leaves, and one of its partitions that another member has since.
 struct Suspect {
     std::string group;
     std::string member_id;
@@ -75,45 +74,47 @@ struct Suspect {
     /// When it ceased to be a member.
     TimestampMs gone = kNoTimestamp;
     std::string owner_id;
-    /// Since when the owner has the partition.
+    /// When the owner got the partition.
     TimestampMs since = kNoTimestamp;
-    /// The connection over which it spoke to its coordinator, as last seen open. Empty: never since it is suspected.
+    /// The connection over which the member spoke to its coordinator, as last seen open. Null: it was never seen open since the
+    /// member became a suspect.
     std::optional<insight::ConnectionFacts> speaker;
-    /// Of its fetches since then.
+    /// The number of its fetches since then.
     std::uint64_t fetches = 0;
-    /// The takeover, or what it read last.
+    /// The time of the takeover, or of its last read.
     TimestampMs last_sign = kNoTimestamp;
-    /// A history said in this round that it is still so.
+    /// A history confirmed in this round that the suspicion still holds.
     bool is_confirmed = false;
 };
 
-/// What is known of connections at the moment.
+/// The facts about connections at this moment.
 struct Witnesses {
-    /// All open connections of the suspect's client id that are known; see `kPeersMax`.
+    /// All open connections with the suspect's client id that are known; see `kPeersMax`.
     std::span<const insight::SpeakingConnection> peers;
-    /// False: there are connections of which nothing is known.
+    /// False: there are connections that nothing is known of.
     bool are_complete = true;
     /// The connection over which the partition's owner speaks to the coordinator.
     std::optional<insight::ConnectionFacts> owner;
-    /// True of one who is a member of a group now.
+    /// True for a member of a group now.
     std::function<bool(const insight::SpokenFor&)> is_member;
 };
 
-/// True when the fetches are surely the suspect's.
+/// True if the fetches are certainly the suspect's.
 [[nodiscard]] bool is_surely_of(const SeenRead& read, const Suspect& suspect, const Witnesses& witnesses);
 
 class FencedReaders {
   public:
-    /// Partitions of members that are suspected at a time. Further ones are not.
+    /// Most suspects at a time. Further ones are not followed.
     static constexpr std::size_t kSuspectsMax = 64;
-    /// Nobody is suspected for longer than this after the takeover, or after what it read last.
+    /// A suspicion lasts at most this long after the takeover, or after the suspect's last read.
     static constexpr std::int64_t kSpellMs = insight::GroupHistory::kLateSpellMs;
-    /// With more connections of one client id nothing is said.
+    /// With more connections of one client id, this class says nothing.
     static constexpr std::size_t kPeersMax = 64;
-    /// The first fetch may have been sent before the partition was taken over; who sends another one has the answer to that.
+    /// The client may have sent the first fetch before the takeover. A client that sends another one has had the answer to the
+    /// first.
     static constexpr std::uint64_t kFetchesMin = 2;
 
-    /// A round goes once through all histories: between these two calls `look` is called with each.
+    /// A round goes once through all histories: the caller calls `look` with each, between these two calls.
     void begin_round();
     void look(std::string_view group, const insight::GroupHistory& history, TimestampMs now);
     void end_round(TimestampMs now);
@@ -123,7 +124,8 @@ class FencedReaders {
     /// The places of all suspects whose connection to the coordinator is known.
     [[nodiscard]] std::vector<ReadPlace> places() const;
 
-    /// Counts the fetches, which are surely the suspect's. What its history is to be told; empty while there are too few of them.
+    /// Counts the fetches, which are certainly the suspect's. Returns the reading for its history; null while there are too few
+    /// fetches.
     [[nodiscard]] static std::optional<insight::LateReading> count(Suspect& suspect, const SeenRead& read);
 
   private:

@@ -39,7 +39,7 @@ std::uint64_t fetches_in(const Readings& readings) {
     return fetches;
 }
 
-/// What the member read too late lately. Of one topic alone: who may hear of it need not know the others.
+/// The member's late readings of one topic. Readers of a finding may see that topic but need not know the others.
 Readings readings_of(const GroupHistory& history, std::int32_t member, std::string_view topic, TimestampMs now) {
     Readings found;
     for (const LateReading& one : history.late_readings()) {
@@ -69,8 +69,8 @@ void add_reading_numbers(const Readings& readings, Finding& finding) {
     finding.numbers.push_back({"late_fetched_offset", readings.front()->from.value});
 }
 
-/// Who was dropped, or whose place another one has, and yet reads what another member has. `told`: the members of whom that is
-/// said already.
+/// Finds members that were dropped or replaced, and yet read partitions that another member has. `told`: the members that a
+/// finding already names for that.
 void find_late_readers(std::string_view group_id, const GroupHistory& history, const std::vector<std::int32_t>& told,
                        TimestampMs now, std::vector<Finding>& found) {
     std::vector<std::int32_t> done = told;
@@ -103,14 +103,14 @@ void find_late_readers(std::string_view group_id, const GroupHistory& history, c
     }
 }
 
-/// Who was dropped, or whose place another one has, and yet commits what another member has.
+/// Finds members that were dropped or replaced, and yet commit for partitions that another member has.
 void find_two_owners(std::string_view group_id, const GroupHistory& history, TimestampMs now, std::vector<Finding>& found) {
     std::vector<std::int32_t> told;
     for (const GroupHistory::LateMember& late : history.late_members()) {
         const GroupHistory::KnownMember& member = member_at(history, late.member);
         const GroupHistory::LateMember::Overlap& overlap = late.overlap;
-        // A member that is behind by a generation hears of it with its next heartbeat: that is G02. Who left said so itself; what
-        // it still sends was under way.
+        // A member that is one generation behind learns it with its next heartbeat: that is G02. A member that left said so
+        // itself; its later requests were already under way.
         const bool went_on = overlap.claim_ended || (member.gone && member.gone->cause != insight::RebalanceCause::left);
         if (overlap.topic.empty() || !is_recent(overlap.time, now) || !went_on) {
             continue;
