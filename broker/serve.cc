@@ -159,7 +159,7 @@ std::string client_address(const config::BrokerConfig& config, const std::vector
     return config::to_string(advertised.value_or(config::AdvertisedAddress{first.address, first.port}));
 }
 
-/// To whoever has started this.
+/// Tells the user who started the broker.
 void print_greeting(const ServeOptions& options, const std::string& kafka_address) {
     const auto address = config::parse_host_and_port(kafka_address);
     if (!options.greeting || !address) {

@@ -18,8 +18,7 @@ struct ServeOptions {
     std::string port_file;
     /// Empty for the configured one, "off" for none.
     std::string http_port;
-    /// What whoever starts the broker is told on standard output when clients are served; the log is no place for secrets. Unset
-    /// for nothing.
+    /// The broker prints this on standard output when it serves clients; the log is no place for secrets. Unset for nothing.
     Greeting greeting;
 };
 

@@ -59,11 +59,12 @@ struct AddonPlace {
     runtime::FailureLog& failures;
 };
 
-/// What runs of an addon in one broker. The calls come in this order, each once, on the thread that starts and stops the broker.
+/// The running part of an addon in one broker. The calls come in this order, each once, on the thread that starts and stops the
+/// broker.
 class Addon {
   public:
     virtual ~Addon() = default;
-    /// Who may do what: rules that go before `others`, or these. Null: everybody everything.
+    /// The access rules: its own, which go before `others`, or these. Null allows everything.
     [[nodiscard]] virtual const access::Rules* rules(const access::Rules* others) { return others; }
     /// Makes its parts, and joins them to the broker's: listeners of topics, coordinators, extensions.
     virtual void attach(const AddonPlace& place, handlers::Extensions& extensions) = 0;

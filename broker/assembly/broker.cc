@@ -212,7 +212,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     coordination.outward_writes.set_marker_listener(fencing.wakes);
     coordination.groups.set_transaction_commit_listener(watching.request_notes);
     connections.set_listener(fencing.wakes);
-    // In this order: whoever coordinates is told last, when all others know what there is.
+    // In this order: coordinators come last, when all others know which topics there are.
     for (TopicsListener* listener : std::initializer_list<TopicsListener*>{
              &throttles, &watching.watched_topics, &coordination.group_updates, &coordination.transaction_updates, &turns,
              &fencing.fences, &fencing.wakes, &coordination.hosts, &coordination.orphaned_transactions}) {

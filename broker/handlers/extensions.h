@@ -51,10 +51,10 @@ class AddedParts {
     std::vector<std::pair<const void*, void*>> parts_;
 };
 
-/// What addons put beside the broker's own parts (broker/assembly/addon.h). Filled while the broker is made, then only read. A
-/// broker without addons has none of it: null pointers and empty lists.
+/// The hooks that addons put beside the broker's own parts (broker/assembly/addon.h). Filled while the broker is made, then only
+/// read. A broker without addons has none of it: null pointers and empty lists.
 struct Extensions {
-    /// What clients are shown instead of Kafka.
+    /// The offer that clients see instead of Kafka.
     const access::Offer* offer = nullptr;
     /// Asked for each partition of a commit.
     CommitGate* commit_gate = nullptr;

@@ -10,13 +10,13 @@
 
 namespace partita::runtime {
 
-/// What is known of who reads for a group, and of how far it has come.
+/// The members that read for a group, and how far the group has come, as far as the broker knows.
 struct OwnershipRecord {
     insight::GroupHistory history;
     groups::Checkpoints checkpoints;
 };
 
-/// Who knows of owners of partitions beside the groups of Kafka: an addon. Thread-safe.
+/// An addon that knows owners of partitions beside the groups of Kafka. Thread-safe.
 class OwnershipSource {
   public:
     virtual ~OwnershipSource() = default;

@@ -1,4 +1,4 @@
-// What addons bring to the configs, in a build that has them and in one that has not.
+// Configs of addons, in a build that has them and in one that has not.
 
 #include "broker/config/addition.h"
 
