@@ -11,7 +11,7 @@ class OwnChanges;
 
 namespace partita::insight {
 
-/// Records switches of producers in the epoch log of their topic, which is a change of the catalog.
+/// Records producers' switches of counts in the epoch log of their topic, which is a change of the catalog.
 class CatalogSwitches final : public SwitchRecorder {
   public:
     explicit CatalogSwitches(runtime::OwnChanges& changes) : changes_(changes) {}

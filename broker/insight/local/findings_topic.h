@@ -23,28 +23,29 @@ class OwnChanges;
 
 namespace partita::insight {
 
-/// Writes every event of a finding to the topic `__partita_expansions`, as one record: the key is the topic that the finding is
-/// about, the value is the event as JSON (broker/insight/findings/event_json.h). It is an ordinary topic of one partition. The
-/// broker makes it for the first event about a topic that has grown, and then writes the earlier events, too. If somebody deletes
-/// it, the next event makes it again. A broker on which nobody adds partitions thus shows only the topics that its users made.
+/// Writes every event of a finding to the topic `__partita_expansions`, as one record. The key is the topic that the finding is
+/// about; the value is the event as JSON (broker/insight/findings/event_json.h). It is an ordinary topic of one partition. The
+/// broker makes it for the first event about a topic that has grown, and then writes the earlier events, too. If a client deletes
+/// it, the next event makes it again. A broker whose topics never grow thus shows only the topics that its users made.
 ///
-/// With `partita.events.topic.enable=false` the broker neither makes nor writes the topic, and the events are on the other
-/// channels alone.
+/// With `partita.events.topic.enable=false` the broker neither makes nor writes the topic, and events go only to the other
+/// channels.
 class FindingsTopic {
   public:
     static constexpr std::string_view kName = "__partita_expansions";
-    /// How many events may wait to be written. Further ones are left out, and the log says how many.
+    /// Most events that may wait to be written. Further ones are left out, and the log says how many.
     static constexpr std::size_t kWaitingMax = 10'000;
-    /// How many records are written in one turn, as one batch. The rest waits for later turns, so that nobody waits long for one.
+    /// Most records that one turn writes, as one batch. The rest waits for later turns, so that one turn does not delay other
+    /// work for long.
     static constexpr std::size_t kBatchRecordsMax = 100;
 
     FindingsTopic(const config::CurrentConfig& config, const logs::PublishedTopics& topics, FindingsHub& findings,
                   runtime::OwnChanges& changes)
         : config_(config), topics_(topics), findings_(findings), changes_(changes) {}
 
-    /// Begins to hear of events. The reactors exist already.
+    /// Subscribes to events. The reactors exist already.
     void start();
-    /// Hears of no more events. Events that still wait are not written if the first reactor does not run any more.
+    /// Unsubscribes. Waiting events are not written if the first reactor does not run any more.
     void stop();
 
   private:
@@ -57,7 +58,7 @@ class FindingsTopic {
     /// Writes some of the waiting events. Runs on the first reactor.
     [[nodiscard]] bool write_waiting(logs::Turn& turn, runtime::Catalog& catalog);
     void post();
-    /// True when the events topic exists, or when an event about `topic` is a reason to make it.
+    /// True if the events topic exists, or if an event about `topic` is a reason to make it.
     [[nodiscard]] bool is_wanted(std::string_view topic) const;
     [[nodiscard]] bool write(logs::Turn& turn, runtime::Catalog& catalog, std::span<const Line> lines);
 

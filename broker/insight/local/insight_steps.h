@@ -4,14 +4,14 @@
 #include "broker/logs/read_steps.h"
 #include "broker/logs/topic_steps.h"
 
-/// Steps by which the observers of keys and readers see what passes.
+/// Steps by which the observers of keys and readers see requests.
 
 namespace partita::insight {
 
 class FencedReads;
 class RequestNotes;
 
-/// Offers what the log has taken to the observer of keys. On while that takes samples.
+/// Offers batches that the log has accepted to the observer of keys. On while that observer takes samples.
 class KeySampleStep final : public logs::AppendStep {
   public:
     explicit KeySampleStep(RequestNotes& notes) : notes_(notes) {}
@@ -22,7 +22,7 @@ class KeySampleStep final : public logs::AppendStep {
     RequestNotes& notes_;
 };
 
-/// Notes reads of places from which somebody was put out. On while somebody is suspected to go on reading.
+/// Notes reads of partitions from which a member was removed. On while a member is suspected to keep reading.
 class FencedReadStep final : public logs::ReadStep {
   public:
     explicit FencedReadStep(FencedReads& reads) : reads_(reads) {}
@@ -33,7 +33,7 @@ class FencedReadStep final : public logs::ReadStep {
     FencedReads& reads_;
 };
 
-/// Reports the reads of topics that have grown: a step of each such topic.
+/// Reports the reads of topics that have grown, as a step of each such topic.
 class ReaderReportStep final : public logs::ReadStep {
   public:
     explicit ReaderReportStep(RequestNotes& notes) : notes_(notes) {}
@@ -44,7 +44,7 @@ class ReaderReportStep final : public logs::ReadStep {
     RequestNotes& notes_;
 };
 
-/// Gives the topics that have grown their step.
+/// Gives each topic that has grown its step.
 class ReaderReportSteps final : public logs::TopicStepSource {
   public:
     explicit ReaderReportSteps(RequestNotes& notes) : notes_(notes) {}

@@ -61,7 +61,7 @@ class LocalCluster final : public ObservedCluster {
     [[nodiscard]] const ObservedGroups& groups() const override { return groups_; }
     [[nodiscard]] ObservedClients& clients() const override { return clients_; }
 
-    /// What the facts are made of: for those who lock and change these parts.
+    /// The parts behind the facts, for callers that lock and change them.
     [[nodiscard]] const Parts& parts() const { return parts_; }
 
   private:
@@ -70,7 +70,7 @@ class LocalCluster final : public ObservedCluster {
     mutable LocalClients clients_;
 };
 
-/// Where the facts of a plan about one of the broker's own topics come from, with the parts that a growth locks and changes.
+/// The sources of facts for a plan about one of the broker's own topics, with the parts that a growth locks and changes.
 struct LocalPlanSources {
     const LocalCluster& cluster;
     KeyObserver& keys;

@@ -20,7 +20,7 @@ class OwnershipSource;
 
 namespace partita::insight {
 
-/// What a coordinator says of a group that reads a topic of so many partitions.
+/// The coordinator's facts about a group that reads a topic with this partition count.
 [[nodiscard]] GroupFacts group_facts(std::size_t partition_count, groups::TopicReader reader);
 /// The same for several groups, ascending by id.
 [[nodiscard]] std::vector<GroupFacts> group_facts(std::size_t partition_count, std::vector<groups::TopicReader> readers);
@@ -40,10 +40,10 @@ class LocalGroups final : public ObservedGroups {
     runtime::GroupShards& shards_;
 };
 
-/// Histories of the broker's groups, and of owners that others know of (an addon's).
+/// Histories of the broker's groups, and of owners that other sources know (an addon's).
 class LocalHistories final : public ObservedHistories {
   public:
-    /// `others` outlives it.
+    /// `others` must outlive this object.
     LocalHistories(runtime::GroupShards& shards, const std::vector<runtime::OwnershipSource*>& others)
         : shards_(shards), others_(others) {}
 

@@ -34,7 +34,7 @@ GrownTopic grown_topic(const catalog::Topic& topic, std::vector<std::pair<std::s
                      .sequence = newest.catalog_sequence,
                      .joins = std::move(joins),
                      .readers = std::nullopt};
-    // Circumstances are of the moment at which it grew, also when the observer comes to it later.
+    // Circumstances describe the moment of the growth, even if the observer sees it later.
     const auto& circumstances = newest.circumstances;
     if (is_growing && circumstances && static_cast<std::size_t>(circumstances->group_count) == circumstances->groups.size()) {
         std::set<std::string>& readers = grown.readers.emplace();
@@ -150,7 +150,7 @@ std::vector<Offset> offsets_since(const logs::PublishedTopics& topics, std::stri
     for (const std::shared_ptr<logs::Partition>& partition : topic->partitions) {
         const Offset end = partition->log->log_end_offset();
         const auto found = partition->log->offset_for_timestamp(since, end);
-        // What cannot be looked up is read from its start: too much rather than too little.
+        // If a lookup fails, read from the log start: too much rather than too little.
         offsets.push_back(!found ? partition->log->log_start_offset() : *found ? (*found)->offset : end);
     }
     return offsets;

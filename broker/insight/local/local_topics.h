@@ -30,12 +30,12 @@ namespace partita::insight {
 
 [[nodiscard]] inline TopicRef ref_of(const logs::TopicState& topic) { return {topic.topic->id, topic.topic->expansions.size()}; }
 
-/// The topic's growths, by its own record. `joins` were gathered before the newest one. At a start nobody is known to have read
-/// it at that moment: the circumstances of a growth are history then.
+/// The topic's growths, from its own catalog record. The caller gathered `joins` before the newest growth. At a start the readers
+/// at that moment are unknown: the circumstances of a growth are history then.
 [[nodiscard]] GrownTopic grown_topic(const catalog::Topic& topic, std::vector<std::pair<std::string, std::string>> joins,
                                      bool is_growing);
 
-/// A state of the topic. Takes locks of its logs for a moment, and of coordinators of transactions.
+/// One state of the topic. Takes locks of its logs and of transaction coordinators for a moment.
 class LocalTopic final : public ObservedTopic {
   public:
     LocalTopic(const logs::TopicState& topic, runtime::TransactionShards& transactions)
@@ -61,7 +61,7 @@ class LocalTopic final : public ObservedTopic {
     runtime::TransactionShards& transactions_;
 };
 
-/// A table of topics.
+/// The topics of one topic table.
 class LocalTopics final : public ObservedTopics {
   public:
     LocalTopics(std::shared_ptr<const logs::TopicTable> table, runtime::TransactionShards& transactions)
@@ -78,13 +78,13 @@ class LocalTopics final : public ObservedTopics {
     runtime::TransactionShards& transactions_;
 };
 
-/// Fills in the groups' positions: each stands where there is something for it, since nobody reads, and so nobody commits, the
-/// markers of transactions and what these aborted. `topic` is that of the facts, or a later state of it. Reads the disk where
-/// transactions have ended behind a commit, so no reactor may call it.
+/// Moves the groups' positions to the next record that they can be given. No client reads, and so none commits, transaction
+/// markers and aborted records. `topic` is the topic of the facts, or a later state of it. Reads the disk if transactions have
+/// ended behind a commit, so no reactor may call it.
 void pass_what_nobody_reads(const logs::TopicState& topic, logs::DrainedPositions& drained, std::vector<GroupFacts>& groups);
 
-/// The offset of the first record of each partition with a timestamp at or after `since`; the log's end where there is none, and
-/// the log's start where that cannot be read. Empty when there is no such topic. It reads one batch of each partition, so no
+/// By partition, the offset of the first record with a timestamp at or after `since`. Without such a record it is the log's end;
+/// if the log cannot be read, the log's start. Empty if the topic does not exist. It reads one batch of each partition, so no
 /// reactor may call it.
 [[nodiscard]] std::vector<Offset> offsets_since(const logs::PublishedTopics& topics, std::string_view topic, TimestampMs since);
 

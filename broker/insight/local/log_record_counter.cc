@@ -14,14 +14,14 @@
 namespace partita::insight {
 namespace {
 
-/// As much of a log as one question to it may give: a walk asks no more often than segments end and this is over.
+/// Most bytes of a log that one query may cover. A walk makes no more queries than there are such slices and ends of segments.
 constexpr std::uint32_t kSliceBytes = 1 << 20;
 
-/// Every offset of `[from, to)` is a record that stands.
+/// True if every offset of `[from, to)` is a record that is not aborted.
 bool is_dense(PartitionLog& log, Offset from, Offset to) {
     const Offset cleaned_to = log.first_dirty_offset();
     const bool was_cleaned = cleaned_to != kNoOffset && from < cleaned_to;
-    // The markers last: one that was written since ended what was open.
+    // Check the markers last: a marker that was written since has ended a transaction that was open.
     return !was_cleaned && to <= log.last_stable_offset() && from >= markers_end(log);
 }
 
@@ -42,7 +42,7 @@ class Walk {
     [[nodiscard]] std::size_t bytes_read() const { return bytes_read_; }
 
   private:
-    /// False when the walk cannot go on.
+    /// False if the walk cannot go on.
     bool pass_slice() {
         const auto slice =
             log_.read(at_, {.upper_bound = log_.high_watermark(), .max_bytes = kSliceBytes, .minimum_one_batch = true});
@@ -72,7 +72,7 @@ class Walk {
         return at_ > before;
     }
 
-    /// Passes the batches whose headers were read, and returns where the next one begins, from the first of them on.
+    /// Passes the batches whose headers were read, and returns where the next one begins, counted from the first of them.
     std::uint64_t pass_headers() {
         std::vector<BatchHeader> headers;
         std::uint64_t position = 0;
@@ -114,7 +114,7 @@ class Walk {
     Offset at_;
     const Offset to_;
     const std::size_t bytes_max_;
-    /// Asked first: what is decided meanwhile may have been aborted.
+    /// Read before the walk: a transaction that is decided meanwhile may have been aborted.
     const Offset stable_end_;
     logs::AbortedFollower aborted_;
     std::vector<std::byte> bytes_;

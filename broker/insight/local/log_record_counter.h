@@ -16,20 +16,21 @@ class PartitionLog;
 
 namespace partita::insight {
 
-/// Counts the records of a topic by its logs. Where no marker of a transaction lies, no transaction is open and no cleaning was,
-/// each offset is a record and nothing is read; elsewhere the headers of the batches tell. One thread, no reactor.
+/// Counts the records of a topic by its logs. In a range without transaction markers, open transactions and cleaning, each offset
+/// is a record and nothing is read. Elsewhere the counter reads the headers of the batches. One thread, not a reactor.
 ///
-/// One such object is made for one look, and has one budget. Once about `bytes_max` bytes were read, offsets count, and the
-/// number says that it is a bound. So it does with records of open transactions, which may yet be aborted; with a batch of which
-/// a part is asked for, and a cleaning took some records; and with what cannot be read.
+/// A caller makes one object for one look, with one budget. After about `bytes_max` bytes it counts offsets instead, and marks
+/// the number as a bound. It also gives a bound for records of open transactions, which may still be aborted; for a batch that is
+/// partly in the range and has lost records to cleaning; and for parts of a log that it cannot read.
 class LogRecordCounter final : public RecordCounter {
   public:
-    /// It is a part of what a look takes each second while records come, so that it is less than a millisecond.
+    /// The default budget. Counting is a part of each look, which comes once a second while records come. So it must take less than
+    /// a millisecond.
     static constexpr std::size_t kBytesMax = std::size_t{2} << 20;
-    /// What is read at once: the headers of many small batches, or that of a large one.
+    /// Bytes that one read takes: the headers of many small batches, or the header of a large one.
     static constexpr std::size_t kReadBytes = 4096;
 
-    /// `topic` outlives it.
+    /// `topic` must outlive this object.
     explicit LogRecordCounter(const logs::TopicState& topic, std::size_t bytes_max = kBytesMax)
         : topic_(topic), bytes_max_(bytes_max) {}
     [[nodiscard]] RecordCount between(PartitionIndex partition, Offset from, Offset to) override;
@@ -41,7 +42,7 @@ class LogRecordCounter final : public RecordCounter {
     const logs::TopicState& topic_;
     const std::size_t bytes_max_;
     std::size_t bytes_read_ = 0;
-    /// What was counted, for groups that have committed the same.
+    /// Known counts, for groups that have committed the same offsets.
     std::map<std::tuple<PartitionIndex, Offset, Offset>, RecordCount> known_;
 };
 

@@ -11,7 +11,7 @@
 namespace partita::insight {
 namespace {
 
-/// Of the batch that holds the record.
+/// The header of the batch that holds the record.
 std::optional<BatchHeader> header_at(const PartitionLog& log, Offset offset) {
     const auto slice = log.read(offset, {.upper_bound = log.high_watermark(), .max_bytes = 1, .minimum_one_batch = true});
     std::array<std::byte, kBatchHeaderBytes> bytes;
@@ -34,13 +34,13 @@ RecordFate LogRecordFates::of(PartitionIndex partition, Offset offset) const {
         return RecordFate::stands;
     }
     const PartitionLog& log = *state->log;
-    // Asked first: what is decided meanwhile is found below.
+    // Check this first: a transaction that is decided meanwhile shows up below.
     const bool is_stable = offset < log.last_stable_offset();
     if (is_stable && !log.has_aborted_transactions(offset)) {
         return RecordFate::stands;
     }
     const std::optional<BatchHeader> header = header_at(log, offset);
-    // The cleaner took the batch: maybe because it was aborted, and what nobody can be given proves nothing.
+    // The cleaner removed the batch, maybe because it was aborted. A record that no reader can be given proves nothing.
     if (header && header->base_offset > offset) {
         return RecordFate::aborted;
     }

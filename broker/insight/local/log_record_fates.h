@@ -8,11 +8,11 @@ struct TopicState;
 
 namespace partita::insight {
 
-/// What became of a topic's records, by its logs. Reads the header of the record's batch where aborted or open transactions may
-/// be. What cannot be read counts as standing, and what a cleaning took there as aborted.
+/// The fates of a topic's records, by its logs. Reads the header of the record's batch if aborted or open transactions may be
+/// there. A record that cannot be read counts as standing; a record that cleaning removed there counts as aborted.
 class LogRecordFates final : public RecordFates {
   public:
-    /// `topic` outlives it.
+    /// `topic` must outlive this object.
     explicit LogRecordFates(const logs::TopicState& topic) : topic_(topic) {}
     [[nodiscard]] RecordFate of(PartitionIndex partition, Offset offset) const override;
 

@@ -10,11 +10,11 @@
 
 namespace partita::insight {
 
-/// Records of partition logs, read through the page cache a megabyte at a time. What is damaged is reported and left out, as
-/// BatchWalk says. When the log was deleted meanwhile, the range ends there.
+/// The records of partition logs, read through the page cache a megabyte at a time. It reports damaged parts and leaves them out,
+/// as BatchWalk says. If the log was deleted meanwhile, the range ends there.
 class LogScanSource final : public ScanSource {
   public:
-    /// `logs` are by partition index.
+    /// `logs` is indexed by partition.
     explicit LogScanSource(std::vector<std::shared_ptr<PartitionLog>> logs) : logs_(std::move(logs)) {}
 
     [[nodiscard]] std::expected<void, std::string> read(const ScanRange& range, ScanSink& sink) override;

@@ -11,7 +11,7 @@
 #include "broker/runtime/coordinators/group_shards.h"
 #include "protocol/types.h"
 
-/// The one header by which parts that serve requests tell insight of them.
+/// The one header by which parts that serve requests report to insight.
 
 namespace partita::logs {
 class PublishedTopics;
@@ -41,29 +41,29 @@ class RequestNotes final : public runtime::TransactionCommitListener {
         return !topic.topic->expansions.empty() && !topic.topic->internal;
     }
 
-    /// The batch was taken by the log. Only while the gate of the samples is open.
+    /// Notes a batch that the log accepted. Call it only while the gate of the samples is open.
     void on_produce(const logs::TopicState& topic, PartitionIndex partition, const runtime::ClientConnection& client,
                     std::string_view client_id, Bytes batch, TimestampMs now);
-    /// A connection that produced has ended.
+    /// Notes that a connection that produced has ended.
     void on_producer_gone(ConnectionId connection);
 
-    // About topics that are watched.
+    // For topics that are watched.
 
     void on_offset_fetch(const logs::TopicState& topic, std::string_view group, const ClientIdentity& client,
                          const runtime::ClientConnection& connection, PartitionIndex partition, Offset committed,
                          TimestampMs now);
-    /// `timestamp` is that of the request; `answered` is kNoOffset when no record is that young.
+    /// `timestamp` is the one in the request; `answered` is kNoOffset if no record is that young.
     void on_list_offsets(const logs::TopicState& topic, const ClientIdentity& client, ConnectionId connection,
                          PartitionIndex partition, std::int64_t timestamp, Offset answered);
-    /// On the thread of the reactor with this index.
+    /// Runs on the thread of the reactor with this index.
     void on_fetch(std::uint32_t reactor, const logs::TopicState& topic, std::string_view client_id,
                   const runtime::ClientConnection& connection, PartitionIndex partition, Offset from, TimestampMs now);
-    /// True when the next `on_commit` of the group should come with the group's positions `before` that commit.
+    /// True if the next `on_commit` of the group should come with the group's positions `before` that commit.
     [[nodiscard]] bool wants_positions(const logs::TopicState& topic, std::string_view group) const;
     void on_commit(const logs::TopicState& topic, std::string_view group, const ClientIdentity& client, ConnectionId connection,
                    std::span<const ConsumerWatch::Commit> commits, std::optional<Inversions::Positions> before, TimestampMs now);
 
-    // About any topic.
+    // For any topic.
 
     /// A member is about to leave its group. `table`: the topics as the request sees them.
     void on_leave(const logs::TopicTable& table, std::string_view group, std::string_view member_id, ConnectionId connection,

@@ -14,8 +14,8 @@ class TransactionShards;
 
 namespace partita::insight {
 
-/// The transactions that are open in a topic, by the ids of their producers. It looks at the producers of those partitions that
-/// have any open, and takes the locks of these logs and of all coordinators of transactions, one by one.
+/// The open transactions in a topic, by the ids of their producers. It looks at the producers of partitions with open
+/// transactions. It takes the locks of these logs and of all transaction coordinators, one by one.
 [[nodiscard]] std::vector<OpenTransaction> open_transactions(const logs::TopicState& topic,
                                                              runtime::TransactionShards& transactions);
 

@@ -9,7 +9,7 @@ namespace partita::insight {
 
 void WatchedTopicsChange::on_topics_changed(const logs::TopicsChange& change) {
     using Kind = catalog::CatalogChange::Kind;
-    // Internal topics are joined with nothing, and what is told of an expansion later does not change it.
+    // Internal topics have no joins, and a later note about an expansion does not change joins.
     const bool is_news = std::ranges::any_of(change.changes, [](const catalog::CatalogChange& each) {
         const catalog::TopicPointer& topic = each.after ? each.after : each.before;
         return topic && !topic->internal && each.kind != Kind::expansion_annotated;

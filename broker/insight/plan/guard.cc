@@ -15,7 +15,7 @@ std::string seconds(std::int64_t duration_ms) {
     return std::to_string(duration_ms / 1000) + " s";
 }
 
-/// "6 to 8", as every text here says it.
+/// "6 to 8", the form that every text here uses.
 std::string step(std::int32_t old_count, std::int32_t new_count) {
     return std::to_string(old_count) + " to " + std::to_string(new_count);
 }
@@ -80,7 +80,7 @@ std::vector<Blocker> find_blockers(const GuardFacts& facts) {
                                                           seconds(facts.producers_known_for_ms) + ", " + seconds(facts.quiet_ms) +
                                                           " of silence are needed"});
     }
-    // Worst first; what is equally bad stays as it was found.
+    // Worst first; equally bad blockers stay in the order in which they were found.
     std::ranges::stable_sort(blockers, std::ranges::greater(),
                              [](const Blocker& blocker) { return hazard(blocker.id).severity; });
     return blockers;

@@ -15,7 +15,7 @@
 #include "broker/insight/plan/open_transaction.h"
 #include "protocol/types.h"
 
-/// Decides whether a topic may grow: what the modes refuse, and with which words. Pure: the caller passes the facts.
+/// Decides whether a topic may grow: the modes' refusals and their texts. Pure: the caller passes the facts.
 namespace partita::insight {
 
 /// One reason why a topic may not grow now.
@@ -23,7 +23,7 @@ struct Blocker {
     HazardId id;
     /// A clause without a full stop: "group billing has not read 1200 records".
     std::string reason;
-    /// The group that the reason is about; empty where it is about none.
+    /// The group that the reason is about; empty if it is about no group.
     std::string group = {};
     friend bool operator==(const Blocker&, const Blocker&) = default;
 };
@@ -46,11 +46,11 @@ struct GuardFacts {
     std::int32_t old_count = 0;
     std::int32_t new_count = 0;
     std::int64_t quiet_ms = 0;
-    /// Producers of the topic with the milliseconds since their last batch. Those beyond `quiet_ms` may be left out.
+    /// Producers of the topic with the milliseconds since their last batch. The caller may leave out those beyond `quiet_ms`.
     std::vector<std::pair<ClientIdentity, std::int64_t>> producers;
     /// For how long the broker has noted producers: a broker that has just started knows nothing of the time before.
     std::int64_t producers_known_for_ms = 0;
-    /// Some record was ever written to the topic.
+    /// At least one record was ever written to the topic.
     bool has_records = false;
     std::vector<OpenTransaction> open_transactions;
     std::vector<GuardedGroup> groups;
@@ -66,29 +66,28 @@ inline constexpr std::size_t kSpelledBlockersMax = 6;
 /// After a refusal, a client has this long to confirm by repeating its request.
 inline constexpr std::int64_t kConfirmationMs = 60'000;
 
-/// The error_message of a refused CreatePartitions: what stands against it, and how to grow the topic all the same.
+/// The error_message of a refused CreatePartitions: the reasons against it, and how to grow the topic all the same.
 [[nodiscard]] std::string guard_refusal(const GuardFacts& facts, const std::vector<Blocker>& blockers);
 /// The error_message for Kafka's own topics: only mode faithful lets them grow.
 [[nodiscard]] std::string internal_topic_refusal(std::string_view topic);
-/// Mode `fenced`: the error_message when growing from `old_count` to `new_count` cannot be fenced; empty when it can.
+/// Mode `fenced`: the error_message if growing from `old_count` to `new_count` cannot be fenced; null if it can.
 [[nodiscard]] std::optional<std::string> fence_refusal(std::string_view topic, std::int32_t old_count, std::int32_t new_count,
                                                        bool window_is_open);
-/// The same two as blockers, with the refusal for a reason.
+/// The same two refusals as blockers, with the text of the refusal as the reason.
 [[nodiscard]] Blocker internal_topic_blocker(std::string_view topic);
 [[nodiscard]] std::optional<Blocker> fence_blocker(std::string_view topic, std::int32_t old_count, std::int32_t new_count,
                                                    bool window_is_open);
 
-/// Requests that were refused and that the same client may confirm by repeating them. Each client confirms its own
-/// refusals, because only who has read a refusal can mean to go on in spite of it.
+/// Refused requests that the same client may confirm by repeating them. Each client confirms only its own refusals: a client that
+/// has not read the refusal cannot mean to go on in spite of it.
 class Confirmations {
   public:
-    /// Refusals that are remembered, one for each topic and client; for a further one the oldest is forgotten.
+    /// Most refusals that are remembered, one for each topic and client. A further one replaces the oldest.
     static constexpr std::size_t kRefusalsMax = 1000;
 
-    /// True when the same request was refused to the same client within the last `kConfirmationMs`: it is now
-    /// confirmed, and the refusal is forgotten. Otherwise remembers the refusal. `requester` is any text that tells
-    /// clients apart; it must not depend on the connection, because two runs of a tool such as kafka-topics have
-    /// different ones.
+    /// True if the same request was refused to the same client within the last `kConfirmationMs`. The request then counts as
+    /// confirmed, and the refusal is forgotten. Otherwise this remembers the refusal. `requester` is any text that tells clients
+    /// apart. It must not depend on the connection, because each run of a tool such as kafka-topics has another one.
     [[nodiscard]] bool confirm(std::string_view topic, std::int32_t new_count, std::string_view requester, Instant now);
 
   private:

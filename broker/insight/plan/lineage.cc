@@ -81,7 +81,7 @@ std::optional<std::int32_t> nearest_better_target(std::int32_t old_count, std::i
     if (targets.empty()) {
         return std::nullopt;
     }
-    // The list is ascending, so the last is the greater one.
+    // The list is ascending, so the last one is the greater.
     const std::int64_t to_last = static_cast<std::int64_t>(targets.back()) - new_count;
     const std::int64_t to_first = static_cast<std::int64_t>(new_count) - targets.front();
     return targets.size() == 2 && to_first < to_last ? targets.front() : targets.back();

@@ -8,12 +8,11 @@
 
 #include "protocol/types.h"
 
-/// What a change of a topic's partition count from N to M does to its keys: pure arithmetic.
+/// Computes how a change of a topic's partition count from N to M moves its keys: pure arithmetic.
 ///
-/// It holds for every partitioner that takes a hash modulo the partition count (the default of all common
-/// clients), with hashes spread evenly: a key's partition is h mod N before and h mod M after. With
-/// g = gcd(N, M), h mod N and h mod M agree for N of the lcm(N, M) residues, hence the formulas.
-/// Records weigh as their keys do: with hot keys the share of records differs.
+/// It holds for every partitioner that takes a hash modulo the partition count (the default of all common clients), with hashes
+/// spread evenly: a key's partition is h mod N before and h mod M after. With g = gcd(N, M), h mod N and h mod M agree for N of
+/// the lcm(N, M) residues, hence the formulas. Records weigh as their keys do: with hot keys the share of records differs.
 namespace partita::insight {
 
 /// An exact share: numerator / denominator, in lowest terms.
@@ -25,7 +24,7 @@ struct Share {
     friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// "50 %", "33.3 %", "0.4 %": at most one decimal, and never rounded to 0 or 100 unless it is that.
+/// "50 %", "33.3 %", "0.4 %": at most one decimal. The text never rounds another share to 0 or 100.
 [[nodiscard]] std::string to_percent(const Share& share);
 
 /// An expansion from N to M partitions. 1 <= N < M; other values are an error of the caller.
@@ -35,7 +34,7 @@ class Lineage {
 
     [[nodiscard]] std::int32_t old_count() const { return old_count_; }
     [[nodiscard]] std::int32_t new_count() const { return new_count_; }
-    /// g = gcd(N, M).
+    /// The greatest common divisor g = gcd(N, M).
     [[nodiscard]] std::int32_t common_divisor() const { return common_divisor_; }
     /// N divides M: no key moves between old partitions, and each new one has one parent.
     [[nodiscard]] bool is_multiple() const { return common_divisor_ == old_count_; }
@@ -62,9 +61,8 @@ class Lineage {
     std::int32_t common_divisor_;
 };
 
-/// Counts to take instead of M: the multiples of N next to M, that is the greatest below M (when greater
-/// than N) and the smallest above it, ascending. Empty when N divides M. Multiples that would not fit into
-/// 32 bits are left out.
+/// Better counts than M: the multiples of N next to M, ascending. These are the greatest one below M (if greater than N) and the
+/// smallest one above it. Empty if N divides M. Multiples that do not fit into 32 bits are left out.
 [[nodiscard]] std::vector<std::int32_t> better_targets(std::int32_t old_count, std::int32_t new_count);
 
 /// The nearest of `better_targets`; of two equally near targets the greater, since a count never shrinks.
@@ -73,8 +71,8 @@ class Lineage {
 /// The document that warnings refer their readers to.
 inline constexpr std::string_view kExpansionGuide = "docs/expansion.md";
 
-/// One line for the log at the expansion of a keyed topic: N, M, the share of keys that move, how much
-/// of it was avoidable and by which count, and where to read more.
+/// One line for the log at the expansion of a keyed topic: N, M, the share of keys that move, the avoidable part of it and the
+/// count that would avoid it, and where to read more.
 [[nodiscard]] std::string expansion_warning(std::string_view topic, std::int32_t old_count, std::int32_t new_count);
 
 }  // namespace partita::insight

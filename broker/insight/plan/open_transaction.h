@@ -7,10 +7,10 @@
 
 namespace partita::insight {
 
-/// A transaction that is open in partitions of a topic: who reads committed records sees nothing behind its first record there.
+/// A transaction that is open in partitions of a topic. Readers of committed records see nothing behind its first record there.
 struct OpenTransaction {
     ProducerId producer_id;
-    /// Empty when no coordinator knows the producer: nobody but `kafka-transactions` will end it.
+    /// Empty if no coordinator knows the producer: then only `kafka-transactions` can end it.
     std::string transactional_id;
     /// Ascending, not empty.
     std::vector<PartitionIndex> partitions;

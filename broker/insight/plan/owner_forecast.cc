@@ -8,7 +8,8 @@
 namespace partita::insight {
 namespace {
 
-/// Of `count` partitions in blocks for `members`, the member that has `partition`: the first ones have one more.
+/// The member that owns `partition` if `count` partitions are dealt in blocks to `members` members; the first blocks have one
+/// more.
 std::int32_t owner_by_range(std::int32_t partition, std::int32_t count, std::int32_t members) {
     const std::int32_t least = count / members;
     const std::int32_t larger = count % members;
@@ -16,7 +17,7 @@ std::int32_t owner_by_range(std::int32_t partition, std::int32_t count, std::int
     return partition < in_larger ? partition / (least + 1) : larger + (partition - in_larger) / least;
 }
 
-/// By old partition, which member of the group has it; empty when not every one has exactly one owner.
+/// The owning member by old partition; empty unless each partition has exactly one owner.
 std::vector<std::int32_t> owners(const GroupFacts& group, std::int32_t old_count) {
     std::vector<std::int32_t> owner(static_cast<std::size_t>(old_count), -1);
     std::size_t held = 0;
@@ -34,7 +35,7 @@ std::vector<std::int32_t> owners(const GroupFacts& group, std::int32_t old_count
 
 std::optional<std::int64_t> moves_by_range(const std::vector<std::int32_t>& owner, std::int32_t members, std::int32_t new_count) {
     const auto old_count = static_cast<std::int32_t>(owner.size());
-    // Members in the assignor's order, which is that of their blocks.
+    // Members in the assignor's order, which is the order of their blocks.
     std::vector<std::int32_t> order;
     std::int64_t moves = 0;
     for (std::int32_t partition = 0; partition < old_count; ++partition) {

@@ -13,7 +13,7 @@ double share(std::int64_t part, std::int64_t whole) {
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-/// Keys are counted from the table: all of them, or the sample, whose counts are multiplied.
+/// Counts keys from the table: all of them, or the sample, whose counts it multiplies.
 MovedKeys moved_keys(const KeyCensus& census) {
     const KeyTable& keys = census.keys();
     MovedKeys moved;
@@ -48,8 +48,8 @@ std::int64_t lag_of(const GroupFacts& group, const PlannedTopic& topic) {
     return lag;
 }
 
-/// Of groups whose records nobody has counted. What was read may have been aborted, but where there are as many records as
-/// offsets no transaction has ended.
+/// Fills in the unread records of groups for which no counter ran. Records that were read may have been aborted. But if there are
+/// as many records as offsets, no transaction has ended there.
 void count_unread(const PlannedTopic& topic, const KeyCensus& census, Plan& plan) {
     const std::vector<std::int64_t> records = census.whole_backlog();
     for (std::size_t index = 0; index < std::min(plan.groups.size(), records.size()); ++index) {
@@ -71,7 +71,7 @@ Plan begin_plan(const PlannedTopic& topic, const Lineage& lineage) {
     for (std::int32_t index = 0; index < topic.new_count; ++index) {
         PlannedPartition& partition = plan.partitions.emplace_back();
         partition.partition = PartitionIndex{index};
-        // As `Lineage::parents`, but only the first of them: there can be as many as partitions.
+        // As `Lineage::parents`, but only the first of them: there can be as many parents as partitions.
         partition.parent_count = topic.old_count / lineage.common_divisor();
         const std::int32_t listed = std::min<std::int32_t>(partition.parent_count, PlannedPartition::kParentsMax);
         for (std::int32_t parent = 0; parent < listed; ++parent) {
@@ -98,7 +98,7 @@ void find_all(const PlanView& view, Plan& plan) {
     plan.findings = std::move(findings);
 }
 
-/// A part of the log was asked for in which nothing is.
+/// True if the caller asked for a part of the log that holds no records.
 bool was_nothing_read(const ScanFacts& scan) { return scan.records == 0 && !scan.is_complete; }
 
 std::string reads(const Plan& plan) {

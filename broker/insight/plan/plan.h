@@ -14,7 +14,7 @@
 #include "broker/insight/plan/open_transaction.h"
 #include "protocol/types.h"
 
-/// What growing a topic from N to M partitions would do: facts come in, a judged plan comes out. Pure.
+/// Plans the growth of a topic from N to M partitions: facts come in, a judged plan comes out. Pure.
 namespace partita::insight {
 
 // Facts ----------------------------------------------------------------------------------------------
@@ -26,14 +26,13 @@ struct GroupFacts {
         std::string client_host;
         /// Partitions of the topic that the member holds.
         std::vector<PartitionIndex> assigned;
-        /// Empty where it does not matter.
+        /// Empty if it does not matter.
         std::string member_id;
     };
     struct OtherTopic {
         std::string name;
         std::int32_t partition_count = 0;
-        /// When the topic has its old count, each member holds the same partitions of both topics (or held them, when
-        /// the topic grew).
+        /// With the topic's old count, each member holds the same partitions of both topics (or held them when the topic grew).
         bool is_aligned = false;
     };
 
@@ -42,29 +41,29 @@ struct GroupFacts {
     std::string state;
     /// "consumer", "connect"; empty for a group that only stores offsets.
     std::string protocol_type;
-    /// The group's assignor: "range", "cooperative-sticky", "stream"; empty when it has none.
+    /// The group's assignor: "range", "cooperative-sticky", "stream"; empty if the group has none.
     std::string protocol;
     std::vector<Member> members;
-    /// Committed offsets by partition; kNoOffset where there is none. May be shorter than the topic.
+    /// Committed offsets by partition; kNoOffset for no commit. May be shorter than the topic.
     std::vector<Offset> committed;
-    /// By partition, where the next record lies that the group can be given, when somebody looked: behind a commit there may be
-    /// nothing but markers of transactions and what they aborted. Empty, or as long as `committed`; see `position_of`.
+    /// By partition, the offset of the next record that the group can be given, if the caller looked it up. Behind a commit there
+    /// may be only transaction markers and aborted records. Empty, or as long as `committed`; see `position_of`.
     std::vector<Offset> positions;
-    /// Records between its positions and the log ends, where somebody counted them.
+    /// Records between its positions and the log ends, if the caller counted them.
     std::optional<RecordCount> unread;
-    /// Topics besides this one that its members subscribe to; those that matter, or all.
+    /// Topics besides this one to which its members subscribe: those that matter, or all.
     std::vector<OtherTopic> other_topics;
-    /// Its members subscribe to topics that are not among them, or there are more of these that are aligned.
+    /// Its members subscribe to topics that are missing here, or more of these topics are aligned.
     bool reads_others = false;
     bool has_more_aligned = false;
     /// For a Streams application: its existing `<group>-...-changelog` and `-repartition` topics.
     std::vector<std::string> internal_topics;
-    /// Partitions whose committed offset an expansion gave to the group and nobody has committed over.
+    /// Partitions whose committed offset an expansion gave to the group, with no commit since.
     std::int64_t seeded_partitions = 0;
 };
 
-/// The group is through with everything below it in the partition; empty where it has committed nothing. Not all of it was
-/// committed: see `GroupFacts::positions`.
+/// The group has processed everything below this offset of the partition; null if it has committed nothing. The offset can lie
+/// behind the commit: see `GroupFacts::positions`.
 [[nodiscard]] inline std::optional<Offset> position_of(const GroupFacts& group, PartitionIndex partition) {
     const auto index = static_cast<std::size_t>(partition.value);
     const std::vector<Offset>& known = group.positions.empty() ? group.committed : group.positions;
@@ -72,9 +71,9 @@ struct GroupFacts {
     return is_known ? std::optional(known[index]) : std::nullopt;
 }
 
-/// A producer that was seen writing to the topic lately.
+/// A producer that wrote to the topic lately.
 struct ProducerFacts {
-    /// As people know it: "billing (/10.0.0.7, librdkafka 2.3.0)".
+    /// The name that people know it by: "billing (/10.0.0.7, librdkafka 2.3.0)".
     std::string name;
     KeyHabit habit = KeyHabit::no_keys;
     bool is_idempotent = false;
@@ -98,12 +97,12 @@ struct PlannedTopic {
     std::string name;
     std::int32_t old_count = 1;
     std::int32_t new_count = 2;
-    /// One of the three topics that Kafka makes for itself.
+    /// The topic is one of Kafka's three internal topics.
     bool is_internal = false;
     bool is_compacted = false;
     /// cleanup.policy also contains "delete".
     bool is_deleted_by_age = true;
-    /// retention.ms; -1 keeps records for ever.
+    /// retention.ms; -1 keeps records forever.
     std::int64_t retention_ms = -1;
     /// An expansion gives groups offset 0 in new partitions (modes safe-offsets and fenced).
     bool seeds_offsets = false;
@@ -115,40 +114,40 @@ struct PlannedTopic {
     /// `earlier` has every change of the count since the topic was created.
     bool is_history_known = false;
     std::vector<GroupFacts> groups;
-    /// Empty when nobody watches producers.
+    /// Empty if nothing watches producers.
     std::vector<ProducerFacts> producers;
-    /// Topics in which MirrorMaker 2 keeps its books in this cluster.
+    /// Topics in which MirrorMaker 2 keeps its state in this cluster.
     std::vector<std::string> mirror_topics;
     /// Facts about groups, configs or transactions that could not be obtained, each as a clause: "groups: not
     /// authorized".
     std::vector<std::string> unknown_facts;
-    /// When the plan was asked for.
+    /// The time at which the caller asked for the plan.
     TimestampMs now{0};
 };
 
-/// How far the log was read.
+/// How much of the log was read.
 struct ScanFacts {
     std::int64_t records = 0;
     std::int64_t bytes = 0;
-    /// Everything was read that lay between log start and log end when the scan began.
+    /// The scan read everything between log start and log end as they were when it began.
     bool is_complete = false;
     /// Batches that could not be read; place and reason of the first one.
     std::int64_t damaged_batches = 0;
     std::string first_damage;
-    /// Why the scan is not complete, when the caller limited it: "--records".
+    /// Why the scan is not complete, if the caller limited it: "--records".
     std::string limited_by;
 };
 
 // The plan -------------------------------------------------------------------------------------------
 
 enum class Verdict : std::uint8_t {
-    /// No finding is worse than `info`.
+    /// All findings are `info` at most.
     safe,
     /// Something is at risk.
     findings,
     /// Something breaks.
     blocked,
-    /// The topic has keys and what happens to them is not known, or the log could not be read.
+    /// The topic has keys and their fate is not known, or the log could not be read.
     unknown,
 };
 /// "safe", "findings", "blocked", "unknown".
@@ -161,7 +160,7 @@ struct MovedKeys {
     double key_share = 0;
     double record_share = 0;
     double byte_share = 0;
-    /// How many of the keys move between two old partitions.
+    /// Number of keys that move between two old partitions.
     std::int64_t keys_among_old = 0;
 };
 
@@ -182,14 +181,15 @@ struct PlannedGroup {
     std::int64_t members = 0;
     /// Offsets between the group's commits and the log ends; a partition without a commit counts from its log start.
     std::int64_t lag = 0;
-    /// Records of these offsets. When nobody counted: as many at most as there are offsets, or as were found there.
+    /// The number of records at these offsets. Without a count it is an upper bound: the number of offsets, or of the records
+    /// found there.
     RecordCount unread;
-    /// Records of the backlog whose keys move; null when not known. Aborted ones, too.
+    /// Records of the backlog whose keys move, aborted ones included; null if not known.
     std::optional<std::int64_t> moved_backlog;
 };
 
 struct Plan {
-    /// Grows when a member of the JSON changes its meaning. A new member does not count.
+    /// Grows when a member of the JSON changes its meaning. A new member does not raise it.
     static constexpr int kSchemaVersion = 1;
     static constexpr std::size_t kGroupsMax = 1000;
 
@@ -199,16 +199,16 @@ struct Plan {
     Verdict verdict = Verdict::unknown;
     /// One or two sentences.
     std::string summary;
-    /// Null when the log was not read.
+    /// Null if the log was not read.
     std::optional<ScanFacts> scanned;
     std::int64_t distinct_keys = 0;
-    /// The standard deviation of `distinct_keys` and of the shares of keys; 0 when they are exact.
+    /// The standard deviation of `distinct_keys` and of the shares of keys; 0 if they are exact.
     double key_error = 0;
     std::int64_t keyed_records = 0;
     PlacementEvidence evidence;
     std::string partitioner;
     std::string partitioner_explained;
-    /// Null when not known.
+    /// Null if not known.
     std::optional<MovedKeys> moved;
     /// The share that arithmetic gives for evenly hashed keys.
     Share expected_key_share;
@@ -222,11 +222,11 @@ struct Plan {
 /// Judges with the content of the log: the caller has passed the whole scan to `census`.
 [[nodiscard]] Plan make_plan(const PlannedTopic& topic, const KeyCensus& census, const PlacementEvidence& evidence,
                              const ScanFacts& scan);
-/// Judges without the log, by arithmetic, groups and configuration. Whatever needs keys stays open, so the verdict for
-/// a topic with records is never better than `unknown`.
+/// Judges without the log, by arithmetic, groups and configuration. Questions that need keys stay open, so the verdict for a
+/// topic with records is never better than `unknown`.
 [[nodiscard]] Plan make_plan_without_scan(const PlannedTopic& topic);
 
-/// In a sentence, why N to M cannot be planned; null when it is an expansion with M <= `kPlanCountMax`.
+/// A sentence that says why N to M cannot be planned; null if it is an expansion with M <= `kPlanCountMax`.
 [[nodiscard]] std::optional<std::string> target_problem(std::string_view topic, std::int32_t old_count, std::int64_t new_count);
 /// The largest count that a plan is made for.
 inline constexpr std::int32_t kPlanCountMax = 100'000;

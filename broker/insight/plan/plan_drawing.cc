@@ -1,4 +1,4 @@
-// The picture for a terminal: ribbons as blocks, two of them in the height of a line where there are colours.
+// The picture for a terminal: ribbons drawn as blocks. With colours, a line shows two blocks, one above the other.
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// What a dot of the picture belongs to; what stands behind covers what stands before it.
+/// The part of the picture to which a dot belongs. Later kinds cover earlier ones.
 enum class Ink : std::uint8_t { none, stay, to_new, to_old, node, new_node };
 
 constexpr std::size_t kCanvasColumnsMin = 12;
@@ -22,7 +22,7 @@ constexpr std::string_view kReset = "\033[0m";
 
 Ink ink_of(WayKind kind) { return kind == WayKind::stay ? Ink::stay : kind == WayKind::to_new ? Ink::to_new : Ink::to_old; }
 
-/// Of the sixteen that every terminal has, and people choose: 30 to 37, or 90 to 97.
+/// One of the sixteen colours that every terminal has and that people configure: 30 to 37, or 90 to 97.
 int colour_of(Ink ink) {
     switch (ink) {
         case Ink::stay:
@@ -40,7 +40,7 @@ int colour_of(Ink ink) {
     return 39;
 }
 
-/// Without colours.
+/// The character for a terminal without colours.
 std::string_view shade_of(Ink ink, bool has_unicode) {
     switch (ink) {
         case Ink::stay:
@@ -60,7 +60,7 @@ std::string_view shade_of(Ink ink, bool has_unicode) {
 
 std::string escape(int code) { return "\033[" + std::to_string(code) + "m"; }
 
-/// One line's height at one place: what is above, and what is below.
+/// The text of one line at one place: its upper and its lower half.
 std::string cell(Ink above, Ink below, const DrawingStyle& style) {
     if (!style.has_colour) {
         return std::string(shade_of(std::max(above, below), style.has_unicode));
@@ -85,7 +85,7 @@ class Canvas {
   public:
     Canvas(std::size_t columns, std::size_t rows) : columns_(columns), dots_(columns * rows), rows_(rows) {}
 
-    /// Everything from `top` on for `height`; at least one dot, where its middle is.
+    /// Fills the column from `top` on for `height`: at least one dot, at the middle.
     void fill(std::size_t column, double top, double height, Ink ink) {
         const auto row_at = [&](double y) {
             return static_cast<std::size_t>(std::clamp(y, 0.0, static_cast<double>(rows_ - 1)));
@@ -116,7 +116,7 @@ class Canvas {
     std::size_t rows_;
 };
 
-/// How far a curve of the console's picture has come down at a part of its way across.
+/// How far a curve of the console's picture has descended at a part of its way across.
 double descent(double across) {
     double below = 0;
     double above = 1;
@@ -156,7 +156,8 @@ std::string ribbons(const ordered_json& plan, std::int64_t to, const DrawingStyl
         return {};
     }
     const std::size_t lines = lines_each * picture.after.size();
-    // A label stands in the line of the middle of its bar. No two are in one: bars before are farther apart than those after.
+    // A label stands in the line of the middle of its bar. No two labels share a line: bars before are farther apart than those
+    // after.
     const auto line_of = [](const std::pair<double, double>& bar) {
         return static_cast<std::size_t>((bar.first + bar.second / 2) / 2);
     };

@@ -6,10 +6,10 @@
 #include "broker/insight/findings/sentence_numbers.h"
 #include "broker/insight/plan/plan.h"
 
-/// Inside of the plan: the hazards, one function each. Only plan.cc and plan_findings_*.cc include this.
+/// Internal to the plan: the hazards, one function each. Only plan.cc and plan_findings_*.cc include this.
 namespace partita::insight {
 
-/// What the judges look at. `census` is null when the log was not read.
+/// The input of the judges. `census` is null if the log was not read.
 struct PlanView {
     const PlannedTopic& topic;
     const Lineage& lineage;
@@ -34,7 +34,7 @@ void sort_findings(std::vector<Finding>& findings);
 /// Verdict and summary from everything else.
 void conclude(Plan& plan);
 
-/// "12.3 %", of 100 at most one decimal; never 0 for something and never 100 for not everything.
+/// "12.3 %": percent with at most one decimal. Never 0 for more than nothing, and never 100 for less than everything.
 [[nodiscard]] std::string to_percent(double share);
 
 }  // namespace partita::insight

@@ -25,7 +25,7 @@ void backlog(const PlanView& view, const GroupFacts& group, const PlannedGroup& 
         return;
     }
     if (planned.moved_backlog) {
-        // Where offsets have no record, some of those whose keys move may be aborted ones.
+        // If some offsets have no record, some of the moving records may be aborted ones.
         const bool are_all_records = unread.is_exact && unread.records == planned.lag;
         const RecordCount moved{.records = std::min(*planned.moved_backlog, unread.records), .is_exact = are_all_records};
         if (moved.records == 0) {
@@ -62,7 +62,7 @@ void first_records(const PlanView& view, const GroupFacts& group, std::vector<Fi
         "group " + group.group_id +
             " will have no committed offset for the new partitions: with auto.offset.reset=latest it skips what is written "
             "there before it looks, with none it stops");
-    // What clients have set cannot be seen from here, so it is a risk and not a proof.
+    // The plan cannot see what clients have configured, so this is a risk and not a proof.
     finding.severity = warn;
     findings.push_back(std::move(finding));
 }
@@ -159,7 +159,7 @@ void copartition(const PlanView& view, const GroupFacts& group, std::vector<Find
                                        (count == 1 ? "a topic" : "topics") + " of another count than " +
                                        std::to_string(view.topic.new_count) + " (" + list + "): a join by key breaks",
                                    count);
-    // Streams checks it and stops; for others it may be the habit of their assignor.
+    // Streams checks this and stops. Other groups may have it by habit of their assignor.
     if (!is_streams(group)) {
         finding.severity = warn;
     }
@@ -167,7 +167,7 @@ void copartition(const PlanView& view, const GroupFacts& group, std::vector<Find
     findings.push_back(std::move(finding));
 }
 
-/// The first of the group's own name and its members' that says something; empty when none does.
+/// The first that `read` recognizes among the group's own name and its members' names; empty if it recognizes none.
 std::string_view told_by_names(const GroupFacts& group, std::string_view (*read)(std::string_view)) {
     if (const std::string_view told = read(group.group_id); !told.empty()) {
         return told;

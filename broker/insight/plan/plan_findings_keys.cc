@@ -8,11 +8,11 @@ namespace {
 
 using enum Severity;
 
-/// Keys that are looked at for examples: the heaviest ones say most.
+/// Most keys that are tried as examples: the heaviest ones say most.
 constexpr std::size_t kExampleCandidates = 1000;
 constexpr std::size_t kHotKeysMax = Finding::kExamplesMax;
 
-/// Of a long key only the beginning is known there, which cannot be placed.
+/// For a long key the table of heavy hitters has only the beginning, which cannot be placed.
 bool is_cut(const HeavyHitters::Item& item) { return item.key.size() >= HeavyHitters::kKeyBytesMax; }
 
 template <class Wanted>
@@ -29,7 +29,7 @@ void add_moving_examples(const PlanView& view, Finding& finding, Wanted wanted) 
             finding.add_example(item.key, move->from, move->to);
         }
     }
-    // Long keys are whole in the table of all keys, which does not know the heaviest ones.
+    // The table of all keys has long keys whole, but does not know the heaviest ones.
     for (const KeyEntry& entry : view.census->keys().entries()) {
         if (finding.examples.size() == Finding::kExamplesMax) {
             return;
@@ -152,7 +152,7 @@ void mixed_partitioners(const PlanView& view, std::vector<Finding>& findings) {
                                        " place every key alike, at " + std::to_string(view.topic.new_count) +
                                        " they do not: producers of both kinds would part, and the numbers here are those of " +
                                        id(*evidence.family));
-    // A possibility, not a proof: perhaps all producers are of one kind.
+    // This is a possibility, not a proof: perhaps all producers are of one kind.
     finding.severity = warn;
     finding.title = kMayPart;
     findings.push_back(std::move(finding));
@@ -192,7 +192,7 @@ void hot_keys(const PlanView& view, std::vector<Finding>& findings) {
     double top_share = 0;
     std::int64_t top_bytes = 0;
     for (const HeavyHitters::Item& item : view.census->heaviest_keys(kHotKeysMax)) {
-        // Of an estimate only the part that is certain counts.
+        // Only the certain part of an estimate counts.
         const std::int64_t certain = item.weight - item.error;
         const double share = static_cast<double>(certain) / total;
         if (share <= fair_share) {

@@ -12,7 +12,7 @@ namespace {
 
 using enum Severity;
 
-/// Topics that their applications want with one partition, by what their names say.
+/// True if the name says that an application wants the topic with one partition.
 bool has_single_partition_name(std::string_view name) {
     constexpr std::array<std::string_view, 4> kParts = {"_schemas", "schema-history", "schema-changes", "connect-configs"};
     return std::ranges::any_of(kParts, [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
@@ -43,7 +43,8 @@ void single_partition(const PlanView& view, std::vector<Finding>& findings) {
     }
 }
 
-/// Kafka Connect keeps source offsets and the status of its tasks in compacted topics, which it reads without a group.
+/// True for Kafka Connect's topics of source offsets and task status. Connect keeps them compacted and reads them without a
+/// group.
 bool has_connect_state_name(std::string_view name) {
     return name.find("connect-offsets") != std::string_view::npos || name.find("connect-status") != std::string_view::npos ||
            (name.starts_with("mm2-offsets.") && name.ends_with(".internal"));
@@ -67,7 +68,7 @@ void mirrors(const PlanView& view, std::vector<Finding>& findings) {
                                        "): if it copies the topic, the copy keeps " + std::to_string(view.topic.old_count) +
                                        " partitions until it notices",
                                    static_cast<std::int64_t>(view.topic.mirror_topics.size()));
-    // Which topics it copies is its own configuration.
+    // MirrorMaker's own configuration decides which topics it copies.
     finding.severity = info;
     findings.push_back(std::move(finding));
 }

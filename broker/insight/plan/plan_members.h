@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-/// Members of a plan as JSON, for texts and pictures of it: who wrote the plan need not be this program, so whatever is missing
-/// or of another type reads as nothing.
+/// Readers for members of a plan in JSON, for texts and pictures of it. Another program may have written the plan, so a member
+/// that is missing or has another type reads as nothing.
 namespace partita::insight {
 
 [[nodiscard]] inline std::int64_t number(const nlohmann::ordered_json& object, const char* name) {

@@ -39,12 +39,12 @@ std::vector<KeyWay> ways_of(const ordered_json& plan, std::int64_t from, std::in
     return ways;
 }
 
-/// Shares out a partition's bar among its ways, in the order in which they come.
+/// Divides a partition's bar among its ways, in the order in which they come.
 class Shares {
   public:
     explicit Shares(std::size_t partitions) : ways_(partitions), used_(partitions) {}
     void count(std::int64_t partition) { ++ways_[static_cast<std::size_t>(partition)]; }
-    /// Where the next way begins in a bar of this height, and its part of it.
+    /// Where the next way begins in a bar of this height, and how much of the bar it takes.
     [[nodiscard]] std::pair<double, double> take(std::int64_t partition, double height) {
         const auto at = static_cast<std::size_t>(partition);
         const double share = height / ways_[at];
@@ -58,7 +58,7 @@ class Shares {
     std::vector<double> used_;
 };
 
-/// "12.5", of which the console's toFixed says the same.
+/// "12.5", the same text as the console's toFixed gives.
 std::string fixed(double value, int digits) {
     std::array<char, 64> text{};
     std::snprintf(text.data(), text.size(), "%.*f", digits, value);
@@ -77,7 +77,7 @@ PlanPicture plan_picture(const ordered_json& plan, double row, double top) {
     const auto from = static_cast<std::size_t>(picture.from);
     const auto to = static_cast<std::size_t>(picture.to);
     const double bars = row * kBarOfRow;
-    // The old partitions are spread over the height of the new ones.
+    // The old partitions spread over the height of the new ones.
     const double step = (row * static_cast<double>(picture.to)) / static_cast<double>(picture.from);
     const double left_bar = std::min(step * kBarOfStep, bars * 2);
     for (std::size_t i = 0; i < from; ++i) {
@@ -100,7 +100,7 @@ PlanPicture plan_picture(const ordered_json& plan, double row, double top) {
         before.count(way.from);
         after.count(way.to);
     }
-    // Kind by kind, as they lie upon each other: what moves above what stays.
+    // Kind by kind, in the order of the layers: moving keys above staying keys.
     for (const WayKind kind : {WayKind::stay, WayKind::to_new, WayKind::to_old}) {
         for (const KeyWay& way : ways) {
             if (way.kind != kind) {

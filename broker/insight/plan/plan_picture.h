@@ -7,19 +7,19 @@
 #include <vector>
 
 /// The picture of keys that move: partitions before on one side, after on the other, and a ribbon for each way that keys take. As
-/// SVG it is the one that the console draws (broker/console/web/expansion.js): the same ribbons, to the last digit, and the same
-/// words.
+/// SVG it is the picture that the console draws (broker/console/web/expansion.js): the same ribbons, to the last digit, and the
+/// same words.
 ///
-/// All functions take a plan in the form that `plan_json` gives, and skip members that are missing or of another type.
+/// All functions take a plan in the form that `plan_json` gives, and skip members that are missing or have another type.
 namespace partita::insight {
 
-/// Of more partitions than that no ribbons are drawn: what is left then is how all keys are shared out.
+/// Most partitions for which ribbons are drawn. With more, the picture only shows how all keys are divided.
 inline constexpr std::int64_t kDrawnPartitionsMax = 48;
 
 enum class WayKind : std::uint8_t {
-    stay,    ///< Keys that stay where they are.
-    to_new,  ///< Keys that move to a partition that is new.
-    to_old,  ///< Keys that move between partitions that were there before: harm without gain.
+    stay,    ///< Keys that keep their partition.
+    to_new,  ///< Keys that move to a new partition.
+    to_old,  ///< Keys that move between old partitions: harm without gain.
 };
 
 /// One way that keys take. All ways of one partition have the same share of it.
@@ -29,7 +29,7 @@ struct KeyWay {
     WayKind kind{};
 };
 
-/// Where a ribbon begins and ends, and how thick it is there. In units of whoever asked.
+/// Where a ribbon begins and ends, and how thick it is there, in the caller's units.
 struct Ribbon {
     KeyWay way;
     double from_top = 0;
@@ -38,7 +38,7 @@ struct Ribbon {
     double to_thickness = 0;
 };
 
-/// Everything of a picture but its colours.
+/// The geometry of a picture, without colours.
 struct PlanPicture {
     std::int64_t from = 0;
     std::int64_t to = 0;
@@ -46,36 +46,36 @@ struct PlanPicture {
     /// Top and height of each partition's bar, before and after.
     std::vector<std::pair<double, double>> before;
     std::vector<std::pair<double, double>> after;
-    /// Records in each partition before, where the plan says them.
+    /// Records in each partition before, if the plan gives them.
     std::vector<std::int64_t> records;
 };
 
-/// With bars from `top` on, where each partition after has `row`. Empty (to is 0) when the plan has no counts, or more partitions
-/// than can be drawn.
+/// The picture with bars from `top` on; each partition after has the height `row`. Empty (`to` is 0) if the plan has no counts,
+/// or more partitions than can be drawn.
 [[nodiscard]] PlanPicture plan_picture(const nlohmann::ordered_json& plan, double row, double top);
 
-/// How all keys are shared out when they are spread evenly; ascending by kind, without those that have none.
+/// How evenly spread keys are divided; ascending by kind, without kinds that have no keys.
 [[nodiscard]] std::vector<std::pair<WayKind, double>> key_shares(std::int64_t from, std::int64_t to);
 
 /// "keys stay", "move to a new partition", "move between old ones: harm without gain".
 [[nodiscard]] std::string_view legend_of(WayKind kind);
 
-/// A file of its own, for light and dark surroundings.
+/// A complete SVG file, for light and dark surroundings.
 [[nodiscard]] std::string plan_svg(const nlohmann::ordered_json& plan);
 
-/// What a terminal can show.
+/// The abilities of a terminal.
 struct DrawingStyle {
     std::size_t columns = 80;
     bool has_unicode = false;
     bool has_colour = false;
 };
 
-/// For a terminal; no line is longer than it is wide, or than 30. Empty when the plan has no counts. In less than
-/// kDrawnColumnsMin, or with too many partitions, it has no ribbons.
+/// The picture for a terminal. No line is longer than the terminal is wide, or than 30 if that is more. Empty if the plan has no
+/// counts. It has no ribbons in less than kDrawnColumnsMin columns, or with too many partitions.
 inline constexpr std::size_t kDrawnColumnsMin = 40;
 [[nodiscard]] std::string plan_drawing(const nlohmann::ordered_json& plan, const DrawingStyle& style);
 
-/// "17", "12.3k", "4.0M": as the console says how many.
+/// "17", "12.3k", "4.0M": counts as the console writes them.
 [[nodiscard]] std::string short_count(std::int64_t count);
 /// "50 %", "2.5 %".
 [[nodiscard]] std::string percent_text(double share);

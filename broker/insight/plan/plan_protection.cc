@@ -11,7 +11,7 @@
 namespace partita::insight {
 namespace {
 
-/// The mode keeps the order of keys that move: it holds records back, or nothing is left that could be overtaken.
+/// True if the mode keeps the order of keys that move: it holds records back, or no record is left that could be overtaken.
 bool keeps_order(const ProtectionFacts& facts) {
     return facts.protection == Protection::fenced || (facts.protection == Protection::guarded && facts.refusals.empty());
 }
@@ -23,15 +23,15 @@ void soften(Finding& finding, Protection protection) {
                                  : "; nobody has anything left to read of them, so their order is kept";
         finding.severity = Severity::info;
     } else if (finding.id == HazardId::replay_inversion) {
-        // Whoever goes back on purpose is told; groups as they stand do not.
+        // The finding warns people who rewind a group on purpose. Groups do not rewind as they are.
         finding.severity = Severity::info;
     } else if (finding.id == HazardId::backlog_inversion && protection == Protection::fenced) {
         tell_of_fence(finding);
     }
 }
 
-/// Producers learn of new partitions one by one, so each goes on with the old count for a while. What they write meanwhile can
-/// be overtaken, also where nothing is left to read now.
+/// Adds the finding about active producers. They learn of new partitions one by one, so each uses the old count for a while.
+/// Records that they write meanwhile can be overtaken, even if nothing is left to read now.
 void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
     constexpr std::size_t kNamed = 3;
     std::string names;
@@ -71,7 +71,8 @@ void add_active_producers(Plan& plan, const ProtectionFacts& facts) {
     plan.findings.push_back(std::move(finding));
 }
 
-/// Nothing that was read has a key, which says nothing of producers whose records are deleted.
+/// Lowers the verdict to `unknown`: the records that were read have no keys, but producers whose records are deleted may have
+/// used keys.
 void doubt(Plan& plan) {
     plan.verdict = Verdict::unknown;
     plan.summary = "records of it were deleted, and who wrote keys within the last minute is not known";
@@ -80,7 +81,7 @@ void doubt(Plan& plan) {
         "partita.detection.enable is off)");
 }
 
-/// A hazard of the plan, or an earlier refusal, that is about the same.
+/// A hazard of the plan, or an earlier refusal, about the same subject.
 Finding* standing_finding(Plan& plan, const Blocker& refusal) {
     const auto same = std::ranges::find_if(plan.findings, [&](const Finding& finding) {
         return finding.id == refusal.id && finding.subject.group == refusal.group && finding.subject.client_id.empty();

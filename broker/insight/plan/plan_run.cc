@@ -39,7 +39,7 @@ class CensusSink final : public ScanSink {
         boundaries_.clear();
         for (const EarlierExpansion& earlier : topic_.earlier) {
             const auto index = static_cast<std::size_t>(range.partition.value);
-            // A partition that came with this expansion has nothing from before it.
+            // A partition that this expansion added has no records from before it.
             boundaries_.push_back(index < earlier.log_end_offsets.size() ? earlier.log_end_offsets[index] : Offset{0});
         }
     }
@@ -116,7 +116,8 @@ class CensusSink final : public ScanSink {
     }
 
     static constexpr std::int64_t kProgressEvery = 4096;
-    /// Records and bytes of their keys that go into the census together: enough to look them up at the same time.
+    /// Number of records, with the bytes of their keys, that go into the census together: enough to look them up at the same
+    /// time.
     static constexpr std::size_t kTogether = 64;
     static constexpr std::size_t kKeyBytesTogether = 8192;
 
@@ -184,7 +185,7 @@ class PlanRun {
             PARTITA_TRY(scan(sample, std::nullopt, 0, 0));
             evidence = judge_placements(census_->keys(), counts_);
         }
-        // Everything, with the partitioner that the newest records show; once more if all records show another one.
+        // Reads everything with the partitioner that the newest records show, and once more if all records show another one.
         constexpr int kAttempts = 2;
         for (int attempt = 0; attempt < kAttempts; ++attempt) {
             const auto family = evidence.has_family() ? evidence.family : std::nullopt;
@@ -219,7 +220,7 @@ class PlanRun {
         if (options_.partitioner) {
             return options_.partitioner->empty_key != partitioners::KeylessRule::hashed;
         }
-        // librdkafka's default treats an empty key as none, and is by far the most likely one of its family.
+        // librdkafka's default treats an empty key as no key, and is by far the most likely partitioner of its family.
         return family == partitioners::Family::crc32_uns;
     }
 
@@ -234,7 +235,7 @@ class PlanRun {
         census.positions = positions_of(topic_);
         census.group_count = std::min(topic_.groups.size(), Plan::kGroupsMax);
         census.limits = options_.limits;
-        // The old one goes first: only one table of keys is in memory.
+        // The old one goes first, so that only one table of keys is in memory.
         census_.reset();
         census_ = std::make_unique<KeyCensus>(std::move(census));
         scanned_ = {};
@@ -282,7 +283,7 @@ void append_escaped(std::string& line, std::string_view key) {
 }  // namespace
 
 void limit_ranges(std::vector<ScanRange>& ranges, std::int64_t records) {
-    // The greatest cap such that the capped lengths still fit; what the division leaves goes to the first ranges.
+    // Find the greatest cap with which the capped lengths still fit. The first ranges get the remainder of the division.
     std::vector<std::size_t> order(ranges.size());
     for (std::size_t index = 0; index < order.size(); ++index) {
         order[index] = index;

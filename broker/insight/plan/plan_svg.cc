@@ -1,4 +1,4 @@
-// The picture as SVG: what the console draws at its full width, with the bar of shares above and the legend below.
+// The picture as SVG: the console's picture at full width, with the bar of shares above and the legend below.
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Of the console's picture, in a window that is wide enough.
+// Sizes of the console's picture in a wide window.
 constexpr double kWidth = 640;
 constexpr double kLeft = 92;
 constexpr double kRight = kWidth - 92;
@@ -22,13 +22,13 @@ constexpr double kTop = 26;
 constexpr double kBelow = 8;
 constexpr double kNodeWidth = 8;
 
-// Of what stands around it.
+// Sizes of the margin, the bar and the legend around it.
 constexpr double kMargin = 16;
 constexpr double kHead = 58;
 constexpr double kSharesTop = 26;
 constexpr double kSharesHeight = 22;
 constexpr double kLegendRow = 18;
-/// A part of the bar with less has no number in it.
+/// The bar prints no number in a part with a smaller share.
 constexpr double kSaidShareMin = 0.07;
 
 /// The console's colours (style.css).
@@ -42,7 +42,7 @@ constexpr std::string_view kStyle =
     ".way { fill-opacity: .5 } .stay { fill: var(--stay) } .way.new, .part.new { fill: var(--new) } .way.old, .part.old { fill: "
     "var(--old) }\n";
 
-/// As JavaScript writes a number.
+/// A number as JavaScript writes it.
 std::string digits(double value) {
     std::array<char, 400> text{};
     const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);

@@ -19,7 +19,7 @@ std::string right(std::string cell, std::size_t width) {
     return cell.size() < width ? std::string(width - cell.size(), ' ') + cell : cell;
 }
 
-/// Keys of examples may hold anything that a terminal would obey.
+/// Escapes the key of an example: it may contain control sequences that a terminal would obey.
 std::string shown(const ordered_json& example) {
     std::string key = printable(text(example, "key"));
     if (key.empty() && example.contains("key_hex")) {
