@@ -1,11 +1,11 @@
 // Produce: v3-13.
 //
-//   v8: errors of single records; v9: flexible; v10: leader hints (never needed on one broker, all
-//   partitions are here); v12: implicit AddPartitionsToTxn; v13: topics by id only.
+//   v8: errors of single records; v9: flexible; v10: leader hints (never needed on one broker, all partitions are here); v12:
+//   implicit AddPartitionsToTxn; v13: topics by id only.
 //
-// acks=0 is answered with nothing, and with a closed connection when a partition failed. What is done with the batches is the log
-// service's (logs/appender.h): it refuses, stages, and says at the end of the loop turn, or after the sync where flush.messages
-// asks for one, how each has ended.
+// With acks=0 the client gets no answer; if a partition fails, the broker closes the connection. The log service
+// (logs/appender.h) handles the batches. It refuses or stages each batch. It reports the result at the end of the loop turn, or
+// after the sync if flush.messages requires one.
 
 #include <string>
 #include <utility>
@@ -37,11 +37,11 @@ using logs::Outcome;
 constexpr std::string_view kAdminClientId = "__admin_client";
 
 constexpr std::int16_t kZstdSince = 7;
-/// From here on clients do not add the partitions of a transaction themselves.
+/// From this version on, clients rely on the broker to add partitions to a transaction.
 constexpr std::int16_t kAddsPartitionsSince = 12;
 constexpr std::int16_t kNamesTopicsByIdSince = 13;
 
-/// Answers a request when its appends are written. Each thread keeps the memory of earlier ones.
+/// Answers a request once its appends are written. Each thread reuses the memory of earlier replies.
 class ProduceReply final : public logs::AppendListener {
   public:
     ProduceReply(logs::Turns& turns, const ProduceRequest& request) : turns_(turns), request_(request) {}
@@ -58,8 +58,8 @@ class ProduceReply final : public logs::AppendListener {
         appends.appender->when_synced(
             appends, [&turns = turns_, target = pending_.target, reply = reply(appends, turn)](bool is_synced) mutable {
                 if (!is_synced) {
-                    // The data may or may not reach the device, so nothing can be said: the connection is closed and the
-                    // producer asks again.
+                    // The device may or may not get the data, so no answer is possible. The broker closes the connection, and the
+                    // producer retries.
                     reply = {};
                     reply.close = true;
                 }
@@ -79,12 +79,12 @@ class ProduceReply final : public logs::AppendListener {
     }
 
     logs::Turns& turns_;
-    /// In the turn's arena.
+    /// Lives in the turn's arena.
     const ProduceRequest& request_;
     runtime::KafkaCall pending_;
 };
 
-/// The part of the request's own bytes, which may be changed: they lie in the connection's read buffer.
+/// The part of the request's bytes as mutable bytes: they are in the connection's read buffer.
 MutableBytes part_of(MutableBytes body, Bytes part) {
     if (part.empty()) {
         return {};
@@ -98,7 +98,7 @@ logs::TopicName name_of(const runtime::ClientRequest& context, const ProduceRequ
     return {.name = topic.name, .id = topic.topic_id, .is_id = context.version() >= kNamesTopicsByIdSince};
 }
 
-/// Puts the request's batches into `appends`, in their order. True when some batch is one of a transaction.
+/// Adds the request's batches to `appends`, in order. Returns true if any batch is transactional.
 bool take_batches(runtime::ClientRequest& context, const ProduceRequest& request, logs::AppendRequest& appends) {
     bool has_transactional = false;
     std::uint32_t place = 0;
@@ -143,19 +143,19 @@ void look_up(runtime::ClientRequest& context, const runtime::RecordServices& ser
     });
 }
 
-/// Every partition is refused with the same error.
+/// Refuses every partition with the same error.
 void reply_refused(runtime::ClientRequest& context, const ProduceRequest& request, const logs::AppendRequest& appends,
                    Outcome outcome) {
     context.throttle(appends.wait_ms);
     if (request.acks == 0) {
-        // What cannot be told by an answer is told by the end of the connection.
+        // A client without an answer learns of a failure only from the end of the connection.
         return context.close_connection("a produce request without answer was refused: " +
                                         std::string(error_name(error_code(outcome))));
     }
     context.reply(produce_response(request, appends, context.version(), context.arena()));
 }
 
-/// The client may not use the transactional id. Steps that count by topic are told the names all the same.
+/// Refuses a client that may not use the transactional id. Looks up the topics anyway, for steps that count by topic.
 void refuse_transaction(runtime::ClientRequest& context, const runtime::RecordServices& services, const ProduceRequest& request,
                         logs::AppendRequest& appends) {
     const logs::TopicTable& table = context.turn.topics();
@@ -202,8 +202,7 @@ void produce_records(runtime::ClientRequest& context, const runtime::RecordServi
     }
     context.throttle(appends.wait_ms);
     if (request->acks == 0) {
-        // Nothing tells a client that asks for no answer to wait, so only the bytes count that it sends, and its connection
-        // rests.
+        // No reply can tell this client to wait. So only its bytes count against quotas, and its connection rests.
         context.forget_time();
     }
     reply.set_pending(context.defer());

@@ -1,11 +1,11 @@
 // Fetch: v4-18.
 //
-//   v5: log start offset; v7: sessions (KIP-227); v9: leader epoch of the client; v11: rack; v12: flexible,
-//   last fetched epoch; v13: topics by id; v15, v17, v18: fields of followers, which this broker has none of; v16: the
-//   current leader beside an error that says that it is another one.
+//   v5: log start offset; v7: sessions (KIP-227); v9: leader epoch of the client; v11: rack; v12: flexible, last fetched epoch;
+//   v13: topics by id; v15, v17, v18: fields of followers (this broker has none); v16: the current leader, beside an error about
+//   the leader.
 //
-// The request, or its session, becomes a list of reads (logs/read_request.h). Without enough data the fetch waits, and what it
-// answers is decided by reading again. A client above its quota gets an empty answer instead, at once (KIP-219).
+// The request, or its session, becomes a list of reads (logs/read_request.h). Without enough data the fetch waits and then reads
+// again for its answer. A client above its quota gets an empty answer at once instead (KIP-219).
 
 #include <algorithm>
 #include <vector>
@@ -38,7 +38,7 @@ constexpr std::int16_t kNamesTopicsByIdSince = 13;
 constexpr std::int16_t kFollowersSayMoreSince = 15;
 constexpr std::int32_t kFinalEpoch = -1;
 
-/// Anything below zero means that the client does not know the epoch.
+/// A negative epoch means that the client does not know it.
 LeaderEpoch epoch_to_check(std::int32_t epoch) { return epoch < 0 ? kNoLeaderEpoch : LeaderEpoch{epoch}; }
 
 SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const FetchRequest::FetchPartition& partition,
@@ -56,8 +56,8 @@ SessionPartition session_partition(const FetchRequest::FetchTopic& topic, const 
     return result;
 }
 
-/// One Fetch request while its targets are found. They are looked up in one table: the topics may change at any moment, and
-/// another reactor publishes the next table.
+/// One Fetch request during the look-up of its targets. All look-ups use one table: topics may change at any moment, and another
+/// reactor may publish the next table.
 struct Targets {
     runtime::ClientRequest& context;
     const runtime::RecordServices& services;
@@ -67,7 +67,7 @@ struct Targets {
     bool are_by_id;
 };
 
-/// Looks up the partition, and adds it to the answer's targets.
+/// Looks up the partition and adds it to the answer's targets.
 void add_target(Targets& targets, FetchPlace place, logs::Read read) {
     runtime::ClientRequest& context = targets.context;
     if (targets.answer.terms().is_follower && !authorize_cluster(context, access::kClusterAction)) {
@@ -86,7 +86,7 @@ void add_target(Targets& targets, FetchPlace place, logs::Read read) {
             read.topic = topic.topic;
             read.partition = *partition.partition;
             if (!targets.are_by_id) {
-                // Lives longer than the request's.
+                // This name lives longer than the request's.
                 place.topic_name = topic.topic->topic->name;
             }
         }
@@ -94,7 +94,7 @@ void add_target(Targets& targets, FetchPlace place, logs::Read read) {
     targets.answer.add_target(place, std::move(read), context.turn);
 }
 
-/// The targets of a request that names all of them.
+/// Takes the targets of a request that names all of them.
 void take_full_request(Targets& targets) {
     std::size_t count = 0;
     for (const FetchRequest::FetchTopic& topic : targets.request.topics) {
@@ -117,7 +117,7 @@ void take_full_request(Targets& targets) {
     }
 }
 
-/// Begins a session for a client that has asked for one, when there is a place for it.
+/// Begins a session if the client asked for one and there is room for it.
 void begin_session(Targets& targets) {
     std::vector<SessionPartition> asked;
     asked.reserve(targets.answer.target_count());
@@ -133,7 +133,7 @@ void begin_session(Targets& targets) {
     }
 }
 
-/// What an incremental request changes in its session.
+/// The changes that an incremental request makes to its session.
 void read_changes(const FetchRequest& request, bool by_id, runtime::SessionChanges& changes) {
     changes.forgotten.clear();
     changes.asked.clear();
@@ -151,9 +151,10 @@ void read_changes(const FetchRequest& request, bool by_id, runtime::SessionChang
     }
 }
 
-/// The targets are what a session is about, after the request has changed it. A top-level error otherwise.
+/// Applies the request's changes to its session, then takes all targets of the session. Returns a top-level error if the session
+/// refuses the request.
 ErrorCode take_incremental_request(Targets& targets) {
-    // Kept by the thread, so that the next request asks for no memory.
+    // Thread-local, so that the next request allocates no memory.
     thread_local runtime::SessionChanges changes;
     thread_local std::vector<runtime::SessionRead> reads;
     read_changes(targets.request, targets.are_by_id, changes);
@@ -186,7 +187,7 @@ ErrorCode take_incremental_request(Targets& targets) {
     return ErrorCode::none;
 }
 
-/// The targets by the request or by its session. A top-level error otherwise.
+/// Takes the targets from the request or from its session. Returns a top-level error if the session refuses the request.
 ErrorCode take_targets(Targets& targets) {
     const FetchRequest& request = targets.request;
     if (request.session_epoch != 0 && request.session_epoch != kFinalEpoch) {

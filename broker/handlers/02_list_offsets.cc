@@ -1,9 +1,9 @@
 // ListOffsets: v1-11.
 //
-//   v2: isolation level; v4: leader epochs; v6: flexible; v7: -3, the offset of the greatest timestamp;
-//   v8: -4, earliest local; v9: -5, latest tiered; v10: timeout; v11: -6, earliest pending upload.
+//   v2: isolation level; v4: leader epochs; v6: flexible; v7: -3, the offset of the greatest timestamp; v8: -4, earliest local;
+//   v9: -5, latest tiered; v10: timeout; v11: -6, earliest pending upload.
 //
-// Without tiered storage the local log is all there is: -4 is -2, and -5 and -6 have no offset.
+// Without tiered storage only the local log exists: -4 is -2, and -5 and -6 have no offset.
 
 #include <algorithm>
 #include <unordered_set>
@@ -34,7 +34,7 @@ constexpr std::int64_t kEarliestLocal = -4;
 constexpr std::int64_t kLatestTiered = -5;
 constexpr std::int64_t kEarliestPendingUpload = -6;
 
-/// First version that knows a special timestamp; above all versions for those that nobody knows.
+/// The first version with this special timestamp. For an unknown special timestamp the result is above all versions.
 std::int16_t first_version_of(std::int64_t timestamp) {
     switch (timestamp) {
         case kLatest:
@@ -53,8 +53,8 @@ std::int16_t first_version_of(std::int64_t timestamp) {
     }
 }
 
-/// Partitions that the request names twice. Those of clients are mostly in order, and then there are none: `seen` is not
-/// needed and stays empty.
+/// Finds partitions that the request names twice. Clients mostly send partitions in order, without repeats; then `seen` stays
+/// empty.
 void find_repeated(const ListOffsetsRequest::ListOffsetsTopic& topic, std::unordered_set<std::int32_t>& seen,
                    std::unordered_set<std::int32_t>& repeated) {
     const auto is_not_below = [](const Request& left, const Request& right) {
@@ -70,7 +70,7 @@ void find_repeated(const ListOffsetsRequest::ListOffsetsTopic& topic, std::unord
     }
 }
 
-/// Nothing at or above `bound` is told.
+/// Hides offsets at or above `bound`.
 void fill(Response& response, const StorageResult<std::optional<TimestampedOffset>>& found, Offset bound) {
     if (!found) {
         response.error_code = ErrorCode::kafka_storage_error;
@@ -124,7 +124,7 @@ void list_offsets(runtime::RequestContext& context) {
         ArenaVector<Response> partitions(arena, topic.partitions.count());
         for (const Request& asked : topic.partitions) {
             if (repeated.contains(asked.partition_index) && seen.erase(asked.partition_index) == 0) {
-                continue;  // Named twice, refused once.
+                continue;  // Named twice, so refused once.
             }
             Response& response = partitions.emplace_back();
             response.partition_index = asked.partition_index;
@@ -143,7 +143,7 @@ void list_offsets(runtime::RequestContext& context) {
                 response.error_code = epoch;
             } else {
                 look_up(*partition, asked.timestamp, request->isolation_level == 1, response);
-                // The others are asked by tools, not by whoever begins to read.
+                // Only tools ask for the other timestamps, not readers that start.
                 const bool is_start = asked.timestamp >= 0 || asked.timestamp == kLatest || asked.timestamp == kEarliest;
                 if (is_start && insight::RequestNotes::watches(*found.state)) {
                     context.services.request_notes.on_list_offsets(*found.state, client_identity(context), context.client.id,
@@ -152,7 +152,7 @@ void list_offsets(runtime::RequestContext& context) {
                 }
             }
             if (context.version() < 4) {
-                response.leader_epoch = -1;  // The field came with v4.
+                response.leader_epoch = -1;  // The field exists since v4.
             }
         }
         topics.push_back({.name = topic.name, .partitions = partitions});

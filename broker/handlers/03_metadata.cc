@@ -1,13 +1,13 @@
 // Metadata: v0-13.
 //
-//   v0: an empty list means all topics; v1: null does, and empty means none; v4: auto-creation can be
-//   switched off; v9: flexible; v10: topic ids; v12: topics asked for by id; v13: top-level error.
+//   v0: an empty list means all topics; v1: null means all topics, empty means none; v4: a client can switch off auto-creation;
+//   v9: flexible; v10: topic ids; v12: topics by id in requests; v13: top-level error.
 //
-// Every partition is listed, ascending: clients count the list to place keys, so a gap would remap them
-// all (hazard H51). A test control may hide the newest partitions from clients of one role
-// (partita.visibility.*). A topic that is created on the way is answered with UNKNOWN_TOPIC_OR_PARTITION once,
-// as Kafka does, and clients ask again. The service of a profile keeps offsets and transactions in no topic that clients could
-// see, so there they see none of the broker's own.
+// The reply lists every partition, in ascending order. Clients count the list to place keys, so a gap would remap all keys
+// (hazard H51). A test control may hide the newest partitions from clients of one role (partita.visibility.*). For a topic that
+// this request creates, the reply says UNKNOWN_TOPIC_OR_PARTITION once, as in Kafka, and clients ask again. The service that a
+// profile imitates keeps offsets and transactions in no visible topic. With a profile, clients therefore see none of the broker's
+// own topics.
 
 #include <algorithm>
 #include <set>
@@ -40,7 +40,7 @@ struct Reply {
     ArenaVector<MetadataResponse::Topic> topics;
 };
 
-/// Whether there is no such topic as far as clients are concerned.
+/// True if the topic must not exist from a client's view.
 bool is_hidden(const runtime::RequestContext& context, std::string_view name) {
     return context.services.extensions.offer != nullptr && catalog::is_internal_topic(name);
 }
@@ -74,17 +74,17 @@ void add_failure(Reply& reply, ErrorCode error, std::optional<std::string_view> 
     item.error_code = error;
     item.name = name;
     if (!item.name && reply.context.version() < 12) {
-        item.name = "";  // Null is only possible from v12 on.
+        item.name = "";  // Null is only possible since v12.
     }
     item.topic_id = id;
     item.is_internal = name && catalog::is_internal_topic(*name) && !is_hidden(reply.context, *name);
-    // Also of what is not there, but not of what the client may not know.
+    // Also for a topic that does not exist, but not for one that the client may not know.
     if (reply.topic_operations && name && error != ErrorCode::topic_authorization_failed) {
         item.topic_authorized_operations = authorized_operations(reply.context, access::ResourceType::topic, *name);
     }
 }
 
-/// A name that is not there: created when allowed, and answered as not known yet.
+/// Handles a name without a topic: creates the topic if allowed, and answers that it is not known yet.
 void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
     ErrorCode error = ErrorCode::unknown_topic_or_partition;
     if (catalog::topic_name_problem(name)) {
@@ -106,7 +106,7 @@ void add_unknown_name(Reply& reply, std::string_view name, bool may_create) {
 void add_requested(Reply& reply, const MetadataRequest::Topic& wanted, bool may_create) {
     const runtime::TopicTable& table = reply.context.turn.topics();
     if (!wanted.topic_id.is_zero()) {
-        // Ids are no secret, names are.
+        // Ids are no secret; names are.
         const runtime::TopicState* topic = table.find(wanted.topic_id);
         if (topic == nullptr) {
             add_failure(reply, ErrorCode::unknown_topic_id, std::nullopt, wanted.topic_id);
@@ -129,7 +129,7 @@ void add_requested(Reply& reply, const MetadataRequest::Topic& wanted, bool may_
     }
 }
 
-/// A request that is refused as a whole: every topic carries the error, and nothing is said of the cluster.
+/// Refuses the whole request: every topic carries the error, and the reply says nothing of the cluster.
 void refuse(runtime::RequestContext& context, const MetadataRequest& request, ErrorCode error) {
     ArenaVector<MetadataResponse::Topic> topics(context.arena(), request.topics.count());
     for (const MetadataRequest::Topic& wanted : request.topics) {
@@ -144,7 +144,7 @@ void refuse(runtime::RequestContext& context, const MetadataRequest& request, Er
     context.reply(response);
 }
 
-/// The topics that are asked for, each once. As soon as one is asked for by id, names count for nothing.
+/// Adds the requested topics, each once. If any topic is requested by id, all names are ignored.
 void add_all_requested(Reply& reply, const MetadataRequest& request, bool any_id, bool may_create) {
     std::set<TopicId> seen_ids;
     std::set<std::string_view> seen_names;
@@ -166,14 +166,14 @@ void metadata(runtime::RequestContext& context) {
     if (request == nullptr) {
         return;
     }
-    // Ids are only good from v12 on (KIP-516).
+    // Requests by id are valid only since v12 (KIP-516).
     const bool any_id = std::ranges::any_of(request->topics, [](const auto& topic) { return !topic.topic_id.is_zero(); });
     const bool any_null = std::ranges::any_of(request->topics, [](const auto& topic) { return !topic.name.has_value(); });
     if (context.version() < 12 && (any_id || any_null)) {
         return refuse(context, *request, ErrorCode::invalid_request);
     }
     if (any_null && !any_id) {
-        // Neither a name nor an id: Kafka trips over it, and its clients see that.
+        // Neither a name nor an id: Kafka fails internally here, and its clients see that error.
         return refuse(context, *request, ErrorCode::unknown_server_error);
     }
     Arena& arena = context.arena();

@@ -1,9 +1,9 @@
 // OffsetCommit: v2-10.
 //
-//   up to v4: retention time; v6: leader epoch; v7: static members; v8: flexible; v9: members of KIP-848
-//   groups; v10: topics by id.
+//   up to v4: retention time; v6: leader epoch; v7: static members; v8: flexible; v9: members of KIP-848 groups; v10: topics by
+//   id.
 //
-// Topics and partitions that do not exist are answered here, one by one; the rest goes to the coordinator.
+// The handler answers topics and partitions that do not exist, one by one; the rest goes to the coordinator.
 
 #include <vector>
 
@@ -38,11 +38,11 @@ constexpr std::int16_t kNamesTopicsById = 10;
 struct Collected : CollectedCommits<Response> {
     using CollectedCommits::CollectedCommits;
 
-    /// By index of the topic, of topics that have grown: what the group had committed there before.
+    /// For topics that have grown, by index of the topic: the group's previous commits there.
     std::vector<std::pair<std::size_t, std::optional<insight::Inversions::Positions>>> before;
 };
 
-/// For the findings about readers of topics that have grown.
+/// Collects data for the findings about readers of topics that have grown.
 void find_watched(runtime::RequestContext& context, std::string_view group_id, Collected& collected) {
     for (std::size_t t = 0; t < collected.topics.size(); ++t) {
         if (insight::RequestNotes::watches(*collected.states[t])) {
@@ -102,7 +102,7 @@ void offset_commit(runtime::RequestContext& context) {
         reply.topic_id = topic.topic_id;
     }
     std::optional<groups::OffsetCommitResult> committed;
-    // Without a topic that exists Kafka answers without asking the coordinator.
+    // Without an existing topic, Kafka answers and does not ask the coordinator.
     if (!collected.topics.empty() || request->topics.empty()) {
         find_watched(context, request->group_id, collected);
         const auto note_positions = [&](const groups::GroupCoordinator& coordinator) {

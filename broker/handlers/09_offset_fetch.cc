@@ -25,7 +25,7 @@ namespace {
 
 using GroupResult = groups::OffsetFetchResult::Group;
 
-/// Asks for one group. Unset when there is no coordinator or it failed.
+/// Asks the coordinator for one group. Empty if there is no coordinator or it failed.
 std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const groups::OffsetFetch::Group& group,
                                          bool require_stable) {
     auto result = context.services.groups.ask(context.turn, group.group_id,
@@ -36,7 +36,7 @@ std::optional<GroupResult> ask_for_group(runtime::RequestContext& context, const
     return std::move(result->groups.front());
 }
 
-/// For the findings about readers of topics that have grown.
+/// Passes the answer to the findings about readers of topics that have grown.
 void note_answer(runtime::RequestContext& context, std::string_view group_id, const GroupResult& result) {
     for (const groups::OffsetFetchResult::Topic& topic : result.topics) {
         const runtime::TopicState* state = context.turn.topics().find(topic.name);
@@ -96,7 +96,7 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
         response.error_code = error;
         replies = ArenaVector<OffsetFetchResponse::Topic>(arena);
         if (context.version() < 2) {
-            // Without a field at the top every partition carries the error.
+            // This version has no top-level error field, so every partition carries the error.
             for (const OffsetFetchRequest::Topic& topic : request.topics) {
                 refuse_topic(topic, error);
             }
@@ -105,7 +105,7 @@ void reply_old(runtime::RequestContext& context, const OffsetFetchRequest& reque
         note_answer(context, request.group_id, *result);
         for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
             if (request.topics.is_null() && !authorize(context, access::kDescribeTopic, topic.name)) {
-                continue;  // Left out.
+                continue;  // Omitted from the reply.
             }
             ArenaVector<OffsetFetchResponse::Partition> partitions(arena, topic.partitions.size());
             for (const groups::OffsetFetchResult::Partition& partition : topic.partitions) {
@@ -180,11 +180,11 @@ OffsetFetchResponse::Group reply_group(runtime::RequestContext& context, const O
     ArenaVector<OffsetFetchResponse::Topics> replies(arena, result->topics.size() + unknown.size());
     for (const groups::OffsetFetchResult::Topic& topic : result->topics) {
         if (request.topics.is_null() && !authorize(context, access::kDescribeTopic, topic.name)) {
-            continue;  // Left out.
+            continue;  // Omitted from the reply.
         }
         OffsetFetchResponse::Topics item = reply_topic(arena, topic, context.version());
         if (by_id && request.topics.is_null()) {
-            // For all topics the ids are those of today; a topic that is gone cannot be named.
+            // A request for all topics gets today's ids; a deleted topic has none, so the reply omits it.
             const runtime::TopicState* state = context.turn.topics().find(topic.name);
             if (state == nullptr) {
                 continue;

@@ -2,9 +2,9 @@
 //
 //   v1: key type (0 group, 1 transaction); v3: flexible; v4: several keys; v6: share groups (not served).
 //
-// The placement says who coordinates: the only broker, mostly. The topic behind the coordinators of a kind is created by the
-// first request of this API that asks for one; Kafka answers COORDINATOR_NOT_AVAILABLE until it is there, which here is at once.
-// Whoever asks a coordinator before that is told NOT_COORDINATOR, as there.
+// The placement determines the coordinator, mostly the only broker. The first request of this API for a kind of coordinator
+// creates the topic behind it. Kafka answers COORDINATOR_NOT_AVAILABLE until the topic exists; here it exists at once. A client
+// that asks a coordinator before that gets NOT_COORDINATOR, as in Kafka.
 
 #include "protocol/messages/10_find_coordinator.h"
 #include "broker/access/offer.h"
@@ -32,14 +32,14 @@ struct Answer {
     std::optional<std::string_view> message;
 };
 
-/// The coordinator as a reply names it.
+/// The coordinator's node as the reply shows it.
 struct ShownCoordinator {
     std::int32_t id = -1;
     std::string_view host;
     std::int32_t port = -1;
 };
 
-/// Shows nobody when there is an error.
+/// Shows no node if there is an error.
 ShownCoordinator coordinator_of(const runtime::RequestContext& context, std::int8_t key_type, std::string_view key,
                                 const Answer& answer) {
     if (answer.error != ErrorCode::none) {
@@ -105,7 +105,7 @@ void find_coordinator(runtime::RequestContext& context) {
                                 .port = shown.port,
                                 .error_code = answer.error,
                                 .error_message = request->key_type >= kGroupKey && request->key_type <= kShareKey
-                                                     ? ""  // From v4 on Kafka has words for unknown types only.
+                                                     ? ""  // From v4 on, Kafka sends a text for unknown types only.
                                                      : answer.message});
     }
     response.coordinators = coordinators;

@@ -1,8 +1,7 @@
 // JoinGroup: v0-9.
 //
-//   v1: own rebalance timeout; v4: a member without id is given one first (KIP-394); v5: static members
-//   (KIP-345); v6: flexible; v7: protocol type and null protocol name; v8: reason; v9: the leader may be
-//   told to skip the assignment (KIP-814).
+//   v1: own rebalance timeout; v4: a member without id first receives one (KIP-394); v5: static members (KIP-345); v6: flexible;
+//   v7: protocol type and null protocol name; v8: reason; v9: the reply may tell the leader to skip the assignment (KIP-814).
 
 #include <vector>
 

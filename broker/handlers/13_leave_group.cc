@@ -1,7 +1,6 @@
 // LeaveGroup: v0-5.
 //
-//   up to v2: one member, answered at the top; v3: several, by id or instance id (KIP-345); v4: flexible;
-//   v5: reason.
+//   up to v2: one member, with a top-level answer; v3: several, by id or instance id (KIP-345); v4: flexible; v5: reason.
 
 #include "protocol/messages/13_leave_group.h"
 #include "broker/handlers/authorize.h"

@@ -1,7 +1,7 @@
 // DescribeGroups: v0-6.
 //
-//   v3: authorised operations; v4: static members; v5: flexible; v6: unknown groups are an error with a
-//   message (KIP-1043), before they were "Dead".
+//   v3: authorised operations; v4: static members; v5: flexible; v6: unknown groups are an error with a message (KIP-1043);
+//   before v6 they were "Dead".
 
 #include "protocol/messages/15_describe_groups.h"
 #include "broker/handlers/authorize.h"

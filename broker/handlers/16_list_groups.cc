@@ -33,7 +33,7 @@ void list_groups(runtime::RequestContext& context) {
         }
         for (const groups::ListGroupsResult::Group& group : result->groups) {
             if (!authorize_quietly(context, access::kDescribeGroupOrCluster, group.group_id)) {
-                continue;  // Left out.
+                continue;  // Omitted from the reply.
             }
             listed.push_back({.group_id = arena.copy(group.group_id),
                               .protocol_type = arena.copy(group.protocol_type),

@@ -1,10 +1,10 @@
 // ApiVersions: v0-4.
 //
-//   v3: flexible body, client software name and version, features; v4: features that start at level 0 may
-//   be listed (older clients cannot parse them, KAFKA-17011).
+//   v3: flexible body, client software name and version, features; v4: may list features that start at level 0 (older clients
+//   cannot parse them, KAFKA-17011).
 //
-// A version from the future is answered in version 0 with UNSUPPORTED_VERSION and our range for this API
-// alone, so that the client can come again (KIP-511).
+// The broker answers an unknown newer version in version 0, with UNSUPPORTED_VERSION and our range for this API alone. The client
+// can then ask again (KIP-511).
 
 #include <algorithm>
 
@@ -102,7 +102,7 @@ void api_versions(runtime::RequestContext& context) {
         }
         context.client.software =
             context.services.connections.software(request->client_software_name, request->client_software_version);
-        // The service was seen to tell none.
+        // By observation, the imitated service lists no features.
         if (context.services.extensions.offer == nullptr) {
             add_features(context, response);
         }

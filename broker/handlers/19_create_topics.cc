@@ -78,7 +78,7 @@ void create_topics(runtime::RequestContext& context) {
         ++occurrences[topic.name];
     }
     for (const CreateTopicsRequest::CreatableTopic& topic : request->topics) {
-        // What is named twice is refused to everybody.
+        // The catalog refuses a topic that is named twice, regardless of permissions.
         if (occurrences[topic.name] > 1 || authorize(context, access::kCreateTopicOrInCluster, topic.name)) {
             command.topics.push_back(to_create(topic));
         } else {

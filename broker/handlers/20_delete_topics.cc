@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int16_t kRefusedByQuotaSince = 5;
 
-/// The name that a topic has, or that the client gave.
+/// The topic's name if it is known, or the name that the client gave.
 std::optional<std::string_view> name_of(runtime::RequestContext& context, const catalog::TopicReference& topic) {
     if (topic.name) {
         return topic.name;
@@ -31,8 +31,9 @@ std::optional<std::string_view> name_of(runtime::RequestContext& context, const 
     return state == nullptr ? std::nullopt : std::optional<std::string_view>(state->topic->name);
 }
 
-/// Takes those out of the command that the client may not delete. They are named as the client may know them. Who may describe a
-/// topic is told that it does not exist, and who names one twice that he did.
+/// Removes the topics that the client may not delete from the command. Returns them, with names only as far as the client may
+/// know them. A client that may describe a missing topic learns that it does not exist. A client that names a topic twice learns
+/// that it did.
 std::vector<catalog::TopicReference> take_refused(runtime::RequestContext& context,
                                                   std::vector<catalog::TopicReference>& topics) {
     std::map<std::pair<std::optional<std::string_view>, TopicId>, int> occurrences;
@@ -67,7 +68,7 @@ void delete_topics(runtime::RequestContext& context) {
     catalog::DeleteTopicsCommand command;
     command.request_version = context.version();
     command.client = mutating_client(context, kRefusedByQuotaSince);
-    // What is switched off is said first.
+    // The error for disabled deletion comes first.
     command.has_no_time = has_no_time(request->timeout_ms);
     for (const DeleteTopicsRequest::DeleteTopicState& topic : request->topics) {
         command.topics.push_back({.name = topic.name, .id = topic.topic_id});

@@ -1,7 +1,7 @@
 // InitProducerId: v0-6.
 //
-//   v2: flexible; v3: the producer may name its id and epoch; v4: PRODUCER_FENCED; v5: transactions v2; v6: two-phase
-//   commit, unstable in Kafka 4.3.1 and served with unstable.api.versions.enable only. Its fields speak of transactions.
+//   v2: flexible; v3: the producer may name its id and epoch; v4: PRODUCER_FENCED; v5: transactions v2; v6: two-phase commit,
+//   unstable in Kafka 4.3.1 and served with unstable.api.versions.enable only; its fields are about transactions.
 //
 // Without a transactional id the answer is a fresh id with epoch 0; with one, its coordinator decides.
 
@@ -25,7 +25,7 @@ constexpr std::int16_t kKnowsFenced = 4;
 
 InitProducerIdResponse refused(ErrorCode error) { return {.error_code = error, .producer_epoch = -1}; }
 
-/// What is wrong with the request, whatever is known of its producer and whoever coordinates.
+/// The error in the request itself, regardless of its producer and coordinator.
 ErrorCode problem_of(const runtime::RequestContext& context, const InitProducerIdRequest& request) {
     const bool only_one_given = (request.producer_id == -1) != (request.producer_epoch == -1);
     if (only_one_given || (request.transactional_id && request.transactional_id->empty())) {

@@ -32,7 +32,7 @@ Response answer(const TopicLookup& topic, const Request& asked) {
         return response;
     }
     if (LeaderEpoch{asked.leader_epoch} == partition->leader_epoch()) {
-        // The present epoch goes on; also when nothing was appended in it yet.
+        // The current epoch has not ended, even if no append used it yet.
         response.leader_epoch = asked.leader_epoch;
         response.end_offset = partition->log->log_end_offset().value;
         return response;

@@ -1,10 +1,9 @@
 // AddPartitionsToTxn: v0-5.
 //
-//   up to v3: one transaction, of a client; v2: PRODUCER_FENCED; v3: flexible; v4: several transactions, as brokers ask each
-//   other, or whether they have the partitions already; v5: for clients of KIP-890.
+//   up to v3: one transaction, from a client; v2: PRODUCER_FENCED; v3: flexible; v4: several transactions, for requests between
+//   brokers, which may also only verify that the partitions were added; v5: for clients of KIP-890.
 //
-// The partitions of a transaction are added together or not at all: where one is refused, the others say
-// OPERATION_NOT_ATTEMPTED.
+// The coordinator adds all partitions of a transaction or none: if one is refused, the others answer OPERATION_NOT_ATTEMPTED.
 
 #include "protocol/messages/24_add_partitions_to_txn.h"
 
@@ -31,7 +30,7 @@ constexpr std::int16_t kKnowsFenced = 2;
 constexpr std::int16_t kOfBrokers = 4;
 constexpr std::int16_t kSecondProtocol = 5;
 
-/// One transaction of a request, of any version.
+/// One transaction of a request, in any version.
 struct Asked {
     std::string_view transactional_id;
     transactions::Producer producer;
@@ -39,7 +38,7 @@ struct Asked {
     Array<Request::AddPartitionsToTxnTopic> topics;
 };
 
-/// The same error for all partitions, or one for each in the order of the request.
+/// One error for all partitions, or one for each in the order of the request.
 class Errors {
   public:
     explicit Errors(ErrorCode all) : all_(all) {}
@@ -61,7 +60,7 @@ ErrorCode problem_with_topic(const runtime::RequestContext& context, std::string
                : ErrorCode::none;
 }
 
-/// What is wrong with partitions, for each of them; empty when nothing is.
+/// The error of each partition; empty if no partition has an error.
 std::vector<ErrorCode> problems_of(const runtime::RequestContext& context, const Asked& asked) {
     std::vector<ErrorCode> problems;
     for (const Request::AddPartitionsToTxnTopic& topic : asked.topics) {

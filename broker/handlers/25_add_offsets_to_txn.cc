@@ -2,8 +2,8 @@
 //
 //   v2: PRODUCER_FENCED; v3: flexible; v4: TRANSACTION_ABORTABLE.
 //
-// Brings the partition of the group's coordinator into the transaction. Clients of KIP-890 do not ask for it: there
-// TxnOffsetCommit does.
+// Adds the partition of the group's coordinator to the transaction. Clients of KIP-890 do not send this request: for them
+// TxnOffsetCommit adds the partition.
 
 #include "protocol/messages/25_add_offsets_to_txn.h"
 #include "broker/catalog/catalog.h"
@@ -29,7 +29,7 @@ ErrorCode add_offsets(runtime::RequestContext& context, const AddOffsetsToTxnReq
         return ErrorCode::group_authorization_failed;
     }
     const runtime::GroupShards& groups = context.services.groups;
-    // Where nobody coordinates the transaction, that is said below, and nothing is made for it.
+    // Without a transaction coordinator the code below returns the error, so it creates no groups topic for it.
     if (context.services.transactions.is_attached() && !made_coordinators(context, catalog::CoordinatorKind::groups, groups)) {
         return ErrorCode::coordinator_not_available;
     }

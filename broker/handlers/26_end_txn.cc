@@ -1,7 +1,7 @@
 // EndTxn: v0-5.
 //
-//   v2: PRODUCER_FENCED; v3: flexible; v4: TRANSACTION_ABORTABLE; v5: transactions of the second protocol (KIP-890): the
-//   answer has whom the producer goes on as.
+//   v2: PRODUCER_FENCED; v3: flexible; v4: TRANSACTION_ABORTABLE; v5: transactions of the second protocol (KIP-890): the answer
+//   has the id and epoch with which the producer continues.
 
 #include "protocol/messages/26_end_txn.h"
 #include "broker/handlers/authorize.h"

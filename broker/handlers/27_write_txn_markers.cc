@@ -2,8 +2,8 @@
 //
 //   v2: the protocol of the transaction (KIP-1228).
 //
-// Coordinators of other brokers ask for this, and administrators, to abort what nobody ends (KIP-664). What is coordinated here
-// writes its markers itself.
+// Coordinators on other brokers send this, and administrators do to abort a hanging transaction (KIP-664). Coordinators on this
+// broker write their markers directly.
 
 #include "protocol/messages/27_write_txn_markers.h"
 
@@ -43,17 +43,17 @@ MutableBytes batch_of(const Request::WritableTxnMarker& marker, TimestampMs now,
     return {memory, batch.size()};
 }
 
-/// Nobody has such a producer; Kafka fails while it makes the batch.
+/// True for a producer that cannot exist; Kafka fails when it builds such a batch.
 bool is_impossible(const Request::WritableTxnMarker& marker) {
     return marker.producer_id < 0 || marker.producer_epoch < 0 || marker.transaction_version < 0;
 }
 
-/// Tries all markers of a request, so many at a time that a request of any size takes bounded memory.
+/// Tries all markers of a request, in groups of limited size, so that a request of any size takes bounded memory.
 class Markers {
   public:
     explicit Markers(runtime::RequestContext& context) : context_(context), now_(context.now().wall) {}
 
-    /// What became of each, in the order of the request.
+    /// Returns the error of each marker, in the order of the request.
     std::vector<ErrorCode> write(const Request& request) {
         for (const Request::WritableTxnMarker& marker : request.markers) {
             for (const Request::WritableTxnMarkerTopic& topic : marker.topics) {
@@ -80,7 +80,7 @@ class Markers {
         writes_.push_back({.token = coordination::WriteToken{errors_.size() - 1},
                            .topic = name,
                            .partition = PartitionIndex{partition},
-                           // The log writes into it, so each has its own.
+                           // The log writes into the batch, so each write has its own.
                            .batch = batch_of(marker, now_, arena_),
                            .ends = coordination::TransactionEnd{.producer_id = ProducerId{marker.producer_id},
                                                                 .is_commit = marker.transaction_result,
@@ -115,8 +115,8 @@ std::size_t partition_count(const Request& request) {
     return count;
 }
 
-/// By producer, by topic, by partition, as in Kafka: of several markers for the same partition the last one is told,
-/// and nothing of a marker for none.
+/// The results by producer, by topic, by partition, as in Kafka. If several markers name the same partition, the result is that
+/// of the last. A marker without partitions has no result.
 using Results = std::map<std::int64_t, std::map<std::string_view, std::map<std::int32_t, ErrorCode>>>;
 
 Results results_of(const Request& request, const std::vector<ErrorCode>& errors) {

@@ -1,11 +1,12 @@
 // TxnOffsetCommit: v0-5.
 //
-//   v2: leader epoch; v3: generation and member, flexible; v4: TRANSACTION_ABORTABLE; v5: brings the group's partition into the
-//   transaction, as clients of KIP-890 do not ask for it before.
+//   v2: leader epoch; v3: generation and member, flexible; v4: TRANSACTION_ABORTABLE; v5: adds the group's partition to the
+//   transaction, because clients of KIP-890 do not ask for that first.
 //
-// Topics and partitions that do not exist are answered here, one by one. For the rest the coordinator of the transaction is asked
-// first, whether they may be written at all, and then that of the group, whether this member may. The connection is a producer's:
-// it counts neither as the member's nor as progress of the group, which the end of the transaction is (ReaderReports).
+// The handler answers topics and partitions that do not exist, one by one. For the rest it first asks the transaction's
+// coordinator whether the transaction may write them, then the group's coordinator whether this member may. The connection
+// belongs to a producer, so it does not count as the member's connection. Nor does the commit count as progress of the group:
+// only the end of the transaction does (ReaderReports).
 
 #include "protocol/messages/28_txn_offset_commit.h"
 #include "broker/access/offer.h"
@@ -34,7 +35,7 @@ constexpr std::int16_t kSecondProtocol = 5;
 
 using Collected = CollectedCommits<Response>;
 
-/// What the coordinator of the transaction says of a partition, as it is told in this version.
+/// The error of the transaction's coordinator for a partition, as this version knows it.
 ErrorCode told_of_verification(ErrorCode error, std::int16_t version) {
     if (error == ErrorCode::producer_fenced) {
         return ErrorCode::invalid_producer_epoch;
@@ -42,7 +43,7 @@ ErrorCode told_of_verification(ErrorCode error, std::int16_t version) {
     return error == ErrorCode::transaction_abortable && version < kKnowsAbortable ? ErrorCode::invalid_txn_state : error;
 }
 
-/// Asks the coordinator of the transaction for its word on the partition of the group.
+/// Asks the transaction's coordinator to verify or add the group's partition.
 ErrorCode verify(runtime::RequestContext& context, const Request& request) {
     const auto shard = static_cast<std::int32_t>(context.services.groups.shard_of(request.group_id));
     const transactions::WrittenPartition offsets{catalog::kOffsetsTopicName, PartitionIndex{shard}};
@@ -113,13 +114,13 @@ void txn_offset_commit(runtime::RequestContext& context) {
     Collected collected(context.arena(), request->topics.count());
     ArenaVector<Response::Topic> replies(context.arena(), request->topics.count());
     for (const Request::Topic& topic : request->topics) {
-        // Of a topic without partitions Kafka says nothing.
+        // Kafka omits a topic without partitions from the reply.
         if (!topic.partitions.empty()) {
             const TopicLookup found = find_topic(context, topic.name, {}, false, access::kReadTopic);
             collect_commits<Request::Topic, Response>(context.arena(), topic, found, {}, collected, replies.emplace_back());
         }
     }
-    // Without a partition that exists Kafka answers without asking anybody.
+    // Without an existing partition, Kafka answers and asks no coordinator.
     if (!collected.topics.empty()) {
         const groups::OffsetCommitResult committed = commit(context, *request, collected);
         for (std::size_t i = 0; i < collected.undecided.size(); ++i) {

@@ -1,7 +1,6 @@
 // DescribeAcls: v1-3, flexible from 2.
 //
-// Kafka closes the connection when a kind is 0 (UNKNOWN). Here such a filter is answered as any other kind that it does not know:
-// nothing matches.
+// Kafka closes the connection if a type is 0 (UNKNOWN). Here such a filter matches nothing, like any other unknown type.
 
 #include "protocol/messages/29_describe_acls.h"
 
@@ -74,7 +73,7 @@ void describe_acls(runtime::RequestContext& context) {
         context.reply(response);
         return;
     }
-    // The table of topics keeps the rules until the end of the turn. They are in the order of their patterns.
+    // The topic table keeps the rules until the end of the turn. They are sorted by pattern.
     const std::vector<const access::Acl*> found = matching(context, *request);
     ArenaVector<Response::DescribeAclsResource> resources(context.arena());
     const auto has_same_pattern = [](const access::Acl* one, const access::Acl* other) {

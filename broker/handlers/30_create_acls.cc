@@ -1,6 +1,6 @@
 // CreateAcls: v1-3, flexible from 2.
 //
-// Kafka closes the connection when a kind is 0 (UNKNOWN). Here such an ACL is refused as one of any other kind that nobody knows.
+// Kafka closes the connection if a type is 0 (UNKNOWN). This broker refuses such an ACL like one with any other unknown type.
 
 #include "protocol/messages/30_create_acls.h"
 

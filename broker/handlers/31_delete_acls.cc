@@ -1,7 +1,6 @@
 // DeleteAcls: v1-3, flexible from 2.
 //
-// Kafka closes the connection when a kind is 0 (UNKNOWN). Here such a filter is refused as one of any other kind that nobody
-// knows.
+// Kafka closes the connection if a type is 0 (UNKNOWN). This broker refuses such a filter like one with any other unknown type.
 
 #include "protocol/messages/31_delete_acls.h"
 
@@ -74,7 +73,7 @@ void delete_acls(runtime::RequestContext& context) {
     if (!reply) {
         return refuse_all(context, *request, ErrorCode::kafka_storage_error, kCatalogNotWritten);
     }
-    // The reply names the rules that are gone: `reply` keeps them until they are encoded.
+    // The response lists the deleted rules: `reply` keeps them alive until they are encoded.
     Results results(context.arena(), reply->results.size());
     for (const catalog::DeletedAcls& deleted : reply->results) {
         ArenaVector<Match> matches(context.arena(), deleted.acls.size());

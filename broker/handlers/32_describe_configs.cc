@@ -124,7 +124,7 @@ void describe_configs(runtime::RequestContext& context) {
             continue;
         }
         Result& result = results.emplace_back();
-        result.error_message = "";  // Not null, also where all went well.
+        result.error_message = "";  // Empty instead of null, even on success.
         result.resource_type = resource.resource_type;
         result.resource_name = resource.resource_name;
         config::DescribeOptions options;

@@ -1,4 +1,4 @@
-// AlterConfigs: v0-2, the old way that replaces all overrides of a resource.
+// AlterConfigs: v0-2, the old API, which replaces all overrides of a resource.
 //
 //   v2: flexible.
 

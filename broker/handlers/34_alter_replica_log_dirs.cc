@@ -2,9 +2,9 @@
 //
 //   v2: flexible.
 //
-// Every replica is where it can only be. Asking for that directory succeeds and does nothing; any other path is
-// LOG_DIR_NOT_FOUND, as on a Kafka with one log directory. Paths are compared as text. As in Kafka a topic is refused first
-// when a directory that it moves to could not be named after it.
+// There is only one log directory, so no replica can move. A request for that directory succeeds and does nothing. Any other path
+// is LOG_DIR_NOT_FOUND, as on a Kafka with one log directory. Paths are compared as text. As in Kafka, a topic is refused first
+// if its name is too long for the directory of a moving replica.
 
 #include <map>
 #include <string>
@@ -26,10 +26,11 @@ namespace {
 using PartitionResult = AlterReplicaLogDirsResponse::AlterReplicaLogDirPartitionResult;
 using TopicResult = AlterReplicaLogDirsResponse::AlterReplicaLogDirTopicResult;
 
-/// Where each partition is to go; what a request says last of a partition counts.
+/// The destination of each partition; if a request names a partition twice, the last destination counts.
 using Destinations = std::map<std::string_view, std::map<std::int32_t, std::string_view>>;
 
-/// Kafka calls the directory that a replica moves to TOPIC-PARTITION.UUID-future and refuses names above 255 characters.
+/// True if the directory name is short enough: Kafka names the directory of a moving replica TOPIC-PARTITION.UUID-future and
+/// refuses names above 255 characters.
 bool has_future_directory_name(std::string_view topic, std::int32_t partition) {
     constexpr std::size_t kNameLengthMax = 255;
     constexpr std::size_t kUuidLength = 32;

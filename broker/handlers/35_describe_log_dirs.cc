@@ -2,8 +2,8 @@
 //
 //   v2: flexible; v3: top-level error; v4: bytes of the file system (KIP-827); v5: cordoned directories (KIP-1066).
 //
-// This broker writes to one directory. As with Kafka, partitions that it has not are left out, whatever the request
-// asks for, and an empty list of topics (null is all) still tells the directory.
+// This broker writes to one directory. As in Kafka, the reply omits requested partitions that the broker does not have. An empty
+// list of topics (null means all) still gets the directory.
 
 #include <sys/statvfs.h>
 
@@ -45,7 +45,7 @@ Array<TopicEntry> all_topics(runtime::RequestContext& context) {
     return topics;
 }
 
-/// Topics that are named twice are one, partitions that are named twice count once.
+/// A topic or a partition that is named twice counts once.
 Array<TopicEntry> named_topics(runtime::RequestContext& context, const DescribeLogDirsRequest& request) {
     Arena& arena = context.arena();
     std::vector<std::pair<const runtime::TopicState*, std::vector<std::int32_t>>> wanted;

@@ -2,10 +2,10 @@
 //
 //   v2: flexible; v3: quota errors.
 //
-// The new partitions are in Metadata before the reply leaves. Existing partitions keep their leader epochs,
-// and classic groups notice when their leader refreshes its metadata, as with Kafka. In modes other than faithful
-// (partita.expansion.mode) an expansion may be refused with POLICY_VIOLATION, also with validate_only; a validate_only
-// request that is not refused carries the verdict in its error_message there.
+// Metadata has the new partitions before the reply leaves. Existing partitions keep their leader epochs, and classic groups
+// notice the growth when their leader refreshes its metadata, as with Kafka. In modes other than faithful
+// (partita.expansion.mode) the broker may refuse an expansion with POLICY_VIOLATION, also with validate_only. In these modes, an
+// accepted validate_only request carries the verdict in its error_message.
 
 #include "protocol/messages/37_create_partitions.h"
 
@@ -31,7 +31,7 @@ constexpr std::int16_t kRefusedByQuotaSince = 3;
 
 using TopicResult = CreatePartitionsResponse::CreatePartitionsTopicResult;
 
-/// On the thread that added the partitions.
+/// Runs on the thread that added the partitions.
 runtime::Reply encode(const runtime::KafkaCall& pending, const runtime::ExpansionReply& answer) {
     std::vector<TopicResult> results;
     results.reserve(answer.reply.topics.size());

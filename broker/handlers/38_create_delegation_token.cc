@@ -2,10 +2,10 @@
 //
 //   v2: flexible; v3: owner and requester (KIP-373).
 //
-// Clients that nobody has asked who they are get no token, and bearers of tokens get no further ones. In this order Kafka looks
-// at the request: who asks, for whom, the renewers, whether there are tokens at all. Of an owner that is no user it makes a token
-// by which the user of the same name logs in; here such an owner is refused as such a renewer is. An owner without a type is a
-// mistake over which Kafka trips.
+// Unauthenticated clients get no token, and clients that authenticated with a token get no further ones. The checks follow
+// Kafka's order: the client, the owner, the renewers, and whether tokens are enabled. For an owner that is not a user, Kafka
+// makes a token with which the user of the same name logs in. This broker refuses such an owner as it refuses such a renewer. An
+// owner without a type makes Kafka fail internally, so the answer here is the same error.
 
 #include "protocol/messages/38_create_delegation_token.h"
 
@@ -39,7 +39,7 @@ catalog::CreateDelegationTokenCommand command_of(const runtime::RequestContext& 
     return command;
 }
 
-/// What can be said without a look at the catalog.
+/// The error that does not depend on the catalog.
 ErrorCode refusal_of(const runtime::RequestContext& context, const catalog::CreateDelegationTokenCommand& command) {
     if (!may_ask_about_tokens(context)) {
         return ErrorCode::delegation_token_request_not_allowed;
@@ -71,7 +71,7 @@ Response response_to(const runtime::RequestContext& context, const access::Princ
     return response;
 }
 
-/// Refuses it before anything was looked up.
+/// Refuses the request before any look-up.
 void refuse(runtime::RequestContext& context, const access::PrincipalName& owner, const access::PrincipalName& requester,
             ErrorCode error) {
     Response response = response_to(context, owner, requester, error);

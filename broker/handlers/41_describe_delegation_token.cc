@@ -1,9 +1,9 @@
 // DescribeDelegationToken: v1-3.
 //
-//   v2: flexible; v3: who asked for the token.
+//   v2: flexible; v3: the requester of the token.
 //
-// A client is told of the tokens that it owns, asked for or may renew, and of those that ACLs let it describe. An empty list of
-// owners means none; null means all. A token is told with its HMAC.
+// A client sees the tokens that it owns, requested or may renew, and those that ACLs let it describe. An empty list of owners
+// means none; null means all. The reply includes each token's HMAC.
 
 #include "protocol/messages/41_describe_delegation_token.h"
 
@@ -48,7 +48,7 @@ std::vector<const access::DelegationToken*> visible_tokens(const runtime::Reques
     return visible;
 }
 
-/// Texts are those of the catalog, which the turn keeps.
+/// The texts belong to the catalog, which the turn keeps alive.
 Response::DescribedDelegationToken described(Arena& arena, const access::DelegationToken& token, std::string_view secret,
                                              std::int16_t version) {
     Response::DescribedDelegationToken told;

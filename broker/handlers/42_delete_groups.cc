@@ -26,7 +26,7 @@ void delete_groups(runtime::RequestContext& context) {
     std::set<std::string_view> seen;
     for (const std::string_view group_id : request->groups_names) {
         if (!seen.insert(group_id).second) {
-            continue;  // Named twice, answered once.
+            continue;  // Named twice, so answered once.
         }
         if (!authorize(context, access::kDeleteGroup, group_id)) {
             results.push_back({.group_id = group_id, .error_code = ErrorCode::group_authorization_failed});

@@ -2,8 +2,8 @@
 //
 //   v1: election type, top-level error; v2: flexible.
 //
-// The only replica leads, so no election is ever needed: partitions that are named answer ELECTION_NOT_NEEDED, and
-// with a null list, which asks for all that need one, every topic is listed without partitions.
+// The only replica leads, so no election is ever needed. Named partitions answer ELECTION_NOT_NEEDED. A null list asks for all
+// partitions that need an election; the reply then lists every topic without partitions.
 
 #include "protocol/messages/43_elect_leaders.h"
 #include "broker/handlers/admin_replies.h"

@@ -25,7 +25,7 @@ bool is_logger(std::int8_t resource_type) {
     return static_cast<catalog::ConfigResourceType>(resource_type) == catalog::ConfigResourceType::broker_logger;
 }
 
-/// Takes the loggers out of the command and alters them; one result each, in their order.
+/// Removes the loggers from the command and alters them. Returns one result for each, in order.
 std::vector<catalog::CatalogError> alter_loggers(runtime::RequestContext& context,
                                                  catalog::IncrementalAlterConfigsCommand& command) {
     const auto is_for_loggers = [](const catalog::ResourceToAlter& item) {
@@ -64,7 +64,7 @@ void incremental_alter_configs(runtime::RequestContext& context) {
         catalog::CatalogError& error = refused.emplace_back();
         error.code = refusal_of_configs(context, named, access::Operation::alter_configs);
         if (error.failed()) {
-            // Kafka's broker decides about loggers itself, and says nothing.
+            // In Kafka the broker itself refuses changes of loggers, and sends no text.
             if (!is_logger(resource.resource_type)) {
                 error.message = error_message(error.code);
             }

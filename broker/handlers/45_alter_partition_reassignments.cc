@@ -2,8 +2,8 @@
 //
 //   v1: whether the replication factor may change (KIP-860).
 //
-// The only broker holds every replica already: an assignment to it succeeds and changes nothing, any other is
-// refused with Kafka's texts, and there is never a reassignment to cancel.
+// The only broker already holds every replica. An assignment to it succeeds and changes nothing; any other is refused with
+// Kafka's texts. There is never a reassignment to cancel.
 
 #include "protocol/messages/45_alter_partition_reassignments.h"
 #include "broker/catalog/change_builder.h"
@@ -79,7 +79,7 @@ void alter_partition_reassignments(runtime::RequestContext& context) {
     }
     AlterPartitionReassignmentsResponse response;
     response.allow_replication_factor_change = request->allow_replication_factor_change;
-    // Kafka answers an empty request before its controller sees it, and then the text is empty instead of null.
+    // Kafka answers an empty request before its controller sees it, so the text is empty instead of null.
     if (results.size() > 0) {
         response.error_message = failure_message;
         response.error_code = failure;

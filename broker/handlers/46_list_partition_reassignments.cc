@@ -1,6 +1,6 @@
 // ListPartitionReassignments: v0, flexible.
 //
-// One broker has nowhere to move a replica to, so there are never any. kafka-topics --describe asks.
+// One broker has nowhere to move a replica to, so the list is always empty. kafka-topics --describe sends this request.
 
 #include "protocol/messages/46_list_partition_reassignments.h"
 #include "broker/handlers/authorize.h"
@@ -13,7 +13,7 @@ PARTITA_SERVES(list_partition_reassignments, access::kDescribeCluster);
 
 namespace {
 
-/// What a refusal repeats, as Kafka's does: the partitions that were asked for, each without replicas.
+/// The requested partitions, each without replicas: a refusal repeats them, as in Kafka.
 Array<ListPartitionReassignmentsResponse::OngoingTopicReassignment> as_asked(const ListPartitionReassignmentsRequest& request,
                                                                              Arena& arena) {
     ArenaVector<ListPartitionReassignmentsResponse::OngoingTopicReassignment> topics(arena);

@@ -27,7 +27,7 @@ void offset_delete(runtime::RequestContext& context) {
     }
     ArenaVector<groups::OffsetDelete::Topic> topics(arena, request->topics.count());
     ArenaVector<OffsetDeleteResponse::Topic> replies(arena, request->topics.count());
-    // Partitions that do not exist, or may not be read, are answered here, the others by the coordinator.
+    // The handler answers partitions that are missing or that the client may not read; the coordinator answers the others.
     for (const OffsetDeleteRequest::Topic& topic : request->topics) {
         const TopicLookup found = find_topic(context, topic.name, {}, false, access::kReadTopic);
         ArenaVector<PartitionIndex> known(arena, topic.partitions.count());

@@ -31,7 +31,7 @@ catalog::QuotaAlteration alteration_of(const AlterClientQuotasRequest::EntryData
     return alteration;
 }
 
-/// Every entity is refused with the same error.
+/// Refuses every entity with the same error.
 void refuse(runtime::RequestContext& context, const catalog::AlterClientQuotasCommand& command, ErrorCode error) {
     Arena& arena = context.arena();
     ArenaVector<AlterClientQuotasResponse::EntryData> entries(arena, command.alterations.size());

@@ -19,7 +19,7 @@ void describe_user_scram_credentials(runtime::RequestContext& context) {
     using Described = DescribeUserScramCredentialsResponse::DescribeUserScramCredentialsResult;
     Arena& arena = context.arena();
     if (!authorize_cluster(context, access::kDescribeCluster)) {
-        // As Kafka's: a result without a name for each user who was asked for, and no text.
+        // As in Kafka: one result without a name for each requested user, and no text.
         ArenaVector<Described> results(arena);
         for ([[maybe_unused]] const DescribeUserScramCredentialsRequest::UserName& user : request->users) {
             results.push_back({.error_code = ErrorCode::cluster_authorization_failed, .error_message = std::nullopt});

@@ -1,6 +1,6 @@
 // AlterUserScramCredentials: v0, flexible (KIP-554).
 //
-// A client sends the salted password; what is kept are the two keys that a server needs (RFC 5802, section 3).
+// A client sends the salted password; the broker keeps the two keys that a server needs (RFC 5802, section 3).
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -34,7 +34,7 @@ std::string base64(Bytes bytes) {
     return text;
 }
 
-/// Empty when the library refuses.
+/// Empty if the library fails.
 std::vector<std::byte> keyed_hash(const EVP_MD* hash, Bytes key, std::string_view message) {
     std::vector<std::byte> result(EVP_MAX_MD_SIZE);
     unsigned int length = 0;
@@ -45,7 +45,7 @@ std::vector<std::byte> keyed_hash(const EVP_MD* hash, Bytes key, std::string_vie
     return result;
 }
 
-/// Nothing for a password that makes no key, or for an unknown mechanism.
+/// Empty for a password from which no key can be made, or for an unknown mechanism.
 std::optional<catalog::ScramCredential> credential_of(const Upsertion& upsertion) {
     const bool is_sha_512 = upsertion.mechanism == static_cast<std::int8_t>(catalog::ScramMechanism::sha_512);
     const EVP_MD* hash = is_sha_512 ? EVP_sha512() : EVP_sha256();
@@ -68,7 +68,7 @@ std::optional<catalog::ScramCredential> credential_of(const Upsertion& upsertion
                                     .iterations = upsertion.iterations};
 }
 
-/// Every user is refused with the same error, once.
+/// Refuses every user with the same error, each once.
 void refuse(runtime::RequestContext& context, const AlterUserScramCredentialsRequest& request, ErrorCode error,
             std::string_view message) {
     std::set<std::string_view> users;

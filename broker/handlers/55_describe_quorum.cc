@@ -2,7 +2,7 @@
 //
 //   v1: times of the last fetch; v2: directory ids, error texts, nodes (KIP-853).
 //
-// The catalog's log stands for __cluster_metadata, and this broker is the only voter.
+// The catalog's log stands in for __cluster_metadata, and this broker is the only voter.
 
 #include "protocol/messages/55_describe_quorum.h"
 #include "broker/handlers/authorize.h"
@@ -22,7 +22,7 @@ namespace {
 
 using PartitionData = DescribeQuorumResponse::PartitionData;
 
-/// The one request that is answered: partition 0 of the metadata log, and nothing else.
+/// The only valid request: partition 0 of the metadata log, and nothing else.
 bool asks_for_the_metadata_log(const DescribeQuorumRequest& request) {
     return request.topics.count() == 1 && request.topics[0].topic_name == catalog::kClusterMetadataTopicName &&
            request.topics[0].partitions.count() == 1 && request.topics[0].partitions[0].partition_index == 0;

@@ -2,8 +2,8 @@
 //
 //   v1: upgrade types and validate_only; v2: no results of single features.
 //
-// The controller of Kafka never looks at the AllowDowngrade of v0, so that version can only upgrade (measured on
-// 4.3.1); the default of the upgrade type says so here too.
+// Kafka's controller ignores AllowDowngrade of v0, so that version can only upgrade (measured on 4.3.1). The default upgrade type
+// has the same effect here.
 
 #include "protocol/messages/57_update_features.h"
 #include "broker/catalog/features.h"
@@ -50,7 +50,7 @@ void update_features(runtime::RequestContext& context) {
     ArenaVector<UpdateFeaturesResponse::UpdatableFeatureResult> results(arena);
     if (reply && context.version() <= 1) {
         for (const std::string& feature : reply->updated) {
-            // Kafka puts the name of the error here, and no error is one too.
+            // Kafka puts the name of the error here, even on success.
             results.push_back({.feature = arena.copy(feature), .error_message = error_name(ErrorCode::none)});
         }
     }

@@ -64,7 +64,7 @@ void describe_producers(runtime::RequestContext& context) {
                     partitions.push_back(describe(arena, *partition, index));
                 }
             } else {
-                // A topic that is there without this partition gets no text, as with Kafka.
+                // An existing topic without this partition gets no text, as in Kafka.
                 partitions.push_back({.partition_index = index, .error_code = ErrorCode::unknown_topic_or_partition});
             }
         }

@@ -1,7 +1,7 @@
 // UnregisterBroker: v0, flexible.
 //
-// The controller would forget the broker, which is this process. Kafka answers success and the broker is gone from
-// the metadata until it is started again; here it stays, because nobody can mean that.
+// The controller would unregister the broker, which is this process. Kafka answers success, and the broker disappears from the
+// metadata until its next start. This broker stays, because no administrator can intend that.
 
 #include "protocol/messages/64_unregister_broker.h"
 

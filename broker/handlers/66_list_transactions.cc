@@ -1,8 +1,8 @@
 // ListTransactions: v0-2, flexible (KIP-664).
 //
-//   v1: only those that run for so long; v2: pattern of transactional ids.
+//   v1: only transactions of a minimum duration; v2: pattern of transactional ids.
 //
-// States that Kafka does not know are named, and ask for nothing.
+// The reply lists unknown state filters, and they match nothing.
 
 #include "protocol/messages/66_list_transactions.h"
 
@@ -27,11 +27,11 @@ using Response = ListTransactionsResponse;
 struct Wanted {
     std::vector<transactions::TransactionState> states;
     std::vector<ProducerId> producer_ids;
-    /// Empty for all ids.
+    /// Empty matches all ids.
     std::optional<groups::WholeMatch> pattern;
 };
 
-/// False when some shard did not answer.
+/// False if a shard did not answer.
 bool collect(runtime::RequestContext& context, const Request& request, const Wanted& wanted,
              ArenaVector<Response::TransactionState>& found) {
     runtime::TransactionShards& shards = context.services.transactions;

@@ -61,7 +61,8 @@ std::vector<assignors::TopicPartitions> owned_partitions(const Request& request)
     return owned;
 }
 
-/// Topics are named by a member so that it is told of their partitions.
+/// The error for a client without permissions. A member that names a topic learns of its partitions, so it needs DESCRIBE on the
+/// topic.
 ErrorCode refusal(const runtime::RequestContext& context, const Request& request) {
     if (!authorize(context, access::kReadGroup, request.group_id)) {
         return ErrorCode::group_authorization_failed;

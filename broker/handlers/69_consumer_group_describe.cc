@@ -61,7 +61,7 @@ Response::Member encoded(Arena& arena, const Result::Member& member, std::int16_
     return described;
 }
 
-/// Who may describe a group, but not all of its topics, is not told of its members.
+/// True if the client may describe all topics of the group. Otherwise the reply hides the group's members.
 bool may_see_topics(const runtime::RequestContext& context, const Result::Group& group) {
     const auto may_see = [&](const std::string& topic) { return authorize(context, access::kDescribeTopic, topic); };
     const auto topic_name = [](const Result::Topic& topic) -> const std::string& { return topic.name; };

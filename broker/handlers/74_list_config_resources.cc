@@ -2,7 +2,7 @@
 //
 //   v0: client metrics subscriptions only (it was ListClientMetricsResources); v1: any types.
 //
-// Topics and the broker are always listed, groups and subscriptions when they have configs of their own.
+// The reply always lists topics and the broker. It lists groups and subscriptions if they have configs of their own.
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ constexpr ConfigResourceType kListedTypes[] = {ConfigResourceType::topic, Config
                                                ConfigResourceType::broker_logger, ConfigResourceType::client_metrics,
                                                ConfigResourceType::group};
 
-/// The types asked for, none twice. Empty when one of them cannot be listed.
+/// The requested types without duplicates. Empty if one of them cannot be listed.
 std::vector<ConfigResourceType> wanted_types(const ListConfigResourcesRequest& request, std::int16_t version) {
     if (version == 0) {
         return {ConfigResourceType::client_metrics};

@@ -1,7 +1,6 @@
 // DescribeTopicPartitions: v0, flexible (KIP-966).
 //
-// Topics come sorted by name, with at most the limit of partitions per reply; the cursor says where the
-// next reply goes on.
+// The reply sorts topics by name and has at most the limit of partitions; its cursor says where the next reply continues.
 
 #include <algorithm>
 #include <vector>
@@ -38,7 +37,7 @@ struct Page {
     }
 };
 
-/// False when the page is full; then `next` says where it goes on.
+/// Returns false if the page is full; then `next` says where the next page continues.
 bool add_topic(Page& page, const runtime::TopicState& state, std::int32_t first) {
     const catalog::Topic& topic = *state.topic;
     Response::Topic& item = page.topics.emplace_back();
@@ -112,7 +111,7 @@ void describe_topic_partitions(runtime::RequestContext& context) {
     const std::int32_t limit_max = context.services.config->max_request_partition_size_limit;
     Page page{context, ShownReplicas(context, arena), ArenaVector<Response::Topic>(arena),
               std::clamp(request->response_partition_limit, 1, limit_max)};
-    // These come after the others, on every page.
+    // These topics come after the others, on every page.
     std::vector<Response::Topic> refused;
     for (const std::string_view name : names) {
         if (!authorize(context, access::kDescribeTopic, name)) {

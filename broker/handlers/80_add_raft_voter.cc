@@ -2,8 +2,8 @@
 //
 //   v1: whether to wait for the commit.
 //
-// There is no second controller: the requests that Kafka refuses are refused with its texts, and a voter that it
-// would try to reach is answered as one that it cannot reach.
+// There is no second controller. Requests that Kafka refuses are refused with its texts. For a voter that Kafka would try to
+// reach, the answer is that it cannot be reached.
 
 #include "protocol/messages/80_add_raft_voter.h"
 #include "broker/handlers/authorize.h"
@@ -19,7 +19,7 @@ PARTITA_SERVES(add_raft_voter, access::kAlterCluster);
 
 namespace {
 
-/// As Kafka prints what a voter listens on.
+/// A voter's endpoints in Kafka's format.
 std::string endpoints_text(const AddRaftVoterRequest& request) {
     std::string text = "Endpoints(endpoints={";
     for (const AddRaftVoterRequest::Listener& listener : request.listeners) {

@@ -7,11 +7,11 @@
 namespace partita::handlers {
 namespace {
 
-/// Where the last whole batch of the slice ends.
+/// The end offset of the last whole batch of the slice.
 Offset end_of(const FileSlice& slice) {
     HeaderWalk walk(*slice.file, slice.position, slice.position + slice.size);
     Offset end = slice.base_offset;
-    // A batch that is cut off at the end is an error to the walk; it comes again with the next answer.
+    // The walk reports a batch that is cut off at the end as an error; that batch comes again with the next answer.
     for (auto batch = walk.next(); batch && *batch; batch = walk.next()) {
         end = (*batch)->header.last_offset() + 1;
     }
@@ -27,7 +27,7 @@ std::expected<ArenaVector<FetchResponse::AbortedTransaction>, ErrorCode> aborted
         return result;
     }
     const auto overlapping = log.aborted_transactions(from, std::min(bound, end_of(slice)));
-    // Segments that were removed since the slice was found took their part of the answer along.
+    // The log may have removed segments since the read found the slice. Their aborted transactions are then gone as well.
     if (log.log_start_offset() > from) {
         return std::unexpected(ErrorCode::offset_out_of_range);
     }

@@ -9,10 +9,10 @@
 
 namespace partita::handlers {
 
-/// The aborted transactions that a reader of committed records must know to read `slice`: those that overlap it. Later ones come
-/// with the records that they are about. The slice begins with the batch that holds `from`, and was bounded by `bound`; for an
-/// empty slice there are none. Reads the headers of the slice's batches if there are such transactions. An error means that
-/// nobody can say, and that the slice must not be shown: OFFSET_OUT_OF_RANGE when the log begins behind `from` by now.
+/// The aborted transactions that a read_committed reader must know to read `slice`: those that overlap it. Later transactions
+/// come with their own records. The slice begins with the batch that holds `from`, and `bound` limited it; an empty slice has
+/// none. The function reads the headers of the slice's batches if such transactions exist. After an error the caller must not
+/// show the slice. The error is OFFSET_OUT_OF_RANGE if the log meanwhile begins after `from`.
 [[nodiscard]] std::expected<ArenaVector<FetchResponse::AbortedTransaction>, ErrorCode> aborted_transactions_of(
     Arena& arena, const PartitionLog& log, Offset from, const FileSlice& slice, Offset bound);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kArea = "access";
 
-/// Kafka: SecurityUtils.resourceTypeName.
+/// As Kafka's SecurityUtils.resourceTypeName.
 std::string_view resource_name(access::ResourceType type) {
     switch (type) {
         case access::ResourceType::topic:

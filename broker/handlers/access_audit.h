@@ -11,19 +11,20 @@
 
 namespace partita::handlers {
 
-/// What one request asked the rules, for the log that Kafka calls kafka.authorizer.logger: one line for each resource and
-/// operation, with Kafka's words. Denials are lines at info, grants at debug. For one thread.
+/// The authorization checks of one request, for the log that Kafka calls kafka.authorizer.logger. It writes one line for each
+/// resource and operation, in Kafka's format: denials at info, grants at debug. Single-threaded.
 class AccessAudit {
   public:
-    /// Of one request. One that names more is told with the number of those left out: a client may name a million.
+    /// The limit for one request, because a client may name a million resources. Beyond it, the audit only logs the number of
+    /// omitted lines.
     static constexpr std::size_t kLinesMax = 1000;
 
-    /// True when grants are written, too.
+    /// True if the log level includes grants.
     [[nodiscard]] static bool notes_grants();
 
     void note(const access::Rules& rules, const access::Requester& requester, access::Permission permission,
               std::string_view name, bool is_allowed);
-    /// Writes a line for each, and forgets them. `request` is the name of the API ("Fetch").
+    /// Writes a line for each check, and clears them. `request` is the name of the API ("Fetch").
     void write(const access::Requester& requester, std::string_view request);
 
   private:
@@ -32,9 +33,9 @@ class AccessAudit {
         std::size_t count = 0;
         std::string reason;
     };
-    /// By permission, name of the resource, and whether it was granted.
+    /// The key is the permission, the resource's name, and whether it was granted.
     std::map<std::tuple<access::Permission, std::string, bool>, Answer> answers_;
-    /// Questions beyond.
+    /// The number of checks beyond the limit.
     std::size_t left_out_ = 0;
 };
 
@@ -43,11 +44,11 @@ class AccessAudit {
 [[nodiscard]] std::string audit_line(const access::Requester& requester, access::Permission permission, std::string_view name,
                                      bool is_allowed, std::string_view request, std::size_t count, std::string_view reason);
 
-/// As `authorize`, for what is left out of an answer: the client asked for whatever it may see, and is refused nothing. As with
-/// Kafka no line tells of it.
+/// Like `authorize`, for a resource that the reply would only leave out: the client asked for all that it may see, so nothing is
+/// refused. As with Kafka, the audit writes no line for it.
 [[nodiscard]] bool authorize_quietly(const runtime::ClientRequest& context, const access::Need& need, std::string_view name);
 
-/// Writes what the request asked to the log, once it was served. `dispatch` calls this when there are rules.
+/// Writes the checks of the request to the log, once the request was served. `dispatch` calls this if there are rules.
 void write_access_audit(const runtime::ClientRequest& context);
 
 }  // namespace partita::handlers

@@ -11,13 +11,13 @@ namespace {
 
 access::Requester requester_of(const runtime::ClientRequest& context) { return {context.principal(), context.client.address()}; }
 
-/// What the request asked that this thread serves: it serves one at a time.
+/// The audit of the request that this thread serves; a thread serves one request at a time.
 AccessAudit& audit() {
     thread_local AccessAudit audit;
     return audit;
 }
 
-/// Without a name: whether the client may do it to anything.
+/// Without a name: asks whether the client may do this to any resource.
 bool ask(const runtime::ClientRequest& context, access::Permission permission, std::optional<std::string_view> name,
          bool tells_denials) {
     const access::Rules& rules = *context.parts.authorizer.rules();
@@ -37,7 +37,7 @@ bool ask_need(const runtime::ClientRequest& context, const access::Need& need, s
     const ServedApi* row = find_served_api(context.api_key());
     PARTITA_ASSERT(row != nullptr && std::ranges::find(row->needs, need) != row->needs.end(),
                    "a handler asks for what its row says");
-    // Who lacks the one on the cluster is not refused yet.
+    // A client without the permission on the cluster may still have the one on the resource, so this is no denial yet.
     return (need.or_on_cluster && ask(context, *need.or_on_cluster, access::kClusterName, false)) ||
            ask(context, need.permission, name, tells_denials);
 }

@@ -8,9 +8,9 @@
 #include "broker/handlers/services.h"
 #include "protocol/error_code.h"
 
-/// Whether the client of a request may do what it asks for. Every handler asks here for each resource, before it tells or
-/// changes anything of it. A handler may only ask what the row of its API lists (registry.cc): another question is a bug of the
-/// broker, and with rules in force it ends the process.
+/// Checks whether the client of a request may do what it asks for. Every handler calls this for each resource before it reveals
+/// or changes anything of it. A handler may only ask for permissions in the row of its API (registry.cc). Any other permission is
+/// a bug of the broker; if rules are in force, it ends the process.
 
 namespace partita::handlers {
 
@@ -23,12 +23,12 @@ namespace detail {
     return context.parts.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, name);
 }
 
-/// The same for the cluster as a whole.
+/// The same check for the cluster as a whole.
 [[nodiscard]] inline bool authorize_cluster(const runtime::ClientRequest& context, const access::Permission& permission) {
     return authorize(context, permission, access::kClusterName);
 }
 
-/// True when the client may do this to at least one resource of the type.
+/// True if the client may do this to at least one resource of the type.
 [[nodiscard]] inline bool authorize_any(const runtime::ClientRequest& context, const access::Need& need) {
     return context.parts.authorizer.allows_everything() || detail::is_allowed_by_rules(context, need, std::nullopt);
 }

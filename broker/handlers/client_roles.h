@@ -13,8 +13,8 @@
 #include "broker/runtime/fences/fence_step.h"
 #include "broker/runtime/fences/shown_partitions.h"
 
-/// Handlers note here what the client of a request does, so that fences and hidden partitions can tell clients apart: see Fences,
-/// ShownPartitions and Connections.
+/// Handlers record here what the client of a request does, so that fences and hidden partitions can tell clients apart. See
+/// Fences, ShownPartitions and Connections.
 
 namespace partita::handlers {
 
@@ -22,17 +22,17 @@ namespace partita::handlers {
     return {std::string(context.client_id), context.client.host};
 }
 
-/// Notes that the client writes. Does something once per connection.
+/// Records that the client writes. Acts only once per connection.
 inline void note_producer(runtime::RequestContext& context) {
     runtime::note_producer(context.client, context.client_id, context.services.connections, context.services.shown_partitions);
 }
 
-/// Notes that the client reads. Does something once per connection.
+/// Records that the client reads. Acts only once per connection.
 inline void note_consumer(runtime::RequestContext& context) {
     runtime::note_consumer(context.client, context.client_id, context.services.connections, context.services.shown_partitions);
 }
 
-/// Notes that the connection speaks for the member. Does something only when it spoke for another one, or none, before.
+/// Records that the connection belongs to the member. Acts only if the connection belonged to another member, or to none, before.
 inline void note_member(runtime::RequestContext& context, std::string_view group_id, std::string_view member_id) {
     if (member_id.empty()) {
         return;
@@ -45,7 +45,7 @@ inline void note_member(runtime::RequestContext& context, std::string_view group
     }
 }
 
-/// How many partitions of the topic metadata shows to this client: all of them, unless a test control hides some.
+/// The number of the topic's partitions that metadata shows to this client: all of them, unless a test control hides some.
 [[nodiscard]] inline std::int32_t visible_partitions(runtime::RequestContext& context, const runtime::TopicState& topic) {
     const config::TopicConfig& config = *topic.config;
     if (config.visibility_producers_delay_ms == 0 && config.visibility_consumers_delay_ms == 0) {

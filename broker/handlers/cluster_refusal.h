@@ -7,8 +7,8 @@
 
 namespace partita::handlers {
 
-/// What Kafka's controller says to a client that lacks an operation on the cluster: "Request CreateAcls needs ALTER permission."
-/// Kafka prints its own object in place of the name. Valid until the end of the turn.
+/// The text of Kafka's controller for a client that lacks an operation on the cluster: "Request CreateAcls needs ALTER
+/// permission." Kafka prints its own object in place of the API's name. Valid until the end of the turn.
 [[nodiscard]] inline std::string_view cluster_refusal(runtime::RequestContext& context, const access::Permission& permission) {
     return context.arena().copy("Request " + std::string(context.api().name) + " needs " +
                                 std::string(name_of(permission.operation)) + " permission.");

@@ -29,7 +29,7 @@ std::optional<std::int32_t> parse_id(std::string_view text) {
 
 config::ConfigError invalid_request(std::string message) { return {ErrorCode::invalid_request, std::move(message)}; }
 
-/// Describing words the same complaint otherwise than altering.
+/// DescribeConfigs words the same errors differently from AlterConfigs.
 std::optional<config::ConfigError> problem_of_described_broker(std::string_view name, BrokerId node) {
     const std::string text(name);
     if (name.empty()) {
@@ -74,10 +74,10 @@ catalog::CatalogError problem_of_form(const catalog::ResourceToAlter& resource) 
     return {};
 }
 
-/// What the listeners have against `dynamic` in place of the dynamic configs in force.
+/// The error if a listener rejects `dynamic` in place of the dynamic configs in force.
 catalog::CatalogError objection_to(const config::CurrentConfig& current, config::DynamicBrokerConfigs dynamic) {
     const auto before = current.get();
-    // The catalog says what is wrong with it.
+    // The catalog reports invalid settings itself.
     if (!config::validate_broker_configs(*before, config::BrokerScope::this_broker, dynamic.this_broker)) {
         return {};
     }
@@ -99,7 +99,7 @@ catalog::CatalogError objection_of_listeners(runtime::RequestContext& context, c
     if (!is_of_listeners(resource.resource, asked_node(context))) {
         return {};
     }
-    // What is wrong with the request itself the catalog says.
+    // The catalog reports errors in the request itself.
     if (problem_of_form(resource).failed()) {
         return {};
     }

@@ -17,16 +17,17 @@ namespace partita::handlers {
 [[nodiscard]] std::expected<std::vector<config::ConfigEntry>, config::ConfigError> describe_other_resource(
     runtime::RequestContext& context, const catalog::ConfigResource& resource, const config::DescribeOptions& options);
 
-/// The error for a client that may not do `operation` (`describe_configs` or `alter_configs`) to the configs of the resource.
-/// NONE when it may, and for unknown types of resources, which the caller refuses with another error.
+/// The error for a client without the permission `operation` (`describe_configs` or `alter_configs`) on the resource's configs.
+/// NONE for a client with it, and for unknown types of resources, which the caller refuses with another error.
 [[nodiscard]] ErrorCode refusal_of_configs(const runtime::RequestContext& context, const catalog::ConfigResource& resource,
                                            access::Operation operation);
 
-/// What the listeners have against settings of this broker that a request would change. Without an error for other resources, and
-/// where the catalog will refuse the change anyway. May read files, so it is asked before the catalog, whose lock waits for none.
+/// The error if a listener rejects settings of this broker that a request would change. No error for other resources, nor if the
+/// catalog will refuse the change anyway. May read files, so call this before the catalog: it must not wait for files under its
+/// lock.
 [[nodiscard]] catalog::CatalogError objection_of_listeners(runtime::RequestContext& context,
                                                            const catalog::ResourceToAlter& resource);
-/// The same for a request that replaces all of them.
+/// The same check for a request that replaces all settings.
 [[nodiscard]] catalog::CatalogError objection_of_listeners(runtime::RequestContext& context,
                                                            const catalog::ResourceToReplace& resource);
 

@@ -32,7 +32,7 @@ void connection_closed(runtime::Services& services, const runtime::ClientConnect
 }
 
 void note_reply(runtime::Services& services, const runtime::ClientConnection& client, const runtime::Reply& reply) {
-    // Most notes only say how long it took.
+    // Most notes have only the latency, and need no name of the client.
     const bool is_named = reply.rest_ms > 0 || reply.notes->errors.count > 0;
     const auto facts = is_named ? services.connections.find(client.id) : std::nullopt;
     const std::string client_id = facts ? facts->client_id : std::string();

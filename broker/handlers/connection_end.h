@@ -10,8 +10,7 @@ namespace partita::handlers {
 /// the thread of the connection's reactor.
 void connection_closed(runtime::Services& services, const runtime::ClientConnection& client);
 
-/// Has RequestWatch know what is to be known of a reply that goes to the client: its errors, the time it took, and for how long
-/// the client has to wait because of a quota.
+/// Reports a reply that goes to the client to RequestWatch: its errors, its latency, and how long a quota makes the client wait.
 void note_reply(runtime::Services& services, const runtime::ClientConnection& client, const runtime::Reply& reply);
 
 }  // namespace partita::handlers

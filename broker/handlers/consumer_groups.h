@@ -4,8 +4,8 @@
 
 namespace partita::handlers {
 
-/// True when consumer groups of KIP-848 are served: `group.coordinator.rebalance.protocols` names "consumer", and the cluster has
-/// group.version 1. Otherwise Kafka answers their requests with UNSUPPORTED_VERSION.
+/// True if the broker serves KIP-848 consumer groups: `group.coordinator.rebalance.protocols` includes "consumer", and the
+/// cluster has group.version 1. Otherwise it answers their requests with UNSUPPORTED_VERSION, as Kafka does.
 [[nodiscard]] bool consumer_protocol_is_enabled(runtime::RequestContext& context);
 
 }  // namespace partita::handlers

@@ -8,7 +8,7 @@
 
 namespace partita::handlers {
 
-/// The topics of which the client of a request may know: DESCRIBE TOPIC, for APIs whose rows say so.
+/// The topics that the client of a request may know: those with DESCRIBE TOPIC. Only for APIs whose rows list this permission.
 class DescribableTopics final : public groups::TopicFilter {
   public:
     explicit DescribableTopics(const runtime::RequestContext& context) : context_(context) {}
@@ -16,7 +16,7 @@ class DescribableTopics final : public groups::TopicFilter {
     [[nodiscard]] bool has(std::string_view topic) const override {
         return authorize_quietly(context_, access::kDescribeTopic, topic);
     }
-    /// Null when these are all topics.
+    /// Null if the client may know all topics.
     [[nodiscard]] const groups::TopicFilter* or_all() const {
         return context_.services.authorizer.allows_everything() ? nullptr : this;
     }

@@ -17,16 +17,16 @@ namespace partita::handlers {
 
 class CommitGate;
 
-/// Parts of addons by their types, for what an addon itself brings to other rooms (its HTTP resources, its metrics).
+/// The parts that an addon brings to other rooms (its HTTP resources, its metrics), by their types.
 class AddedParts {
   public:
-    /// The part outlives this. There is one of each type.
+    /// Adds a part, which must outlive this object. There may be one part of each type.
     template <class Part>
     void add(Part& part) {
         PARTITA_ASSERT(find<Part>() == nullptr, "a part is added once");
         parts_.emplace_back(&kKey<Part>, &part);
     }
-    /// Null when it was not added.
+    /// Null if no addon added such a part.
     template <class Part>
     [[nodiscard]] Part* find() const {
         for (const auto& [key, part] : parts_) {
@@ -36,7 +36,7 @@ class AddedParts {
         }
         return nullptr;
     }
-    /// The part of an addon that is there.
+    /// The part of an addon that is present.
     template <class Part>
     [[nodiscard]] Part& get() const {
         Part* const part = find<Part>();
@@ -51,14 +51,14 @@ class AddedParts {
     std::vector<std::pair<const void*, void*>> parts_;
 };
 
-/// The hooks that addons put beside the broker's own parts (broker/assembly/addon.h). Filled while the broker is made, then only
-/// read. A broker without addons has none of it: null pointers and empty lists.
+/// The objects that addons supply in addition to the broker's own parts (broker/assembly/addon.h). The broker fills this in while
+/// it is built, and then only reads it. Without addons it has only null pointers and empty lists.
 struct Extensions {
-    /// The offer that clients see instead of Kafka.
+    /// The service that clients see instead of Kafka.
     const access::Offer* offer = nullptr;
-    /// Asked for each partition of a commit.
+    /// Called for each partition of a commit.
     CommitGate* commit_gate = nullptr;
-    /// Asked before the groups of Kafka for who owns what.
+    /// Asked for the owners of partitions, before Kafka's groups.
     std::vector<runtime::OwnershipSource*> ownership;
     AddedParts parts;
 };

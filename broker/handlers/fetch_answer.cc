@@ -16,10 +16,10 @@ namespace {
 
 using logs::Outcome;
 
-// Below this, copying costs less than a sendfile of its own: measured, they cross between 2 and 4 KiB.
+// Below this size, copying costs less than a separate sendfile: by measurement, the two are equal between 2 and 4 KiB.
 constexpr std::uint32_t kCopiedBytesMax = 4096;
 
-// From here on a client is told who leads instead.
+// From this version on, the answer names the current leader.
 constexpr std::int16_t kCurrentLeaderSince = 16;
 
 std::vector<std::vector<FetchPlace>>& kept_places() {
@@ -27,7 +27,8 @@ std::vector<std::vector<FetchPlace>>& kept_places() {
     return kept;
 }
 
-/// Puts the records of the slice into the answer: by name, for the socket, or as a copy. False when they cannot be read.
+/// Adds the records of the slice to the answer: as a reference that the socket sends from the file, or as a copy. False if they
+/// cannot be read.
 bool put_records(Arena& arena, FileSlice& slice, FetchResponse::PartitionData& data, std::vector<FileSlice>& slices) {
     if (slice.size == 0) {
         data.records = Records(Bytes());
@@ -73,7 +74,7 @@ void FetchAnswer::add_target(const FetchPlace& place, logs::Read read, logs::Tur
 }
 
 std::string_view FetchAnswer::own_name(std::string&& name) {
-    // Partitions of a topic often follow each other.
+    // Partitions of one topic often follow each other.
     if (own_names_.empty() || *own_names_.back() != name) {
         own_names_.push_back(std::make_unique<std::string>(std::move(name)));
     }
@@ -146,7 +147,7 @@ void FetchAnswer::fill(Arena& arena, const logs::Read& read, logs::ReadResult& r
     data.high_watermark = result.high_watermark.value;
     data.last_stable_offset = result.last_stable_offset.value;
     data.log_start_offset = result.log_start_offset.value;
-    // None, but for partitions that could not be looked at: their answer comes from elsewhere in Kafka.
+    // Null, except for a partition whose look-up failed: Kafka builds that answer elsewhere, with an empty list.
     data.aborted_transactions = read.lookup == Outcome::ok ? Array<FetchResponse::AbortedTransaction>(nullptr)
                                                            : Array<FetchResponse::AbortedTransaction>();
     if (version_ >= kCurrentLeaderSince && read.partition != nullptr &&
@@ -177,7 +178,7 @@ void FetchAnswer::answer_nothing(logs::Turn&) {
     if (is_incremental_) {
         empty.session_id = session_id();
     } else if (session_) {
-        // It begins with a full answer, and this is none.
+        // A session begins with a full answer, and this is not one.
         parts_.sessions.end(session_id());
     }
     send(empty);
@@ -198,7 +199,7 @@ bool FetchAnswer::answer(logs::Turn& turn) {
     ArenaVector<FetchResponse::FetchableTopicResponse> topics(arena);
     ArenaVector<std::size_t> starts(arena);
     const FetchPlace* previous = nullptr;
-    // What could not be looked up comes last, as from Kafka.
+    // Partitions whose look-up failed come last, as in Kafka.
     const std::size_t rounds = has_errors() ? 2 : 1;
     for (std::size_t step = 0; step < rounds * places_.size(); ++step) {
         const std::size_t i = step % places_.size();

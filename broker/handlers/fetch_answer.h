@@ -29,11 +29,12 @@ class ClientFetchSessions;
 
 namespace partita::handlers {
 
-/// How a client names one partition that it fetches, and what it was told of it.
+/// The names that a client uses for one fetched partition, and the offsets last sent to it.
 struct FetchPlace {
     std::string_view topic_name;
     TopicId topic_id;
-    /// For a fetch in a session: the partition's slot in the session, and what the client was told last about the partition.
+    /// For a fetch in a session: the partition's slot in the session, and the values for this partition in the last answer to the
+    /// client.
     fetch::SessionSlot slot;
     Offset sent_high_watermark = kNoOffset;
     Offset sent_log_start_offset = kNoOffset;
@@ -50,7 +51,7 @@ class FetchAnswer final : public logs::ReadRequest {
         logs::Reader& reader;
         logs::Turns& turns;
         runtime::ClientFetchSessions& sessions;
-        /// Says whom clients are told as the leader.
+        /// Tells which node to report as the leader.
         const logs::Placement& placement;
     };
     struct Asked {
@@ -72,16 +73,16 @@ class FetchAnswer final : public logs::ReadRequest {
     }
     void add_target(const FetchPlace& place, logs::Read read, logs::Turn& turn);
     [[nodiscard]] std::size_t target_count() const { return places_.size(); }
-    /// A name that lives as long as this.
+    /// Stores a name for as long as this object lives.
     [[nodiscard]] std::string_view own_name(std::string&& name);
-    /// The fetch begins a session, in which its targets have these slots.
+    /// Makes the fetch the first of a session, in which its targets have these slots.
     void begin_session(const fetch::SessionTurn& session, const std::vector<fetch::SessionSlot>& slots);
-    /// The fetch is a later one of a session: its answer has only what is new.
+    /// Makes the fetch a later one of a session: its answer has only news.
     void go_on_with_session(const fetch::SessionTurn& session);
 
-    /// Answers what the last reading found.
+    /// Answers with the results of the last reading.
     void answer_now(runtime::KafkaCall pending, logs::Turn& turn);
-    /// Waits for more. `table` is where the targets were found.
+    /// Prepares the fetch to wait for more data. `table` is the table in which the targets were found.
     [[nodiscard]] logs::FetchWait begin_to_wait(runtime::KafkaCall pending, std::shared_ptr<const logs::TopicTable> table,
                                                 Instant deadline);
 
@@ -98,10 +99,10 @@ class FetchAnswer final : public logs::ReadRequest {
     void set_pending(runtime::KafkaCall pending);
     void send(const FetchResponse& response, std::span<FileSlice> slices = {});
     [[nodiscard]] std::int32_t session_id() const { return session_ ? session_->session_id : 0; }
-    /// Tells the session what the answer will say. False when a later fetch has moved the session on: then the answer is an
-    /// error.
+    /// Records in the session what the answer will contain. False if a later fetch has advanced the session: then the answer must
+    /// be an error.
     [[nodiscard]] bool tell_session();
-    /// True when the answer has to include the partition.
+    /// True if the answer must include the partition.
     [[nodiscard]] bool has_news(const FetchPlace& place, const logs::ReadResult& result) const;
     void fill(Arena& arena, const logs::Read& read, logs::ReadResult& result, FetchResponse::PartitionData& data,
               std::vector<FileSlice>& slices) const;
@@ -111,11 +112,11 @@ class FetchAnswer final : public logs::ReadRequest {
     runtime::KafkaCall pending_;
     /// In the order of the reads.
     std::vector<FetchPlace> places_;
-    /// Names of targets that nothing else keeps: those from a session, and while the fetch waits those of unknown topics.
+    /// Names that nothing else keeps: those of targets from a session and, while the fetch waits, those of unknown topics.
     std::vector<std::unique_ptr<std::string>> own_names_;
     /// Empty without a session.
     std::optional<fetch::SessionTurn> session_;
-    /// True when the answer has only what is new.
+    /// True if the answer has only news.
     bool is_incremental_ = false;
 };
 

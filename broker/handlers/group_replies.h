@@ -7,7 +7,7 @@
 
 namespace partita::handlers {
 
-// The replies to requests that may wait in a coordinator.
+// Encoders of the replies that may wait in a coordinator.
 
 [[nodiscard]] runtime::Reply encode_join_reply(const runtime::KafkaCall& pending, const groups::JoinResult& result);
 [[nodiscard]] runtime::Reply encode_sync_reply(const runtime::KafkaCall& pending, const groups::SyncResult& result);

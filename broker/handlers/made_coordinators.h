@@ -8,8 +8,7 @@
 
 namespace partita::handlers {
 
-/// Whether there are coordinators of this kind: makes the topic behind them when it is not there yet. False when it cannot be
-/// made.
+/// Ensures that coordinators of this kind exist: creates their topic if it is missing. False if the topic cannot be created.
 [[nodiscard]] inline bool made_coordinators(runtime::RequestContext& context, catalog::CoordinatorKind kind,
                                             const runtime::CoordinatorHost& host) {
     return host.is_attached() || (context.services.catalog.make_topic_of(kind, context.turn) && host.is_attached());

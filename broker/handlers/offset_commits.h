@@ -10,25 +10,25 @@
 #include "broker/handlers/topic_lookup.h"
 #include "protocol/schema.h"
 
-/// What OffsetCommit and TxnOffsetCommit have in common.
+/// Code that OffsetCommit and TxnOffsetCommit share.
 
 namespace partita::handlers {
 
-/// What a request wants to commit, as far as there is something to commit it for; the rest is answered.
+/// The commits of a request for partitions that exist; all others are already answered.
 template <class Response>
 struct CollectedCommits {
     CollectedCommits(Arena& arena, std::size_t topic_count)
         : topics(arena, topic_count), states(arena, topic_count), undecided(arena) {}
 
     ArenaVector<groups::OffsetCommit::Topic> topics;
-    /// One for each of `topics`.
+    /// One state for each of `topics`.
     ArenaVector<const runtime::TopicState*> states;
-    /// The reply's partitions that the coordinators decide, in the order of the command.
+    /// The reply's partitions whose error the coordinators decide, in the order of the command.
     ArenaVector<typename Response::Partition*> undecided;
 };
 
-/// Collects one topic of the request, as it was `found`, and begins the answer to it. `recorded_id`: the topic's id in the
-/// records of the commit; zero for a commit that belongs to any topic of the name.
+/// Collects one topic of the request, with its look-up `found`, and begins its reply. `recorded_id` is the topic id in the
+/// records of the commit; zero for a commit that applies to any topic of this name.
 template <class Topic, class Response>
 void collect_commits(Arena& arena, const Topic& topic, const TopicLookup& found, const TopicId& recorded_id,
                      CollectedCommits<Response>& collected, typename Response::Topic& reply) {
@@ -58,7 +58,7 @@ void collect_commits(Arena& arena, const Topic& topic, const TopicLookup& found,
     }
 }
 
-/// Makes the client wait that commits too often. Call it before the request is answered.
+/// Delays a client that commits too often. Call this before the reply.
 template <class Response>
 void pass_commit_gate(runtime::RequestContext& context, std::string_view group_id, CollectedCommits<Response>& collected) {
     CommitGate* const gate = context.services.extensions.commit_gate;

@@ -5,8 +5,8 @@
 
 namespace partita::handlers {
 
-/// Kafka's code for what became of a look-up, an append or a read. Of `transaction_refused` and `invalid_batch` the batch knows
-/// more: see produce_response.h.
+/// Kafka's error code for the outcome of a look-up, an append or a read. For `transaction_refused` and `invalid_batch`,
+/// produce_response.h adds details from the batch.
 [[nodiscard]] ErrorCode error_code(logs::Outcome outcome);
 
 }  // namespace partita::handlers

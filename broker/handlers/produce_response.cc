@@ -8,13 +8,13 @@ namespace {
 
 using PartitionResponse = ProduceResponse::PartitionProduceResponse;
 
-/// From here on clients know TRANSACTION_ABORTABLE.
+/// From this version on, clients know TRANSACTION_ABORTABLE.
 constexpr std::int16_t kKnowsAbortableSince = 11;
-/// From here on clients do not add the partitions of a transaction themselves.
+/// From this version on, clients rely on the broker to add partitions to a transaction.
 constexpr std::int16_t kAddsPartitionsSince = 12;
 
-/// Older clients do not try again after these, but they do after NOT_ENOUGH_REPLICAS, and that does not make them look for
-/// another leader. Empty for other errors.
+/// The message for a coordinator error that is answered with NOT_ENOUGH_REPLICAS; empty for other errors. Older clients do not
+/// retry after such an error. They do retry after NOT_ENOUGH_REPLICAS, and it does not make them look for another leader.
 std::string_view why_it_could_not_be_asked(ErrorCode error, std::int16_t version) {
     if (error == ErrorCode::coordinator_load_in_progress) {
         return "Unable to verify the partition has been added to the transaction. Underlying error: COORDINATOR_LOAD_IN_PROGRESS";
@@ -31,7 +31,7 @@ std::string_view why_it_could_not_be_asked(ErrorCode error, std::int16_t version
     return {};
 }
 
-/// The coordinator's errors as a client of that version knows them.
+/// The coordinator's error in the terms of a client with this version.
 AppendAnswer coordinators_answer(ErrorCode error, std::int16_t version) {
     if (error == ErrorCode::producer_fenced) {
         error = ErrorCode::invalid_producer_epoch;

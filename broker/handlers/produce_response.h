@@ -8,20 +8,21 @@
 #include "protocol/error_code.h"
 #include "protocol/messages/00_produce.h"
 
-/// What clients are told of appends, in Kafka's words.
+/// The answers to appends, in Kafka's form.
 
 namespace partita::handlers {
 
-/// Kafka's code and text for a batch that was refused.
+/// Kafka's error code and text for a refused batch.
 struct AppendAnswer {
     ErrorCode error = ErrorCode::none;
-    /// Empty where Kafka sends null. In the arena.
+    /// Empty where Kafka sends null. Lives in the arena.
     std::string_view message;
 };
-/// `version`: of Produce, which decides what a client knows of transactions.
+/// `version` is the version of Produce, which determines the client's knowledge of transactions.
 [[nodiscard]] AppendAnswer answer_of(const logs::Append& append, std::int16_t version, Arena& arena);
 
-/// The answer to the request, of which `appends` has each partition in its order. In the arena; names are those of the request.
+/// The answer to the request; `appends` has each partition in the request's order. The answer lives in the arena, and its names
+/// are those of the request.
 [[nodiscard]] ProduceResponse produce_response(const ProduceRequest& request, const logs::AppendRequest& appends,
                                                std::int16_t version, Arena& arena);
 

@@ -12,7 +12,7 @@ Uuid voter_directory_id(const runtime::Services& services) {
     if (!Uuid::parse(services.cluster_id, id)) {
         return id;
     }
-    // Another id than the cluster's own, which is one too.
+    // Derive an id that differs from the cluster's own id, which is a Uuid too.
     for (std::size_t index = 0; index < id.bytes.size(); ++index) {
         id.bytes[index] = static_cast<std::uint8_t>(id.bytes[index] ^ (0x5a + index));
     }

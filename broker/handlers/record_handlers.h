@@ -5,7 +5,7 @@
 
 namespace partita::handlers {
 
-/// Produce and Fetch, which need no more of a broker than this.
+/// The handlers of Produce and Fetch. They need only these services of the broker.
 void produce_records(runtime::ClientRequest& context, const runtime::RecordServices& services);
 void fetch_records(runtime::ClientRequest& context, const runtime::RecordServices& services);
 

@@ -15,7 +15,7 @@ namespace partita::runtime {
 
 class ClientFetchSessions;
 
-/// The parts of the broker that records pass on their way in and out: all that Produce and Fetch use.
+/// The parts of the broker that records pass on their way in and out: all parts that Produce and Fetch use.
 struct RecordServices {
     logs::Appender& appender;
     logs::Reader& reader;

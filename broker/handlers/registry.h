@@ -13,7 +13,8 @@ namespace partita::handlers {
 /// Serves one request: decodes it, acts, and then answers, defers, parks or closes (see RequestContext).
 using Handler = void (*)(runtime::RequestContext& context);
 
-/// The permissions that requests of an API may need, in the order in which handlers ask for them. They ask for no other.
+/// The permissions that requests of an API may need, in the order in which the handler asks for them. The handler asks for no
+/// other.
 class Needs {
   public:
     static constexpr std::size_t kMax = 3;
@@ -32,33 +33,35 @@ class Needs {
     std::size_t count_;
 };
 
-/// One API that this broker serves, as the file of its handler states it: PARTITA_SERVES below. docs/apis.md is made of these.
+/// One API that this broker serves, as declared in its handler's file with PARTITA_SERVES (see below). docs/apis.md is generated
+/// from these.
 struct ServedApi {
     ApiKey key;
     Handler handler;
-    /// What the client must be allowed to do. The handler asks each of them for every resource that the request names or that the
-    /// answer would tell of, or only where the request needs it (WRITE TRANSACTIONAL_ID of a producer that has such an id). Empty
-    /// where Kafka asks for nothing: for APIs that come before authentication, and for tokens, about which their owners decide.
+    /// The permissions that the client needs. The handler checks each for every resource that the request names or the answer
+    /// would reveal. Some apply only to certain requests, such as WRITE TRANSACTIONAL_ID for a producer with such an id. Empty
+    /// where Kafka needs none: for APIs that come before authentication, and for tokens, which their owners control.
     Needs needs;
 
-    /// The API with its versions: all that Apache Kafka 4.3.1 accepts.
+    /// The API with its versions: all versions that Apache Kafka 4.3.1 accepts.
     [[nodiscard]] const ApiInfo& api() const { return *find_api(key); }
 };
 
-/// All served APIs, ascending by key: what ApiVersions advertises, and nothing else. The build makes this list of the names of
-/// the files NN_name.cc in this room: an API is served because its file is here, and a file without PARTITA_SERVES does not link.
+/// All served APIs, in ascending order of their keys: exactly those that ApiVersions advertises. The build makes this list from
+/// the names of the files NN_name.cc in this room. An API is served because its file is here; a file without PARTITA_SERVES does
+/// not link.
 [[nodiscard]] std::span<const ServedApi* const> served_apis();
 /// Null for an API that is not served.
 [[nodiscard]] const ServedApi* find_served_api(ApiKey key);
 
-/// Passes a request to the handler of its API, which its parsed header names. A request of an API that this broker does not serve
-/// closes the connection, as Kafka does with a key it does not know.
+/// Passes a request to the handler of its API, as given in its parsed header. A request for an API that this broker does not
+/// serve closes the connection, as Kafka does for an unknown key.
 void dispatch(runtime::RequestContext& context);
 
 }  // namespace partita::handlers
 
-/// Begins the file NN_name.cc of an API: `name` is its ApiKey and its handler, which stands below as `void
-/// name(RequestContext&)`; the permissions that it may ask for follow, in the order of ServedApi::needs.
+/// Declares the API of a file NN_name.cc. `name` is both its ApiKey and its handler, defined below as `void
+/// name(RequestContext&)`. The permissions that the handler may ask for follow, in the order of ServedApi::needs.
 #define PARTITA_SERVES(name, ...)                       \
     static void name(runtime::RequestContext& context); \
     namespace served {                                  \

@@ -5,17 +5,17 @@
 
 namespace partita::handlers {
 
-/// What one request names more than once. Kafka answers for each time; but what is described may be large (all members of a
-/// group, all producers of a partition, all settings of a broker), and a request of some kilobytes could name it so often that
-/// its reply fills the memory. So repeats beyond a number that nobody needs are left out of the reply.
+/// Limits the answers for resources that one request names repeatedly. Kafka answers each time. But a description may be large:
+/// all members of a group, all producers of a partition, all settings of a broker. A request of a few kilobytes could name it
+/// often enough for the reply to fill the memory. So the reply omits repeats beyond a number that no client needs.
 template <class Name>
 class Repeats {
   public:
-    /// Of all names of a request together.
+    /// The limit for all repeats in a request together.
     static constexpr std::size_t kAnsweredMax = 100;
 
-    /// Asked once for each time that the request names something: whether this time is answered. What `name` refers to has to
-    /// live as long as this.
+    /// Tells whether to answer this occurrence of the name. Call it once for each occurrence. The memory behind `name` must live
+    /// as long as this object.
     [[nodiscard]] bool is_answered(const Name& name) {
         if (named_.insert(name).second) {
             return true;

@@ -34,7 +34,7 @@ QuotaClient ClientRequest::quota_client() const { return {.user = principal().na
 
 namespace {
 
-/// Requests whose text would show a secret are not kept: passwords, tokens, and configs that may be either.
+/// False for requests whose text would show a secret: passwords, tokens, and configs that may contain either.
 bool may_be_shown(ApiKey key) {
     constexpr ApiKey kSecret[] = {ApiKey::sasl_authenticate,           ApiKey::alter_configs,
                                   ApiKey::incremental_alter_configs,   ApiKey::create_delegation_token,
@@ -43,7 +43,7 @@ bool may_be_shown(ApiKey key) {
     return std::ranges::find(kSecret, key) == std::end(kSecret);
 }
 
-/// What a group or a transaction is named by. Replies that come later do not say it.
+/// The name of the group or transaction in the request. Later replies do not contain it.
 std::string_view subject_of(const Schema& schema, const void* request) {
     for (const Field& field : schema.fields) {
         if (field.kind == Kind::string && !field.is_array && (field.name == "GroupId" || field.name == "TransactionalId")) {
@@ -82,7 +82,7 @@ void ClientRequest::reply_as(const Schema& schema, const void* response) {
     outcome_ = Outcome::replied;
     charge_time();
     if (local_answer_) {
-        // Whoever hears it may serve another request, which has an audit of its own.
+        // Write the audit first: the receiver of the answer may serve another request, which has its own audit.
         handlers::write_access_audit(*this);
         local_answer_(response);
         return;
@@ -117,7 +117,7 @@ void ClientRequest::close_connection(std::string_view reason) {
     close_reason_ = reason;
 }
 
-/// Produce and Fetch say in their replies what an error is about.
+/// Produce and Fetch need no subject: their replies name the topics of an error.
 void ClientRequest::remember_subject() {
     if (api_key() != ApiKey::produce && api_key() != ApiKey::fetch && decoded_ != nullptr) {
         if (const std::string_view subject = subject_of(*decoded_schema_, decoded_); !subject.empty()) {
@@ -144,7 +144,7 @@ KafkaCall ClientRequest::park() {
 
 namespace {
 
-/// A copy of `response` that tells the client to wait, where its version can say so.
+/// A copy of `response` that tells the client to wait, if its version has the field.
 const void* throttled_copy(const KafkaCall& pending, const Schema& schema, const void* response) {
     const auto field = std::ranges::find(schema.fields, std::string_view("ThrottleTimeMs"), &Field::name);
     if (field == schema.fields.end() || !field->versions.contains(pending.api_version)) {
@@ -183,8 +183,7 @@ Reply encode_reply(const KafkaCall& pending, const Schema& schema, const void* r
     const std::size_t header_bytes = reply.bytes.size();
     const auto size = encode(schema, response, pending.api_version, reply.bytes, slices.empty() ? nullptr : &splits);
     if (!size) {
-        // A handler filled in what the version cannot carry: a fault of ours, but no reason to take other
-        // clients down with this one.
+        // A handler set a field that this version cannot carry. This is our bug, but no reason to disconnect other clients.
         log::error("net", "a reply cannot be encoded, the connection is closed",
                    {{"message", schema.name},
                     {"version", pending.api_version},

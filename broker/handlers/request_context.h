@@ -42,10 +42,10 @@ struct RequestParts {
     const access::Authorizer& authorizer;
 };
 
-/// One request while it is served, on the reactor of its connection. It lives as long as the call of its handler; message structs
-/// decoded from it live until the end of the turn.
+/// One request in progress, on the reactor of its connection. It lives for the call of its handler; message structs decoded from
+/// it live until the end of the turn.
 ///
-/// A handler calls exactly one of: `reply`, `close_connection`, or `defer` or `park`, after which somebody
+/// A handler calls exactly one of `reply`, `close_connection`, `defer` and `park`. After `defer` or `park`, some other code
 /// delivers the reply through Turns::deliver.
 class ClientRequest {
   public:
@@ -56,22 +56,22 @@ class ClientRequest {
     const RequestParts parts;
     logs::Turn& turn;
     ClientConnection& client;
-    /// Empty when the header has null. It points into the request buffer.
+    /// Empty if the header has null. It points into the request buffer.
     std::string_view client_id;
     /// The bytes after the header. They are mutable because Produce patches record batches in place. Valid until the end of the
     /// turn.
     MutableBytes body;
-    /// False for ApiVersions in a version from the future, whose body must not be read (KIP-511).
+    /// False for ApiVersions in an unknown newer version; the handler must then not read the body (KIP-511).
     bool version_supported = true;
-    /// The size of header and body, as they came.
+    /// The size of header and body as received.
     std::size_t request_bytes = 0;
 
-    /// Who asks, and at which of the broker's addresses. These belong to the connection; see access::Session for how long they
-    /// are valid.
+    /// The client's identity, and the broker address that it uses. Both belong to the connection; see access::Session for their
+    /// lifetime.
     [[nodiscard]] const access::Session& session() const { return client.session; }
     [[nodiscard]] const access::Principal& principal() const { return *client.session.principal; }
     [[nodiscard]] const ListenerView& listener() const { return *client.listener; }
-    /// Whose quotas hold for this request. It points into the request and the session.
+    /// The client that quotas charge for this request. It points into the request and the session.
     [[nodiscard]] QuotaClient quota_client() const;
 
     [[nodiscard]] const ApiInfo& api() const { return *pending_.api; }
@@ -80,15 +80,15 @@ class ClientRequest {
     [[nodiscard]] Arena& arena();
     [[nodiscard]] Now now() const;
 
-    /// Decodes the body into the turn's arena. Null when it is malformed: then this closes the connection with one log line, as
-    /// Kafka does, and the handler must return at once.
+    /// Decodes the body into the turn's arena. Returns null if the body is malformed. Then this has closed the connection with
+    /// one log line, as Kafka does, and the handler must return at once.
     template <class Request>
     [[nodiscard]] Request* decode() {
         return static_cast<Request*>(decode_as(Request::schema));
     }
 
-    /// Serves a request of this process: `decode` gives `request`, which is of the API's own kind, and `reply` calls `answer`
-    /// with the response and nothing else. A handler that answers later may not be asked so.
+    /// Serves a request from within this process: `decode` returns `request`, which has the API's own type, and `reply` only
+    /// calls `answer` with the response. Not for handlers that answer later.
     void serve_locally(const void* request, std::function<void(const void* response)> answer) {
         local_request_ = request;
         local_answer_ = std::move(answer);
@@ -98,35 +98,35 @@ class ClientRequest {
     void reply(const Response& response) {
         reply_as(Response::schema, &response);
     }
-    /// Replies in another version than the request's: only for ApiVersions.
+    /// Replies in a version other than the request's; only for ApiVersions.
     template <class Response>
     void reply_in_version(std::int16_t version, const Response& response) {
         pending_.api_version = version;
         reply_as(Response::schema, &response);
     }
-    /// Makes the client wait because of a quota: the reply tells it to, and the connection rests for as long, whether the client
-    /// waits or not. Of several quotas the longest wait counts. Call it before the request is answered, deferred or parked.
+    /// Makes the client wait because of a quota. The reply tells it to wait, and the connection rests for this time even if the
+    /// client does not wait. If several quotas apply, the longest wait counts. Call this before the request is answered, deferred
+    /// or parked.
     void throttle(std::int64_t duration_ms);
-    /// Begins to measure the time that this request takes, for quotas on `request_percentage`. `dispatch` calls this.
+    /// Starts to measure the time that this request takes, for quotas on `request_percentage`. `dispatch` calls this.
     void measure_time();
-    /// Has the time from now to the reply measured, for RequestWatch. `dispatch` calls this.
+    /// Starts to measure the time until the reply, for RequestWatch. `dispatch` calls this.
     void measure_latency();
-    /// Exempts this request from quotas on time, as Kafka does with Produce with acks=0.
+    /// Exempts this request from quotas on time, as Kafka does for Produce with acks=0.
     void forget_time() { started_ns_.reset(); }
-    /// Closes the connection without an answer to this request, with `reason` for the log. Replies to earlier requests still
-    /// leave.
+    /// Closes the connection without an answer to this request; `reason` goes into the log. The connection still sends replies to
+    /// earlier requests.
     void close_connection(std::string_view reason);
 
-    /// Announces that the reply comes later. Further requests of the connection are served meanwhile; their replies wait for this
-    /// one.
+    /// Announces a later reply. The connection serves further requests meanwhile; their replies wait for this one.
     [[nodiscard]] KafkaCall defer();
-    /// Announces that the reply comes later, and that no further request of the connection is served before (Kafka mutes the
-    /// channel): for waiting fetches, joins, syncs and the like.
+    /// Announces a later reply. The connection serves no further request before it (Kafka mutes the channel). This is for waiting
+    /// fetches, joins, syncs and similar requests.
     [[nodiscard]] KafkaCall park();
 
     enum class Outcome : std::uint8_t { none, replied, closed, deferred, parked };
     [[nodiscard]] Outcome outcome() const { return outcome_; }
-    /// The reply, after the outcome `replied`. Only the connection calls this.
+    /// The reply after the outcome `replied`. Only the connection calls this.
     [[nodiscard]] Reply take_reply() { return std::move(reply_); }
     [[nodiscard]] const KafkaCall& pending() const { return pending_; }
     [[nodiscard]] std::string_view close_reason() const { return close_reason_; }
@@ -139,10 +139,10 @@ class ClientRequest {
     void remember_subject();
 
     KafkaCall pending_;
-    /// The request, once it was decoded; in the turn's arena.
+    /// The decoded request, in the turn's arena.
     const Schema* decoded_schema_ = nullptr;
     const void* decoded_ = nullptr;
-    /// Set while a request of this process is served.
+    /// Set for a request from within this process.
     const void* local_request_ = nullptr;
     std::function<void(const void*)> local_answer_;
     std::optional<std::int64_t> started_ns_;
@@ -151,7 +151,7 @@ class ClientRequest {
     std::string close_reason_;
 };
 
-/// A request for a handler that uses other parts of the broker, too.
+/// A request whose handler also uses other parts of the broker.
 class RequestContext final : public ClientRequest {
   public:
     RequestContext(Services& services, logs::Turn& turn, ClientConnection& client, KafkaCall pending, std::string_view client_id,

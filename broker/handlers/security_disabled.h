@@ -4,7 +4,7 @@
 
 namespace partita::handlers {
 
-/// The texts with which a Kafka without `authorizer.class.name` refuses to describe and to change ACLs.
+/// The error texts of a Kafka without `authorizer.class.name` for requests that describe or change ACLs.
 inline constexpr std::string_view kNoAuthorizerToDescribe = "No Authorizer is configured on the broker";
 inline constexpr std::string_view kNoAuthorizerToChange = "No Authorizer is configured.";
 

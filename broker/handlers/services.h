@@ -58,33 +58,33 @@ class TransactionShards;
 class UpkeepBell;
 struct Counters;
 
-/// The parts of the running broker that requests of either protocol (Kafka's and HTTP) may use. Whoever uses a part includes
-/// its header, so that the includes of a handler show what it uses. All parts outlive the listeners; each says itself which
+/// The parts of the running broker that requests of either protocol (Kafka's and HTTP) may use. A user of a part includes its
+/// header, so that the includes of a handler show which parts it uses. All parts outlive the listeners; each documents which
 /// threads may call it.
 struct Services {
-    /// Which node answers for what.
+    /// Tells which node leads or coordinates what.
     const logs::Placement& placement;
     const std::string& cluster_id;
-    /// The directory of the logs as an absolute path: the only log directory that clients are told.
+    /// The absolute path of the log directory: the only one that clients see.
     const std::string& log_directory;
     /// True while the broker is ready to serve requests.
     const std::atomic<bool>& is_ready;
-    /// Where the HTTP side and the data are, as the settings that DescribeConfigs shows. Empty unless Broker::announce_places was
-    /// called.
+    /// The addresses of the HTTP side and the data directory, as the settings that DescribeConfigs shows. Empty unless
+    /// Broker::announce_places was called.
     const config::ConfigMap& places;
 
-    /// What addons put beside the parts below.
+    /// The objects that addons supply in addition to the parts below.
     const handlers::Extensions& extensions;
 
     config::CurrentConfig& config;
     const logs::PublishedTopics& topics;
     logs::Turns& turns;
-    /// The way for clients' records into partitions, and out of them.
+    /// The way of clients' records into partitions, and out of them.
     const RecordServices records;
     Catalog& catalog;
     GroupShards& groups;
     TransactionShards& transactions;
-    /// Markers of transactions that somebody else coordinates.
+    /// Markers of transactions with a coordinator outside of this broker.
     OutwardWrites& outward_writes;
     Fences& fences;
     FenceWakes& fence_wakes;

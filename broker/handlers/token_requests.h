@@ -10,27 +10,27 @@
 #include "broker/handlers/request_context.h"
 #include "protocol/types.h"
 
-/// What the requests about delegation tokens have in common.
+/// Code that the requests for delegation tokens share.
 namespace partita::handlers {
 
-/// Where Kafka says that there is no time.
+/// Kafka's value for a missing time.
 inline constexpr std::int64_t kNoTokenTime = -1;
 
-/// False for clients that nobody has asked who they are, and for bearers of tokens: they are answered
-/// DELEGATION_TOKEN_REQUEST_NOT_ALLOWED before anything else.
+/// False for unauthenticated clients, and for clients that authenticated with a token. The handler answers them with
+/// DELEGATION_TOKEN_REQUEST_NOT_ALLOWED before any other check.
 [[nodiscard]] bool may_ask_about_tokens(const runtime::RequestContext& context);
 
-/// delegation.token.secret.key; empty when there are no tokens.
+/// delegation.token.secret.key; empty if the broker has no tokens.
 [[nodiscard]] std::string token_secret(const runtime::RequestContext& context);
 [[nodiscard]] catalog::TokenLifetimes token_lifetimes(const runtime::RequestContext& context);
 
-/// The id of the token with this HMAC, or nothing. How long it takes tells nothing of the HMACs of others; it makes all of them
-/// anew, some microseconds for each.
+/// The id of the token with this HMAC, or nothing. The duration reveals nothing about other HMACs: the function computes the HMAC
+/// of every token, a few microseconds each.
 [[nodiscard]] std::optional<std::string_view> token_of_hmac(const catalog::CatalogSnapshot& catalog, std::string_view secret,
                                                             Bytes hmac);
 
-/// What RenewDelegationToken and ExpireDelegationToken do alike: all but the decision, which gets the token that the HMAC names,
-/// if any, the client and the period.
+/// The common part of RenewDelegationToken and ExpireDelegationToken: all but the decision. `decide` receives the token that the
+/// HMAC names, if any, the client and the period.
 using DecideExpiry = catalog::Decision<catalog::MoveExpiryReply> (*)(const catalog::CatalogPointer& catalog,
                                                                      const catalog::MoveExpiryCommand& command,
                                                                      const catalog::TokenLifetimes& lifetimes, TimestampMs now);

@@ -4,7 +4,8 @@
 
 namespace partita::handlers {
 
-/// What deleting a topic needs. Kafka asks for DELETE on the cluster first, which no cluster knows: only an ACL for ALL gives it.
+/// The permission to delete a topic. Kafka first checks DELETE on the cluster. The cluster has no such operation, so only an ACL
+/// for ALL grants it.
 inline constexpr access::Need kDeleteTopicOrInCluster{access::kDeleteTopic,
                                                       {access::Operation::erase, access::ResourceType::cluster}};
 

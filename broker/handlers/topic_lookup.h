@@ -10,23 +10,23 @@
 
 namespace partita::handlers {
 
-/// A topic that a request names, or the error that answers for it. Valid until the end of the turn.
+/// A topic that a request names, or the error to answer. Valid until the end of the turn.
 struct TopicLookup {
     const runtime::TopicState* state = nullptr;
     ErrorCode error = ErrorCode::none;
 };
 
-/// Finds the topic, if the client is allowed what it `need`s (see authorize). Requests name topics by id from some version on:
-/// an unknown id is answered UNKNOWN_TOPIC_ID, because ids are no secret. For a name, a client without the permission is
-/// answered TOPIC_AUTHORIZATION_FAILED, so that it does not learn whether the topic exists; only then
-/// UNKNOWN_TOPIC_OR_PARTITION is possible.
+/// Finds the topic if the client has the permission `need` (see authorize). From some version on, requests name topics by id. An
+/// unknown id gives UNKNOWN_TOPIC_ID, because ids are no secret. For a name, a client without the permission gets
+/// TOPIC_AUTHORIZATION_FAILED, so it does not learn whether the topic exists. UNKNOWN_TOPIC_OR_PARTITION is only possible with
+/// the permission.
 [[nodiscard]] TopicLookup find_topic(runtime::ClientRequest& context, std::string_view name, const TopicId& id, bool by_id,
                                      const access::Need& need);
-/// The same in a given table, for a request that keeps what it finds beyond the turn, and so keeps the table.
+/// The same in a given table, for a request that keeps the result, and therefore the table, beyond the turn.
 [[nodiscard]] TopicLookup find_topic(runtime::ClientRequest& context, const runtime::TopicTable& table, std::string_view name,
                                      const TopicId& id, bool by_id, const access::Need& need);
 
-/// The same as the log service says it.
+/// The same, with the log service's outcomes.
 [[nodiscard]] logs::TopicLookup look_up_topic(runtime::ClientRequest& context, const logs::TopicTable& table,
                                               const logs::TopicName& wanted, const access::Need& need);
 

@@ -16,7 +16,7 @@
 #include "protocol/error_code.h"
 #include "storage/partition_log.h"
 
-/// What handlers of transactional APIs have in common.
+/// Code that handlers of transactional APIs share.
 
 namespace partita::handlers {
 
@@ -24,18 +24,18 @@ namespace partita::handlers {
     return {ProducerId{id}, ProducerEpoch{epoch}};
 }
 
-/// Clients of versions before `known_since` do not know PRODUCER_FENCED, and are told INVALID_PRODUCER_EPOCH.
+/// Replaces PRODUCER_FENCED by INVALID_PRODUCER_EPOCH for clients with versions before `known_since`, which do not know it.
 [[nodiscard]] constexpr ErrorCode fenced_as_known(ErrorCode error, std::int16_t version, std::int16_t known_since) {
     return error == ErrorCode::producer_fenced && version < known_since ? ErrorCode::invalid_producer_epoch : error;
 }
 
-/// Whether an API brings partitions into a transaction as clients of KIP-890 expect it.
+/// The transaction version for an API: v2 if it adds partitions to a transaction as KIP-890 clients expect.
 [[nodiscard]] constexpr transactions::TransactionVersion client_version(bool knows_second_protocol) {
     return knows_second_protocol ? transactions::TransactionVersion::v2 : transactions::TransactionVersion::v0;
 }
 
-/// Asks the coordinator of `command.transactional_id`. Nobody has the empty id, which is INVALID_REQUEST whoever coordinates; no
-/// answer is NOT_COORDINATOR.
+/// Asks the coordinator of `command.transactional_id`. The empty id is never valid: the error is INVALID_REQUEST, regardless of
+/// the coordinator. Without an answer the error is NOT_COORDINATOR.
 template <class Command>
 [[nodiscard]] std::expected<typename Command::Result, ErrorCode> ask_coordinator(runtime::RequestContext& context,
                                                                                  const Command& command) {
@@ -49,11 +49,11 @@ template <class Command>
     return std::move(*result);
 }
 
-/// A fresh producer id. Empty when it could not be persisted: Kafka's producers ask again when their coordinator is loading, so
-/// that is what they are told.
+/// A fresh producer id. Empty if the broker could not persist it. Callers then answer that the coordinator is loading, because
+/// Kafka's producers retry after that error.
 [[nodiscard]] std::optional<ProducerId> fresh_producer_id(runtime::RequestContext& context);
 
-/// The same as `ask_coordinator` for a command that may need a fresh producer id. Its answer leaves by `reply_to_producer`.
+/// Like `ask_coordinator`, for a command that may need a fresh producer id. Send its answer with `reply_to_producer`.
 template <class Command>
 [[nodiscard]] std::expected<typename Command::Result, ErrorCode> ask_with_fresh_id(runtime::RequestContext& context,
                                                                                    Command command) {
@@ -68,12 +68,12 @@ template <class Command>
     return ask_coordinator(context, command);
 }
 
-/// Calls `give` once the device has what says that the producer ids given out so far are taken; with false when it does not get
-/// it. Else a power failure could have an id given out again, and logs that kept records of its first producer would take batches
-/// of the second for repeated ones. Now, or later from another thread.
+/// Calls `give` with true once the device has the record of all producer ids assigned so far, or with false if the write fails.
+/// Otherwise a power failure could make the broker assign an id twice. Logs with records of its first producer would then take
+/// batches of the second producer for duplicates. `give` runs now, or later on another thread.
 void when_ids_are_durable(runtime::Services& services, std::function<void(bool is_durable)> give);
 
-/// Replies then; with `failed` when they are not. The responses hold no views.
+/// Replies once the ids are durable; replies with `failed` if they cannot be. The responses must hold no views.
 template <class Response>
 void reply_when_ids_are_durable(runtime::RequestContext& context, const Response& response, const Response& failed) {
     runtime::Services& services = context.services;
@@ -87,8 +87,8 @@ void reply_when_ids_are_durable(runtime::RequestContext& context, const Response
     });
 }
 
-/// Tells a producer who it is from now on. Whoever was told the producer id before has it at once; whoever was not has to wait,
-/// also when another one took it: that one may still wait.
+/// Tells a producer its current id and epoch. A producer that already knew the id gets the reply at once. A producer with a new
+/// id waits, even if another request took that id: the other one may still wait.
 template <class Response>
 void reply_to_producer(runtime::RequestContext& context, std::int64_t known_id, const Response& response,
                        const Response& failed) {

@@ -140,7 +140,7 @@ class ReadRequest : public WaitingFetch {
     /// Prepares the request to wait until `deadline`: keeps the topics of its reads alive. From then on the steps have only the
     /// copy of the client that they kept.
     void prepare_to_wait(std::shared_ptr<const TopicTable> table, Instant deadline);
-    /// What the request has to wait for, by the last reading.
+    /// The conditions that the request waits for, by the last reading.
     [[nodiscard]] FetchWait wait_terms() const;
     void complete(Turn& turn) override;
     std::optional<FetchWait> look(Turn& turn) override;
