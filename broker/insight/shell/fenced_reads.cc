@@ -2,7 +2,7 @@
 
 namespace partita::insight {
 
-// Two that watch at once, of which there are none, could leave the mask of the other.
+// Only one thread may watch at a time: two could leave each other's mask.
 void FencedReads::watch(std::span<const ReadPlace> places) {
     const std::uint64_t mask = notes_.watch_reads(places);
     mask_.store(mask, std::memory_order_relaxed);

@@ -13,18 +13,18 @@
 
 namespace partita::insight {
 
-/// Where fetches are noted while somebody is suspected to read what was taken from it (ownership/fenced_readers.h). While nobody
-/// is, a fetch costs one load; while somebody is, fetches of other partitions cost a comparison.
+/// Notes fetches of partitions that suspects may still read (ownership/fenced_readers.h). Without suspects, a fetch costs one
+/// load. With suspects, a fetch of another partition costs one comparison.
 ///
 /// Thread-safe.
 class FencedReads {
   public:
-    /// `notes` keeps what is noted, and outlives this.
+    /// `notes` keeps the noted fetches and must outlive this object.
     explicit FencedReads(ReaderNotes& notes) : notes_(notes) {}
 
-    /// From now on fetches of these places are noted, and no others.
+    /// From now on notes the fetches of these places, and no others.
     void watch(std::span<const ReadPlace> places);
-    /// What was noted since the last call.
+    /// The fetches noted since the last call.
     [[nodiscard]] std::vector<SeenRead> take();
 
     void on_fetch(const TopicId& topic_id, std::int32_t partition, ConnectionId connection, Offset from, TimestampMs now) {
@@ -38,7 +38,7 @@ class FencedReads {
         }
     }
     [[nodiscard]] bool is_watching() const { return mask_.load(std::memory_order_relaxed) != 0; }
-    /// On while somebody is suspected.
+    /// On while there are suspects.
     [[nodiscard]] logs::StepSwitch& watching() { return watching_; }
 
   private:

@@ -6,31 +6,31 @@
 
 namespace partita::insight {
 
-/// How much processor time the observer of keys may use. It earns a share of what the whole broker uses, or a small share of one
-/// core where that is more, and may save up to a burst and spend that at once: so with little traffic it sees every record, and
-/// with much traffic a sample. While all topics are settled (see KeyObserver) it earns and saves less.
+/// The processor time that the observer of keys may use. It earns a share of what the whole broker uses, or a small share of one
+/// core if that is more. It may save up to a burst and spend that at once. So it sees every record with little traffic, and a
+/// sample with much traffic. While all topics are settled (see KeyObserver) it earns and saves less.
 ///
-/// Pure: it is told what the clocks say. Not thread-safe.
+/// Pure: the caller passes the readings of the clocks. Not thread-safe.
 class KeyBudget {
   public:
     static constexpr std::int64_t kBurstNs = 10'000'000;
     static constexpr double kSettledDivisor = 5;
     static constexpr std::int64_t kSettledBurstNs = 2'000'000;
     static constexpr std::int64_t kScarceNs = kSettledBurstNs / 2;
-    /// What is earned when the broker does little: this share of one core.
+    /// The least that it earns, when the broker does little: this share of one core.
     static constexpr double kLeastShare = 0.005;
-    /// With this share, of partita.detection.processor.percent, nothing is limited.
+    /// At this value of partita.detection.processor.percent nothing is limited.
     static constexpr double kEverythingPercent = 100;
-    /// Bounds of `records_max`. A few batches of usual size always fit: what they cost too much is a debt.
+    /// Bounds of `records_max`. A few batches of usual size always fit: if they cost too much, the excess is a debt.
     static constexpr std::size_t kLeastRecords = 1'000;
     static constexpr std::size_t kMostRecords = 100'000;
 
-    /// When it begins, by a stopwatch, and its share.
+    /// Begins with the reading of a stopwatch and the share in percent.
     void begin(std::int64_t now_ns, double percent) {
         refilled_ns_ = now_ns;
         is_limited_ = percent < kEverythingPercent;
     }
-    /// Earns what is due since the last call. `process_ns`: what the broker has used since its start.
+    /// Earns what is due since the last call. `process_ns`: processor time of the broker since its start.
     void refill(std::int64_t now_ns, std::int64_t process_ns, double percent) {
         is_limited_ = percent < kEverythingPercent;
         const double share = percent / 100 / (is_settled_ ? kSettledDivisor : 1);
@@ -41,25 +41,25 @@ class KeyBudget {
         process_ns_ = process_ns;
     }
     void spend(std::int64_t ns) { credit_ns_ -= ns; }
-    /// Learns what looking at a record costs.
+    /// Learns the cost of looking at a record.
     void note_cost(std::int64_t spent_ns, std::size_t records) {
         const double one_ns = static_cast<double>(spent_ns) / static_cast<double>(records);
         record_cost_ns_ = std::max(1.0, 0.75 * record_cost_ns_ + 0.25 * one_ns);
     }
 
-    /// All topics are settled, or some are not.
+    /// Tells whether all topics are settled.
     void set_settled(bool is_settled) { is_settled_ = is_settled; }
     [[nodiscard]] bool is_settled() const { return is_settled_; }
 
     [[nodiscard]] bool has_credit() const { return !is_limited_ || credit_ns_ > 0; }
-    /// So little is left that something should be left out. While all topics are settled more than this is saved, so that the
-    /// first batches of one that is not are not left out for what the others may save.
+    /// True if so little is left that the observer should leave batches out. While all topics are settled it saves more than
+    /// this. So it need not leave out the first batches of an unsettled topic because the others may save less.
     [[nodiscard]] bool is_scarce() const { return is_limited_ && credit_ns_ < kScarceNs; }
-    /// True when a step that has used so much already may look at another batch.
+    /// True if a step that has used this much time may look at another batch.
     [[nodiscard]] bool allows(std::int64_t spent_ns) const {
         return !is_limited_ || spent_ns <= (is_settled_ ? std::min(credit_ns_, kSettledBurstNs) : credit_ns_);
     }
-    /// How many records may wait to be looked at: a copy that nobody looks at is of no use.
+    /// Most records that may wait for a look: a copy that the observer never looks at is useless.
     [[nodiscard]] std::size_t records_max() const {
         if (!is_limited_) {
             return kMostRecords;

@@ -9,14 +9,14 @@
 namespace partita::insight {
 namespace {
 
-/// Copying on the producer's thread is paid from the budget, too: a step for each record, and about 4 GB/s into memory that is
-/// not in a cache.
+/// The budget also pays for copying on the producer's thread: a step for each record, and about 4 GB/s into memory that is not in
+/// a cache.
 constexpr std::int64_t kTakingRecordNs = 15;
 constexpr std::int64_t kCopyBytesPerNs = 4;
-/// Rounds without a sample after which the worker waits to be woken.
+/// Rounds without a sample after which the worker sleeps until a wake-up.
 constexpr int kQuietRounds = 20;
 
-/// The counts that the topic has and had, until it had grown so many times.
+/// The topic's counts until it had grown `growths_max` times, in order.
 std::vector<TopicEpoch> epochs_of(const ObservedTopic& topic, std::size_t growths_max) {
     const std::vector<EarlierExpansion> growths = topic.growths();
     const std::size_t count = std::min(growths.size(), growths_max);
@@ -52,7 +52,7 @@ KeyObserver::~KeyObserver() { stop(); }
 
 void KeyObserver::start() {
     budget_.begin(schedule_.clock.stopwatch_ns(), config_->detection_processor_percent);
-    // Before there is a worker, whose steps have the budget.
+    // Before the worker exists, because its steps own the budget.
     update_gate();
     worker_ = schedule_.executor.start("key-observer", [this] { return step(); });
     samples_.set_observer(*worker_);
@@ -117,17 +117,17 @@ Instant KeyObserver::step() {
 }
 
 Instant KeyObserver::rest(Instant now) {
-    // While there is traffic nobody is woken: samples are collected.
+    // While there is traffic, samples collect and do not wake the worker.
     if (quiet_rounds_ < kQuietRounds || !samples_.may_sleep()) {
         return now + kCollectMs;
     }
-    // Behind a closed gate nobody would call, and the settings that closed it may change.
+    // Behind a closed gate no sample would wake the worker, and the settings that closed it may change.
     return watched_.empty() && samples_.is_open() ? kNever : now + kIdleMs;
 }
 
 void KeyObserver::update_gate() {
     note_watching();
-    // What was set while the budget was short would leave batches out until topics are looked at again, which may be a second.
+    // Intervals from when the budget was short would leave batches out until the next look at topics, which may be a second away.
     if (!budget_.is_scarce()) {
         samples_.clear_intervals();
     }
@@ -156,12 +156,12 @@ std::size_t KeyObserver::observe(const std::vector<KeySample>& samples, Timestam
         return 0;
     }
     const std::int64_t begin_ns = schedule_.clock.thread_processor_ns();
-    // As new as the topics that the samples were sent to, or newer.
+    // At least as new as the topics for which the samples were sent.
     const std::shared_ptr<const ObservedTopics> topics = cluster_.topics();
     std::size_t records = 0;
     std::size_t looked_at = 0;
     for (const KeySample& sample : samples) {
-        // Beyond the budget samples are dropped: what is seen of a producer is a sample anyway.
+        // Beyond the budget the observer drops samples: it sees only a sample of a producer's batches anyway.
         if (!budget_.allows(schedule_.clock.thread_processor_ns() - begin_ns)) {
             break;
         }
@@ -188,7 +188,7 @@ std::size_t KeyObserver::observe(const KeySample& sample, const ObservedTopics& 
     if (watch == nullptr || watch->epoch_count() < epoch_count) {
         const std::unique_ptr<ObservedTopic> topic = topics.find(sample.topic.id);
         if (topic == nullptr) {
-            // It was deleted meanwhile.
+            // The topic was deleted meanwhile.
             return 0;
         }
         budget_.set_settled(false);
@@ -230,7 +230,7 @@ void KeyObserver::look_what_is_settled(const ObservedTopics& topics, TimestampMs
         });
     }
     budget_.set_settled(is_settled);
-    // While there is enough nothing needs to be left out, and a producer that is new is seen at once.
+    // While the budget is not scarce, the observer takes every batch and sees a new producer at once.
     const bool is_scarce = budget_.is_scarce();
     samples_.clear_intervals();
     for (const auto& [topic, is_quiet] : quiet) {
@@ -268,7 +268,7 @@ void KeyObserver::settle_topic(const TopicId& id, const ObservedTopics& topics, 
         } else if (detection_.find(id) != nullptr) {
             TopicWatch& watch = watch_of(*topic);
             const bool has_grown = topic->ref().growths > 0;
-            // Time alone opens and closes findings of topics that grew or have some.
+            // Time alone opens and closes findings of topics that grew or have findings.
             if (!watched.changed && !watched.has_findings && !has_grown) {
                 return;
             }

@@ -19,49 +19,49 @@ namespace partita::insight {
 class FindingsHub;
 class SwitchRecorder;
 
-/// Looks at what producers send, beside the threads that serve them. Reactors offer produced batches (`samples`), of which copies
-/// of the keys wait (of a compressed batch all of it). A worker of its own looks at them, decompressing if need be, and tells
-/// what follows: findings, and producers that have switched to a new count.
+/// Looks at what producers send, apart from the threads that serve them. Reactors offer produced batches (`samples`). Copies of
+/// the keys wait there; a compressed batch waits as a whole. A worker of its own looks at them, decompresses if necessary, and
+/// reports findings and producers that have switched to a new count.
 ///
 /// The worker has a budget of processor time (KeyBudget): `partita.detection.processor.percent` of what the whole broker uses.
 ///
-/// A topic is settled when all its producers are known, none of them is stale, and it is not compacted: then only a change
-/// would be news, and any sample shows a change. A topic that is new or has grown is not settled, from its first batch on. While
-/// some topics are not settled and the budget is short, one batch in `kQuietInterval` of a settled topic is taken. A batch that
-/// is not looked at costs the producer's request one load and one branch.
+/// A topic is settled if all its producers are known, none of them is stale, and it is not compacted. Then only a change would be
+/// news, and any sample shows a change. A topic that is new or has grown is not settled, from its first batch on. While some
+/// topics are not settled and the budget is short, the observer takes one batch in `kQuietInterval` of a settled topic. A batch
+/// that it does not take costs the producer's request one load and one branch.
 class KeyObserver {
   public:
-    /// For how many producers of a topic the processes are asked at a time.
+    /// Most producers of a topic whose processes it looks up at a time.
     static constexpr std::size_t kProcessesMax = 16;
-    /// After how many records the worker looks again whether all topics are settled.
+    /// Number of records after which the worker checks again whether all topics are settled.
     static constexpr std::size_t kRecordsPerLook = 2'000;
     static constexpr std::uint8_t kQuietInterval = 16;
-    /// How often the worker looks at what waits while there is traffic, how often it settles findings, and how often it does so
-    /// without any traffic, for conditions that come about with time.
+    /// Periods of the worker: it looks at waiting samples while there is traffic, settles findings, and settles them without any
+    /// traffic, for conditions that arise with time.
     static constexpr std::int64_t kCollectMs = 50;
     static constexpr std::int64_t kSettleMs = 1000;
     static constexpr std::int64_t kIdleMs = 5000;
 
-    /// `cluster`: what is watched. Findings go to `findings`, switches of producers to `switches`.
+    /// `cluster`: the watched cluster. Findings go to `findings`, switches of producers to `switches`.
     KeyObserver(const config::CurrentConfig& config, const ObservedCluster& cluster, FindingsHub& findings,
                 SwitchRecorder& switches, const Schedule& schedule);
     ~KeyObserver();
 
-    /// Starts the worker. Batches are taken while `partita.detection.enable` is true.
+    /// Starts the worker. It takes batches while `partita.detection.enable` is true.
     void start();
-    /// Ends the worker after its present batch. Nothing is offered any more.
+    /// Ends the worker after its present batch. Callers offer no batches after that.
     void stop();
 
-    /// Where produced batches are offered.
+    /// The place where reactors offer produced batches.
     [[nodiscard]] KeySamples& samples() { return samples_; }
-    /// Batches that were looked at or dropped, of those that `samples` has taken; first come first served.
+    /// Number of batches from `samples` that it has looked at or dropped, in the order in which they were taken.
     [[nodiscard]] std::uint64_t batches_done() const { return done_.load(std::memory_order_acquire); }
-    /// For how long producers have been watched without a break; 0 while `partita.detection.enable` is false.
+    /// How long it has watched producers without a break; 0 while `partita.detection.enable` is false.
     [[nodiscard]] std::int64_t watched_for_ms(Instant now) const;
 
-    /// What is known of a topic's producers. Empty when nothing is.
+    /// Reports on a topic's producers; empty if none is known.
     [[nodiscard]] std::vector<ProducerReport> producers(const TopicId& topic) const;
-    /// Calls `look` with the watch of the topic, or with null if it has none. Nothing is observed meanwhile.
+    /// Calls `look` with the watch of the topic, or with null if it has none. The observer waits meanwhile.
     template <class Look>
     auto with_watch(const TopicId& topic, Look look) const {
         const MutexLock lock(detection_mutex_);
@@ -72,7 +72,7 @@ class KeyObserver {
         std::uint64_t batches = 0;
         std::uint64_t records = 0;
         std::uint64_t bytes = 0;
-        /// Batches that could not be read to their end.
+        /// Batches that could not be read to the end.
         std::uint64_t undecodable = 0;
         /// The worker's processor time.
         std::uint64_t busy_ns = 0;
@@ -95,14 +95,14 @@ class KeyObserver {
     /// Looks at samples as long as the budget lasts. Returns how many records it saw.
     [[nodiscard]] std::size_t observe(const std::vector<KeySample>& samples, TimestampMs now);
     [[nodiscard]] std::size_t observe(const KeySample& sample, const ObservedTopics& topics);
-    /// Finds out which topics are settled, and says so to the budget and, by the intervals, to whoever offers batches.
+    /// Finds out which topics are settled. Tells the budget, and sets the intervals for the reactors that offer batches.
     void look_what_is_settled(const ObservedTopics& topics, TimestampMs now);
     void note_closed(std::vector<ConnectionId> closed);
-    /// For a topic that has grown: asks for the processes of its producers, and tells the watch those that are known.
+    /// For a topic that has grown: asks for the processes of its producers, and tells the watch the known ones.
     void note_processes(TopicWatch& watch);
     void settle(Now now);
     void settle_topic(const TopicId& id, const ObservedTopics& topics, Watched& watched, Now now);
-    /// The watch of the topic, with the counts that it has.
+    /// The watch of the topic, updated to the topic's counts.
     [[nodiscard]] TopicWatch& watch_of(const ObservedTopic& topic) REQUIRES(detection_mutex_);
     void update_gate();
     void note_watching();
@@ -119,7 +119,7 @@ class KeyObserver {
     std::atomic<Instant> watching_since_ = kNotWatching;
     std::atomic<std::uint64_t> done_ = 0;
 
-    // Steps of the worker change this; others look at the watches.
+    // Steps of the worker change the watches; other threads read them.
     mutable Mutex detection_mutex_{LockRank::key_detection};
     Detection detection_ GUARDED_BY(detection_mutex_);
 

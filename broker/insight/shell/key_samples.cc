@@ -17,7 +17,7 @@ void KeySamples::offer(const SentBatch& sent, const SendingClient& client) {
     if (!parsed || parsed->header.attributes.is_control()) {
         return;
     }
-    // Reserved first: when there is no room, nothing was copied.
+    // Reserve first: without room, nothing is copied.
     const auto records = static_cast<std::size_t>(std::max(0, parsed->header.record_count));
     if (!reserve(sent.batch.size(), records)) {
         return;
@@ -28,7 +28,7 @@ void KeySamples::offer(const SentBatch& sent, const SendingClient& client) {
         undecodable_.fetch_add(1, std::memory_order_relaxed);
         return;
     }
-    // From here on what is held counts. Of very small records it is more than their batch.
+    // From here on the real size counts. With very small records it exceeds the size of their batch.
     bytes_.fetch_add(taken->size_bytes(), std::memory_order_relaxed);
     records_.fetch_add(taken->record_count(), std::memory_order_relaxed);
     give_back(sent.batch.size(), records);
@@ -84,7 +84,7 @@ void KeySamples::end() {
     const MutexLock lock(mutex_);
     has_ended_ = true;
     is_asleep_ = false;
-    // Within the lock, under which `set_gate` opens the gate: else it could do so behind this.
+    // Close the gate within the lock, because `set_gate` opens it under the same lock and could otherwise reopen it.
     gate_.set(false);
 }
 
@@ -134,7 +134,7 @@ bool KeySamples::is_left_out(const TopicRef& topic) {
     if (interval <= 1) {
         return false;
     }
-    // Reactors that count at the same time lose a count now and then, which does no harm.
+    // Reactors that count at the same time sometimes lose a count, which does no harm.
     const auto count = static_cast<std::uint8_t>(counters_[slot].load(std::memory_order_relaxed) + 1);
     counters_[slot].store(count, std::memory_order_relaxed);
     return count % interval != 0;
@@ -143,7 +143,7 @@ bool KeySamples::is_left_out(const TopicRef& topic) {
 bool KeySamples::reserve(std::size_t bytes, std::size_t records) {
     const std::size_t bytes_before = bytes_.fetch_add(bytes, std::memory_order_relaxed);
     const std::size_t records_before = records_.fetch_add(records, std::memory_order_relaxed);
-    // One batch finds room where nothing waits.
+    // One batch always finds room if nothing waits.
     if (records_before == 0 ||
         (bytes_before + bytes <= kBytesMax && records_before + records <= records_max_.load(std::memory_order_relaxed))) {
         return true;

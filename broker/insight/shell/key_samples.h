@@ -19,7 +19,7 @@ class Worker;
 
 namespace partita::insight {
 
-/// A batch that a producer sent. Topics that Kafka makes for itself are not offered.
+/// A batch that a producer sent. Reactors do not offer batches of Kafka's internal topics.
 struct SentBatch {
     TopicRef topic;
     PartitionIndex partition;
@@ -27,7 +27,7 @@ struct SentBatch {
     TimestampMs time;
 };
 
-/// Who sent it, as texts of the connection: nothing is copied unless the batch is taken.
+/// The sending client, as texts of the connection: nothing is copied unless the batch is taken.
 struct SendingClient {
     ConnectionId connection;
     std::uint16_t port = 0;
@@ -35,11 +35,11 @@ struct SendingClient {
     std::string_view address;
     std::string_view software_name;
     std::string_view software_version;
-    /// "User:alice"; empty when the client was not asked.
+    /// "User:alice"; empty if the client did not have to authenticate.
     std::string_view principal;
 };
 
-/// A produced batch with what is known of its producer.
+/// A produced batch with the facts about its producer.
 struct KeySample {
     TopicRef topic;
     PartitionIndex partition;
@@ -49,39 +49,40 @@ struct KeySample {
     BatchSample batch;
 };
 
-/// The samples of produced batches that wait for the observer of keys. Reactors offer batches while its gate is open; the
-/// observer takes what waits, and opens and closes the gate.
+/// The samples of produced batches that wait for the observer of keys. Reactors offer batches while its gate is open. The
+/// observer takes the waiting samples, and opens and closes the gate.
 ///
 /// Thread-safe; the observer's part is for one thread at a time.
 class KeySamples {
   public:
     /// Larger batches are not taken.
     static constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
-    /// What may wait; more is not taken, except one batch where nothing waits. Records are also limited by `set_gate`.
+    /// Most bytes that may wait. Beyond that no batch is taken, except one if nothing waits. `set_gate` also limits the records.
     static constexpr std::size_t kBytesMax = std::size_t{8} << 20;
     static constexpr std::size_t kBatchesMax = 4096;
-    /// How many ends of connections may wait to be noted. A further one is not noted: its producer just falls silent.
+    /// Most ends of connections that may wait. A further one is lost: its producer just seems to fall silent.
     static constexpr std::size_t kClosedMax = 16'384;
 
     // Any reactor ------------------------------------------------------------------------------------
 
-    /// True when a batch may be offered now. Costs one load.
+    /// True if a batch may be offered now. Costs one load.
     [[nodiscard]] bool is_open() const { return gate_.is_on(); }
     [[nodiscard]] logs::StepSwitch& gate() { return gate_; }
-    /// Takes a copy of what is looked at of a staged batch (see BatchSample), or not. It does not matter that the write of the
-    /// batch can still fail, because the producer did send it.
+    /// Copies the needed part of a staged batch (see BatchSample), or leaves it out. The write of the batch can still fail; that
+    /// does not matter, because the producer did send it.
     void offer(const SentBatch& sent, const SendingClient& client);
-    /// Notes that a connection which produced has ended.
+    /// Notes the end of a connection that produced.
     void connection_closed(ConnectionId connection);
 
-    /// Batches that were ever taken. A batch is taken before anybody can read it.
+    /// Number of batches ever taken. A batch is taken before any client can read it.
     [[nodiscard]] std::uint64_t taken() const { return taken_.load(std::memory_order_acquire); }
     /// Batches that could not be copied because they are damaged.
     [[nodiscard]] std::uint64_t undecodable() const { return undecodable_.load(std::memory_order_relaxed); }
 
     // The observer -----------------------------------------------------------------------------------
 
-    /// Who is woken by a sample that comes while it sleeps, and outlives the last offer. Before the gate is opened.
+    /// Sets the worker that a sample wakes while it sleeps. Call it before the gate opens; the worker must outlive the last
+    /// offer.
     void set_observer(Worker& observer);
     /// Closes the gate for good.
     void end();
@@ -93,25 +94,25 @@ class KeySamples {
         std::size_t bytes = 0;
         std::size_t records = 0;
     };
-    /// Everything that waits; then nothing does.
+    /// Takes everything that waits.
     [[nodiscard]] Waiting take();
-    /// Opens the gate if it may be open and there is room, and closes it otherwise. `records_max`: how many records may wait from
-    /// now on. Nothing is taken before the first call.
+    /// Opens the gate if `may_open` and there is room, and closes it otherwise. `records_max`: most records that may wait from
+    /// now on. No batch is taken before the first call.
     void set_gate(bool may_open, std::size_t records_max);
-    /// The observer wants to sleep until the next sample: true when nothing waits, and then that sample wakes it.
+    /// The observer wants to sleep until the next sample. True if nothing waits; the next sample then wakes it.
     [[nodiscard]] bool may_sleep();
 
-    /// Has one in `interval` of a topic's batches taken until the topic grows; without this call every batch is. Topics share
-    /// places in a table, and the smallest interval that was set in a place since `clear_intervals` counts for all of them.
+    /// Takes one in `interval` of a topic's batches until the topic grows; without this call, every batch. Topics share places in
+    /// a table. The smallest interval that was set in a place since `clear_intervals` counts for all of them.
     void clear_intervals();
     void set_interval(const TopicRef& topic, std::uint8_t interval);
 
   private:
     static constexpr std::size_t kSlots = 256;
-    /// Another one for each growth: what was set for a quiet topic must not hide the first records after it has grown.
+    /// Each growth has another place: the interval of a quiet topic must not hide the first records after it has grown.
     [[nodiscard]] static std::size_t slot_of(const TopicRef& topic) { return (topic.id.bytes[14] + topic.growths) % kSlots; }
     [[nodiscard]] bool is_left_out(const TopicRef& topic);
-    /// Reserves room. False when there is none; then it has closed the gate.
+    /// Reserves room. False if there is not enough; it has then closed the gate.
     [[nodiscard]] bool reserve(std::size_t bytes, std::size_t records);
     void give_back(std::size_t bytes, std::size_t records);
     void enter(KeySample sample);
@@ -120,7 +121,7 @@ class KeySamples {
     std::array<std::atomic<std::uint8_t>, kSlots> intervals_{};
     std::array<std::atomic<std::uint8_t>, kSlots> counters_{};
 
-    /// Room is reserved before a batch is copied, as if all of it were copied.
+    /// Room is reserved before a batch is copied, for the size of the whole batch.
     std::atomic<std::size_t> bytes_ = 0;
     std::atomic<std::size_t> records_ = 0;
     std::atomic<std::size_t> records_max_ = 0;

@@ -42,7 +42,7 @@ void OwnershipObserver::judge(Suspect& suspect, const SeenRead& read) {
         return;
     }
     const auto peers = cluster_.clients().called(suspect.client_id, FencedReaders::kPeersMax + 1);
-    // Whoever is not known yet may be the suspect; who goes on is met again when more is known.
+    // A peer whose process is unknown may be the suspect. If the suspect keeps reading, a later look knows more.
     for (const SpeakingConnection& peer : peers) {
         cluster_.clients().want_process(peer.facts.id);
     }
@@ -93,7 +93,7 @@ void OwnershipObserver::run_due(Now now) {
     };
     histories_.visit_groups(look);
     histories_.visit_others(look);
-    // A history that is forgotten, with its group or because others are newer, has no findings any more.
+    // A history may be forgotten with its group, or to make room for newer ones. It then has no findings any more.
     for (const std::string& group_id : std::exchange(told_, {})) {
         if (!found.contains(group_id)) {
             findings_.settle(source_of(group_id), {}, now.wall);

@@ -14,13 +14,14 @@ namespace partita::insight {
 class FencedReads;
 class FindingsHub;
 
-/// Says what holds about the members of groups and of whatever else keeps a history as groups do: each second while something
-/// happened in a group lately, or a finding is open; otherwise never. It also tells histories who goes on reading what was taken
-/// from it (ownership/fenced_readers.h): at each look it has fetches noted where somebody may, and judges those that were.
+/// Settles the findings about the members of groups, and about other owners with histories like those of groups. It looks each
+/// second while something happened lately or a finding is open; otherwise never. It also tells histories which members keep
+/// reading partitions that others took over (ownership/fenced_readers.h). At each look it has fetches noted where suspects may
+/// read, and judges the noted ones.
 class OwnershipObserver final : public runtime::UpkeepTask {
   public:
     static constexpr std::int64_t kEveryMs = 1000;
-    /// How long it looks on after the last news: as long as something may begin to hold by time alone.
+    /// How long it keeps looking after the last news: as long as a condition may begin to hold by time alone.
     static constexpr std::int64_t kLookOnMs = 90'000;
 
     OwnershipObserver(const ObservedCluster& cluster, ObservedHistories& histories, FencedReads& reads, FindingsHub& findings)
@@ -32,7 +33,7 @@ class OwnershipObserver final : public runtime::UpkeepTask {
     void hear(const runtime::UpkeepBell::Heard& heard, Instant now) override;
 
   private:
-    /// Learns who the suspects of this round are.
+    /// Looks up the connections of this round's suspects.
     void identify_suspects();
     void judge_reads();
     void judge(Suspect& suspect, const SeenRead& read);

@@ -9,7 +9,7 @@
 namespace partita::insight {
 namespace {
 
-/// What a plan says of groups and names stays true after the growth, until somebody repairs it.
+/// Hazards of a plan about groups and names. They stay true after the growth until people repair the cause.
 constexpr std::array kLastingHazards = {
     HazardId::streams_application_dies, HazardId::copartition_breaks, HazardId::partition_state_lost,  HazardId::internal_topic,
     HazardId::single_partition_topic,   HazardId::connect_state,      HazardId::streams_internal_topic};
@@ -22,7 +22,7 @@ bool holds_new_partition(const GroupFacts& group, std::int32_t old_count) {
     });
 }
 
-/// The group's rebalance is still to come, or under way.
+/// True if the group's rebalance is still to come, or under way.
 bool is_rebalance_due(const Finding& finding, const PlannedTopic& facts) {
     if (finding.id != HazardId::rebalance) {
         return false;

@@ -9,16 +9,16 @@
 
 namespace partita::insight {
 
-// What is told of a topic that has grown, besides what its ConsumerWatch says. Pure.
+// Findings about a topic that has grown, besides those of its ConsumerWatch. Pure.
 
-/// A backlog is no danger to the groups that the topic's fence waits for: those findings say so. `released`: the groups that it
-/// gave up waiting for. True when there is such a finding.
+/// Rewrites findings of backlogs: they are harmless for groups for which the topic's fence waits. `released`: the groups for
+/// which it no longer waits. True if it rewrote a finding.
 [[nodiscard]] bool tell_of_fence(const std::set<std::string>& released, std::vector<Finding>& findings);
-/// True when `tell_of_fence` has something to look at.
+/// True if `tell_of_fence` has something to look at.
 [[nodiscard]] bool has_backlog(const std::vector<Finding>& findings);
 
-/// Of what a plan of the growth that happened says, what still stands: what it says of groups and names, until somebody repairs
-/// it, and rebalances that are still to come or under way.
+/// The findings of a plan of the past growth that still stand. These are findings about groups and names, which stand until
+/// people repair the cause, and rebalances that are still to come or under way.
 [[nodiscard]] std::vector<Finding> standing_findings(const PlannedTopic& facts);
 
 }  // namespace partita::insight

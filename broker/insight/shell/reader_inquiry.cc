@@ -13,7 +13,7 @@
 namespace partita::insight {
 namespace {
 
-/// Changes when a fence lets a group go, or ends.
+/// A number that changes when a fence lets a group go, or ends.
 std::uint64_t state_of_fence(const ObservedTopic& topic) {
     const std::optional<std::set<std::string>> released = topic.released_by_fence();
     return released ? 1 + released->size() : 0;
@@ -74,8 +74,8 @@ std::uint64_t ReaderInquiry::others_of(const ReaderMemory& memory, const Observe
     return others * 31 + streams_internal_;
 }
 
-// A group that neither reads the topic nor exists was deleted, and its findings end with it. While groups are being rebuilt
-// nobody knows.
+// A group that neither reads the topic nor exists was deleted, and its findings end with it. While groups are being rebuilt that
+// cannot be told.
 void ReaderInquiry::forget_deleted_groups(const std::vector<GroupFacts>& groups, ConsumerWatch& readers) {
     if (!sources_.cluster.groups().is_complete()) {
         return;
@@ -94,7 +94,7 @@ void ReaderInquiry::forget_deleted_groups(const std::vector<GroupFacts>& groups,
 }
 
 ReaderInquiry::Look ReaderInquiry::look(const ObservedTopic& topic, ReaderMemory& memory, TimestampMs now) {
-    // Requests that were noted are older than the facts: of a group that just came everything is known.
+    // The noted requests are older than the facts, so the facts cover a group that has just come completely.
     const auto& known = memory.joins().all();
     const std::vector<std::pair<std::string_view, std::string_view>> joins(known.begin(), known.end());
     PlannedTopic facts = growth_facts(sources_, topic, RememberedJoins::kJoinsMax, joins);
@@ -125,7 +125,7 @@ std::vector<Finding> ReaderInquiry::watch_findings(const ObservedTopic& topic, c
     for (const EarlierExpansion& growth : facts.earlier) {
         counts.push_back(growth.new_count);
     }
-    // Asked first: a look that ends meanwhile may be in the keys already.
+    // Read this first: a look that ends meanwhile may already be in the keys.
     const std::uint64_t keys_seen = sources_.keys.batches_done();
     std::vector<MovedKey> moved;
     std::vector<StaleWrites::Writer> stale;

@@ -16,7 +16,7 @@ void RememberedJoins::keep(std::vector<GroupFacts>& groups) {
         if (group == groups.end() || group->group_id != join.first) {
             return true;
         }
-        // Without any it restarts or rebalances, and nobody knows what it will read.
+        // A group without topics restarts or rebalances, and its next topics are not known.
         return group->reads_others &&
                !std::ranges::binary_search(group->other_topics, join.second, {}, &GroupFacts::OtherTopic::name);
     });

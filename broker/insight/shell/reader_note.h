@@ -15,7 +15,7 @@
 
 namespace partita::insight {
 
-/// What a request of a reader, or the growth of a topic, leaves for the observer of readers: a value that knows no broker.
+/// A note for the observer of readers, about a reader's request or the growth of a topic. It is a value that knows no broker.
 struct ReaderNote {
     struct Grown {
         std::vector<EarlierExpansion> growths;
@@ -55,8 +55,8 @@ struct ReaderNote {
         TimestampMs time;
         std::uint64_t keys_sent = 0;
     };
-    /// What a group committed within a transaction, when that is committed. It comes from a producer, which says nothing of who
-    /// reads.
+    /// Offsets that a group committed within a transaction, when that is committed. They come from a producer, which does not
+    /// show who reads.
     struct CommittedInTransaction {
         std::string group;
         std::vector<ConsumerWatch::Commit> commits;

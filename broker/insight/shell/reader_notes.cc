@@ -7,7 +7,7 @@ namespace partita::insight {
 void ReaderNotes::leave(ReaderNote note) {
     const MutexLock lock(mutex_);
     const bool is_growth = note.is_growth();
-    // Growths are few, and everything else is nothing without them.
+    // Growths are few, and all other notes are useless without them.
     if (notes_.size() < kNotesMax || is_growth) {
         notes_.push_back(std::move(note));
     }
@@ -65,7 +65,7 @@ void ReaderNotes::start(Executor& executor, Executor::Step step) {
 }
 
 void ReaderNotes::stop() {
-    // Its present step may want the lock.
+    // Declared before the lock, so that the worker ends after the unlock: its present step may need the lock.
     std::unique_ptr<Worker> ended;
     const MutexLock lock(mutex_);
     ended.swap(worker_);

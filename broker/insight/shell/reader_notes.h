@@ -15,28 +15,27 @@
 
 namespace partita::insight {
 
-/// The notes that wait for the observer of readers, and when it comes for them. Requests leave notes and go on; the first one
+/// The notes that wait for the observer of readers, and the schedule of its rounds. Requests leave notes and go on; the first one
 /// after a rest wakes the observer's worker.
 ///
-/// Thread-safe. Its lock is held for a few instructions, and nothing is called meanwhile but `Worker::wake` and, once,
-/// `Executor::start`.
+/// Thread-safe. It holds its lock for a few instructions, and calls only `Worker::wake` and, once, `Executor::start` meanwhile.
 class ReaderNotes {
   public:
-    /// How many notes may wait to be settled. Further ones are not taken, except those about growths.
+    /// Most notes that may wait. Further ones are not taken, except those about growths.
     static constexpr std::size_t kNotesMax = 100'000;
 
     // Any thread -------------------------------------------------------------------------------------
 
     void leave(ReaderNote note);
-    /// Says that something happened, of which no note tells, that may change what holds.
+    /// Tells that something happened, without a note, that may change what holds.
     void on_change();
     [[nodiscard]] bool is_watching();
-    /// Whether a note told the positions that the group had before the topic's last growth; see ToldPositions.
+    /// True if a note contained the positions that the group had before the topic's last growth; see ToldPositions.
     [[nodiscard]] bool has_positions(const TopicRef& topic, std::string_view group);
     void note_positions(const TopicRef& topic, std::string_view group);
     void forget_positions();
 
-    // Fetches by members that were put out; see FencedReads.
+    // Fetches by members that were removed; see FencedReads.
 
     /// Returns the mask of the places (`ReadNotes::mask`).
     [[nodiscard]] std::uint64_t watch_reads(std::span<const ReadPlace> places);
@@ -45,12 +44,12 @@ class ReaderNotes {
 
     // The observer; see RoundSchedule ----------------------------------------------------------------
 
-    /// The worker that is woken; it ends with `stop`. The calls of `start` and `stop` are one thread's.
+    /// Starts the worker that notes wake; `stop` ends it. One thread calls `start` and `stop`.
     void start(Executor& executor, Executor::Step step);
     void stop();
-    /// Everything that waits; then nothing does.
+    /// Takes everything that waits.
     [[nodiscard]] std::deque<ReaderNote> take();
-    /// `has_topics`: any are watched.
+    /// `has_topics`: at least one topic is watched.
     void on_looks(bool has_topics, bool has_more, std::optional<Instant> changes_at);
     [[nodiscard]] std::optional<Instant> begin_step(Instant now);
     [[nodiscard]] Instant end_step(Instant now, std::int64_t least_ms);

@@ -9,7 +9,7 @@
 namespace partita::insight {
 namespace {
 
-/// It says nothing new about growths that are known already.
+/// A note with no news about growths that are known already.
 ReaderNote growth_note(GrownTopic topic) {
     return {.topic = topic.id,
             .what = ReaderNote::Grown{.growths = std::move(topic.growths),

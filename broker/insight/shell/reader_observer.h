@@ -18,21 +18,20 @@
 
 namespace partita::insight {
 
-/// Notes what consumers of topics that have grown ask for, and settles the findings that follow on the broker's board, as
-/// a worker of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew
-/// it rests.
+/// Notes what consumers of topics that have grown ask for, and settles the resulting findings on the broker's board. It runs as a
+/// worker of its own. Topics that never grew cost one look at their history and nothing else; without a topic that grew it rests.
 ///
-/// Requests are reported to `reports`, which makes notes of them; the observer takes these into what it remembers of each topic
-/// (ReaderMemory), asks for the rest (ReaderInquiry) and settles findings, one topic after the other.
+/// Requests go to `reports`, which makes notes of them. The observer takes the notes into its memory of each topic
+/// (ReaderMemory), asks for the other facts (ReaderInquiry) and settles findings, one topic after the other.
 ///
 /// Thread-safe.
 class ReaderObserver {
   public:
-    /// The share of one core that rounds may use. After each round the observer rests so long that it stays below this.
+    /// The share of one core that rounds may use. After each round the observer rests long enough to stay below this.
     static constexpr double kShare = 0.01;
     /// Processor time after which a round ends, once its present topic is done: as much as `kShare` gives for the time between
-    /// two rounds. The topics that are left wait for the next round. So the share holds over every few seconds, however many
-    /// topics grew at once.
+    /// two rounds. The remaining topics wait for the next round. So the share holds over every few seconds, however many topics
+    /// grew at once.
     static constexpr std::int64_t kRoundNs = 10'000'000;
 
     ReaderObserver(const PlanSources& sources, FindingsHub& findings, Executor& executor);
@@ -41,29 +40,31 @@ class ReaderObserver {
     void start();
     void stop();
 
-    /// Where requests of readers are reported.
+    /// The place where requests of readers are reported.
     [[nodiscard]] ReaderReports& reports() { return reports_; }
-    /// Called when the cluster shows the topics in which this one has grown, and before the client that asked for it is told.
+    /// Called when the cluster shows the topics in which this one has grown, and before the broker answers the client that asked
+    /// for it.
     void topic_grew(GrownTopic topic);
-    /// Called when other topics changed: those that are joined with a watched one, or that an application made for itself, may
+    /// Called when other topics changed. Topics that are joined with a watched one, and internal topics of an application, may
     /// have come, gone or grown.
     void topics_changed() { notes_.on_change(); }
 
-    /// Settles the findings of all watched topics as of `topics`, which need not be the newest: the findings of topics that grew
-    /// after it stay as they are. Any thread may call this.
+    /// Settles the findings of all watched topics as of `topics`, which need not be the newest. The findings of topics that grew
+    /// after it stay as they are. Callable from any thread.
     void settle(const ObservedTopics& topics, Now now);
-    /// The same for those about which something may have changed, until so much processor time of the calling thread is spent; at
-    /// least one. Those that readers asked for come first, but none waits for more than `ReaderMemory::kLookAgainMs` behind
-    /// others of these. What the observer does in a round; from any thread. True when some are left that are due.
+    /// The same for topics in which something may have changed, until the calling thread has spent `budget_ns` of processor time;
+    /// at least one topic. Topics for which readers sent requests come first, but none of the others waits for more than
+    /// `ReaderMemory::kLookAgainMs` behind them. The observer calls it in each round. Callable from any thread. True if some due
+    /// topics are left.
     bool settle_round(const ObservedTopics& topics, Now now, std::int64_t budget_ns = kRoundNs);
-    /// How long the observer rests between two rounds, which it asks once before each; `least_ms`: for the share of a core.
-    /// For its steps, and for tests that have stopped it.
+    /// The rest before the next round; the observer asks once for each. `least_ms` keeps it within its share of a core. For its
+    /// steps, and for tests that have stopped it.
     [[nodiscard]] RoundPacing::Pause next_pause(std::int64_t least_ms, Instant now) { return notes_.next_pause(least_ms, now); }
-    /// How often the findings of a topic were worked out. For tests.
+    /// How often it worked out the findings of a topic. For tests.
     [[nodiscard]] std::uint64_t looks() const { return looks_.load(std::memory_order_relaxed); }
 
   private:
-    /// A watched topic; null when it was deleted.
+    /// A watched topic; null if it was deleted.
     struct Subject {
         std::map<TopicId, ReaderMemory>::iterator entry;
         std::unique_ptr<ObservedTopic> topic;
@@ -71,11 +72,11 @@ class ReaderObserver {
     };
 
     [[nodiscard]] Instant step();
-    /// Takes the notes; then all watched topics that `topics` knows as grown.
+    /// Takes the notes. Returns all watched topics that have grown according to `topics`.
     [[nodiscard]] std::vector<Subject> subjects(const ObservedTopics& topics, Instant now) REQUIRES(settle_mutex_);
-    /// Settles what holds about it.
+    /// Settles the findings about the topic.
     void look(const Subject& subject, Now now) REQUIRES(settle_mutex_);
-    /// Says whether there is anything to come back for, and when.
+    /// Tells the schedule whether to come back, and when.
     void note_looks(bool has_more) REQUIRES(settle_mutex_);
 
     const PlanSources sources_;
@@ -85,7 +86,7 @@ class ReaderObserver {
     ReaderReports reports_;
     std::atomic<std::uint64_t> looks_ = 0;
 
-    /// Held through a round, so that one settles at a time.
+    /// Held through a round, so that only one thread settles at a time.
     Mutex settle_mutex_{LockRank::reader_settle};
     ReaderMemories memories_ GUARDED_BY(settle_mutex_);
     ReaderInquiry inquiry_ GUARDED_BY(settle_mutex_);

@@ -14,7 +14,7 @@ void ReaderReports::on_offset_fetch(const TopicId& topic, std::string_view group
     notes_.leave({.topic = topic,
                   .what = ReaderNote::OffsetFetched{std::string(group), connection, is_member, client, partition, committed, now},
                   .name = {}});
-    // What the client fetches next tells what it does without an offset.
+    // The client's next fetch shows what it does without an offset.
     if (committed == kNoOffset) {
         ask_all_again();
     }
@@ -109,7 +109,7 @@ void ReaderReports::on_group_deleted(std::string_view group) {
     if (!notes_.is_watching()) {
         return;
     }
-    // One that comes by the name begins anew.
+    // A later group of that name begins anew.
     notes_.forget_positions();
     notes_.leave({.topic = {}, .what = ReaderNote::GroupDeleted{std::string(group)}, .name = {}});
 }

@@ -24,14 +24,14 @@ namespace partita::insight {
 
 class KeySamples;
 
-/// Where requests of readers are reported, with what was answered: each becomes a note for the observer of readers. Callers
-/// report about topics that have grown and that Kafka did not make for itself; other topics cost them one look at their history.
+/// Receives reports of readers' requests, with their answers, and makes each a note for the observer of readers. Callers report
+/// about topics that have grown and are not internal. Other topics cost them one look at their history.
 ///
-/// Thread-safe. A request leaves a note and goes on; what follows is worked out by the observer. A report also asks for the
-/// process behind its connection.
+/// Thread-safe. A request leaves a note and goes on; the observer works out the consequences. A report also asks for the process
+/// behind its connection.
 class ReaderReports {
   public:
-    /// `on_fetch` is called by so many threads at most, each with an index of its own below this.
+    /// Most threads that may call `on_fetch`, each with an index of its own below this.
     static constexpr std::size_t kReactorsMax = 64;
 
     ReaderReports(ObservedClients& clients, const ObservedGroups& groups, const KeySamples& samples, ReaderNotes& notes)
@@ -42,39 +42,39 @@ class ReaderReports {
     /// `is_member`: the connection speaks for a member of a group.
     void on_offset_fetch(const TopicId& topic, std::string_view group, const ClientIdentity& client, ConnectionId connection,
                          bool is_member, PartitionIndex partition, Offset committed, TimestampMs now);
-    /// `timestamp` is that of the request; `answered` is kNoOffset when no record is that young.
+    /// `timestamp` is the one in the request; `answered` is kNoOffset if no record is that young.
     void on_list_offsets(const TopicId& topic, const ClientIdentity& client, ConnectionId connection, PartitionIndex partition,
                          std::int64_t timestamp, Offset answered);
-    /// A fetch that says the same as the reader's last one costs a hash and a comparison: no lock, no allocation. `reactor`: the
+    /// A fetch that tells the same as the reader's last one costs a hash and a comparison: no lock, no allocation. `reactor`: the
     /// index of the calling thread.
     void on_fetch(std::uint32_t reactor, const TopicId& topic, std::string_view client_id, std::string_view address,
                   ConnectionId connection, PartitionIndex partition, Offset from, TimestampMs now);
-    /// True when the next `on_commit` of the group should come with the group's positions `before` that commit: nothing else
-    /// tells what the group had committed before the topic grew.
+    /// True if the next `on_commit` of the group should come with the group's positions `before` that commit. Nothing else shows
+    /// what the group had committed before the topic grew.
     [[nodiscard]] bool wants_positions(const TopicRef& topic, std::string_view group) {
         return !notes_.has_positions(topic, group);
     }
     /// `before`: see `Inversions::on_commit`.
     void on_commit(const TopicRef& topic, std::string_view group, const ClientIdentity& client, ConnectionId connection,
                    std::span<const ConsumerWatch::Commit> commits, std::optional<Inversions::Positions> before, TimestampMs now);
-    /// Offsets that were committed within a transaction are reported when the transaction is committed, and not when they are
-    /// sent: until then they are nobody's position, and one that is aborted is no progress.
+    /// Reports offsets that were committed within a transaction. Callers report them when the transaction is committed, not when
+    /// the offsets are sent. Until then they are no position, and an aborted transaction is no progress.
     void on_transaction_commit(const TopicRef& topic, std::string_view group, std::vector<ConsumerWatch::Commit> commits,
                                std::optional<Inversions::Positions> before);
 
     /// Finds the topics about which `on_leave` is to report.
     using FindTopic = std::function<std::optional<TopicId>(std::string_view name)>;
-    /// Called when a member is about to leave its group, because it wants to or an administrator does. It looks up what the
-    /// member holds, because the member may have come, read and gone between two rounds. `connection` is the one that asks; it
-    /// counts as the member's when that is not known.
+    /// Called when a member is about to leave its group, by its own request or an administrator's. It looks up the member's
+    /// partitions, because the member may have come, read and gone between two rounds. `connection` sent the request; it counts
+    /// as the member's if that is not known.
     void on_leave(const FindTopic& find_topic, std::string_view group, std::string_view member_id, ConnectionId connection,
                   TimestampMs now);
     void on_group_deleted(std::string_view group);
 
-    /// Where fetches of any topic, grown or not, are reported while somebody is suspected there.
+    /// Receives fetches of any topic, grown or not, while there are suspects.
     [[nodiscard]] FencedReads& fenced_reads() { return fenced_reads_; }
 
-    /// From now on the next fetch of every reader is worth noting. Called when a topic has grown.
+    /// From now on the next fetch of every reader is worth a note. Called when a topic has grown.
     void ask_all_again() { changes_.fetch_add(1, std::memory_order_release); }
 
   private:
@@ -83,7 +83,7 @@ class ReaderReports {
     const KeySamples& samples_;
     ReaderNotes& notes_;
     FencedReads fenced_reads_{notes_};
-    /// One memory per reactor, which only that reactor's thread uses. It is made when a grown topic is first read there.
+    /// One memory per reactor; only that reactor's thread uses it. It is created at the reactor's first fetch of a grown topic.
     std::array<std::unique_ptr<FetchNews>, kReactorsMax> memories_;
     /// See `ask_all_again`.
     std::atomic<std::uint64_t> changes_ = 0;

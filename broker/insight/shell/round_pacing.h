@@ -6,24 +6,24 @@
 
 namespace partita::insight {
 
-/// How long an observer sleeps between two rounds of looks. Pure; one caller at a time.
+/// Decides how long an observer sleeps between two rounds of looks. Pure; one caller at a time.
 class RoundPacing {
   public:
-    /// Findings are settled so long after a request that may change them, and so often without one: what a group holds and
-    /// what waits for it changes without a request that is seen.
+    /// The observer settles findings this long after a request that may change them, and this often without one. A group's
+    /// partitions and its backlog change without a request that the observer sees.
     static constexpr std::int64_t kSettleMs = 1000;
     static constexpr std::int64_t kIdleMs = 5000;
-    /// After so many rounds without a request nobody reads: then it rests, so that an idle broker stays idle.
+    /// After this many rounds without a request no client reads. The observer then rests, so that an idle broker stays idle.
     static constexpr int kIdleRounds = 12;
     static constexpr std::int64_t kRestMs = 300'000;
 
     struct Pause {
         std::int64_t ms = 0;
-        /// The next request ends it.
+        /// The next request ends the pause.
         bool ends_with_news = false;
     };
-    /// The pause before the next round; the observer asks once for each. `has_news`: there was a request since the last round;
-    /// `least_ms`: no shorter than this; `due_in_ms`: no longer than until then, when something that depends on time comes about.
+    /// The pause before the next round; the observer asks once for each. `has_news`: there was a request since the last round.
+    /// The pause is at least `least_ms`. It ends after `due_in_ms` at the latest, when a condition changes with time.
     [[nodiscard]] Pause next(bool has_news, std::int64_t least_ms, std::optional<std::int64_t> due_in_ms) {
         idle_rounds_ = has_news ? 0 : std::min(idle_rounds_ + 1, kIdleRounds + 1);
         const bool is_rest = idle_rounds_ > kIdleRounds;
@@ -32,7 +32,7 @@ class RoundPacing {
     }
 
   private:
-    /// The pause before something that is due and cannot be looked at yet.
+    /// The pause if something is due that cannot be looked at yet.
     static constexpr std::int64_t kLeastMs = 1;
 
     int idle_rounds_ = 0;

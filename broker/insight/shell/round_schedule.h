@@ -9,16 +9,16 @@
 
 namespace partita::insight {
 
-/// When the observer of readers comes for its next round, and who wakes it before: while no topic is watched it waits without
-/// end; after a while without requests it rests, until the next one (RoundPacing).
+/// The schedule of the observer of readers: the time of its next round, and the events that wake it before. While no topic is
+/// watched it waits without end. After a while without requests it rests until the next one (RoundPacing).
 ///
 /// Pure; one caller at a time.
 class RoundSchedule {
   public:
-    /// There are topics to look at. While it is false only growths matter.
+    /// True if there are topics to look at. While it is false only growths matter.
     [[nodiscard]] bool is_watching() const { return is_watching_; }
-    /// A note was left. True when the observer is to be woken: requests come in crowds, so only the first one after a rest wakes
-    /// it, and the first growth ends a wait without end.
+    /// Notes that a note was left. True if the caller must wake the observer. Requests come in crowds, so only the first one
+    /// after a rest wakes it; the first growth ends a wait without end.
     [[nodiscard]] bool on_note(bool is_growth) {
         has_news_ = true;
         if (!is_resting_ && (!is_growth || is_watching_)) {
@@ -28,7 +28,7 @@ class RoundSchedule {
         is_watching_ = true;
         return true;
     }
-    /// Something else happened that may change what holds. True when the observer is to be woken.
+    /// Notes that something else happened that may change what holds. True if the caller must wake the observer.
     [[nodiscard]] bool on_change() {
         if (!is_watching_) {
             return false;
@@ -36,15 +36,15 @@ class RoundSchedule {
         has_news_ = true;
         return std::exchange(is_resting_, false);
     }
-    /// Topics were looked at. `is_watching`: there is anything to come back for; `has_more`: there is something to do soon;
-    /// `changes_at`: when the first of the topics changes by time alone.
+    /// Notes that topics were looked at. `is_watching`: there is something to come back for; `has_more`: there is something to do
+    /// soon; `changes_at`: when the first of the topics changes by time alone.
     void on_looks(bool is_watching, bool has_more, std::optional<Instant> changes_at) {
         is_watching_ = is_watching;
         has_news_ = has_news_ || has_more;
         changes_at_ = changes_at;
     }
 
-    /// Asked by a step of the observer when it begins: nothing when a round is due, else when to come again.
+    /// A step of the observer asks this when it begins. Null if a round is due, else the time to come again.
     [[nodiscard]] std::optional<Instant> begin_step(Instant now) {
         if (!is_watching_) {
             next_round_ = kNever;
@@ -57,7 +57,7 @@ class RoundSchedule {
         is_resting_ = false;
         return std::nullopt;
     }
-    /// The round is over: when to come again, `least_ms` from now or later.
+    /// Ends the round. Returns the time to come again, `least_ms` from now or later.
     [[nodiscard]] Instant end_step(Instant now, std::int64_t least_ms) {
         least_ms_ = least_ms;
         if (is_watching_) {
@@ -67,7 +67,7 @@ class RoundSchedule {
         }
         return next_round_;
     }
-    /// The pause before the next round, asked once before each.
+    /// The pause before the next round; asked once before each.
     [[nodiscard]] RoundPacing::Pause next_pause(std::int64_t least_ms, Instant now) {
         const auto due_in_ms = changes_at_ ? std::optional(*changes_at_ - now) : std::nullopt;
         return pacing_.next(std::exchange(has_news_, false), least_ms, due_in_ms);
@@ -83,11 +83,11 @@ class RoundSchedule {
     RoundPacing pacing_;
     bool is_watching_ = false;
     bool has_news_ = false;
-    /// The next news wake the observer.
+    /// The next news wakes the observer.
     bool is_resting_ = false;
     std::optional<Instant> changes_at_;
     Instant next_round_ = kNever;
-    /// True when news begin the next round before `next_round_`; also after they have woken the observer.
+    /// True if news starts the next round before `next_round_`; still true after news has woken the observer.
     bool rests_ = false;
     std::int64_t least_ms_ = 0;
 };

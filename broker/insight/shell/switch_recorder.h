@@ -7,11 +7,11 @@
 
 namespace partita::insight {
 
-/// Keeps, for the history of a topic, when producers switched to a new partition count.
+/// Records in the history of a topic when producers switched to a new partition count.
 class SwitchRecorder {
   public:
     virtual ~SwitchRecorder() = default;
-    /// `switches`: those that were not told before. Called on the thread of the observer of keys; must not block.
+    /// `switches`: those not recorded before. Called on the thread of the observer of keys; must not block.
     virtual void record(const TopicId& topic, std::span<const CountSwitch> switches) = 0;
 };
 

@@ -10,10 +10,10 @@
 
 namespace partita::insight {
 
-/// The groups whose positions from before the topic's last growth were told. Pure; not thread-safe.
+/// The groups that have told their positions from before the topic's last growth. Pure; not thread-safe.
 class ToldPositions {
   public:
-    /// When there are more, all are forgotten, and asked for again.
+    /// With more groups, it forgets all of them and asks for their positions again.
     static constexpr std::size_t kGroupsMax = 65'536;
 
     [[nodiscard]] bool contains(const TopicRef& topic, std::string_view group) const {

@@ -10,7 +10,7 @@
 namespace partita::insight {
 namespace {
 
-/// Gives each internal topic of that count to the groups by whose ids its name begins.
+/// Gives each internal topic with that count to the groups whose ids are prefixes of its name.
 void add_internal_topics(const ClusterNames& names, std::int32_t old_count, std::vector<GroupFacts>& groups) {
     for (const ClusterNames::Topic& internal : names.streams_internal) {
         if (internal.partition_count != old_count) {
@@ -26,7 +26,7 @@ void add_internal_topics(const ClusterNames& names, std::int32_t old_count, std:
     }
 }
 
-/// One topic alone, with what the question asks for of the other topics that its groups read.
+/// The facts about one topic, with those facts about other topics of its groups that the question asks for.
 PlannedTopic facts_of(const PlanSources& sources, const ObservedTopics& topics, const ObservedTopic& topic,
                       std::int32_t new_count, const ReaderQuestion& question) {
     return planned_topic(sources, topic, question.partition_count, new_count,

@@ -17,35 +17,36 @@ namespace partita::insight {
 
 class KeyObserver;
 
-/// Where the facts of a plan come from: the cluster, and the observer of its keys.
+/// The sources of facts for a plan: the cluster, and the observer of its keys.
 struct PlanSources {
     const ObservedCluster& cluster;
     KeyObserver& keys;
     Clock& clock;
 };
 
-/// Why there are no facts: the topic is unknown, or the count is no expansion of it. `message` is a sentence.
+/// Why there are no facts: the topic is unknown, or the count does not expand it. `message` is a sentence.
 struct [[nodiscard]] PlanFactsError {
     enum class Kind { unknown_topic, invalid_target };
     Kind kind = Kind::invalid_target;
     std::string message;
 };
-/// What is known about growing a topic to `new_count`: groups, commits, logs, configuration, earlier growths. Reads no records;
-/// any thread may call this. Groups have no `positions` yet.
+/// The facts about growing a topic to `new_count`: groups, commits, logs, configuration, earlier growths. Reads no records;
+/// callable from any thread. Groups have no `positions` yet.
 [[nodiscard]] std::expected<PlannedTopic, PlanFactsError> plan_facts(const PlanSources& sources, std::string_view topic,
                                                                      std::int64_t new_count);
 
-/// The same about the topic's last growth, which has happened, to tell which of its hazards still stand. The topic must have
-/// grown. Without the producers. Of the other topics that groups read it tells only the aligned ones, at most `aligned_max` over
-/// all groups together but at least one of each, and those of `joins` (groups and topics of theirs, ascending). So its work is
-/// linear in what it tells, but for positions, which read records where transactions have ended: no reactor may call it.
+/// The same about the topic's last growth, which has happened, to find out which of its hazards still stand. The topic must have
+/// grown. Without the producers. It lists other topics of the groups only if they are aligned or in `joins`. The aligned ones
+/// number at most `aligned_max` over all groups together, but at least one of each. `joins` are pairs of a group and a topic of
+/// it, ascending. So its work is linear in its result, except for positions. These read records where transactions have ended, so
+/// no reactor may call it.
 [[nodiscard]] PlannedTopic growth_facts(const PlanSources& sources, const ObservedTopic& topic, std::size_t aligned_max,
                                         std::span<const std::pair<std::string_view, std::string_view>> joins);
 
-/// Topics of the cluster that a plan of any topic needs to know. They are found once for any number of plans.
+/// Topics of the cluster that a plan of any topic needs to know, gathered once for any number of plans.
 struct ClusterNames {
     struct Topic {
-        /// Valid as long as the topics that it was found in.
+        /// Valid as long as the topics from which it comes.
         std::string_view name;
         std::int32_t partition_count = 0;
     };
@@ -56,16 +57,17 @@ struct ClusterNames {
 };
 [[nodiscard]] ClusterNames names_in(const ObservedTopics& topics);
 
-/// The same facts when the groups that read the topic were gathered before, ascending by id: without the producers. As quick.
+/// The same facts if the caller has gathered the groups that read the topic before, ascending by id: without the producers. As
+/// quick.
 [[nodiscard]] PlannedTopic planned_topic(const PlanSources& sources, const ObservedTopic& topic, std::int32_t old_count,
                                          std::int32_t new_count, std::vector<GroupFacts> groups, const ClusterNames& names);
-/// Counts what each group has yet to be given, from its positions on. Reads as `counter` does.
+/// Counts the records that each group has yet to be given, from its positions on. Reads as `counter` does.
 void count_unread(RecordCounter& counter, PlannedTopic& facts);
 /// The producers of the topic that have sent something lately.
 [[nodiscard]] std::vector<ProducerFacts> producer_facts(KeyObserver& keys, const TopicId& topic, TimestampMs now);
 
-/// The verdict that is possible without reading the log in a sentence or two, for error_message of a validate_only request that
-/// would succeed. Pure.
+/// The verdict that is possible without reading the log, in a sentence or two. For the error_message of a validate_only request
+/// that would succeed. Pure.
 [[nodiscard]] std::string plan_sentence(const PlannedTopic& facts);
 
 }  // namespace partita::insight
