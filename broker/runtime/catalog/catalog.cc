@@ -1,4 +1,4 @@
-// How the broker changes its catalog and follows the changes: see catalog.h.
+// The part of the catalog that changes it and follows the changes: see catalog.h.
 
 #include "broker/runtime/catalog/catalog.h"
 
@@ -13,7 +13,7 @@
 namespace partita::runtime {
 namespace {
 
-/// How many seconds of its rate a client may use at once.
+/// How many seconds' worth of its rate a client may use at once.
 std::int64_t quota_seconds(const config::BrokerConfig& config) {
     return std::int64_t{std::get<std::int32_t>(config.value("controller.quota.window.num"))} *
            std::get<std::int32_t>(config.value("controller.quota.window.size.seconds"));
@@ -99,7 +99,7 @@ void Catalog::follow(Turn* turn, const catalog::Effects& effects, const ClaimedT
         apply_change(*next, change, claimed, now);
     }
     topics_.publish(next);
-    // First, so that whoever looks again because it is told finds them closed.
+    // First, so that a client that is notified and looks again finds the logs closed.
     for (const catalog::CatalogChange& change : effects.changes) {
         if (change.kind == catalog::CatalogChange::Kind::topic_deleted) {
             if (const TopicState* topic = before->find(change.before->id)) {

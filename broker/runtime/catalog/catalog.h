@@ -27,40 +27,39 @@ namespace partita::runtime {
 
 class UpkeepBell;
 
-/// The catalog of the running broker: decides on a change (broker/topics), persists it in a log of its own, publishes what is in
-/// force from now on, and tells those who listen to the published topics, in this order.
+/// The catalog of the running broker. For each change it does these in order: decides (broker/topics), persists the outcome in
+/// its own log, publishes the new state, and notifies the listeners of the published topics.
 ///
-/// Thread-safe. Its lock is held until the listeners have heard; it comes before those of `TopicExpansion`, group shards and
-/// logs. Under it no disk is read, and nothing is done whose time grows with the groups or the other topics.
+/// Thread-safe. Its lock is held until the listeners have heard, and comes before those of `TopicExpansion`, group shards and
+/// logs. Code under it reads no disk, and takes no time that grows with the groups or the other topics.
 class Catalog {
   public:
-    /// It publishes in `topics` and `config`; nobody else does, and nobody else makes topics with `states`.
+    /// It publishes in `topics` and `config`. No other object publishes there or makes topics with `states`.
     Catalog(config::CurrentConfig& config, PublishedTopics& topics, TopicStates& states, UpkeepBell& upkeep);
 
-    // Start: in this order, before anybody else calls ---------------------------------------------
+    // Start: in this order, before any other call -------------------------------------------------
 
-    /// Where the broker's files are.
+    /// The broker's directory and its stores.
     struct Place {
         FileSystem& files;
         const std::string& directory;
         LogDirectory& logs;
         MetadataStore& store;
     };
-    /// Replays the log, adopts topics that a real Kafka left in the directory (see topic_adoption.h), and gives a new cluster its
+    /// Replays the log, adopts topics that a real Kafka left in the directory (see topic_adoption.h), and gives a new cluster an
     /// id.
     [[nodiscard]] std::expected<void, StartError> load(const Place& place, Now now);
-    /// Opens the logs of all topics and publishes the table with them.
+    /// Opens the logs of all topics and publishes the table of topics.
     [[nodiscard]] std::expected<void, StartError> load_topics(const Place& place, Now now);
 
     [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
-    /// The log that makes the catalog durable. There is one once `load` has returned.
+    /// The log that makes the catalog durable. It exists once `load` has returned.
     [[nodiscard]] std::shared_ptr<PartitionLog> own_log() const { return partition_->log; }
 
     // Changes ------------------------------------------------------------------------------------
 
-    /// Runs a command of the catalog and makes its outcome durable and visible, in this order. The reply
-    /// may leave when this returned. Empty when the outcome could not be persisted: nothing changed,
-    /// and the request is answered with a storage error.
+    /// Runs a catalog command, makes the outcome durable, then visible. The caller may send the reply once this returns. Empty if
+    /// the outcome could not be persisted: nothing has changed, and the caller answers with a storage error.
     template <class Reply, class Decide>
     [[nodiscard]] std::optional<Reply> change(Turn& turn, Decide&& decide) {
         const MutexLock lock(mutex_);
@@ -72,18 +71,18 @@ class Catalog {
         return std::move(decision.reply);
     }
 
-    /// Decides on the catalog as it is now, and changes nothing.
+    /// Decides on the current catalog and changes nothing.
     template <class Decide>
     auto look(Now now, Decide&& decide) {
         const MutexLock lock(mutex_);
         return decide_now(now, decide);
     }
 
-    /// A change for whoever takes steps of its own in between. Holds the catalog's lock. In this order: decide, claim, write,
-    /// publish.
+    /// A change for callers with steps of their own in between. Holds the catalog's lock. Call in this order: decide, claim,
+    /// write, publish.
     class SCOPED_CAPABILITY Section {
       public:
-        // Clang does not see that the lock of `catalog` is that of `catalog_`: the functions below assert it.
+        // Clang does not see that the lock of `catalog` is that of `catalog_`, so the functions below assert it.
         explicit Section(Catalog& catalog) ACQUIRE(catalog.mutex_) : catalog_(catalog) { catalog.mutex_.lock(); }
         ~Section() RELEASE() NO_THREAD_SAFETY_ANALYSIS { catalog_.mutex_.unlock(); }
         Section(const Section&) = delete;
@@ -98,12 +97,12 @@ class Catalog {
             catalog_.mutex_.assert_held();
             return catalog_.decide_now(now, decide);
         }
-        /// Gives the new partitions their logs. False when a directory is in the way that cannot be moved: nothing is claimed.
+        /// Gives the new partitions their logs. False if a directory is in the way that cannot be moved; nothing is claimed then.
         [[nodiscard]] bool claim(const catalog::Effects& effects, Now now) {
             catalog_.mutex_.assert_held();
             return catalog_.states_.claim(effects, *catalog_.topics_.table(), claimed_, now);
         }
-        /// Takes the logs back from the new partitions. Only while the change was not written.
+        /// Takes the logs back from the new partitions. Allowed only if the change was not written.
         void release_claims() {
             catalog_.mutex_.assert_held();
             catalog_.states_.release(claimed_, *catalog_.topics_.table());
@@ -123,16 +122,15 @@ class Catalog {
         ClaimedTopics claimed_;
     };
 
-    /// A fresh producer id, never given out before. Empty when it could not be persisted.
+    /// A new producer id that was never given out before. Empty if it could not be persisted.
     [[nodiscard]] std::optional<ProducerId> next_producer_id(Turn& turn);
-    /// Gives out no id up to this one from now on. For a start: a power failure may have taken what says that ids were given out,
-    /// and left records that name them. False when that could not be persisted.
+    /// Gives out no id up to this one from now on. For a start: a power failure may have taken the record that ids were given
+    /// out, but left batches that use them. False if this could not be persisted.
     [[nodiscard]] bool skip_producer_ids(ProducerId highest, Now now);
-    /// Makes the topic of these coordinators when it is not there yet. They have heard of it when this returns. False when it
-    /// cannot be made. Waits for no device.
+    /// Creates the topic of these coordinators if it does not exist. The coordinators have heard of it when this returns. False
+    /// if it cannot be created. Does not wait for a device.
     [[nodiscard]] bool make_topic_of(catalog::CoordinatorKind kind, Turn& turn);
-    /// The topic's growth is watched from now on, whatever its mode: for controls that need it. Null when there is no
-    /// such topic.
+    /// Watches the topic's growth from now on in any mode, for controls that need it. Null if the topic does not exist.
     [[nodiscard]] std::shared_ptr<const TopicState> watch_expansion(std::string_view topic, Now now);
 
   private:
@@ -155,12 +153,12 @@ class Catalog {
 
     [[nodiscard]] bool apply(Turn* turn, const catalog::Effects& effects, Now now) REQUIRES(mutex_);
     [[nodiscard]] bool write(const catalog::Effects& effects, Now now) REQUIRES(mutex_);
-    /// Makes what was written visible: snapshot, settings, topic table; and tells of it.
+    /// Makes a written change visible (snapshot, settings, topic table) and notifies listeners.
     void follow(Turn* turn, const catalog::Effects& effects, const ClaimedTopics& claimed, Now now) REQUIRES(mutex_);
     void apply_change(TopicTable& table, const catalog::CatalogChange& change, const ClaimedTopics& claimed, Now now)
         REQUIRES(mutex_);
     void apply_config_change(const catalog::CatalogChange& change, TopicTable& table, Now now) REQUIRES(mutex_);
-    /// A table in which the catalog changed nothing.
+    /// Publishes a table in which the catalog changed nothing.
     void publish(std::shared_ptr<const TopicTable> table, Now now) REQUIRES(mutex_);
 
     config::CurrentConfig& config_;
@@ -169,7 +167,7 @@ class Catalog {
     UpkeepBell& upkeep_;
     std::string cluster_id_;
     std::unique_ptr<catalog::ConfigRules> rules_;
-    /// Made by `load`, and the same from then on.
+    /// `load` creates it; it then stays the same.
     std::unique_ptr<Partition> partition_;
 
     Mutex mutex_{LockRank::catalog};

@@ -1,4 +1,4 @@
-// What the catalog does at the start of the broker: see catalog.h.
+// The part of the catalog that runs at the start of the broker: see catalog.h.
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
     }
     partition_ = std::make_unique<Partition>(std::move(*log), fetch::PartitionKey{0});
 
-    // Nobody waits for it at a start.
+    // No request waits for this at a start.
     const MutexLock lock(mutex_);
     const auto visit = [&](const KeyedRecord& record) REQUIRES(mutex_) -> StorageResult<void> {
         if (auto done = core_.replay(record.key, record.value); !done) {
@@ -57,9 +57,9 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
         }
         fresh_cluster_id = given->second;
     }
-    // Before the catalog has a cluster id, so that a start that is interrupted here begins anew. What lies in a directory that
-    // was never a Kafka's is left of topics of our own, whose catalog a power failure took: nobody knows their settings, or which
-    // of them were deleted.
+    // Adopt before the catalog has a cluster id, so that an interrupted start begins again. If the directory was never a Kafka's,
+    // the partitions in it remain from our own topics: a power failure took their catalog. Their settings are unknown then, and
+    // so is which of them were deleted.
     const bool takes_over = is_new && place.logs.was_taken_over();
     PARTITA_TRY(adopt_found_topics(place, takes_over, now));
     const catalog::Decision<catalog::InitialiseReply> decision =
@@ -71,7 +71,8 @@ std::expected<void, StartError> Catalog::load(const Place& place, Now now) {
                                           "; free some space or check the directory's permissions"});
     }
     if (takes_over) {
-        // From here on it is ours too, and what a power failure may leave of our topics is not to be taken for the Kafka's.
+        // From here on the directory is ours. After a power failure, a start must not take the remains of our topics for the
+        // Kafka's.
         if (auto synced = partition_->log->sync(); !synced) {
             return std::unexpected(StartError{with_repair_hint(synced.error())});
         }
@@ -103,14 +104,14 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     if (config_->adopt_directories) {
         place.logs.believe_names();
     }
-    // Of a directory that is ours for long, an old Kafka's metadata says nothing any more.
+    // If the directory has been ours for long, the metadata of an old Kafka no longer applies.
     auto found = find_topics(place.files, place.logs, takes_over);
     if (!found) {
         return std::unexpected(StartError{"the directory " + place.directory +
                                           " was written by a Kafka, and cannot be taken over: " + found.error().message});
     }
     const catalog::CatalogPointer snapshot = core_.snapshot();
-    // What the catalog has is claimed later; an adoption that was interrupted goes on here.
+    // Leave out topics in the catalog: they are claimed later. An interrupted adoption continues here with the rest.
     std::erase_if(found->command.topics, [&](const catalog::AdoptTopicsCommand::Topic& topic) {
         const catalog::Topic* known = snapshot->find_topic(topic.name);
         return known != nullptr && (known->id == topic.id || topic.id.is_zero());
@@ -138,7 +139,7 @@ std::expected<void, StartError> Catalog::adopt_found_topics(const Place& place, 
     };
     bool is_written = adopt(found->command);
     if (is_written) {
-        // Producers that Kafka's metadata does not cover, or that came without any.
+        // Adopt producers that Kafka's metadata does not cover, and those of directories without metadata.
         catalog::AdoptTopicsCommand producers;
         topics_.table()->for_each([&](const TopicState& topic) {
             for (const std::shared_ptr<Partition>& partition : topic.partitions) {

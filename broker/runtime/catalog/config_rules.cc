@@ -51,7 +51,7 @@ bool DefinedConfigRules::is_list(catalog::ConfigResourceType type, std::string_v
         return definition != nullptr && definition->definition.type == config::ConfigType::list;
     }
     const config::ConfigDefinition* definition = config::find_broker_config(name);
-    // The lists of subscriptions and groups cannot be added to: Kafka does not know them for lists.
+    // Clients cannot append to the lists of subscriptions and groups, because Kafka does not treat them as lists.
     return type == catalog::ConfigResourceType::broker && definition != nullptr && definition->type == config::ConfigType::list;
 }
 

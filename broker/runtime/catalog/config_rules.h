@@ -8,7 +8,7 @@
 
 namespace partita::runtime {
 
-/// The catalog's view of the config definitions.
+/// The rules of configs for the catalog, from the config definitions.
 class DefinedConfigRules final : public catalog::ConfigRules {
   public:
     explicit DefinedConfigRules(std::function<std::shared_ptr<const config::BrokerConfig>()> broker)

@@ -14,7 +14,7 @@ void OwnChanges::post(std::string_view failure, Change change) {
         if (!change(turns_.first(), catalog_)) {
             failures_.append_failed(failure);
         }
-        // Also of a change that failed half-way.
+        // Also after a change that failed half-way.
         upkeep_.data_written();
     });
 }

@@ -14,17 +14,17 @@ class Catalog;
 class FailureLog;
 class UpkeepBell;
 
-/// What the broker changes on its own account and no client asked for: always in a turn of the first reactor, where topics are
-/// made and waiting fetches are woken.
+/// Changes that the broker makes on its own, without a client's request. They always run in a turn of the first reactor, where
+/// topics are created and waiting fetches are woken.
 class OwnChanges {
   public:
     OwnChanges(logs::Turns& turns, Catalog& catalog, UpkeepBell& upkeep, FailureLog& failures)
         : turns_(turns), catalog_(catalog), upkeep_(upkeep), failures_(failures) {}
 
-    /// Runs in a turn of the first reactor. False when something could not be written.
+    /// Runs in a turn of the first reactor. False if something could not be written.
     using Change = std::function<bool(logs::Turn& turn, Catalog& catalog)>;
-    /// Runs `change` in the next turn; any thread may call this. When that fails, the log says `failure`, a literal. What was
-    /// posted is dropped when the reactor does not run any more.
+    /// Runs `change` in the next turn; any thread may call this. If the change fails, the log says `failure`, a literal. A posted
+    /// change is dropped if the reactor no longer runs.
     void post(std::string_view failure, Change change);
 
   private:

@@ -7,7 +7,7 @@ namespace partita::runtime {
 namespace {
 
 struct Hint {
-    /// A part of the path that stands before the message.
+    /// A part of the path that precedes the message.
     std::string_view file;
     std::string_view what_to_do;
 };

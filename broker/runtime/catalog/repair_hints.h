@@ -6,8 +6,7 @@
 
 namespace partita::runtime {
 
-/// The message of a failed start with what to do about it, where the file that cannot be read is one that can be made anew or
-/// done without.
+/// The message of a failed start. It adds what to do if the unreadable file can be recreated or is not needed.
 [[nodiscard]] std::string with_repair_hint(const StorageError& error);
 
 }  // namespace partita::runtime

@@ -16,7 +16,7 @@ namespace partita::runtime {
 namespace {
 
 std::int64_t interval_ms(const config::BrokerConfig& config) {
-    // Nobody waits for longer, and sums with it stay in range.
+    // A limit that no user waits for; it keeps sums with the interval in range.
     constexpr std::int64_t kIntervalMsMax = std::int64_t{365} * 24 * 3'600'000;
     return config.delegation_token_secret_key.empty()
                ? 0

@@ -16,8 +16,8 @@ namespace partita::runtime {
 
 class OwnChanges;
 
-/// Removes delegation tokens that have expired, every `delegation.token.expiry.check.interval.ms`. Nobody logs in by them
-/// meanwhile.
+/// Removes expired delegation tokens every `delegation.token.expiry.check.interval.ms`. Logins with an expired token fail before
+/// that, too.
 class TokenSweep final : public UpkeepTask {
   public:
     TokenSweep(const config::CurrentConfig& config, const logs::PublishedTopics& topics, OwnChanges& changes);
@@ -27,7 +27,7 @@ class TokenSweep final : public UpkeepTask {
     void run_due(Now now) override;
 
   private:
-    /// 0: there are no tokens.
+    /// 0 if delegation tokens are off.
     const std::int64_t interval_ms_;
     const logs::PublishedTopics& topics_;
     OwnChanges& changes_;

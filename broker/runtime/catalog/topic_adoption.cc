@@ -1,5 +1,5 @@
-// A directory that a real Kafka wrote is served as it is: its topics with their ids, settings and records, and the offsets
-// that groups committed.
+// The broker serves a directory that a real Kafka wrote as it is: its topics with their ids, settings and records, and the
+// offsets that groups committed.
 
 #include "broker/runtime/catalog/topic_adoption.h"
 
@@ -16,13 +16,13 @@ namespace partita::runtime {
 namespace {
 
 constexpr std::size_t kLargestPropertiesBytes = 64 * 1024;
-/// Kafka rolls segments of its metadata at 1 GiB at the latest.
+/// Kafka rolls its metadata segments at 1 GiB at the latest.
 constexpr std::size_t kLargestMetadataBytes = (std::size_t{1} << 30) + (std::size_t{64} << 20);
-/// Of a topic of which only directories are known: the most that Kafka makes in one request. People's own directories may be
-/// named like partitions, `backup-20261121`.
+/// The limit for a topic known only from its directories: the most partitions that Kafka creates in one request. A user's own
+/// directory may look like a partition, `backup-20261121`.
 constexpr std::int32_t kUnknownPartitionsMax = 10'000;
 constexpr std::string_view kMetadataDirectory = "__cluster_metadata-0";
-/// What `kafka-storage format` leaves for a Kafka that has not begun its metadata yet (KIP-900 puts users there).
+/// The file that `kafka-storage format` leaves for a Kafka whose metadata has not begun (KIP-900 puts users there).
 constexpr std::string_view kFormatted = "bootstrap.checkpoint";
 constexpr std::string_view kSnapshotSuffix = ".checkpoint";
 constexpr std::string_view kSegmentSuffix = ".log";
@@ -38,7 +38,7 @@ std::optional<Offset> offset_in(std::string_view name) {
     return parsed.ec == std::errc{} && parsed.ptr == name.data() + kDigits ? std::optional(offset) : std::nullopt;
 }
 
-/// Takes all records of a file at or above `from`. What follows a torn batch was never committed.
+/// Takes all records of a file at or above `from`. Records after a torn batch were never committed.
 StorageResult<void> read_metadata_file(FileSystem& file_system, const std::string& path, Offset from,
                                        catalog::KafkaMetadata& metadata) {
     PARTITA_TRY_ASSIGN(const auto content, read_whole_file(file_system, path, kLargestMetadataBytes));
@@ -61,7 +61,7 @@ StorageResult<void> read_metadata_file(FileSystem& file_system, const std::strin
     return {};
 }
 
-/// The newest snapshot, and the segments behind it. Empty when no Kafka left any.
+/// Reads the newest snapshot and the segments behind it. Empty if no Kafka left any.
 StorageResult<std::optional<catalog::KafkaMetadata>> read_kafka_metadata(FileSystem& file_system, const std::string& directory) {
     const auto entries = file_system.list(directory);
     if (!entries) {
@@ -95,7 +95,7 @@ StorageResult<std::optional<catalog::KafkaMetadata>> read_kafka_metadata(FileSys
     return found ? std::optional(std::move(metadata)) : std::nullopt;
 }
 
-/// The users of a directory that was formatted for a Kafka, and never served by one. Empty when there are none.
+/// Reads the users of a directory that was formatted for a Kafka but never served by one. Empty if it has none.
 StorageResult<std::map<std::string, catalog::ConfigMap>> read_formatted_users(FileSystem& file_system,
                                                                               const std::string& directory) {
     catalog::KafkaMetadata metadata;
@@ -107,7 +107,7 @@ StorageResult<std::map<std::string, catalog::ConfigMap>> read_formatted_users(Fi
     return metadata.access().scram_credentials();
 }
 
-/// What a topic of unknown settings gets.
+/// The configs for a topic whose settings are unknown.
 catalog::ConfigMap cautious_configs(std::string_view topic) {
     if (const catalog::InternalTopic* internal = catalog::find_internal_topic(topic);
         internal != nullptr && internal->coordinator) {
@@ -121,12 +121,12 @@ std::string directory_of(std::string_view topic, std::int32_t partition) {
 }
 
 struct FoundPartitions {
-    /// By partition; ids of different topics of one name may be mixed.
+    /// By partition. The ids may be those of different topics with one name.
     std::map<std::int32_t, TopicId> ids;
     bool has_records = false;
 
     [[nodiscard]] std::int32_t last() const { return ids.rbegin()->first; }
-    /// A broker wrote at least one of them: it has its topic's id, or records.
+    /// True if a broker wrote at least one of them: a directory has a topic id or records.
     [[nodiscard]] bool are_partitions() const {
         return has_records || std::ranges::any_of(ids, [](const auto& partition) { return !partition.second.is_zero(); });
     }
@@ -190,7 +190,7 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
     }
     PARTITA_TRY_ASSIGN(auto metadata, with_metadata ? read_kafka_metadata(file_system, join_path(logs.path(), kMetadataDirectory))
                                                     : StorageResult<std::optional<catalog::KafkaMetadata>>{});
-    // A Kafka takes what it was formatted with as long as its own metadata has not begun.
+    // Until its own metadata has begun, a Kafka uses the values that it was formatted with.
     if (with_metadata && !(metadata && metadata->has_begun())) {
         PARTITA_TRY_ASSIGN(found.command.scram_credentials, read_formatted_users(file_system, logs.path()));
     }
@@ -210,7 +210,7 @@ StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirecto
         found.unknown_acls = access.unknown_acls();
     }
     for (catalog::KafkaMetadata::Topic& topic : metadata->topics()) {
-        // A topic without any directory is on another disk or broker: serving it empty would be a lie.
+        // A topic without any directory is on another disk or broker. Serving it as empty would be wrong.
         if (const auto partitions = by_name.find(topic.name); partitions != by_name.end()) {
             add_known_topic(found, std::move(topic), partitions->second);
         } else {

@@ -10,24 +10,25 @@
 
 namespace partita::runtime {
 
-/// The cluster that a Kafka's data directory belongs to, of its meta.properties. Empty where there is none that can be
-/// read.
+/// The id of the cluster that a Kafka's data directory belongs to, from its meta.properties. Empty if that file is missing or
+/// unreadable.
 [[nodiscard]] std::optional<std::string> kafka_cluster_id(FileSystem& file_system, const std::string& directory);
 
-/// Topics whose partitions lie in a data directory without being known to its catalog.
+/// Topics with partitions in a data directory that are not in its catalog.
 struct FoundTopics {
     catalog::AdoptTopicsCommand command;
-    /// Their settings are those that Kafka knew; otherwise they keep everything, as nobody knows what may be deleted.
+    /// True if the settings come from Kafka's metadata. Otherwise the topics keep all records, because nothing tells which may be
+    /// deleted.
     bool has_settings = false;
-    /// "<topic>-<partition>": their topics have them and the directory does not.
+    /// "<topic>-<partition>": partitions of these topics that the directory lacks.
     std::vector<std::string> missing;
-    /// ACLs about what nobody here knows: they are not in the command.
+    /// The number of ACLs about resources that this broker does not know; the command leaves them out.
     std::size_t unknown_acls = 0;
 };
 
-/// Looks at what nobody has claimed yet, and (`with_metadata`) at the `__cluster_metadata` of the Kafka that wrote it, if
-/// that is there too. What is of no topic in the answer stays unclaimed: topics that Kafka had deleted, and directories that
-/// are only named like partitions (`backup-20261121`).
+/// Finds topics among the unclaimed directories, and (`with_metadata`) in the `__cluster_metadata` of the Kafka that wrote the
+/// directory, if it is there. Directories without a topic in the result stay unclaimed: topics that Kafka had deleted, and
+/// directories that only look like partitions (`backup-20261121`).
 [[nodiscard]] StorageResult<FoundTopics> find_topics(FileSystem& file_system, const LogDirectory& logs, bool with_metadata);
 
 }  // namespace partita::runtime

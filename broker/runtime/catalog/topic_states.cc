@@ -73,9 +73,10 @@ StorageResult<void> TopicStates::add_partitions(TopicState& state, const std::sh
         return {};
     }
     auto log_topic = std::make_shared<const LogTopic>(LogTopic{state.topic->name, state.topic->id});
-    // Of what the catalog knew at the start every directory was opened; what a client makes later gets its own.
+    // At the start, every directory of a topic in the catalog was opened, so an unreadable one is an error. A topic that a client
+    // creates later gets its own directory.
     const auto unreadable = is_serving_ ? LogDirectory::Unreadable::is_a_stray : LogDirectory::Unreadable::is_an_error;
-    // It fails when a directory in the way cannot be moved, which needs a hand.
+    // This fails if a directory is in the way that cannot be moved; a user must then remove it.
     PARTITA_TRY_ASSIGN(auto logs, logs_.claim_range(log_topic, first, {state.topic->partition_count}, log_config, unreadable));
     state.partitions.reserve(static_cast<std::size_t>(state.topic->partition_count));
     SharedBlock<Partition> block(logs.size());

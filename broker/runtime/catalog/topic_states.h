@@ -16,24 +16,25 @@ namespace partita::runtime {
 
 class Fences;
 
-/// Topics that are to be made or to grow, by id, with the logs of their new partitions.
+/// Topics that are about to be created or to grow, by id, with the logs of their new partitions.
 using ClaimedTopics = std::map<TopicId, std::shared_ptr<const TopicState>>;
 
-/// Makes the `TopicState` of what the catalog says: settings, logs, and what is kept of a topic's growth. The catalog calls this
-/// with its lock held, so there is one caller at a time.
+/// Makes the `TopicState` for a topic of the catalog: settings, logs, and the state of its growth. The catalog calls this with
+/// its lock held, so calls never overlap.
 class TopicStates {
   public:
     TopicStates(const config::CurrentConfig& config, LogDirectory& logs, Fences& fences)
         : config_(config), logs_(logs), fences_(fences) {}
 
-    /// From now on `source` adds its steps to every state that is made. Before the first state; the source outlives the last one.
+    /// From now on `source` adds its steps to every new state. Call this before the first state; the source outlives the last
+    /// one.
     void add_step_source(logs::TopicStepSource& source) { step_sources_.push_back(&source); }
 
-    /// The catalog calls this when all topics that the start found have their states. Whatever it makes later is new.
+    /// The catalog calls this once all topics found at the start have their states. Topics after that are new.
     void serve() { is_serving_ = true; }
 
-    /// The state of a topic that is new or has grown: it shares the partitions of `before` (null for a new topic) and gives the
-    /// others their logs. Fails when one of these cannot be had; then none is claimed.
+    /// The state of a new topic, or of one that has grown: it shares the partitions of `before` (null for a new topic) and gives
+    /// the others their logs. If it cannot get one of these, it fails and claims none.
     [[nodiscard]] StorageResult<std::shared_ptr<const TopicState>> make(const catalog::TopicPointer& topic,
                                                                         const TopicState* before, Now now);
     /// The state of a topic whose settings changed; its partitions are those of `before`.
@@ -41,16 +42,17 @@ class TopicStates {
     /// The state of the same topic with its growth watched, whatever its mode.
     [[nodiscard]] std::shared_ptr<const TopicState> watched(const TopicState& before, Now now);
 
-    /// Gives the new partitions of a change their logs. False when a directory is in the way that cannot be moved: nothing is
+    /// Gives the new partitions of a change their logs. False if a directory is in the way that cannot be moved; nothing is
     /// claimed then.
     [[nodiscard]] bool claim(const catalog::Effects& effects, const TopicTable& before, ClaimedTopics& claimed, Now now);
-    /// Takes back the logs that `claim` gave, because the change will not be made.
+    /// Takes back the logs that `claim` gave, because the change will not happen.
     void release(ClaimedTopics& claimed, const TopicTable& before);
 
-    // Topics that are to be deleted: first this, then the record of it, then `remove_logs` of each if that is written, and
-    // `conclude_removals` in any case. A start after a crash finishes what was announced and recorded.
+    // Announces topics that will be deleted. Call this first, then write the record of the deletion. If that is written, call
+    // `remove_logs` for each topic; call `conclude_removals` in any case. A start after a crash finishes removals that were
+    // announced and recorded.
     void announce_removals(std::span<const TopicId> topics) { logs_.announce_removals(topics); }
-    /// Closes the logs, also for those who hold one. The upkeep thread removes their files later.
+    /// Closes the logs, even if other threads hold one. The upkeep thread removes their files later.
     void remove_logs(const TopicState& topic);
     void conclude_removals(std::span<const TopicId> topics) { logs_.conclude_removals(topics); }
 

@@ -13,13 +13,14 @@
 
 namespace partita::runtime {
 
-/// Kafka's StandardAuthorizer: judges by the ACLs of the catalog that is published, so that a change holds for every request that
-/// comes after the answer to it. Thread-safe. No decision is kept: each is looked up in an index, which takes the logarithm of
-/// the number of rules, and a thread keeps the index that it asked last until another catalog is published, so that a question
-/// takes no lock.
+/// Kafka's StandardAuthorizer: judges by the ACLs of the published catalog. A change therefore applies to every request that
+/// arrives after the answer to the change. Thread-safe.
+///
+/// It caches no decisions. Each is looked up in an index, in logarithmic time of the number of rules. A thread keeps the index
+/// that it used last until another catalog is published, so a question takes no lock.
 class AclRules final : public access::Rules {
   public:
-    /// `topics` outlives the rules. Something is published before anybody asks.
+    /// `topics` outlives the rules. A catalog must be published before the first question.
     AclRules(access::StandardSettings settings, const PublishedTopics& topics)
         : settings_(std::move(settings)), topics_(topics), id_(next_id()) {}
 
@@ -45,7 +46,7 @@ class AclRules final : public access::Rules {
     }
     [[nodiscard]] const access::AclIndex& acls() const {
         thread_local Seen seen;
-        // The table is published before its version: what is read here is of this version or newer.
+        // The table is published before its version, so the table read here has this version or a newer one.
         const std::uint64_t version = topics_.version();
         if (seen.version != version || seen.rules_id != id_) [[unlikely]] {
             seen = {id_, version, topics_.table()->catalog->share_acls()};
@@ -55,7 +56,7 @@ class AclRules final : public access::Rules {
 
     const access::StandardSettings settings_;
     const PublishedTopics& topics_;
-    /// No other object of the process has it or had it.
+    /// Unique among all objects of the process, past ones included.
     const std::uint64_t id_;
 };
 

@@ -19,27 +19,27 @@ struct SessionRead {
     fetch::SessionPartition partition;
 };
 
-/// What an incremental request changes in its session before the session is read.
+/// The changes that an incremental request makes to its session before the session is read.
 struct SessionChanges {
     std::vector<fetch::TopicPartitionName> forgotten;
     std::vector<fetch::SessionPartition> asked;
 };
 
-/// The incremental fetch sessions of all connections (KIP-227). Thread-safe: each call holds the lock for itself alone, and
-/// reads, looks up and waits for nothing meanwhile. It gives out values, which a later request of the session does not change.
+/// The incremental fetch sessions of all connections (KIP-227). Thread-safe: each call holds the lock only for its own work, and
+/// does not read logs, look up topics or wait meanwhile. It returns values, which later requests of the session do not change.
 class ClientFetchSessions {
   public:
     /// At most `slots` sessions: `max.incremental.fetch.session.cache.slots`.
     explicit ClientFetchSessions(std::size_t slots) : sessions_(slots) {}
 
-    /// A session that a full request has begun.
+    /// A session that a full request began.
     struct Begun {
         fetch::SessionTurn turn;
         /// The slots of the request's partitions, in their order.
         std::vector<fetch::SessionSlot> slots;
     };
-    /// Begins a session for the partitions of a full request, and ends the client's former one (`replaced_id`, 0 for none). Empty
-    /// when there is no place for it.
+    /// Begins a session for the partitions of a full request, and ends the client's previous one (`replaced_id`, 0 for none).
+    /// Empty if the cache has no room.
     [[nodiscard]] std::optional<Begun> begin(std::int32_t replaced_id, bool uses_topic_ids,
                                              std::span<const fetch::SessionPartition> partitions, Instant now);
     /// Ends the session, if it exists.
@@ -50,7 +50,7 @@ class ClientFetchSessions {
     [[nodiscard]] std::expected<fetch::SessionTurn, ErrorCode> go_on(std::int32_t id, std::int32_t epoch, bool uses_topic_ids,
                                                                      const SessionChanges& changes, Instant now,
                                                                      std::vector<SessionRead>& reads);
-    /// As FetchSessions::answer.
+    /// See FetchSessions::answer.
     [[nodiscard]] bool answer(fetch::SessionTurn turn, std::span<const fetch::SessionNews> news);
 
   private:

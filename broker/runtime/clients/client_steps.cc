@@ -9,7 +9,7 @@
 namespace partita::runtime {
 namespace {
 
-/// What an answer counts in quotas, in bytes: its records, and about as much as the fields around them take.
+/// The bytes that an answer counts against quotas: its records, and about the size of the fields around them.
 std::int64_t answer_bytes(const logs::ReadRequest& request) {
     constexpr std::int64_t kAroundTheAnswer = 20;
     constexpr std::int64_t kAroundAPartition = 60;
@@ -39,13 +39,13 @@ void ProducerQuota::settle(logs::AppendRequest& request, logs::Turn& turn) {
 
 void ConsumerQuota::admit(logs::ReadRequest& request, logs::Turn&) {
     keep_client(request);
-    // More could never be had without waiting.
+    // A larger answer would certainly make the client wait.
     request.lower_max_bytes(throttles_.most_bytes_at_once(
         Throttled::fetched_bytes, {.user = request.kept_client->principal->name(), .client_id = request.kept_client->client_id}));
 }
 
 bool ConsumerQuota::settle(logs::ReadRequest& request, logs::Turn& turn) {
-    // A quota that came while the client waited holds from its next request on.
+    // A quota that was set while the client waited applies from its next request on.
     if (!request.kept_client) {
         return true;
     }

@@ -4,16 +4,16 @@
 #include "broker/logs/read_request.h"
 #include "broker/logs/read_steps.h"
 
-/// Steps that concern the client of an append or a read, whatever it is about: its quotas, and what is counted of its principal.
+/// Steps for the client of an append or a read, whatever the topic: they apply its quotas and count what its principal does.
 
 namespace partita::runtime {
 
 class ClientThrottles;
 
-/// Keeps of the client what steps need to know while a read waits. Does something once for each request.
+/// Keeps the facts about the client that steps need while a read waits. Takes effect once per request.
 void keep_client(logs::ReadRequest& request);
 
-/// Holds producers to their quotas on bytes. On while somebody has one.
+/// Holds producers to their byte quotas. On while any client has such a quota.
 class ProducerQuota final : public logs::AppendStep {
   public:
     explicit ProducerQuota(ClientThrottles& throttles) : throttles_(throttles) {}
@@ -24,8 +24,8 @@ class ProducerQuota final : public logs::AppendStep {
     ClientThrottles& throttles_;
 };
 
-/// Holds consumers to their quotas on bytes: one that has used up its quota gets nothing, and waits (KIP-219). On while somebody
-/// has one.
+/// Holds consumers to their byte quotas: a consumer that has used up its quota gets no records and waits (KIP-219). On while any
+/// client has such a quota.
 class ConsumerQuota final : public logs::ReadStep {
   public:
     explicit ConsumerQuota(ClientThrottles& throttles) : throttles_(throttles) {}
@@ -37,7 +37,7 @@ class ConsumerQuota final : public logs::ReadStep {
     ClientThrottles& throttles_;
 };
 
-/// Counts what principals write and read, of those that are counted.
+/// Counts the writes and reads of principals that have counters.
 class AppendUsage final : public logs::AppendStep {
   public:
     void tell(const logs::AppendRequest& request, logs::Turn& turn) override;

@@ -31,7 +31,7 @@ void ClientThrottles::on_topics_changed(const TopicsChange& change) { follow(cha
 
 void ClientThrottles::follow(catalog::CatalogPointer catalog) {
     const MutexLock lock(mutex_);
-    // Snapshots share what did not change.
+    // Snapshots share unchanged parts.
     if (catalog_ && &catalog_->all_client_quotas() == &catalog->all_client_quotas()) {
         return;
     }
@@ -53,7 +53,7 @@ std::optional<catalog::QuotaInForce> ClientThrottles::quota(Throttled what, cons
     return catalog::quota_of_client(*catalog_, client.user, client.client_id, kKeys[static_cast<std::size_t>(what)]);
 }
 
-/// Of what comes again with every request Kafka never demands more than a window.
+/// For requests and connections, which recur, Kafka never demands a longer wait than one window.
 std::int64_t ClientThrottles::bounded(Throttled what, std::int64_t wait_ms) const {
     const bool is_of_bytes = what == Throttled::produced_bytes || what == Throttled::fetched_bytes;
     const std::int64_t most = is_of_bytes ? std::numeric_limits<std::int32_t>::max() : windows_.size_ms;
@@ -87,7 +87,7 @@ std::int64_t ClientThrottles::connect(std::string_view address, Now now) {
         return 0;
     }
     const std::int64_t wait_ms = bounded(kWhat, rates(kWhat).use(*limit, 1, now.monotonic));
-    // It is refused, so it was none.
+    // The broker refuses this connection, so it does not count.
     if (wait_ms > 0) {
         rates(kWhat).take_back(*limit, 1, now.monotonic);
     }

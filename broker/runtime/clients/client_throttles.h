@@ -18,7 +18,7 @@ namespace partita::runtime {
 /// `quota.window.num` and `quota.window.size.seconds`.
 [[nodiscard]] catalog::QuotaWindows quota_windows(const config::BrokerConfig& config);
 
-/// What a quota limits.
+/// The kinds of quotas.
 enum class Throttled : std::uint8_t {
     produced_bytes,  ///< producer_byte_rate: bytes of Produce requests
     fetched_bytes,   ///< consumer_byte_rate: bytes of Fetch replies
@@ -26,36 +26,36 @@ enum class Throttled : std::uint8_t {
     connections,     ///< connection_creation_rate: connections that an address makes
 };
 
-/// What quotas tell clients apart by: the name of the principal, and the client id.
+/// The client that a quota applies to: the principal's name and the client id.
 struct QuotaClient {
     std::string_view user;
     std::string_view client_id;
 };
 
-/// Holds clients to their quotas on rates. Thread-safe. A kind of which nobody has a quota costs one load (`limits`).
+/// Holds clients to their rate quotas. Thread-safe. A kind without quotas costs one load (`limits`).
 ///
-/// A caller that gets a time back tells the client to wait for so long (ThrottleTimeMs), and lets the connection rest
+/// If a call returns a wait, the caller reports it to the client (ThrottleTimeMs). The caller also pauses the connection
 /// (RequestContext::throttle), because the client may not know how to wait.
 class ClientThrottles final : public TopicsListener {
   public:
     explicit ClientThrottles(catalog::QuotaWindows windows);
 
-    /// Takes the quotas of this catalog from now on. Cheap when they have not changed.
+    /// Uses the quotas of this catalog from now on. Cheap if they have not changed.
     void follow(catalog::CatalogPointer catalog);
     void on_topics_changed(const TopicsChange& change) override;
 
-    /// True when somebody has a quota of that kind.
+    /// True if any client has a quota of that kind.
     [[nodiscard]] bool limits(Throttled what) const { return limited_[static_cast<std::size_t>(what)].is_on(); }
-    /// On while somebody has a quota of that kind.
+    /// On while any client has a quota of that kind.
     [[nodiscard]] logs::StepSwitch& limited(Throttled what) { return limited_[static_cast<std::size_t>(what)]; }
 
-    /// Counts what a client used. Returns for how many milliseconds the client has to wait; 0 for not at all.
+    /// Counts what a client used. Returns how many milliseconds the client must wait; 0 if it need not.
     [[nodiscard]] std::int64_t use(Throttled what, const QuotaClient& client, double value, Now now);
-    /// The same for the bytes of a reply, but counts nothing when the client has to wait: it gets an empty reply then.
+    /// Like `use`, for the bytes of a reply. Counts nothing if the client must wait, because it then gets an empty reply.
     [[nodiscard]] std::int64_t use_or_leave(Throttled what, const QuotaClient& client, double value, Now now);
-    /// The same for a connection from an address (numeric). A connection that has to wait is not served, and not counted.
+    /// Like `use`, for a connection from a numeric address. A connection that must wait is neither served nor counted.
     [[nodiscard]] std::int64_t connect(std::string_view address, Now now);
-    /// How many bytes the client can get at once without certainly having to wait; the largest number without a quota.
+    /// How many bytes the client can get at once without certainly having to wait; the largest number if it has no quota.
     [[nodiscard]] std::int32_t most_bytes_at_once(Throttled what, const QuotaClient& client);
 
   private:
@@ -66,7 +66,7 @@ class ClientThrottles final : public TopicsListener {
     [[nodiscard]] std::int64_t bounded(Throttled what, std::int64_t wait_ms) const;
 
     const catalog::QuotaWindows windows_;
-    /// By kinds: somebody has a quota of that one.
+    /// By kind: on while any client has a quota of that kind.
     std::array<logs::StepSwitch, kKinds> limited_;
     Mutex mutex_{LockRank::client_throttles};
     catalog::CatalogPointer catalog_ GUARDED_BY(mutex_);

@@ -170,7 +170,7 @@ Connections::Wanted Connections::take_wanted() {
 void Connections::note_found(const Wanted& wanted, const std::vector<std::optional<insight::ProcessIdentity>>& found) {
     const MutexLock lock(mutex_);
     for (std::size_t index = 0; index < wanted.size(); ++index) {
-        // Found or not: who closed meanwhile is gone, and its port may be another's.
+        // Mark it done, found or not: if the client has closed meanwhile, its port may belong to another one.
         if (const auto known = known_.find(wanted[index].first); known != known_.end()) {
             known->second.facts.process = found[index];
             known->second.search = Search::done;
@@ -193,7 +193,7 @@ Instant Connections::step() {
     }
     const Lookup* lookup = nullptr;
     {
-        // Whoever replaced it did so before the first wish.
+        // A test that replaces the lookup does so before the first `want_process`.
         const MutexLock lock(mutex_);
         lookup = &lookup_;
     }

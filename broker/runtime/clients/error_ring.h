@@ -13,7 +13,7 @@
 
 namespace partita::runtime {
 
-/// An error that a client was given, with what there is to understand it.
+/// An error that a client was given, with the facts needed to understand it.
 struct GivenError {
     struct Client {
         std::uint64_t connection = 0;
@@ -28,35 +28,35 @@ struct GivenError {
 
     TimestampMs first;
     TimestampMs last;
-    /// How often the same came over this connection; `request` is that of the first time.
+    /// How often the same error came over this connection; `request` is the first one's.
     std::uint64_t times = 1;
-    /// Kafka's name of the API; empty where a connection was closed before that was known.
+    /// Kafka's name of the API; empty if the connection was closed before the API was known.
     std::string_view api;
     std::int16_t version = 0;
     /// `none`: the connection was closed, and `message` says why.
     ErrorCode code = ErrorCode::none;
     std::string message;
-    /// What it is about: {"Name", "orders"}, {"Index", "3"}.
+    /// The subject of the error: {"Name", "orders"}, {"Index", "3"}.
     std::vector<std::pair<std::string_view, std::string>> about;
-    /// Errors of the same reply beyond those that were kept.
+    /// How many errors of the same reply were dropped.
     std::size_t more_in_reply = 0;
     std::string request;
     Client client;
 };
 
-/// The last errors. The same error of the same connection is one entry with a count, so that a client which asks again and again
-/// does not hide the others. Pure; one caller at a time.
+/// The most recent errors. A repeated error of the same connection is one entry with a count, so that a client that retries does
+/// not hide the others. Pure; one caller at a time.
 class ErrorRing {
   public:
     static constexpr std::size_t kKeptMax = 200;
-    /// Of the text of a request.
+    /// How much of a request's text is kept.
     static constexpr std::size_t kRequestBytesMax = 1000;
 
     void add(GivenError error);
 
-    /// The one that came first, first; those that came again stand where they came last.
+    /// The oldest comes first. A repeated error moves to the position of its last occurrence.
     [[nodiscard]] const std::deque<GivenError>& errors() const { return errors_; }
-    /// Of all that were ever given out.
+    /// The number of errors ever given to clients.
     [[nodiscard]] std::uint64_t total() const { return total_; }
 
   private:

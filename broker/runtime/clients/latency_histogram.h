@@ -9,12 +9,12 @@
 
 namespace partita::runtime {
 
-/// How long things took, in buckets of which four double the time: a percentile is at most a quarter above the truth. Any thread
-/// may add and look.
+/// A histogram of durations with four buckets per doubling of time: a percentile is at most a quarter too high. Any thread may
+/// add and look.
 class LatencyHistogram {
   public:
     static constexpr std::size_t kBucketsOfDoubling = 4;
-    /// Up to 2^38 ns, more than four minutes; what is longer counts as that.
+    /// Buckets reach 2^38 ns, more than four minutes; longer times count as that.
     static constexpr std::size_t kBuckets = 38 * kBucketsOfDoubling;
 
     void add(std::int64_t duration_ns) {
@@ -37,7 +37,7 @@ class LatencyHistogram {
         return sum;
     }
     [[nodiscard]] std::int64_t most_ns() const { return most_ns_.load(std::memory_order_relaxed); }
-    /// So many percent took at most this long; 0 while there are none.
+    /// The time within which `percent` percent finished; 0 if nothing was measured.
     [[nodiscard]] std::int64_t percentile_ns(double percent) const {
         const std::uint64_t all = count();
         std::uint64_t seen = 0;
@@ -60,7 +60,7 @@ class LatencyHistogram {
         const std::size_t quarter = (value >> (doubling - 2)) & 3;
         return std::min(kBuckets - 1, (doubling - 1) * kBucketsOfDoubling + quarter);
     }
-    /// The longest time that counts there.
+    /// The longest time that falls into the bucket.
     [[nodiscard]] static std::int64_t end_of(std::size_t bucket) {
         if (bucket < kBucketsOfDoubling) {
             return static_cast<std::int64_t>(bucket);

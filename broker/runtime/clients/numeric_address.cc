@@ -7,7 +7,7 @@ namespace {
 
 namespace ip = boost::asio::ip;
 
-/// The IPv4 address of an IPv4 client, whatever socket it came to.
+/// The IPv4 address of an IPv4 client, even on an IPv6 socket.
 ip::address unmapped(const ip::address& address) {
     if (address.is_v6() && address.to_v6().is_v4_mapped()) {
         return ip::make_address_v4(ip::v4_mapped, address.to_v6());

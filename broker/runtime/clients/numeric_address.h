@@ -8,11 +8,11 @@ class address;
 
 namespace partita::runtime {
 
-/// The address of a client as the broker tells it and as rules and quotas name it: "10.0.0.1", "2001:db8::1". An IPv4 client of
-/// a socket that serves both (::ffff:10.0.0.1) has its IPv4 address, and zones (%eth0) are left out.
+/// The numeric address of a client, as the broker reports it and as rules and quotas name it: "10.0.0.1", "2001:db8::1". An IPv4
+/// client of a socket that serves both (::ffff:10.0.0.1) gets its IPv4 address. Zones (%eth0) are left out.
 [[nodiscard]] std::string numeric_address(const boost::asio::ip::address& address);
 
-/// True for an address of this machine's loopback, also of an IPv4 client of a socket that serves both.
+/// True for an address of this machine's loopback, including an IPv4 client of a socket that serves both.
 [[nodiscard]] bool is_loopback(const boost::asio::ip::address& address);
 
 }  // namespace partita::runtime

@@ -16,7 +16,7 @@ PrincipalUsages::Report report_of(std::string principal, const access::Usage& us
 }  // namespace
 
 access::PrincipalPointer PrincipalUsages::counted(const access::Principal& proven) {
-    // Not one object for all: what else a principal is may differ between them, such as what its key allows.
+    // Each principal keeps its own object: other facts about it may differ, such as what its key allows.
     std::shared_ptr<access::Usage>& usage =
         known_.contains(proven.text()) || known_.size() < kPrincipalsMax ? known_[proven.text()] : others_;
     if (usage == nullptr) {

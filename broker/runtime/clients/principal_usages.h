@@ -12,16 +12,17 @@
 
 namespace partita::runtime {
 
-/// Who has proven to be somebody, and what clients of each principal did since the start. Who was not asked who he is is not
-/// among them, so a broker without logins and certificates counts nothing here. One caller at a time; counting itself is for any
-/// thread.
+/// The authenticated principals, with what the clients of each did since the start. Clients that did not authenticate are not
+/// included, so a broker without logins and certificates counts nothing here. One caller at a time; any thread may increase the
+/// counters.
 class PrincipalUsages {
   public:
-    /// Names come from outside where tokens or certificates say them. What more principals do is counted together.
+    /// The limit on principals with counters of their own; further ones share one entry. Names come from outside if tokens or
+    /// certificates carry them.
     static constexpr std::size_t kPrincipalsMax = 1'000;
 
     struct Report {
-        /// "User:alice"; empty for all of those that came when there were `kPrincipalsMax`.
+        /// "User:alice"; empty for the shared entry of the principals past `kPrincipalsMax`.
         std::string principal;
         std::uint64_t requests = 0;
         std::uint64_t produced_bytes = 0;
@@ -30,13 +31,13 @@ class PrincipalUsages {
         std::uint64_t throttled_ms = 0;
     };
 
-    /// The same principal, with what is counted of all that have its name.
+    /// The same principal, with the counters that all principals of its name share.
     [[nodiscard]] access::PrincipalPointer counted(const access::Principal& proven);
-    /// By name, the others last.
+    /// By name; the shared entry comes last.
     [[nodiscard]] std::vector<Report> reports() const;
 
   private:
-    /// Entries stay: counters that went back to 0 would be taken for a restart.
+    /// Entries stay: a reader would take counters that went back to 0 for a restart.
     std::map<std::string, std::shared_ptr<access::Usage>, std::less<>> known_;
     std::shared_ptr<access::Usage> others_;
 };

@@ -27,7 +27,7 @@ using insight::ProcessIdentity;
 constexpr std::array<std::string_view, 13> kForwarders = {"docker-proxy", "rootlessport", "rootlesskit", "slirp4netns", "pasta",
                                                           "gvproxy",      "vpnkit",       "ssh",         "sshd",        "kubectl",
                                                           "socat",        "haproxy",      "envoy"};
-/// What several processes of a server share, or pass on: nginx, sshd-session.
+/// Programs that share sockets between several processes of a server, or pass them on: nginx, sshd-session.
 constexpr std::array<std::string_view, 3> kForwarderPrefixes = {"nginx", "sshd-", "passt"};
 
 class Descriptor {
@@ -56,7 +56,7 @@ class Directory {
     }
     Directory(const Directory&) = delete;
     Directory& operator=(const Directory&) = delete;
-    /// The next name; null at the end, and at once for what cannot be opened.
+    /// The next name; null at the end, and at once if the directory cannot be opened.
     [[nodiscard]] const char* next() {
         const dirent* entry = directory_ == nullptr ? nullptr : ::readdir(directory_);
         return entry == nullptr ? nullptr : static_cast<const char*>(entry->d_name);
@@ -111,7 +111,7 @@ struct Stat {
     std::uint64_t start_ticks = 0;
 };
 
-/// /proc/PID/stat: see proc_pid_stat(5). The name is in parentheses, and may have some itself.
+/// /proc/PID/stat: see proc_pid_stat(5). The name is in parentheses, and may itself contain parentheses.
 std::optional<Stat> read_stat(std::int32_t pid) {
     constexpr std::size_t kStatBytesMax = 2048;
     constexpr int kFieldsToStart = 19;  // from the state on
@@ -141,7 +141,7 @@ std::optional<Stat> read_stat(std::int32_t pid) {
     return stat;
 }
 
-/// Fills 16 bytes as sock_diag wants them. The family, or AF_UNSPEC for what is no address.
+/// Fills 16 bytes in the format of sock_diag. Returns the family, or AF_UNSPEC if the text is not an address.
 int parse_address(const std::string& text, std::uint32_t* out) {
     if (::inet_pton(AF_INET, text.c_str(), out) == 1) {
         return AF_INET;
@@ -149,7 +149,7 @@ int parse_address(const std::string& text, std::uint32_t* out) {
     return ::inet_pton(AF_INET6, text.c_str(), out) == 1 ? AF_INET6 : AF_UNSPEC;
 }
 
-/// The inode of the client's socket; 0 when the kernel does not tell.
+/// The inode of the client's socket; 0 if the kernel does not tell.
 std::uint32_t inode_of(int netlink, const LocalConnection& connection) {
     struct {
         nlmsghdr header;
@@ -204,7 +204,7 @@ std::optional<ProcessIdentity> identity_of(std::int32_t pid) {
 
 using Owners = std::map<std::uint32_t, std::optional<ProcessIdentity>>;
 
-/// Notes the process for each wanted socket that it holds. False when `budget` is used up.
+/// Notes the process for each wanted socket that it holds. False if `budget` is used up.
 bool look_at(std::int32_t pid, Owners& owners, std::size_t& budget) {
     constexpr std::string_view kSocket = "socket:[";
     const std::string path = "/proc/" + std::to_string(pid) + "/fd";
@@ -227,7 +227,7 @@ bool look_at(std::int32_t pid, Owners& owners, std::size_t& budget) {
             continue;
         }
         if (!identity && !(identity = identity_of(pid))) {
-            return true;  // It ended meanwhile.
+            return true;  // The process ended meanwhile.
         }
         std::optional<ProcessIdentity>& owner = wanted->second;
         if (!owner || std::pair(identity->start_ticks, identity->pid) < std::pair(owner->start_ticks, owner->pid)) {
@@ -237,7 +237,7 @@ bool look_at(std::int32_t pid, Owners& owners, std::size_t& budget) {
     return true;
 }
 
-/// Every process is looked at, since one that was forked holds the same sockets.
+/// Look at every process, because a forked process holds the same sockets.
 void find_owners(Owners& owners, std::size_t budget) {
     Directory processes("/proc");
     while (const char* name = processes.next()) {
@@ -248,14 +248,14 @@ void find_owners(Owners& owners, std::size_t budget) {
     }
 }
 
-/// How an interpreter's arguments are told from its program's name.
+/// How to tell an interpreter's arguments from its program's name.
 struct Interpreter {
     std::string_view name_prefix;
-    /// Options that take the next argument, separated by spaces, with spaces around.
+    /// Options that take the next argument. Spaces separate and surround them.
     std::string_view with_argument;
     /// Options whose argument is the program.
     std::string_view names_program;
-    /// Options whose argument is code: nothing is told.
+    /// Options whose argument is code; the program then stays unknown.
     std::string_view is_code;
 };
 
@@ -321,7 +321,7 @@ std::vector<std::optional<ProcessIdentity>> ProcessFinder::find(std::span<const 
     if (netlink.get() < 0) {
         return found;
     }
-    // The kernel answers within the call to send; the limit is for one that never does.
+    // The kernel answers within the call to send. The limit guards against a kernel that never answers.
     const timeval limit{.tv_sec = 1, .tv_usec = 0};
     ::setsockopt(netlink.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     std::vector<std::uint32_t> inodes;
@@ -349,7 +349,7 @@ bool ProcessFinder::has_ended(const ProcessIdentity& process) {
         return true;
     }
     const std::optional<Stat> stat = read_stat(process.pid);
-    // Another one of the same id; or one that only waits for its parent to notice.
+    // Another process has this id now, or the process has ended and waits for its parent to notice.
     return stat && (stat->start_ticks != process.start_ticks || stat->state == 'Z' || stat->state == 'X');
 }
 

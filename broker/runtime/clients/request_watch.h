@@ -23,14 +23,14 @@ namespace partita::runtime {
 struct ClientConnection;
 struct ReplyNotes;
 
-/// What people ask when they look at how clients fare: requests by API with how long they took, the errors that were given out
-/// lately, who had to wait because of a quota, and what each principal did. Thread-safe.
+/// Collects facts about how clients fare. These are requests by API with their latencies, recent errors, clients that waited
+/// because of a quota, and what each principal did. Thread-safe.
 ///
-/// Counts are always kept, one addition for each request. Time is measured only while somebody looks (`watch`): otherwise a
-/// request pays one load and one branch for it. Errors and waits are noted when there are any.
+/// Counts are always kept, at one addition per request. Times are measured only while a viewer watches (`watch`); otherwise a
+/// request pays one load and one branch. Errors and waits are noted as they occur.
 class RequestWatch {
   public:
-    /// For how long a look has requests measured. Whoever looks on looks again before.
+    /// How long a call of `watch` keeps the measuring on. Viewers call it again before that.
     static constexpr std::int64_t kWatchMs = 15'000;
     static constexpr std::size_t kThrottledMax = 100;
 
@@ -49,7 +49,7 @@ class RequestWatch {
         std::uint64_t requests = 0;
         /// Replies with an error.
         std::uint64_t with_errors = 0;
-        /// Of those that were measured; unset where there are none.
+        /// The latencies of measured requests; unset if there are none.
         struct Latency {
             std::uint64_t count = 0;
             std::int64_t p50_ns = 0;
@@ -60,31 +60,31 @@ class RequestWatch {
         std::optional<Latency> latency;
     };
 
-    // For whoever serves requests
+    // For code that serves requests
 
     void count(ApiKey api) { of(api).requests.fetch_add(1, std::memory_order_relaxed); }
     [[nodiscard]] bool is_watched(Instant now) const { return now.value < watched_until_ms_.load(std::memory_order_relaxed); }
-    /// A reply with notes goes to the client. `now_ns`: of the stopwatch by which its time was measured.
+    /// Notes that a reply with notes goes to the client. `now_ns` is read from the stopwatch that measured its time.
     void note(const ReplyNotes& notes, const ClientConnection& client, std::string_view client_id, TimestampMs now,
               std::int64_t now_ns);
-    /// A connection is closed because of what came over it.
+    /// Notes that the broker closes a connection because of its input.
     void note_closed(const ClientConnection& client, std::string_view reason, TimestampMs now);
     void note_throttled(const ClientConnection& client, std::string_view client_id, std::int64_t duration_ms, TimestampMs now);
 
-    /// For whoever has checked who a client is: the principal that its session gets, by which its requests are counted.
+    /// For code that has checked a client's identity: returns the principal for the session, which counts its requests.
     [[nodiscard]] access::PrincipalPointer counted(const access::Principal& proven) EXCLUDES(mutex_);
 
-    // For whoever looks
+    // For viewers
 
-    /// Requests are measured from now on, for `kWatchMs`. What was measured before an earlier look ended is forgotten.
+    /// Measures requests from now on, for `kWatchMs`. Discards what was measured if the previous watch has ended.
     void watch(Now now) EXCLUDES(mutex_);
-    /// Since when what was measured is complete.
+    /// The time from which on the measurements are complete.
     [[nodiscard]] TimestampMs watched_since() const { return {watched_since_ms_.load(std::memory_order_relaxed)}; }
-    /// APIs of which there were requests, ascending by key.
+    /// APIs that received requests, ascending by key.
     [[nodiscard]] std::vector<ApiReport> reports() const;
     [[nodiscard]] std::uint64_t requests() const;
     [[nodiscard]] ErrorRing errors() const;
-    /// Those that waited last come last.
+    /// The clients that waited most recently come last.
     [[nodiscard]] std::deque<Throttled> throttled() const;
     [[nodiscard]] std::vector<PrincipalUsages::Report> principals() const;
 
@@ -98,12 +98,12 @@ class RequestWatch {
     [[nodiscard]] Api& of(ApiKey api) { return apis_[static_cast<std::size_t>(api) % kApis]; }
 
     std::array<Api, kApis> apis_;
-    /// Made by the first look, and there to the end.
+    /// The first watch creates it; it then stays to the end.
     std::unique_ptr<Latencies> own_latencies_ GUARDED_BY(mutex_);
     std::atomic<Latencies*> latencies_ = nullptr;
     std::atomic<std::int64_t> watched_until_ms_ = 0;
     std::atomic<std::int64_t> watched_since_ms_ = 0;
-    /// Nobody who holds it takes another lock, nor has that of ClientThrottles: the two share a rank.
+    /// A thread that holds this mutex takes no other lock, and does not hold that of ClientThrottles: the two share a rank.
     mutable Mutex mutex_{LockRank::request_watch};
     ErrorRing errors_ GUARDED_BY(mutex_);
     std::deque<Throttled> throttled_ GUARDED_BY(mutex_);

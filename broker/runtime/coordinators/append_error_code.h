@@ -5,7 +5,7 @@
 
 namespace partita::runtime {
 
-/// What a client is told of a batch that the log did not take.
+/// The error that a client gets if the log did not take a batch.
 [[nodiscard]] ErrorCode append_error_code(AppendFailure failure);
 
 }  // namespace partita::runtime

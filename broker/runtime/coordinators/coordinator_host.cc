@@ -38,7 +38,7 @@ std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, 
     }
     for (const TopicId& id : removals) {
         if (table.find(id) != nullptr) {
-            continue;  // The catalog kept it.
+            continue;  // The catalog kept this topic.
         }
         for (const auto& [kind, host] : hosts_) {
             host->topic_deleted(nullptr, {.name = {}, .topic_id = id}, now);
@@ -50,7 +50,7 @@ std::expected<void, StartError> CoordinatorHosts::load(const TopicTable& table, 
 
 void CoordinatorHosts::on_topics_changed(const TopicsChange& change) {
     using Kind = catalog::CatalogChange::Kind;
-    // Topics of coordinators come first: what a coordinator forgets of other topics it would write to a log that is gone.
+    // Topics of coordinators come first. Otherwise a coordinator that forgets other topics would write to a log that is gone.
     for (const catalog::CatalogChange& one : change.changes) {
         if (one.kind == Kind::topic_deleted) {
             forget(*one.before, change.time);

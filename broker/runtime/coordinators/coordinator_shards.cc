@@ -19,7 +19,7 @@ std::int32_t java_string_hash(std::string_view text) {
 
 std::size_t coordinator_shard_index(std::string_view key, std::size_t shards) {
     const std::int32_t hash = java_string_hash(key);
-    // Kafka's Utils.abs: the one number without a positive twin counts as 0.
+    // As in Kafka's Utils.abs, the one number without a positive counterpart counts as 0.
     const std::int32_t positive = hash == std::numeric_limits<std::int32_t>::min() ? 0 : std::abs(hash);
     return static_cast<std::size_t>(positive) % shards;
 }

@@ -34,27 +34,27 @@ class FailureLog;
 class OutwardWrites;
 class UpkeepBell;
 
-/// Which of the shards keeps the state of `key` (a group id, a transactional id): Kafka's `abs(hashCode(key)) % partitions`, with
-/// Java's hash over UTF-16 units, so that tools which compute it agree.
+/// The index of the shard that keeps the state of `key` (a group id, a transactional id). It is Kafka's `abs(hashCode(key)) %
+/// partitions`, with Java's hash over UTF-16 units, so that tools that compute it agree.
 [[nodiscard]] std::size_t coordinator_shard_index(std::string_view key, std::size_t shards);
 
-/// The coordinators of one kind, one per partition of their topic, each with the log that makes it durable. A shard is a small
-/// mutex-guarded state, not the property of a thread: a client's requests are served on the thread of its connection.
+/// The coordinators of one kind: one per partition of their topic, each with the log that makes it durable. A shard is a small
+/// state under a mutex, and no thread owns it: the thread of a client's connection serves the client's requests.
 ///
-/// The rule that everything here serves: records are in the log before a reply leaves. If they cannot be written, the core's
-/// memory is thrown away, and everybody who waited is told NOT_COORDINATOR, as Kafka does when a coordinator fails to write.
-/// Maintenance rebuilds it from checkpoint and log, which needs the disk; until then, a matter of milliseconds, whoever asks is
-/// told NOT_COORDINATOR too.
+/// One rule holds everywhere: records are in the log before a reply leaves. If a shard cannot write them, it discards the core's
+/// memory and answers all waiting requests with NOT_COORDINATOR, as Kafka does when a coordinator fails to write. Maintenance
+/// rebuilds the core from checkpoint and log, because that needs the disk. Until then, for some milliseconds, requests are
+/// answered NOT_COORDINATOR too.
 ///
-/// What a kind adds is a class that derives from this one: how a core is made, who hears of what became durable, and where its
-/// locks stand among others. Its .cc includes `coordinator_shards_impl.h` and instantiates this class; nobody else does.
+/// A kind derives from this class. It defines how to make a core, which parts hear of durable records, and where its locks rank
+/// among others. Its .cc includes `coordinator_shards_impl.h` and instantiates this class; no other file does.
 ///
-/// No shard's lock is taken with another one's.
+/// A thread never holds the locks of two shards.
 template <coordination::CoordinatorCore Core>
 class CoordinatorShards : public CoordinatorHost {
   public:
     using Result = typename Core::Result;
-    /// How large what a protocol needs to encode a later reply may be: it is kept in place.
+    /// The size limit of the data that a protocol needs to encode a later reply; the data is stored in place.
     static constexpr std::size_t kCallBytesMax = 96;
 
     struct Surroundings {
@@ -62,7 +62,7 @@ class CoordinatorShards : public CoordinatorHost {
         MetadataStore& store;
         UpkeepBell& upkeep;
         FailureLog& failures;
-        /// May be null for a core that writes to no other partitions.
+        /// May be null if the core does not write to other partitions.
         OutwardWrites* outward_writes = nullptr;
     };
 
@@ -81,19 +81,19 @@ class CoordinatorShards : public CoordinatorHost {
                        std::span<ErrorCode> errors) override;
     void fail_waiting(Turn& turn) override;
 
-    /// False while a shard waits to be rebuilt: what is said of the whole may then lack some of it.
+    /// False while a shard waits for its rebuild. Answers about all shards may then be incomplete.
     [[nodiscard]] bool is_complete() const { return rebuilding_.load(std::memory_order_acquire) == 0; }
     [[nodiscard]] std::size_t shard_count() const { return is_attached() ? shards_.size() : 0; }
     [[nodiscard]] std::size_t shard_of(std::string_view key) const { return coordinator_shard_index(key, shards_.size()); }
 
-    /// Runs a command in the shard of `key` whose answer may come later. `encode(call, result)` makes the reply of it, which is
-    /// delivered to `call.target` when it comes, maybe before this returns. `call` is what the caller's protocol needs for that;
-    /// it fits into `kCallBytesMax`. Only while somebody coordinates (`is_attached`).
+    /// Runs a command in the shard of `key`; the answer may come later. `encode(call, result)` makes the reply, which is
+    /// delivered to `call.target` when it is ready, maybe before this returns. `call` holds what the caller's protocol needs for
+    /// that, at most `kCallBytesMax` bytes. Allowed only while the coordinators are attached (`is_attached`).
     template <auto encode, class Call, class Command>
     void execute(Turn& turn, std::string_view key, const Call& call, Command command);
 
-    /// Runs a command that is answered by its own call, and returns the answer once it is durable; empty when it could not be
-    /// persisted, or nobody coordinates: whoever asked is told NOT_COORDINATOR.
+    /// Runs a command that is answered within this call, and returns the answer once it is durable. Empty if it could not be
+    /// persisted or the coordinators are not attached; the caller then answers NOT_COORDINATOR.
     template <class Command>
     [[nodiscard]] std::optional<typename Command::Result> ask(Turn& turn, std::string_view key, Command command) {
         if (!is_attached()) {
@@ -101,43 +101,43 @@ class CoordinatorShards : public CoordinatorHost {
         }
         return ask_shard(turn, shard_of(key), std::move(command));
     }
-    /// The same, after `look` saw the core as it was just before.
+    /// Like `ask`, but first `look` sees the core as it was just before the command.
     template <class Command, class Look>
     [[nodiscard]] std::optional<typename Command::Result> look_and_ask(Turn& turn, std::string_view key, Look&& look,
                                                                        Command command);
-    /// The same as `ask` for a shard by its number, for requests that go to all.
+    /// Like `ask`, for a shard by its number; for requests that go to all shards.
     template <class Command>
     [[nodiscard]] std::optional<typename Command::Result> ask_shard(Turn& turn, std::size_t shard, Command command) {
         return ask_in(*shards_[shard], turn, [](const Core&) {}, std::move(command));
     }
 
   protected:
-    /// `rank`: of the locks of its shards. A core that writes outward does so under its shard's lock, into logs and into the
-    /// topics of other coordinators, whose ranks are below its own.
+    /// `rank`: the rank of the shards' locks. A core that writes outward does so under its shard's lock, into logs and into the
+    /// topics of other coordinators. The ranks of those locks are therefore below its own.
     CoordinatorShards(const Surroundings& surroundings, LockRank rank) : around_(surroundings), rank_(rank) {}
 
-    // What a kind adds; all but make_core do nothing by default. Called with the shard's lock held, if not said otherwise.
+    // The hooks of a kind. All but make_core do nothing by default. They run with the shard's lock held unless stated otherwise.
 
-    /// A core that knows nothing yet, for this partition. Also called without a lock, by the thread that rebuilds.
+    /// Makes an empty core for this partition. The rebuilding thread also calls this without a lock.
     [[nodiscard]] virtual std::unique_ptr<Core> make_core(const Partition& partition) = 0;
-    /// The core was rebuilt, and what the broker decided meanwhile passed it by.
+    /// Called after a rebuild: gives the core the decisions of the broker that it missed.
     virtual void bring_up_to_date(Core& /*core*/) {}
-    /// These records are in the log; replies that depend on them have not left yet.
+    /// These records are in the log; the replies that depend on them have not left yet.
     virtual void on_persisted(std::span<const typename Core::Record> /*records*/) {}
-    /// A shard has another core now.
+    /// A shard has a new core.
     virtual void on_replaced() {}
-    /// The marker that ends a transaction stands in the log: has the core end it, and tells those who want to know. For the kinds
+    /// The marker that ends a transaction is in the log: makes the core end the transaction, and notifies listeners. For kinds
     /// whose core takes part in transactions.
     virtual void end_transaction(Core& /*core*/, ProducerId /*producer_id*/, bool /*is_commit*/) {}
 
     enum class State : std::uint8_t {
         serving,
-        /// A write failed. The core is an empty one that never answers; maintenance makes another.
+        /// A write failed. The core is an empty one that never answers, until maintenance makes another.
         rebuilding,
-        /// Its log was deleted and there is no new one yet.
+        /// The log was deleted and no new one exists yet.
         gone,
     };
-    /// A request that is not answered yet.
+    /// A request without an answer so far.
     struct Waiting {
         ReplyTarget target;
         InlineFunction<Reply(const Result& result), kCallBytesMax> encode;
@@ -151,17 +151,17 @@ class CoordinatorShards : public CoordinatorHost {
         typename Core::Effects effects GUARDED_BY(mutex);
         std::unordered_map<std::uint64_t, Waiting> waiting GUARDED_BY(mutex);
         State state GUARDED_BY(mutex) = State::gone;
-        /// What the next records that stand in a transaction are appended with, see AppendContext.
+        /// The verification for the next records within a transaction; see AppendContext.
         std::optional<TransactionVerification> verification GUARDED_BY(mutex);
-        /// Topics that were deleted while it was rebuilt.
+        /// Topics that were deleted during the rebuild.
         std::vector<std::pair<std::string, TopicId>> missed_deletions GUARDED_BY(mutex);
-        /// Grows with everything that is persisted, so that readers see without the lock whether they are up to date.
+        /// Grows with every persisted change, so that readers see without the lock whether they are up to date.
         std::atomic<std::uint64_t> version = 1;
-        /// For readers without the lock; the largest number when there is no deadline.
+        /// For readers without the lock; the largest number if no deadline is set.
         std::atomic<std::int64_t> deadline_ms;
     };
 
-    /// In the order of their partitions. They stay while anybody may use them, also when the topic is deleted.
+    /// The shards in the order of their partitions. They stay as long as any thread may use them, even if the topic is deleted.
     [[nodiscard]] const std::vector<std::unique_ptr<Shard>>& shards() const { return shards_; }
     /// Runs `change` for each core, with its shard locked.
     template <class Change>
@@ -173,14 +173,12 @@ class CoordinatorShards : public CoordinatorHost {
             }
         }
     }
-    /// Runs the shard's timers that are due. Whoever brings a command calls this first: on a busy machine requests are served
-    /// before the first reactor comes to its timers, and a member or a transaction whose time is over must not be met alive
-    /// meanwhile.
+    /// Runs the shard's due timers. Code that brings a command calls this first: on a busy machine, requests may be served before
+    /// the first reactor runs its timers. The command must not find an expired member or transaction alive.
     void run_due_timers(Shard& shard, Turn& turn) REQUIRES(shard.mutex);
-    /// For commands without replies: persists their effects, or throws the shard's memory away and says
-    /// false.
+    /// For commands without replies: persists their effects. If that fails, it discards the shard's memory and returns false.
     [[nodiscard]] bool settle_records(Shard& shard, Turn* turn, Now now) REQUIRES(shard.mutex);
-    /// As `ask`, by somebody who holds the shard's lock.
+    /// Like `ask`, for callers that hold the shard's lock.
     template <class Command>
     [[nodiscard]] std::optional<typename Command::Result> ask_locked(Shard& shard, Turn& turn, Command command)
         REQUIRES(shard.mutex);
@@ -193,24 +191,24 @@ class CoordinatorShards : public CoordinatorHost {
     template <class Look, class Command>
     [[nodiscard]] std::optional<typename Command::Result> ask_in(Shard& shard, Turn& turn, Look&& look, Command command)
         EXCLUDES(shard.mutex);
-    /// What a record of the log says to `replay`; empty for nothing.
+    /// Decodes a record of the log for `replay`; empty if the record has no effect.
     [[nodiscard]] static std::expected<std::optional<typename Core::Record>, DecodeError> read(const KeyedRecord& persisted,
                                                                                                Arena& arena);
     [[nodiscard]] AppendContext append_context(const Shard& shard, Now now) const REQUIRES(shard.mutex);
-    /// A core that knows what the log of the partition says. Records that it cannot read are left out, and told. Reads the disk,
-    /// and wants no lock.
+    /// Makes a core from the log of the partition. Leaves out unreadable records and reports them. Reads the disk and takes no
+    /// lock.
     [[nodiscard]] StorageResult<std::unique_ptr<Core>> rebuild(const Partition& partition);
     void begin_serving(Shard& shard, std::unique_ptr<Core> core, Now now) REQUIRES(shard.mutex);
-    /// Nothing is known any more: of a log that is gone, or until it is rebuilt.
+    /// Replaces the core by an empty one: the log is gone, or a rebuild will follow.
     void make_empty(Shard& shard, State state, Now now) REQUIRES(shard.mutex);
     void set_state(Shard& shard, State state) REQUIRES(shard.mutex);
-    /// Does what the effects say, see there. The result that belongs to `own`, if any, is returned instead of sent.
+    /// Carries out the effects; see there. Returns the result that belongs to `own`, if any, instead of sending it.
     std::optional<Result> settle(Shard& shard, Turn* turn, Now now, std::optional<ReplyToken> own) REQUIRES(shard.mutex);
     [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out_writes(Shard& shard, Turn* turn, Now now)
         REQUIRES(shard.mutex);
     [[nodiscard]] bool persist(Shard& shard, Turn* turn, Now now) REQUIRES(shard.mutex);
     void throw_away(Shard& shard, Now now) REQUIRES(shard.mutex);
-    /// Answers everybody who waits with NOT_COORDINATOR.
+    /// Answers all waiting requests with NOT_COORDINATOR.
     void turn_away(Shard& shard) REQUIRES(shard.mutex);
     void send(Shard& shard, AnyReply& reply) REQUIRES(shard.mutex);
     void update_deadline(Shard& shard) REQUIRES(shard.mutex);
@@ -219,7 +217,7 @@ class CoordinatorShards : public CoordinatorHost {
     const LockRank rank_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::atomic<bool> attached_ = false;
-    /// Shards in that state.
+    /// The number of shards in the state `rebuilding`.
     std::atomic<int> rebuilding_ = 0;
     std::atomic<std::uint64_t> next_token_ = 1;
 };

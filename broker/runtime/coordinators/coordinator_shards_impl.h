@@ -1,6 +1,6 @@
 #pragma once
 
-// The rest of CoordinatorShards, for the one .cc of each kind that instantiates it.
+// The implementation of CoordinatorShards, for the one .cc of each kind that instantiates it.
 
 #include <algorithm>
 #include <limits>
@@ -22,7 +22,7 @@ namespace partita::runtime {
 
 inline constexpr std::int64_t kNoCoordinatorDeadlineMs = std::numeric_limits<std::int64_t>::max();
 
-/// Where a batch of records is made. Kept for the next one, unless it was a very large one.
+/// Memory to build a batch of records. The next batch reuses it, unless it was very large.
 struct CoordinatorBatchMemory {
     static constexpr std::size_t kKeptBytes = 1 << 20;
 
@@ -35,7 +35,7 @@ template <coordination::CoordinatorCore Core>
 bool CoordinatorShards<Core>::attach(std::span<const std::shared_ptr<Partition>> partitions) {
     PARTITA_ASSERT(!is_attached(), "the topic of coordinators is set up once in its life");
     if (!shards_.empty()) {
-        // A thread that has yet to see that they were detached may be using the shards: they are kept.
+        // Keep the shards: a thread may still use them because it has not seen that they were detached.
         if (shards_.size() != partitions.size()) {
             return false;
         }
@@ -120,7 +120,7 @@ bool CoordinatorShards<Core>::rebuild_lost() {
             }
             partition = shard->partition;
         }
-        // Without the lock: nobody appends to the log of a shard in this state.
+        // Without the lock: in this state no thread appends to the shard's log.
         auto rebuilt = rebuild(*partition);
         const MutexLock lock(shard->mutex);
         if (shard->state != State::rebuilding || shard->partition != partition) {
@@ -161,8 +161,8 @@ StorageResult<std::unique_ptr<Core>> CoordinatorShards<Core>::rebuild(const Part
         arena.reset();
         const auto record = read(persisted, arena);
         if (!record) {
-            // Its bytes are as they were written, and not by a coordinator: an administrator's client may write here, as with
-            // Kafka. It stays in the log, and what all others say counts.
+            // The bytes are intact, but no coordinator wrote them: an administrator's client may write here, as with Kafka. The
+            // record stays in the log, and all other records count.
             unreadable.note(persisted.offset, to_string(record.error().failure));
         } else if (*record) {
             core->replay(**record);
@@ -300,7 +300,7 @@ template <coordination::CoordinatorCore Core>
 std::optional<typename Core::Result> CoordinatorShards<Core>::settle(Shard& shard, Turn* turn, Now now,
                                                                      std::optional<ReplyToken> own) {
     std::optional<Result> result;
-    // Twice at most: what a core asks for when it hears of its writes asks for no more of them.
+    // At most twice: a core that hears of its writes may ask for effects, but not for more writes.
     for (bool is_told = false;; is_told = true) {
         if (shard.state != State::serving || (!shard.effects.records.empty() && !persist(shard, turn, now))) {
             throw_away(shard, now);
@@ -344,7 +344,7 @@ std::vector<coordination::OutwardWriteOutcome> CoordinatorShards<Core>::carry_ou
 
 template <coordination::CoordinatorCore Core>
 bool CoordinatorShards<Core>::persist(Shard& shard, Turn* turn, Now now) {
-    // One for each thread and not for each shard: what was written last is still in the processor's cache.
+    // One per thread and not per shard: the memory written last is still in the processor's cache.
     thread_local CoordinatorBatchMemory memory;
     if (shard.state != State::serving) {
         return false;
@@ -378,7 +378,7 @@ bool CoordinatorShards<Core>::persist(Shard& shard, Turn* turn, Now now) {
     if (turn != nullptr) {
         turn->appended(*shard.partition, memory.batch.size());
     } else {
-        // Not on a reactor: those whose readers wait are told.
+        // Outside a reactor: notify waiting readers through the reactors.
         around_.turns.post_change(*shard.partition);
     }
     around_.upkeep.data_written();
@@ -410,12 +410,12 @@ void CoordinatorShards<Core>::write_markers(const Partition& partition, std::spa
         Shard& shard = *shards_[index];
         const MutexLock lock(shard.mutex);
         if (shard.state != State::serving || shard.partition.get() != &partition) {
-            // Whoever rebuilds it reads the log at this moment.
+            // The thread that rebuilds the shard reads the log at this moment.
             std::ranges::fill(errors, ErrorCode::not_leader_or_follower);
             return;
         }
         append_together(partition, markers, now, errors);
-        // Before those who read are told: whoever looks then sees that it has to, and waits for the lock.
+        // Before readers are notified: they then see that they must look, and wait for the lock.
         shard.version.fetch_add(1, std::memory_order_release);
         for (std::size_t i = 0; i < markers.size(); ++i) {
             if (errors[i] == ErrorCode::none) {
@@ -425,16 +425,16 @@ void CoordinatorShards<Core>::write_markers(const Partition& partition, std::spa
         }
         update_deadline(shard);
     } else {
-        // To such a core they mean nothing, but a client's transaction that is open in its log ends, and what follows it can be
-        // folded. The log has its own lock; this shard's is perhaps held by who asks, or another one's.
+        // Markers mean nothing to such a core. But they end a client's transaction that is open in its log, so that the records
+        // behind it can be folded. The log has its own lock. The caller may hold this shard's lock, or another one's.
         append_together(partition, markers, now, errors);
     }
 }
 
 template <coordination::CoordinatorCore Core>
 void CoordinatorShards<Core>::throw_away(Shard& shard, Now now) {
-    // Nobody was told of what could not be written. Those who wait, and those whose replies were in the
-    // lost effects, find their coordinator again and repeat themselves.
+    // No client was told about the lost effects. Clients that wait, and clients whose replies were in the lost effects, find
+    // their coordinator again and repeat the request.
     turn_away(shard);
     for (AnyReply& reply : shard.effects.replies) {
         if (shard.waiting.contains(reply.token.value)) {

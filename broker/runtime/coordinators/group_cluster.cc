@@ -18,7 +18,7 @@ std::optional<std::int32_t> number(const catalog::ConfigMap& configs, std::strin
     std::int32_t value = 0;
     const char* end = found->second.data() + found->second.size();
     const auto [stop, error] = std::from_chars(found->second.data(), end, value);
-    // What is not a number was refused when it was set.
+    // Setting the config already refused values that are not numbers.
     return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
 }
 
@@ -72,7 +72,7 @@ void GroupUpdates::begin(const TopicTable& table) {
 }
 
 void GroupUpdates::on_topics_changed(const TopicsChange& change) {
-    // The broker keeps more about a topic than the catalog: groups see nothing of that.
+    // The broker keeps more about a topic than the catalog does. Groups do not see that part.
     if (change.now.catalog == change.before.catalog) {
         return;
     }

@@ -17,12 +17,12 @@ namespace partita::runtime {
 /// The catalog as consumer groups see it.
 class GroupCluster final : public groups::ClusterView {
   public:
-    /// Topics with partitions that consumers are not shown until somebody releases them (partita.visibility.consumers.delay.ms
-    /// of -1), and how many they are shown: what is hidden is not assigned either. A delay that ends by itself hides from
-    /// metadata alone.
+    /// Topics with partitions that consumers do not see until a user releases them (partita.visibility.consumers.delay.ms of -1),
+    /// with the number of partitions they see. Groups do not assign hidden partitions either. A delay that ends by itself hides
+    /// partitions from metadata alone.
     using VisibleCounts = std::map<TopicId, std::int32_t>;
 
-    /// `rack`: of this broker, which has all replicas; empty when it has none.
+    /// `rack`: the rack of this broker, which has all replicas; empty if it has none.
     GroupCluster(catalog::CatalogPointer catalog, std::string rack, VisibleCounts visible)
         : catalog_(std::move(catalog)), rack_(std::move(rack)), visible_(std::move(visible)) {}
 
@@ -43,15 +43,15 @@ class GroupCluster final : public groups::ClusterView {
 
 class GroupShards;
 
-/// What consumers are shown of topics whose newest partitions are hidden from them until released.
+/// How many partitions consumers see, for topics whose newest partitions stay hidden until released.
 [[nodiscard]] GroupCluster::VisibleCounts hidden_from_consumers(const TopicTable& table);
 
-/// Tells the group coordinators of the topics and of the settings that they work with.
+/// Tells the group coordinators about changed topics and settings.
 class GroupUpdates final : public TopicsListener {
   public:
     GroupUpdates(GroupShards& groups, const config::CurrentConfig& config) : groups_(groups), config_(config) {}
 
-    /// At the start, before groups are loaded.
+    /// Called at the start, before groups are loaded.
     void begin(const TopicTable& table);
     void on_topics_changed(const TopicsChange& change) override;
 

@@ -23,7 +23,7 @@ std::unique_ptr<groups::GroupCoordinator> GroupShards::make_core(const Partition
     const MutexLock lock(settings_mutex_);
     auto coordinator = std::make_unique<groups::GroupCoordinator>(config_);
     if (cluster_) {
-        // Nobody knows which topics are new to expressions that were resolved before.
+        // The core cannot know which topics are new to expressions that were resolved before, so assume all are.
         coordinator->cluster_changed(cluster_, true);
     }
     return coordinator;
@@ -38,7 +38,7 @@ void GroupShards::bring_up_to_date(groups::GroupCoordinator& core) {
 }
 
 void GroupShards::on_persisted(std::span<const groups::Record> records) {
-    // Offsets of a topic come one behind the other, with one name for all of them.
+    // The offsets of a topic are adjacent and share one name.
     const char* topic_told = nullptr;
     bool changes_membership = false;
     for (const groups::Record& record : records) {
@@ -72,7 +72,7 @@ void GroupShards::end_transaction(groups::GroupCoordinator& core, ProducerId pro
 
 namespace {
 
-/// Of a batch that stands in a transaction of the producer.
+/// The header of a batch within a transaction of the producer.
 BatchHeader header_in_transaction(ProducerId producer_id, ProducerEpoch producer_epoch) {
     BatchHeader header;
     header.producer_id = producer_id;
@@ -103,8 +103,8 @@ std::optional<groups::OffsetCommitResult> GroupShards::commit_in_transaction(
     Shard& shard = *shards()[shard_of(command.offsets.group_id)];
     const MutexLock lock(shard.mutex);
     run_due_timers(shard, turn);
-    // The core applies a record before it is appended, so what the log would refuse must not get that far. Nobody else appends
-    // to this log in between.
+    // The core applies a record before it is appended, so check first what the log would refuse. No other thread appends to this
+    // log in between.
     const auto taken = shard.partition->log->would_take(
         header_in_transaction(command.producer_id, command.producer_epoch),
         {.now = turn.now().wall, .origin = AppendOrigin::coordinator, .verification = verification});

@@ -25,17 +25,18 @@ namespace partita::runtime {
 class CommitListener {
   public:
     virtual ~CommitListener() = default;
-    /// A group's records of the topic are durable. From the thread of whoever committed, with the lock of the group's shard held.
+    /// A group's records of the topic are durable. Called on the thread that commits, with the lock of the group's shard held.
     virtual void on_commit(std::string_view topic) = 0;
 };
 
-/// Hears of offsets that were committed within transactions, once they count: when the transaction is committed, and never of
-/// those of one that is aborted.
+/// Hears of offsets that were committed within transactions, once they count. That is when the transaction is committed; offsets
+/// of aborted transactions are never reported.
 class TransactionCommitListener {
   public:
     virtual ~TransactionCommitListener() = default;
-    /// `coordinator` has them already. From the thread that writes the marker, with the lock of the group's shard held; whoever
-    /// ended the transaction was not told yet. Those of one group come in the order in which they count.
+    /// `coordinator` already has the offsets. Called on the thread that writes the marker, with the lock of the group's shard
+    /// held; the client that ended the transaction has no answer yet. The commits of one group come in the order in which they
+    /// count.
     virtual void on_transaction_commit(const groups::GroupCoordinator& coordinator, const groups::TransactionCommit& commit) = 0;
 };
 
@@ -43,42 +44,42 @@ extern template class CoordinatorShards<groups::GroupCoordinator>;
 
 struct OwnershipRecord;
 
-/// The group coordinators. A shard is found by the group's id.
+/// The group coordinators. A group's id determines its shard.
 class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
   public:
     GroupShards(const Surroundings& surroundings, groups::GroupConfig config)
         : CoordinatorShards(surroundings, LockRank::group_shard), config_(std::move(config)) {}
-    /// Set once, before requests come.
+    /// Set these once, before requests come.
     void set_commit_listener(CommitListener& listener) { commits_ = &listener; }
     void set_transaction_commit_listener(TransactionCommitListener& listener) { transaction_commits_ = &listener; }
 
-    /// The settings from now on. Once before the shards are attached, and then with every change.
+    /// Sets the settings: once before the shards are attached, and then after every change.
     void reconfigure(const groups::GroupConfig& config);
-    /// Topics or settings of groups changed. Once before `load`, and then with every change of the catalog.
+    /// Tells the groups about changed topics or group settings: once before `load`, and then after every change of the catalog.
     void cluster_changed(groups::ClusterPointer cluster, bool has_new_topics);
 
     // Offsets within transactions ------------------------------------------------------------------------
 
-    /// To be called before the coordinator of the transaction is asked on behalf of such a commit, for `commit_in_transaction`,
-    /// as PartitionLog::begin_verification. Empty when nobody has to be asked: the producer has a transaction open here, or is
-    /// fenced, and then the commit is refused.
+    /// Call this before asking the transaction's coordinator about such a commit; `commit_in_transaction` takes the result. See
+    /// PartitionLog::begin_verification. Empty if the coordinator need not be asked: the producer has a transaction open here, or
+    /// it is fenced and the commit is refused.
     [[nodiscard]] std::optional<TransactionVerification> begin_verification(std::string_view group_id, ProducerId producer_id,
                                                                             ProducerEpoch producer_epoch, bool bumps_epoch,
                                                                             Now now);
-    /// As `ask`. What the log refuses (a fenced epoch, a verification that was overtaken) is the error of the whole answer, and
-    /// nothing has happened then. `verification` as in AppendContext.
+    /// Like `ask`. If the log refuses the commit (a fenced epoch, an outdated verification), that error applies to the whole
+    /// answer, and nothing has happened. For `verification` see AppendContext.
     [[nodiscard]] std::optional<groups::OffsetCommitResult> commit_in_transaction(
         Turn& turn, const groups::TransactionalOffsetCommit& command, std::optional<TransactionVerification> verification);
 
-    // What expansions need of groups; see broker/groups/topic_readers.h ----------------------------------
+    // Queries and seeds for expansions; see broker/groups/topic_readers.h --------------------------------
 
     /// All groups that read the topic, in no particular order.
     [[nodiscard]] std::vector<groups::TopicReader> readers_of(std::string_view topic, const TopicId& topic_id);
-    /// The same for several topics, and what else the questions ask for: one answer for each. Takes one shard's lock after the
-    /// other, for about as long as it takes to read what its groups said.
+    /// The same for several topics, with the further facts that the questions ask for: one answer for each. Takes one shard's
+    /// lock after the other, each for about the time it takes to read the reports of its groups.
     [[nodiscard]] std::vector<std::vector<groups::TopicReader>> readers_of(std::span<groups::TopicQuestion> questions);
-    /// The same, remembered by the caller: only shards that changed are asked again, and of one that is being rebuilt
-    /// the last answer stands.
+    /// The same, with a memory that the caller keeps: only changed shards are asked again. For a shard that is being rebuilt, the
+    /// last answer remains.
     struct KnownReaders {
         struct Shard {
             std::uint64_t version = 0;
@@ -87,35 +88,37 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
         std::vector<Shard> shards;
     };
     void refresh_readers(KnownReaders& known, std::string_view topic, const TopicId& topic_id);
-    /// As `GroupQueries::protocol_of`. Of a group whose shard is being rebuilt nothing is known.
+    /// See `GroupQueries::protocol_of`. Empty while the group's shard is being rebuilt.
     [[nodiscard]] std::optional<std::string> protocol_of(std::string_view group_id);
-    /// As `GroupQueries::holdings_of`, likewise.
+    /// See `GroupQueries::holdings_of`. Empty while the group's shard is being rebuilt.
     [[nodiscard]] std::optional<groups::MemberHoldings> holdings_of(std::string_view group_id, std::string_view member_id);
-    /// As `GroupQueries::history_of`, likewise: a copy, for which the shard's lock is held as long as it takes to make it.
+    /// See `GroupQueries::history_of`. Returns a copy, made with the shard's lock held. Empty while the group's shard is being
+    /// rebuilt.
     [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group_id);
-    /// See ownership_record.h; likewise.
+    /// See ownership_record.h. Empty while the group's shard is being rebuilt.
     [[nodiscard]] std::optional<OwnershipRecord> ownership_of(std::string_view group_id);
-    /// As `GroupQueries::visit_histories`, of one shard after the other, with its lock held.
+    /// See `GroupQueries::visit_histories`. Visits one shard after the other, with the shard's lock held.
     void visit_histories(FunctionRef<void(std::string_view group_id, const insight::GroupHistory& history)> visit);
-    /// As `GroupCoordinator::note_late_reading`. Nothing happens while the group's shard is being rebuilt.
+    /// See `GroupCoordinator::note_late_reading`. Does nothing while the group's shard is being rebuilt.
     void note_late_reading(std::string_view group_id, std::string_view member_id, std::string_view owner_id,
                            insight::LateReading seen);
-    /// Seeds each of the groups; `seeds.group_id` is not looked at. Groups of a shard are seeded by one write, up to
-    /// `kSeedRecordsMax` records. False when something could not be written: then the others may have been seeded.
+    /// Seeds each of the groups and ignores `seeds.group_id`. One write seeds the groups of a shard, up to `kSeedRecordsMax`
+    /// records. False if a write failed; other groups may then have been seeded.
     [[nodiscard]] bool seed_offsets(Turn* turn, std::span<const std::string> group_ids, groups::SeedOffsets seeds, Now now);
-    /// Takes back the seeds that are still as they were given. Empty when something could not be written.
+    /// Removes the seeds that have not changed since. Empty if a write failed.
     [[nodiscard]] std::optional<std::size_t> remove_seeds(Turn* turn, std::span<const std::string> group_ids,
                                                           groups::SeedOffsets seeds, Now now);
 
-    /// Has the device take what is committed in these groups so far, one log after the other; blocks, without a lock. Errors are
-    /// the logs' own (`closed` when the topic was deleted meanwhile).
+    /// Makes the commits of these groups so far durable, one log after the other. Blocks on the device, without a lock. Errors
+    /// come from the logs (`closed` if the topic was deleted meanwhile).
     [[nodiscard]] StorageResult<void> sync(std::span<const std::string> group_ids);
 
-    /// Offsets that are given or taken back by one write, before the shard serves others again.
+    /// How many offsets one write seeds or removes before the shard serves others again.
     static constexpr std::size_t kSeedRecordsMax = 2000;
-    /// Grows when members of any group come, go, or get another assignment, and when offsets are removed; not with commits.
+    /// Grows when members of any group come, go, or get another assignment, and when offsets are removed. Commits do not change
+    /// it.
     [[nodiscard]] std::uint64_t membership_version() const { return membership_version_.load(std::memory_order_acquire); }
-    /// Groups that were looked at to answer who reads a topic, so far. For tests.
+    /// How many groups were examined so far to answer who reads a topic. For tests.
     [[nodiscard]] std::uint64_t groups_visited() const { return groups_visited_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] std::size_t group_count();
@@ -127,7 +130,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
     void end_transaction(groups::GroupCoordinator& core, ProducerId producer_id, bool is_commit) override;
     void on_replaced() override { membership_version_.fetch_add(1, std::memory_order_release); }
 
-    /// Runs `change` for each group, with its shard locked, and persists what came of it. False when that failed.
+    /// Runs `change` for each group, with its shard locked, and persists the effects. False if that failed.
     template <class Change>
     [[nodiscard]] bool change_offsets(Turn* turn, std::span<const std::string> group_ids, Now now, Change change);
     [[nodiscard]] std::vector<std::vector<groups::TopicReader>> readers_in(Shard& shard,
@@ -136,7 +139,7 @@ class GroupShards final : public CoordinatorShards<groups::GroupCoordinator> {
 
     CommitListener* commits_ = nullptr;
     TransactionCommitListener* transaction_commits_ = nullptr;
-    /// Apart from the shards' locks, as a core that is rebuilt needs these on another thread.
+    /// Separate from the shards' locks, because another thread that rebuilds a core needs these.
     Mutex settings_mutex_{LockRank::group_settings};
     groups::GroupConfig config_ GUARDED_BY(settings_mutex_);
     groups::ClusterPointer cluster_ GUARDED_BY(settings_mutex_);

@@ -21,7 +21,7 @@ using transactions::Transaction;
 using transactions::TransactionState;
 using transactions::TransactionVersion;
 
-/// What the coordinators know, by producer id.
+/// The transactions that the coordinators know, by producer id.
 using Known = std::map<ProducerId, Transaction>;
 
 struct End {
@@ -29,8 +29,8 @@ struct End {
     ProducerEpoch epoch;
 };
 
-/// Whether what is open in one of its partitions is this transaction, and none before it: by KIP-890 each has its epoch, which
-/// rises when its end is decided.
+/// True if the open transaction in one of its partitions is this one, not an earlier one. By KIP-890 each transaction has its own
+/// epoch, which rises when its end is decided.
 bool is_this_one(const Transaction& transaction, ProducerEpoch open) {
     if (transaction.client_version < TransactionVersion::v2 || transaction.state == TransactionState::prepare_abort) {
         return true;
@@ -38,7 +38,7 @@ bool is_this_one(const Transaction& transaction, ProducerEpoch open) {
     return transaction.producer.epoch.value == open.value + (transaction.state == TransactionState::prepare_commit ? 1 : 0);
 }
 
-/// How to end what is open in the partition; empty when its coordinator will.
+/// How to end the open transaction in the partition; empty if its coordinator will end it.
 std::optional<End> end_of(const Known& known, std::string_view topic, PartitionIndex partition, const ProducerSummary& open) {
     const auto found = known.find(open.producer_id);
     if (found == known.end()) {
@@ -56,14 +56,14 @@ std::optional<End> end_of(const Known& known, std::string_view topic, PartitionI
     return End{false, open.producer_epoch};
 }
 
-/// Cheap. A transaction of which all records were deleted leaves the last stable offset at the start of the log, which is its end
-/// then, until somebody else writes.
+/// A cheap check. If all records of a transaction were deleted, the last stable offset stays at the start of the log. That start
+/// is also the log's end until the next write.
 bool may_have_open_transactions(const PartitionLog& log) {
     const Offset end = log.log_end_offset();
     return log.has_files() && (log.last_stable_offset() < end || log.log_start_offset() == end);
 }
 
-/// Markers to be written, with what they consist of.
+/// Markers to write, with the memory of their batches.
 struct Markers {
     std::vector<coordination::OutwardWrite> writes;
     Arena arena;
@@ -87,7 +87,7 @@ struct Markers {
 
 namespace {
 
-/// `what_is_known` is asked once at most, when something is open at all.
+/// Calls `what_is_known` at most once, and only if a transaction is open.
 template <class WhatIsKnown>
 std::size_t end_what_nobody_ends(const TopicTable& table, WhatIsKnown what_is_known, OutwardWrites& writes, Turn* turn, Now now) {
     std::optional<Known> known;
@@ -147,7 +147,7 @@ void OrphanedTransactions::on_topics_changed(const TopicsChange& change) {
     if (!is_theirs) {
         return;
     }
-    // What could not be ended was told, and is found by the next start.
+    // Failures were logged, and the next start finds those transactions again.
     (void)end_what_nobody_ends(change.now, [] { return Known(); }, writes_, change.turn, change.time);
 }
 

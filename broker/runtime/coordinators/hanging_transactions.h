@@ -17,20 +17,20 @@ namespace partita::runtime {
 class OutwardWrites;
 class TransactionShards;
 
-/// Ends transactions that are open in a partition but not for their coordinator: a power failure took a marker, or a record of
-/// the coordinator, that was not synced yet; or the directory is of a Kafka that left them so. Nobody else would ever end them,
-/// and readers of committed records would wait for good.
+/// Ends transactions that are open in a partition but unknown to their coordinator. A power failure took a marker, or a record of
+/// the coordinator, that was not synced yet. Or a Kafka left them so in the directory. No other part would ever end them, and
+/// readers of committed records would wait forever.
 ///
-/// They end as it was decided, where epochs leave no doubt that this transaction was meant (KIP-890), and else are aborted: what
-/// nobody is known to have committed is not shown.
+/// A transaction ends as its coordinator decided if the epochs prove that the decision meant it (KIP-890). Otherwise it is
+/// aborted: readers must not see records without a known commit.
 ///
-/// Called once at a start, when the coordinators are loaded and before requests come. Does nothing when there are none, or when
-/// one of them could not be loaded. Returns how many transactions it ended, each partition counted.
+/// Call it once at a start, after the coordinators are loaded and before requests come. Does nothing if there are no
+/// coordinators, or if one of them could not be loaded. Returns how many transactions it ended, counting each partition.
 std::size_t end_hanging_transactions(const logs::TopicTable& table, TransactionShards& transactions, OutwardWrites& writes,
                                      Now now);
 
-/// Aborts what is open in partitions when the topic of the coordinators was deleted, and with it all that they knew: nobody is
-/// left who would end it. Last among the listeners, so that no coordinator decides anything any more.
+/// Aborts the open transactions in partitions when the coordinators' topic was deleted, because their state is gone and nothing
+/// else would end them. It is the last listener, so that no coordinator decides anything after it.
 class OrphanedTransactions final : public TopicsListener {
   public:
     explicit OrphanedTransactions(OutwardWrites& writes) : writes_(writes) {}
@@ -40,8 +40,9 @@ class OrphanedTransactions final : public TopicsListener {
     OutwardWrites& writes_;
 };
 
-/// The highest epoch that each of these producers has in any log, as clients say: somebody may have made it up. For a start that
-/// no stop preceded: a power failure may have taken the record that an epoch was given out, and left what was written with it.
+/// The highest epoch of each of these producers in any log. Clients wrote these epochs and may have made them up. For a start
+/// without a clean stop: a power failure may have taken the record that an epoch was given out, but left batches written with
+/// that epoch.
 [[nodiscard]] std::map<ProducerId, ProducerEpoch> epochs_in_logs(const logs::TopicTable& table,
                                                                  const std::unordered_set<std::int64_t>& producers);
 

@@ -17,15 +17,15 @@ namespace {
 using coordination::OutwardWrite;
 using coordination::OutwardWriteOutcome;
 
-/// A deleted log is no longer anybody's: unlike a producer, whoever owes it a batch is done with it.
+/// A deleted log ends the debt: a coordinator that owes it a batch is done with it, unlike a producer.
 ErrorCode error_of(AppendFailure failure) {
     return failure == AppendFailure::closed ? ErrorCode::unknown_topic_or_partition : append_error_code(failure);
 }
 
-/// Where a write goes.
+/// The target of a write.
 struct Placed {
     fetch::PartitionKey key;
-    /// Among all that was asked for.
+    /// The write's index among all requested writes.
     std::size_t place;
     const TopicState* topic;
     Partition* partition;
@@ -36,7 +36,7 @@ struct Placed {
     friend bool operator==(const Placed& left, const Placed& right) = default;
 };
 
-/// Those of a partition side by side and in their order. `outcomes` gets the errors of writes that go nowhere.
+/// Groups the writes by partition and keeps their order. `outcomes` gets the errors of writes without a target.
 std::vector<Placed> place(std::span<const OutwardWrite> writes, const TopicTable& table,
                           std::span<OutwardWriteOutcome> outcomes) {
     std::vector<Placed> placed;
@@ -53,7 +53,7 @@ std::vector<Placed> place(std::span<const OutwardWrite> writes, const TopicTable
             placed.push_back({partition->key, i, topic, partition});
         }
     }
-    // Coordinators ask in this order already.
+    // Coordinators usually ask in this order already.
     if (!std::ranges::is_sorted(placed)) {
         std::ranges::sort(placed);
     }
@@ -64,7 +64,7 @@ std::vector<Placed> place(std::span<const OutwardWrite> writes, const TopicTable
 
 void append_together(const Partition& partition, std::span<const OutwardWrite> writes, TimestampMs now,
                      std::span<ErrorCode> errors, WriteBreadth breadth) {
-    // Mostly it is the one marker of a transaction.
+    // In most cases this is the single marker of a transaction.
     std::array<StagedAppend, 4> few;
     std::vector<StagedAppend> many(writes.size() > few.size() ? writes.size() : 0);
     const std::span<StagedAppend> staged = many.empty() ? std::span<StagedAppend>(few) : std::span<StagedAppend>(many);
@@ -95,11 +95,11 @@ std::vector<OutwardWriteOutcome> OutwardWrites::carry_out(std::span<const Outwar
     for (std::size_t i = 0; i < writes.size(); ++i) {
         outcomes[i].token = writes[i].token;
     }
-    // The writes of one partition, and what became of each.
+    // The writes of one partition, and their outcomes.
     std::vector<OutwardWrite> lot;
     std::vector<ErrorCode> errors;
     const std::vector<Placed> placed = place(writes, *table, outcomes);
-    // Mostly each is of a partition of its own.
+    // In most cases each write goes to a different partition.
     const WriteBreadth breadth = breadth_of(placed.size());
     for (auto first = placed.begin(); first != placed.end();) {
         const auto last = std::find_if(first, placed.end(), [&](const Placed& other) { return other.key != first->key; });

@@ -25,25 +25,26 @@ class CoordinatorHosts;
 class MarkerListener {
   public:
     virtual ~MarkerListener() = default;
-    /// The partition got markers, and its readers were told. From the thread that wrote them, perhaps with the lock of a shard of
-    /// transactions held.
+    /// The partition got markers, and its readers were notified. Called on the thread that wrote them, perhaps with a shard's
+    /// lock of the transaction coordinators held.
     virtual void on_markers(const logs::TopicState& topic, PartitionIndex partition) = 0;
 };
 
-/// Writes batches of coordinators into partitions that are not their own.
+/// Writes batches of coordinators into other partitions than their own.
 class OutwardWrites {
   public:
-    /// `hosts`: whose topics some of these partitions are.
+    /// `hosts`: the coordinators whose topics some of these partitions belong to.
     OutwardWrites(logs::Turns& turns, const logs::PublishedTopics& topics, const CoordinatorHosts& hosts)
         : turns_(turns), topics_(topics), hosts_(hosts) {}
-    /// Set once, before anything is written.
+    /// Set it once, before the first write.
     void set_marker_listener(MarkerListener& listener) { markers_ = &listener; }
 
-    /// Tries all writes and says what became of each, in their order. Batches of one partition are written in their order and
-    /// with one write, whatever stands between them, and partitions in the order in which they were made; one that cannot be
-    /// written does not keep those of other partitions from it. Fetches that wait are woken. `turn` is null off the reactors.
+    /// Tries all writes and returns their outcomes in order. One write per partition holds all its batches in their order, even
+    /// if others stand between them. Partitions are written in the order of their creation. A failed partition does not stop the
+    /// others. Waiting fetches are woken. `turn` is null outside the reactors.
     ///
-    /// May be called with a shard's lock held: takes those of logs, and, for markers in the topic of groups, those of its shards.
+    /// A caller may hold a shard's lock. This takes the locks of logs, and those of group shards for markers in the topic of
+    /// groups.
     [[nodiscard]] std::vector<coordination::OutwardWriteOutcome> carry_out(std::span<const coordination::OutwardWrite> writes,
                                                                            logs::Turn* turn, TimestampMs now);
 
@@ -56,8 +57,8 @@ class OutwardWrites {
     MarkerListener* markers_ = nullptr;
 };
 
-/// Appends the batches to the partition's log, in their order and by one write. `errors`: gets what became of each, as in
-/// OutwardWriteOutcome; as many as there are batches. `breadth`: see PartitionLog::flush_staged.
+/// Appends the batches to the partition's log, in their order and by one write. `errors`, one per batch, gets the outcomes as in
+/// OutwardWriteOutcome. `breadth`: see PartitionLog::flush_staged.
 void append_together(const logs::Partition& partition, std::span<const coordination::OutwardWrite> writes, TimestampMs now,
                      std::span<ErrorCode> errors, WriteBreadth breadth = WriteBreadth::few);
 

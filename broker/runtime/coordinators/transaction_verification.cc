@@ -14,13 +14,13 @@
 namespace partita::runtime {
 namespace {
 
-/// A batch of a transaction in a partition that is there.
+/// A batch of a transaction whose partition exists.
 struct Found {
     logs::Append* append;
     BatchHeader header;
 };
 
-/// The header of the batch, if the batch is one of a transaction. What else is wrong with it is found when it is checked.
+/// The header of the batch if it belongs to a transaction. Later checks find other faults of the batch.
 std::optional<BatchHeader> transactional_header(Bytes records) {
     if (!logs::is_transactional(records)) {
         return std::nullopt;
@@ -32,7 +32,7 @@ std::optional<BatchHeader> transactional_header(Bytes records) {
     return *header;
 }
 
-/// False: they are of more than one producer.
+/// Returns false if the batches come from more than one producer.
 bool find_batches(logs::AppendRequest& request, ArenaVector<Found>& found) {
     for (logs::Append& append : request.appends) {
         if (append.partition == nullptr) {

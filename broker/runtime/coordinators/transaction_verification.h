@@ -7,17 +7,18 @@ namespace partita::runtime {
 
 class TransactionShards;
 
-/// A step of appends: batches of transactions are verified with their coordinator before any batch of the request is staged
-/// (KIP-890), so that no batch begins a transaction in a partition that its coordinator does not know there, and none stays open
-/// for good.
+/// A step of appends: it verifies the batches of transactions with their coordinator before any batch of the request is staged
+/// (KIP-890). So no batch begins a transaction in a partition that the coordinator does not know, and no transaction stays open
+/// forever.
 ///
-/// It asks once for all partitions of the request that must be asked for. A batch that the coordinator does not confirm is
-/// refused by `Outcome::transaction_refused`, with the coordinator's error.
+/// It asks once for all partitions of the request that need it. If the coordinator does not confirm a batch, the batch is refused
+/// by `Outcome::transaction_refused` with the coordinator's error.
 ///
-/// A producer that adds partitions so is told CONCURRENT_TRANSACTIONS at once, and comes again. Kafka asks its coordinator again
-/// for 100 ms first (add.partitions.to.txn.retry.backoff.max.ms), because it writes markers after it has answered an end. Here
-/// they are written before, so that a producer meets this only where one of them could not be written, or where there are more
-/// than `coordination::kOutwardWritesMax`; the first lasts for `OwedMarkers::kRetryMs` at least, which is as long as Kafka waits.
+/// A producer that adds partitions this way may get CONCURRENT_TRANSACTIONS at once, and retries. Kafka first asks its
+/// coordinator again for 100 ms (add.partitions.to.txn.retry.backoff.max.ms), because it writes markers after it has answered an
+/// end. This broker writes the markers before that answer. So a producer gets the error only if a marker could not be written, or
+/// there are more than `coordination::kOutwardWritesMax` markers. A failed marker delays at least `OwedMarkers::kRetryMs`, which
+/// is as long as Kafka waits.
 class TransactionVerification final : public logs::AppendStep {
   public:
     TransactionVerification(TransactionShards& transactions, const config::CurrentConfig& config)

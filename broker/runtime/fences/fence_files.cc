@@ -66,7 +66,7 @@ std::string FenceFiles::path_of(const TopicId& topic) const { return join_path(d
 StorageResult<void> FenceFiles::store(const TopicId& topic, std::string_view encoded_fence, bool durable) {
     PARTITA_TRY(files_.make_directories(directory_));
     if (durable && !is_directory_durable_.load(std::memory_order_relaxed)) {
-        // It may be new: then a power failure could take it with all that is in it.
+        // The directory may be new. Then a power failure could take it with all its files.
         PARTITA_TRY(files_.sync_directory(parent_directory(directory_)));
         is_directory_durable_.store(true, std::memory_order_relaxed);
     }

@@ -12,20 +12,20 @@
 
 namespace partita::runtime {
 
-/// The files in which fences outlive the process: `partita-fences/TOPIC_ID` in the data directory. Any thread may call it; the
-/// last one that stores a topic's fence decides what is in its file.
+/// The files that keep fences beyond the process: `partita-fences/TOPIC_ID` in the data directory. Any thread may call this; the
+/// last call that stores a topic's fence decides what its file holds.
 class FenceFiles {
   public:
-    /// A larger file of a fence is not read. This is far above what `FenceMarks` can hold for 10,000 partitions.
+    /// The size limit for reading a fence's file, far above what `FenceMarks` can hold for 10,000 partitions.
     static constexpr std::size_t kBytesMax = std::size_t{1} << 30;
 
     FenceFiles(FileSystem& file_system, const std::string& data_directory);
 
-    /// All that can be read; the log says which cannot. `now` is the time of the start.
+    /// Loads all readable fences and logs the unreadable ones. `now` is the time of the start.
     [[nodiscard]] std::map<TopicId, insight::Fence> load(TimestampMs now) const;
-    /// `durable`: waits until it is on the device, as no reactor may.
+    /// Stores the fence. `durable`: waits until the device has it, so reactors must not ask for that.
     [[nodiscard]] StorageResult<void> store(const TopicId& topic, std::string_view encoded_fence, bool durable);
-    /// No error when there is none.
+    /// Succeeds if the file is missing.
     [[nodiscard]] StorageResult<void> remove(const TopicId& topic);
 
   private:
@@ -33,7 +33,7 @@ class FenceFiles {
 
     FileSystem& files_;
     const std::string directory_;
-    /// The directory is on the device, under its name.
+    /// True once the directory's name is durable on the device.
     std::atomic<bool> is_directory_durable_ = false;
 };
 

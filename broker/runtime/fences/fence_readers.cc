@@ -15,7 +15,7 @@ using insight::GroupMember;
 using insight::PartitionSpan;
 using insight::ReadingConnection;
 
-/// Spans are compared with each other alone, so they may be of the clock that never jumps.
+/// Spans are only compared with each other, so they may use the clock that never jumps.
 TimestampMs time_of(Instant instant) { return TimestampMs{instant.value}; }
 
 }  // namespace
@@ -147,7 +147,7 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
     reading.kind = found.kind;
     if (found.basis == insight::AttributionBasis::elimination &&
         (readings_.size() == kReadersMax || !members[found.candidates.front()].coordinator)) {
-        // Not all are known of whom it would be the only one, or nothing is known of the member, which may have died.
+        // Elimination does not hold: some readers are unknown, or the member's connection is (the member may have died).
         reading.kind = Attribution::Kind::one_of;
     }
     reading.held_as = insight::to_string(found, members);
@@ -156,14 +156,14 @@ bool FenceReaders::attribute(Reading& reading, Instant now) {
     for (const std::size_t index : found.candidates) {
         groups.insert(members[index].group);
         if (found.basis != insight::AttributionBasis::connection && members[index].coordinator) {
-            // Both are asked for at once.
+            // Ask for both processes at once.
             const bool is_known = connections_.want_process(members[index].coordinator->id);
             is_undecided |= !connections_.want_process(reading.client.id) || !is_known;
         }
     }
     reading.groups.assign(groups.begin(), groups.end());
     for (auto rival = std::next(readers.begin()); found.kind == Attribution::Kind::one_of && rival != readers.end(); ++rival) {
-        // Who it is decides as well.
+        // The rival's process helps to decide, too.
         is_undecided |= !connections_.want_process(rival->client.id);
     }
     return is_undecided;

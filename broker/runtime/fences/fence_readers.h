@@ -16,55 +16,55 @@ namespace partita::runtime {
 
 class Connections;
 
-/// Keeps who reads one fenced topic: the connections that fetch it, and for each of them the groups whose member it may be (see
-/// `insight::attribute`).
+/// Keeps track of the readers of one fenced topic: the connections that fetch it, and for each of them the groups that it may
+/// belong to (see `insight::attribute`).
 ///
 /// It belongs to a TopicExpansion, whose lock guards it.
 class FenceReaders {
   public:
-    /// How many connections are remembered. Nothing is remembered of a further one, and with so many no group is concluded by
-    /// elimination, because some readers may be unknown: a connection may then be held although it is in none of its groups.
+    /// The maximum number of remembered connections. At that number some readers may be unknown, so no group is concluded by
+    /// elimination. A connection may then be held although it is in none of its groups.
     static constexpr std::size_t kReadersMax = 1024;
-    /// How many partitions that members held lately are remembered, of all members together. With more, what a connection fetches
-    /// excludes it from no group.
+    /// The maximum number of remembered partitions that members held lately, over all members. Beyond it, the partitions that a
+    /// connection fetches exclude it from no group.
     static constexpr std::size_t kHoldingsMax = 100'000;
-    /// How long an answer stands. An answer that names no group, or is undecided, is worked out anew with each fetch.
+    /// How long an answer is valid. An answer without a group, or an undecided one, is worked out again at each fetch.
     static constexpr std::int64_t kJudgeMs = 1'000;
-    /// A connection from which nothing was kept for this long does not count as held any more.
+    /// A connection no longer counts as held if no records were kept from it for this long.
     static constexpr std::int64_t kHeldMs = 10'000;
 
     FenceReaders(GroupShards& groups, Connections& connections) : groups_(groups), connections_(connections) {}
 
     struct Judgement {
         insight::Attribution::Kind kind = insight::Attribution::Kind::no_group;
-        /// The groups whose member the connection may be, and whose members have the partition or had it lately. Valid until the
+        /// The groups that the connection may belong to, if their members have the partition or had it lately. Valid until the
         /// next call.
         std::vector<const groups::TopicReader*> groups;
-        /// True when the kernel was asked for a process that may decide between these groups: see Connections::want_process.
+        /// True if the kernel was asked for a process that may decide between these groups: see Connections::want_process.
         bool is_undecided = false;
     };
-    /// Notes that the connection fetches the partition, and says for which groups it does.
+    /// Notes that the connection fetches the partition, and returns the groups that it may fetch for.
     [[nodiscard]] Judgement judge(std::string_view topic, const TopicId& topic_id, PartitionIndex partition,
                                   std::string_view client_id, std::string_view address, insight::ConnectionId connection,
                                   Instant now);
-    /// Notes that records of the partition were kept from the connection, by this `judgement` of it.
+    /// Notes that this `judgement` kept records of the partition from the connection.
     void note_held(insight::ConnectionId connection, PartitionIndex partition, const Judgement& judgement, Instant now);
     void on_closed(insight::ConnectionId connection) { readings_.erase(connection); }
 
-    /// H52: connections that are held because each may be a member of several groups, and nothing tells of which.
+    /// H52: connections that are held because each may belong to several groups and nothing tells which.
     [[nodiscard]] std::vector<insight::Finding> findings(std::string_view topic, Instant now) const;
-    /// The process behind a reader: "java (pid 4711, shop.jar)". Empty when it is not known.
+    /// The process behind a reader: "java (pid 4711, shop.jar)". Empty if unknown.
     [[nodiscard]] std::string program_of(insight::ConnectionId connection) const;
 
   private:
     struct Reading {
         insight::ConnectionFacts client;
         std::map<PartitionIndex, insight::PartitionSpan> fetched;
-        // The last answer about the connection, and when it was given.
+        // The last answer about the connection, and its time.
         insight::Attribution::Kind kind = insight::Attribution::Kind::no_group;
         std::vector<std::string> groups;
         Instant judged{-kJudgeMs};
-        // When records of which partitions were kept from it last, and whom it was taken for.
+        // When records of each partition were last kept from it, and the member that it was taken for.
         std::map<PartitionIndex, Instant> held;
         std::string held_as;
     };
@@ -76,7 +76,7 @@ class FenceReaders {
     [[nodiscard]] bool has_partition(const groups::TopicReader& group, const Reading& reading, PartitionIndex partition) const;
     [[nodiscard]] insight::GroupMember member_of(const groups::TopicReader& group, const groups::TopicReader::Member& member,
                                                  Instant now) const;
-    /// Works out the answer for the reading. True when the kernel was asked and may decide it soon.
+    /// Works out the answer for the reading. True if the kernel was asked and may decide it soon.
     bool attribute(Reading& reading, Instant now);
     [[nodiscard]] std::vector<insight::ReadingConnection> readers_like(Reading& subject);
 
@@ -84,7 +84,7 @@ class FenceReaders {
     Connections& connections_;
     GroupShards::KnownReaders known_;
     std::map<insight::ConnectionId, Reading> readings_;
-    /// The reading of a connection beyond `kReadersMax`, until the next one.
+    /// The reading of a connection beyond `kReadersMax`, until the next such connection.
     Reading guest_;
     /// When each member was last seen with each of its partitions.
     std::map<MemberKey, std::map<PartitionIndex, Instant>> holdings_;

@@ -16,7 +16,7 @@
 namespace partita::runtime {
 namespace {
 
-/// The fence speaks of the one error that it gives: a nudged consumer looks for another leader, and refreshes its metadata.
+/// The fence returns only one error: a nudged consumer looks for another leader and so refreshes its metadata.
 logs::Outcome outcome_of(ErrorCode verdict) {
     return verdict == ErrorCode::none ? logs::Outcome::ok : logs::Outcome::not_led_here;
 }
@@ -65,7 +65,7 @@ Offset FenceStep::judge(const logs::ReadRequest& request, const logs::Read& read
     if (!verdict.limit) {
         return bound;
     }
-    // What is not stable yet comes with the end of its transaction, whatever the fence says of it then.
+    // Unstable records arrive when their transaction ends, whatever the fence says about them then. So they do not count as held.
     result.is_held = *verdict.limit < bound;
     result.is_undecided = verdict.is_undecided && result.is_held;
     if (!verdict.shows_end) {

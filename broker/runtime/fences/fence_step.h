@@ -14,11 +14,11 @@ class ShownPartitions;
 class TopicExpansion;
 struct ClientConnection;
 
-/// Has the expansion told when the connection ends.
+/// Makes the expansion hear when the connection ends.
 void tell_when_closed(ClientConnection& client, const std::shared_ptr<TopicExpansion>& expansion);
 
-/// The step of one topic whose growth is watched: it notes producers, marks their batches in the fence, and keeps from readers
-/// what the fence holds (TopicExpansion).
+/// The step of one topic whose growth is watched: it notes producers, marks their batches in the fence, and holds records back
+/// from readers as the fence demands (TopicExpansion).
 class FenceStep final : public logs::AppendStep, public logs::ReadStep {
   public:
     explicit FenceStep(std::shared_ptr<TopicExpansion> expansion) : expansion_(std::move(expansion)) {}
@@ -33,8 +33,8 @@ class FenceStep final : public logs::AppendStep, public logs::ReadStep {
     const std::shared_ptr<TopicExpansion> expansion_;
 };
 
-/// Notes that the client of a connection writes, and that it reads, once each: fences and hidden partitions tell clients apart by
-/// that (Connections, ShownPartitions).
+/// Notes that the client of a connection writes or reads, once each. Fences and hidden partitions tell clients apart by these
+/// roles (Connections, ShownPartitions).
 void note_producer(ClientConnection& client, std::string_view client_id, Connections& connections, ShownPartitions& shown);
 void note_consumer(ClientConnection& client, std::string_view client_id, Connections& connections, ShownPartitions& shown);
 

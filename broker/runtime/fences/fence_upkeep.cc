@@ -22,7 +22,7 @@ void FenceUpkeep::run_due(Now now) {
         return;
     }
     next_ = now.monotonic + kEveryMs;
-    // One that opens meanwhile is counted by whoever opens it.
+    // Read the count first: the thread that opens a fence meanwhile counts it.
     const int counted_before = fences_.count();
     int fences = 0;
     topics_.table()->for_each([&](const TopicState& topic) {
@@ -50,7 +50,7 @@ void FenceUpkeep::keep_up(const TopicState& topic, Now now) {
         log::info("expansion", "the window of an expansion is closed: " + window_name(found.closed),
                   {{"topic", topic.topic->name}});
     }
-    // Unless the topic grew again since, and the file is that of its new fence.
+    // Keep the file if the topic grew again since: it then holds the new fence.
     if (found.is_over && !topic.expansion->status().has_fence) {
         fences_.remove_stored(id);
     }
@@ -73,7 +73,7 @@ void FenceUpkeep::forget_deleted(Now now) {
 void FenceUpkeep::store_all() {
     topics_.table()->for_each([&](const TopicState& topic) {
         if (const auto fence = topic.expansion ? topic.expansion->encoded_fence() : std::nullopt) {
-            // Of one that cannot be stored the log tells, and the next start goes by the older one.
+            // If the fence cannot be stored, `store` logs that, and the next start uses the older one.
             (void)fences_.store(*topic.topic, *fence, true);
         }
     });

@@ -17,7 +17,7 @@ class FindingsHub;
 
 namespace partita::runtime {
 
-/// Closes the windows of fences that are due, stores fences that changed, and settles findings about them.
+/// Closes due windows of fences, stores changed fences, and settles the findings about them.
 class FenceUpkeep final : public UpkeepTask {
   public:
     static constexpr std::int64_t kEveryMs = 1000;
@@ -25,11 +25,11 @@ class FenceUpkeep final : public UpkeepTask {
     FenceUpkeep(Fences& fences, const logs::PublishedTopics& topics, insight::FindingsHub& findings)
         : fences_(fences), topics_(topics), findings_(findings) {}
 
-    // UpkeepTask. Far away while no fence exists.
+    // UpkeepTask. `kNever` while no fence exists.
     [[nodiscard]] Instant next_due() const override { return fences_.count() == 0 ? kNever : next_; }
     void run_due(Now now) override;
 
-    /// Stores every fence. The broker calls this at an orderly stop, when the worker has ended.
+    /// Stores every fence. The broker calls this at an orderly stop, after the worker has ended.
     void store_all();
 
   private:

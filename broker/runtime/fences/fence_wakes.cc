@@ -24,7 +24,8 @@ void FenceWakes::on_markers(const TopicState& topic, PartitionIndex partition) {
     if (fences_.count() == 0 || !topic.expansion) {
         return;
     }
-    // Without the fence, whose lock stands above that of whoever writes markers: each of its partitions came by one of these.
+    // Use the catalog's expansions instead of the fence: its lock must be taken before the locks that the thread that writes
+    // markers holds. Each partition of the fence came from one of these expansions.
     for (const auto& expansion : topic.topic->expansions) {
         const std::int32_t step = expansion->old_partition_count;
         for (std::int32_t child = partition.value + step; partition.value < step && child < expansion->new_partition_count;
@@ -48,7 +49,7 @@ void FenceWakes::identities_changed() {
 
 void FenceWakes::nudge(const TopicState& topic, Now now) {
     topic.expansion->nudge(now.monotonic);
-    // Fetches that wait see it at once.
+    // Waiting fetches see it at once.
     wake_held(topic);
 }
 

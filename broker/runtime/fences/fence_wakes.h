@@ -15,7 +15,7 @@ class Turns;
 
 namespace partita::runtime {
 
-/// Makes the waiting fetches of topics with a fence look again, when something has changed that the fence goes by. Thread-safe.
+/// Makes the waiting fetches of fenced topics look again after a change that the fence depends on. Thread-safe.
 class FenceWakes final : public CommitListener, public MarkerListener, public IdentityListener, public TopicsListener {
   public:
     FenceWakes(const Fences& fences, const logs::PublishedTopics& topics, logs::Turns& turns)
@@ -27,15 +27,15 @@ class FenceWakes final : public CommitListener, public MarkerListener, public Id
             wake_held(topic);
         }
     }
-    /// Wakes the fetches that wait for what the partition had when they came: of what was aborted there, nothing is left to be
-    /// committed.
+    /// Wakes the fetches that wait for what the partition had when they came. After an abort, no records remain there for a group
+    /// to commit.
     void on_markers(const TopicState& topic, PartitionIndex partition) override;
-    /// Wakes the fetches that any fence holds.
+    /// Wakes the fetches held by any fence.
     void identities_changed() override;
-    /// Nudges the consumers of topics that are newly configured so.
+    /// Nudges the consumers of topics whose config newly asks for that.
     void on_topics_changed(const TopicsChange& change) override;
-    /// Makes every consumer of the topic refresh its metadata, those with a waiting fetch at once. The topic has a
-    /// `TopicExpansion`.
+    /// Makes every consumer of the topic refresh its metadata; consumers with a waiting fetch do so at once. The topic must have
+    /// a `TopicExpansion`.
     void nudge(const TopicState& topic, Now now);
 
   private:

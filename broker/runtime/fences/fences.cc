@@ -39,7 +39,7 @@ std::shared_ptr<TopicExpansion> Fences::new_state(Instant producers_known_since)
 }
 
 void Fences::finish_load() {
-    // Topics that are no more.
+    // The fences that remain belong to deleted topics.
     for (const auto& [id, fence] : loaded_) {
         remove_stored(id);
     }
@@ -54,9 +54,9 @@ void Fences::open(const TopicState& topic, Now now) {
     }
     topic.expansion->open_fence(topic, expansion.epoch, expansion.old_partition_count, expansion.new_partition_count, now);
     count_.fetch_add(1, std::memory_order_relaxed);
-    // Without a sync, which no reactor waits for: it outlives the process, and maintenance syncs it soon.
+    // Store it without a sync, because no reactor may wait for one. The file outlives the process, and maintenance syncs it soon.
     if (const auto fence = topic.expansion->encoded_fence()) {
-        // The next upkeep stores it again, whatever comes of this.
+        // The next upkeep stores it again in any case.
         (void)store(*topic.topic, *fence, false);
     }
     upkeep_.data_written();

@@ -16,18 +16,18 @@ namespace partita::runtime {
 
 class UpkeepBell;
 
-/// Makes what is kept about the growth of topics, one `TopicExpansion` for each topic that needs it, and opens their fences.
-/// `FenceWakes` wakes whom fences hold, and `FenceUpkeep` keeps the stored fences up to date.
+/// Makes one `TopicExpansion`, the state of a topic's growth, for each topic that needs it, and opens the fences. `FenceWakes`
+/// wakes the fetches that fences hold, and `FenceUpkeep` keeps the stored fences up to date.
 ///
-/// Thread-safe, with exceptions: `load` and `finish_load` are of the start, and only the catalog calls `state_for`.
+/// Thread-safe, with exceptions: `load` and `finish_load` belong to the start, and only the catalog calls `state_for`.
 class Fences final : public TopicsListener {
   public:
-    /// The parts that tell who reads a topic, and who is at the other end of connections.
+    /// The parts that know the readers of a topic and the clients behind connections.
     struct Readers {
         GroupShards& groups;
         Connections& connections;
     };
-    /// `upkeep` rings when there is a fence to store. `longest_transaction_ms`: see insight::FenceSettings.
+    /// `upkeep` rings when a fence must be stored. `longest_transaction_ms`: see insight::FenceSettings.
     Fences(FenceFiles& files, Readers readers, UpkeepBell& upkeep, std::int64_t longest_transaction_ms)
         : files_(files), readers_(readers), upkeep_(upkeep), longest_transaction_ms_(longest_transaction_ms) {}
 
@@ -35,30 +35,31 @@ class Fences final : public TopicsListener {
 
     /// Reads the stored fences. The broker calls this before the catalog makes the states of topics.
     void load(TimestampMs now);
-    /// The `TopicExpansion` of a topic: `before` when it has one already, null when it needs none. `is_new` says that the topic
-    /// is being created, so that nobody can have written to it yet.
+    /// The `TopicExpansion` of a topic: `before` if it already has one, null if it needs none. `is_new`: the topic is being
+    /// created, so no client can have written to it yet.
     [[nodiscard]] std::shared_ptr<TopicExpansion> state_for(const catalog::Topic& topic, const config::TopicConfig& config,
                                                             const std::shared_ptr<TopicExpansion>& before, bool is_new, Now now);
-    /// A new `TopicExpansion`, for a topic whose growth is to be watched whatever its mode.
+    /// A new `TopicExpansion`, for a topic whose growth must be watched in any mode.
     [[nodiscard]] std::shared_ptr<TopicExpansion> new_state(Instant producers_known_since);
-    /// Removes the stored fences of topics that no longer exist. The catalog calls this when the states of all topics are made.
+    /// Removes the stored fences of topics that no longer exist. The catalog calls this after it has made the states of all
+    /// topics.
     void finish_load();
 
     // Growing ------------------------------------------------------------------------------------
 
-    /// Opens a fence if the record of the topic's last expansion says so. Called before anybody sees the new partitions.
+    /// Opens a fence if the record of the topic's last expansion says so. Called before clients see the new partitions.
     void open(const TopicState& topic, Now now);
     /// Forgets the fences of deleted topics.
     void on_topics_changed(const TopicsChange& change) override;
 
     // Keeping ------------------------------------------------------------------------------------
 
-    /// Stores the fence in its file. False when that failed; the log says why. `durable`: waits until it is on the device, as no
-    /// reactor may.
+    /// Stores the fence in its file. False if that failed; the log says why. `durable`: waits until the device has it, so
+    /// reactors must not ask for that.
     [[nodiscard]] bool store(const catalog::Topic& topic, std::string_view encoded_fence, bool durable);
-    /// Removes the stored fence, if there is one.
+    /// Removes the stored fence if it exists.
     void remove_stored(const TopicId& id);
-    /// So many fences more than before (less than 0: fewer), and groups that one gave up waiting for.
+    /// Adds to the number of fences (negative: fewer fences), and to the number of groups that fences gave up waiting for.
     void note_upkeep(int change, std::uint64_t new_timeouts);
 
     // Looking ------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ std::int32_t ShownPartitions::count_for(const TopicState& topic, const insight::
     if (visible == true_count) {
         return true_count;
     }
-    // A member that holds a hidden partition could not fetch from it otherwise: it is told the truth.
+    // A member that holds a hidden partition must see it; otherwise it could not fetch from it.
     for (const groups::TopicReader& group : groups_.readers_of(topic.topic->name, topic.topic->id)) {
         for (const groups::TopicReader::Member& member : group.members) {
             if (member.client_id == client.client_id && insight::may_be_one_host(member.client_host, client.address) &&

@@ -22,8 +22,8 @@ class ShownPartitions {
 
     void note_producer(const insight::ClientIdentity& client);
     void note_consumer(const insight::ClientIdentity& client);
-    /// How many partitions of the topic metadata shows to this client. `own` says what the client did over the connection that
-    /// asks. If it did nothing yet, what clients of the same name and address did counts instead.
+    /// How many partitions of the topic metadata shows to this client. `own` is what the client did over the asking connection.
+    /// If it did nothing yet, the roles of clients with the same name and address count instead.
     [[nodiscard]] std::int32_t count_for(const logs::TopicState& topic, const insight::ClientIdentity& client,
                                          const insight::ClientRoles& own, Now now);
 

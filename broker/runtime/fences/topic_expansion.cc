@@ -29,7 +29,7 @@ insight::FenceSettings TopicExpansion::fence_settings(const TopicState& topic) c
 TopicExpansion::Wrote& TopicExpansion::note_producer(const TopicState& topic, const insight::ProducerInstance& instance,
                                                      const Producer& producer, Instant now) {
     if (Wrote* known = producers_.find(instance); known == nullptr && producers_.is_full()) {
-        // Whoever makes room wrote until then, and is not known any more.
+        // The producer that makes room wrote until then, and is forgotten now.
         producers_known_since_ = std::max(producers_known_since_, producers_.clients().front().second.last);
     }
     Wrote& wrote = producers_.note(instance);
@@ -54,8 +54,8 @@ void TopicExpansion::on_produce(const TopicState& topic, PartitionIndex partitio
     }
     fence_->on_produce(instance, wrote.writer, partition, now.wall);
     if (const auto parent = fence_->parent_of(partition)) {
-        // The published end is at or below the offset that the batch will get, and both ends are read under the
-        // lock, so marks grow in the order in which they are made.
+        // The published end is at or below the offset that the batch will get. Both ends are read under the lock, so marks grow
+        // in the order in which they are made.
         if (fence_->mark(partition, log_of(topic, partition).log_end_offset(), log_of(topic, *parent).log_end_offset())) {
             dirty_.store(true, std::memory_order_relaxed);
         }
@@ -115,7 +115,8 @@ insight::Fence::Progress TopicExpansion::progress_of(const groups::TopicReader& 
         committed != group.committed.end() ? committed->second : fence_->fetched(group.group_id, parent, now).value_or(Offset{0});
     const Offset end = parent_log.high_watermark();
     const Offset drained = first_deliverable(parent_log, done, read_committed);
-    // Asked after both: what is stable by now can be given, and what was there before and is not is in a transaction.
+    // Read this last: records that are stable by now can be delivered. Records that were there before and are not stable belong
+    // to an open transaction.
     const Offset stable_end = parent_log.last_stable_offset();
     return {.drained = drained,
             .read_committed = read_committed,
@@ -127,7 +128,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     const FenceReaders::Judgement judgement = judge_reader(topic, partition, reader, now.monotonic);
     const std::vector<const groups::TopicReader*>& groups = judgement.groups;
     if (groups.empty() && !groups_.is_complete()) {
-        // Its group may be one that is not known again yet.
+        // Its group may be one that is still being rebuilt.
         return {.limit = Offset{0}, .shows_end = true};
     }
     if (groups.empty()) {
@@ -137,7 +138,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     }
     const PartitionLog& parent_log = log_of(topic, parent);
     Offset limit = end;
-    // A client that may be of several groups waits for the slowest of them.
+    // A client that may belong to several groups waits for the slowest of them.
     for (const groups::TopicReader* group : groups) {
         const insight::Fence::Progress progress = progress_of(*group, parent, parent_log, reader.read_committed, now.monotonic);
         const insight::Fence::Verdict verdict =
@@ -156,7 +157,7 @@ TopicExpansion::FetchVerdict TopicExpansion::fence_limit(const TopicState& topic
     if (limit == end) {
         return {};
     }
-    // Whoever has read everything already is kept from nothing.
+    // A reader that has read everything is not held.
     if (fetch_offset < end) {
         readers_.note_held(reader.connection, partition, judgement, now.monotonic);
     }
@@ -177,7 +178,7 @@ void TopicExpansion::note_fetched(const TopicState& topic, PartitionIndex parent
 TopicExpansion::ProducerActivity TopicExpansion::producer_activity(Instant now) const {
     const MutexLock lock(mutex_);
     ProducerActivity activity{.silent_ms = {}, .known_for_ms = now - producers_known_since_};
-    // Of those that share a name the one that wrote last.
+    // If clients share an identity, the most recent write counts.
     std::map<insight::ClientIdentity, Instant> last;
     for (const auto& [instance, wrote] : producers_.clients()) {
         Instant& latest = last.try_emplace(wrote.writer.client, wrote.last).first->second;
@@ -202,7 +203,7 @@ void TopicExpansion::open_fence(const TopicState& topic, std::int32_t epoch, std
     }
     std::vector<insight::ProducerWindow::Unproven> producers;
     for (const auto& [instance, wrote] : producers_.clients()) {
-        // Who was silent for longer has refreshed its metadata, or will before it writes again.
+        // A producer that was silent for longer has refreshed its metadata, or will before its next write.
         if (now.monotonic - wrote.last <= topic.config->expansion_window_ms) {
             producers.push_back({instance, wrote.writer});
             connections_.want_process(wrote.writer.connection);
@@ -253,7 +254,7 @@ TopicExpansion::Upkeep TopicExpansion::upkeep(const TopicState& topic, Now now) 
     exclude_ended_producers();
     const MutexLock lock(mutex_);
     Upkeep upkeep;
-    // It is opened a moment before the topic's new partitions are published.
+    // The fence opens a moment before the topic's new partitions are published.
     if (!fence_ || fence_->partition_count() > topic.topic->partition_count) {
         return upkeep;
     }

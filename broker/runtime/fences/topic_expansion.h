@@ -20,8 +20,8 @@ struct TopicState;
 
 namespace partita::runtime {
 
-/// What a running broker keeps about the growth of one topic: who writes to it (modes guarded and fenced), its fence, and a nudge
-/// under way. A topic that needs none of this has no TopicExpansion, so that produce and fetch look at one null pointer.
+/// The running broker's state of one topic's growth: its producers (modes guarded and fenced), its fence, and a nudge in
+/// progress. A topic that needs none of this has no TopicExpansion, so its produces and fetches only test one null pointer.
 ///
 /// Thread-safe.
 class TopicExpansion {
@@ -31,7 +31,7 @@ class TopicExpansion {
     /// A nudge reaches the consumers that fetch within this time.
     static constexpr std::int64_t kNudgeMs = 30'000;
 
-    /// A time long before everything: all producers are known, from the topic's first record on.
+    /// A time long before everything: all producers are known from the topic's first record on.
     static constexpr Instant kSinceItsCreation{-(std::int64_t{1} << 60)};
 
     /// `longest_transaction_ms`: see insight::FenceSettings.
@@ -45,9 +45,9 @@ class TopicExpansion {
 
     // Produce ------------------------------------------------------------------------------------
 
-    /// How many producers are remembered. The one that was silent for longest makes room for a new one.
+    /// The maximum number of remembered producers. A new producer replaces the one that was silent for longest.
     static constexpr std::size_t kProducersMax = 1000;
-    /// How many processes of disconnected producers one `upkeep` checks for having ended.
+    /// How many processes of disconnected producers one `upkeep` checks for their end.
     static constexpr std::size_t kLeftProcessesMax = 64;
 
     struct Producer {
@@ -59,7 +59,7 @@ class TopicExpansion {
     /// Notes the producer, and marks the batch in the fence. Called before the batch for `partition` is staged, on the thread
     /// that stages it.
     void on_produce(const logs::TopicState& topic, PartitionIndex partition, const Producer& producer, Now now);
-    /// Called when a connection that wrote to the topic or read it has ended, while `Connections` still knows it.
+    /// Called after the end of a connection that wrote to the topic or read it, while `Connections` still knows it.
     void on_connection_closed(insight::ConnectionId connection);
 
     // Fetch --------------------------------------------------------------------------------------
@@ -71,18 +71,18 @@ class TopicExpansion {
         bool read_committed = false;
     };
     struct FetchVerdict {
-        /// NOT_LEADER_OR_FOLLOWER for one fetch of each consumer that is nudged.
+        /// NOT_LEADER_OR_FOLLOWER, for one fetch of each nudged consumer.
         ErrorCode error = ErrorCode::none;
         /// The fetch must return nothing at or above this offset.
         std::optional<Offset> limit;
-        /// True when it will soon be known whether the limit holds for this reader. A fetch that can wait should do so;
+        /// True if it will soon be known whether the limit holds for this reader. A fetch that can wait should do so;
         /// `FenceWakes::identities_changed` wakes it.
         bool is_undecided = false;
-        /// True when the reader may be in no group: the answer then shows the true end of the log, because a program that reads
-        /// to the end must not take the limit for the end. Members are shown the limit, as if there were nothing more.
+        /// True if the reader may be in no group. The answer then shows the true end of the log, because a program that reads to
+        /// the end must not take the limit for the end. Group members see the limit as the end.
         bool shows_end = false;
     };
-    /// What a fetch at `fetch_offset` may return of a partition whose log ends at `end`.
+    /// Limits a fetch at `fetch_offset` of a partition whose log ends at `end`.
     [[nodiscard]] FetchVerdict on_fetch(const logs::TopicState& topic, PartitionIndex partition, const Reader& reader,
                                         Offset fetch_offset, Offset end, Now now);
 
@@ -94,27 +94,27 @@ class TopicExpansion {
     };
     [[nodiscard]] ProducerActivity producer_activity(Instant now) const;
     [[nodiscard]] bool has_open_window() const;
-    /// Opens the fence because the topic grows in mode fenced. Called before anybody sees the new partitions.
+    /// Opens the fence because the topic grows in mode fenced. Called before clients see the new partitions.
     void open_fence(const logs::TopicState& topic, std::int32_t epoch, std::int32_t old_count, std::int32_t new_count, Now now);
-    /// Takes over a stored fence, at the start.
+    /// Adopts a stored fence at the start.
     void restore_fence(insight::Fence fence);
-    /// Called at a start that follows no orderly stop: see Fence::cover_unknown. The caller stores the fence then.
+    /// Called at a start without a preceding orderly stop: see Fence::cover_unknown. The caller then stores the fence.
     void cover_unknown_batches(const logs::TopicState& topic);
 
     // Keeping ------------------------------------------------------------------------------------
 
     struct Upkeep {
-        /// The encoded fence, to be stored; empty when it has not changed since it was stored.
+        /// The encoded fence to store; empty if it has not changed since it was stored.
         std::optional<std::string> store;
-        /// The fence is over: what is stored of it is to be removed.
+        /// The fence is over, so its stored form must be removed.
         bool is_over = false;
-        /// Why the window was closed by this call; `none` when it was not.
+        /// Why this call closed the window; `none` if it did not.
         insight::Fence::WindowState closed = insight::Fence::WindowState::none;
         std::uint64_t new_timeouts = 0;
         /// All findings that hold now about readers of the fence.
         std::vector<insight::Finding> findings;
     };
-    /// Closes a window that is due, forgets what holds nobody, and hands out what changed since the last call. FenceUpkeep
+    /// Closes a due window, forgets what no longer holds any reader, and returns the changes since the last call. FenceUpkeep
     /// calls this on the upkeep thread.
     [[nodiscard]] Upkeep upkeep(const logs::TopicState& topic, Now now);
     /// The fence as it should be stored now, changed or not. Empty without a fence.
@@ -124,7 +124,7 @@ class TopicExpansion {
 
     // Controls and looking -----------------------------------------------------------------------
 
-    /// Makes every consumer of the topic refresh its metadata: each gets one error with its next fetch (see FetchVerdict::error).
+    /// Makes every consumer of the topic refresh its metadata: each gets one error at its next fetch (see FetchVerdict::error).
     void nudge(Instant now);
 
     struct Status {
@@ -138,8 +138,8 @@ class TopicExpansion {
         /// Groups that the fence gave up waiting for.
         std::set<std::string> released;
         std::vector<insight::Fence::Outsider> unattributed;
-        /// The first `kUnprovenShown` of the `unproven_count` producers for which the window is kept open, because they are not
-        /// proven to know the new count.
+        /// The first `kUnprovenShown` of `unproven_count` producers. They keep the window open, because nothing proves that they
+        /// know the new count.
         std::vector<insight::ProducerWindow::Unproven> unproven;
         std::size_t unproven_count = 0;
     };
@@ -148,7 +148,7 @@ class TopicExpansion {
     [[nodiscard]] Status status() const;
 
   private:
-    /// A producer, and when it wrote last.
+    /// A producer and the time of its last write.
     struct Wrote {
         insight::Writer writer;
         Instant last;

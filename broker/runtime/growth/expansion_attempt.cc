@@ -1,4 +1,4 @@
-// How one CreatePartitions request is served. See expansions.h; the order of the steps is in expansion_steps.h.
+// Serves one CreatePartitions request. See expansions.h; the order of the steps is in expansion_steps.h.
 
 #include <algorithm>
 #include <map>
@@ -23,7 +23,7 @@ namespace {
 
 using Kind = ExpansionStep::Kind;
 
-/// Quotas count a request once, however often it is decided.
+/// Quotas must count a request once, however often it is decided.
 catalog::CatalogContext without_quotas(const catalog::CatalogContext& context) {
     catalog::CatalogContext free = context;
     free.mutation_quotas = nullptr;
@@ -37,8 +37,8 @@ void set_error(catalog::CreatePartitionsReply& reply, std::string_view topic, ca
     }
 }
 
-/// Who confirms what it was refused: Kafka's tools are a new process with every request, so neither connection nor process tells.
-/// Java numbers the clients of a process ("adminclient-7"), and the number is not counted.
+/// Identifies the client that confirms a refused request. Kafka's tools are a new process for every request, so neither
+/// connection nor process identifies them. Java numbers the clients of a process ("adminclient-7"), so the number is left off.
 std::string requester(const catalog::RequestOrigin& origin) {
     std::string_view client_id = origin.client_id;
     client_id = client_id.substr(0, client_id.find_last_not_of("0123456789") + 1);
@@ -53,8 +53,8 @@ std::string requester(const catalog::RequestOrigin& origin) {
 
 }  // namespace
 
-/// A request on its way. What is judged is kept by topic for the time of one attempt; wishes that were answered are not
-/// asked again by the next.
+/// A request in progress. Judgements are kept by topic for one attempt. The next attempt does not repeat wishes that were
+/// answered.
 class Expansions::Attempt {
   public:
     Attempt(Expansions& expansions, const ExpansionRequest& request)
@@ -70,7 +70,7 @@ class Expansions::Attempt {
         GrowthVerdict verdict;
         AlignedJoins joins;
         bool has_keys = false;
-        /// For validate_only: what is said of an expansion that would succeed. Null in mode faithful, as with Kafka.
+        /// With validate_only: the text about an expansion that would succeed. Null in mode faithful, as with Kafka.
         std::optional<std::string> advice;
     };
 
@@ -78,7 +78,8 @@ class Expansions::Attempt {
     void judge_wanted();
     void judge_one(const GrowthFacts& facts, const WantedGrowth& growth);
     [[nodiscard]] bool has_moved(const catalog::CatalogSnapshot& catalog) const;
-    /// Answers what is refused, and finds out what may grow. False when the catalog moved.
+    /// Answers refused wishes, and finds the topics that may grow. False if a topic changed in the catalog since the attempt
+    /// began.
     [[nodiscard]] bool decide();
     void confirm_refused(Now now);
     void give_advice();
@@ -88,17 +89,17 @@ class Expansions::Attempt {
     Expansions& expansions_;
     const ExpansionRequest& request_;
     catalog::CreatePartitionsCommand command_;
-    /// Of the request's first decision; later ones answer for the topics that are left.
+    /// The answer of the request's first decision; later decisions answer for the remaining topics.
     std::optional<catalog::CreatePartitionsReply> answer_;
     std::set<std::string, std::less<>> confirmed_;
 
-    // Of one attempt.
+    // The state of one attempt.
     std::vector<catalog::TopicPointer> seen_;
     std::map<std::string, Judged, std::less<>> judged_;
     std::vector<GrowingTopic> growing_;
 };
 
-/// Takes the steps in the broker.
+/// Carries out the steps in the broker.
 class Expansions::Steps final : public ExpansionActions {
   public:
     Steps(Attempt& attempt, Now now) : attempt_(attempt), expansions_(attempt.expansions_), now_(now) {}
@@ -161,7 +162,7 @@ void Expansions::Attempt::look_ahead() {
     for (catalog::TopicToExpand& wish : command_.topics) {
         wish.judged = nullptr;
         const catalog::TopicPointer& topic = seen_.emplace_back(table->catalog->share_topic(wish.name));
-        // More than a request may add is refused by the catalog in any case.
+        // If a wish adds more than one request may add, the catalog refuses it in any case.
         if (topic && wish.count > topic->partition_count &&
             std::int64_t{wish.count} - topic->partition_count <= catalog::kMaxRecordsPerRequest) {
             judged_[std::string(wish.name)].growth = {topic, wish.count};
@@ -208,7 +209,8 @@ void Expansions::Attempt::judge_one(const GrowthFacts& facts, const WantedGrowth
 }
 
 bool Expansions::Attempt::has_moved(const catalog::CatalogSnapshot& catalog) const {
-    // Topics are immutable: another one, or none, is another pointer. What became of other topics is as if it had come later.
+    // Topics are immutable: a changed or deleted topic has a different pointer. Changes of other topics count as if they came
+    // later.
     for (std::size_t index = 0; index < command_.topics.size(); ++index) {
         if (catalog.share_topic(command_.topics[index].name) != seen_[index]) {
             return true;
@@ -251,7 +253,7 @@ void Expansions::Attempt::confirm_refused(Now now) {
             continue;
         }
         const auto answer = std::ranges::find(answer_->topics, wish.name, &catalog::ExpandedTopic::name);
-        // Kafka's own rules come first: what they refuse asks for no confirmation.
+        // Kafka's own rules come first: a wish that they refuse needs no confirmation.
         if (answer->error == judged->second.verdict.judged.refusal &&
             expansions_.confirmations_.confirm(wish.name, wish.count, requester(request_.requested_by), now.monotonic)) {
             confirmed_.emplace(wish.name);
@@ -345,7 +347,7 @@ StepOutcome Expansions::Steps::lock_catalog() {
     auto decision = section_->decide(now_, [&](const catalog::CatalogCore& core, const catalog::CatalogContext& context) {
         return core.create_partitions(attempt_.command_, without_quotas(context));
     });
-    // Settings may have changed since, or what a confirmation added is too much for one request.
+    // Decide again: settings may have changed, and a confirmed wish may add too much for one request.
     std::set<std::string, std::less<>> refused;
     for (catalog::ExpandedTopic& topic : decision.reply.topics) {
         if (topic.error.failed()) {
@@ -362,7 +364,7 @@ StepOutcome Expansions::Steps::lock_catalog() {
 }
 
 void Expansions::Steps::watch_readers(const GrowingTopic& topic) {
-    // It may have been deleted since.
+    // The topic may have been deleted since.
     if (const auto state = expansions_.facts_.cluster.parts().topics.table()->share(topic.before->id)) {
         const AlignedJoins& joins = attempt_.judged_.find(topic.before->name)->second.joins;
         expansions_.readers_.topic_grew(insight::grown_topic(*state->topic, joins, true));

@@ -21,20 +21,20 @@ namespace {
 using config::ExpansionMode;
 using groups::TopicQuestion;
 
-/// Other topics that are told of one topic's groups: as many joins as are watched afterwards.
+/// How many other topics the facts name per group of one topic: as many joins as are watched afterwards.
 constexpr std::size_t kAlignedMax = insight::RememberedJoins::kJoinsMax;
 
-/// Does the request let `topic` grow to the same count?
+/// True if the request lets `topic` grow to the same count.
 bool grows_too(std::span<const WantedGrowth> all, std::string_view topic, std::int32_t new_count) {
     const auto wish =
         std::ranges::lower_bound(all, topic, {}, [](const WantedGrowth& growth) { return std::string_view(growth.topic->name); });
     return wish != all.end() && wish->topic->name == topic && wish->new_count == new_count;
 }
 
-/// What each group has yet to be given of one partition.
+/// Adds the number of records of one partition that each group has yet to receive.
 void add_unread(PartitionLog& log, PartitionIndex partition, std::span<const groups::TopicReader> readers,
                 DrainedPositions& drained, insight::LogRecordCounter& counts, std::vector<insight::GuardedGroup>& groups) {
-    // Position, whether it was committed, index of the group: ascending, so that the log is read once.
+    // Position, whether it was committed, index of the group; ascending, so that one pass reads the log.
     std::vector<std::tuple<Offset, bool, std::size_t>> positions;
     for (std::size_t index = 0; index < readers.size(); ++index) {
         const auto committed = readers[index].committed.find(partition);
@@ -78,7 +78,7 @@ insight::GuardFacts guard_facts(const WantedGrowth& wanted, const TopicState& st
             }
         }
     }
-    // All topics of the request have one budget.
+    // All topics of the request share one budget.
     insight::LogRecordCounter counts(
         state, std::max(insight::LogRecordCounter::kBytesMax / all.size(), insight::LogRecordCounter::kReadBytes));
     for (std::size_t index = 0; index < state.partitions.size(); ++index) {
@@ -103,7 +103,7 @@ std::vector<GrowthFacts> gather_growth_facts(const insight::LocalPlanSources& so
     std::vector<TopicQuestion> questions;
     std::vector<std::shared_ptr<const TopicState>> states;
     for (const WantedGrowth& growth : wanted) {
-        // Null when it was deleted meanwhile, which is found when the catalog is locked.
+        // Null if the topic was deleted meanwhile; the check under the catalog's lock detects that.
         states.push_back(table->share(growth.topic->id));
         const bool is_guarded = states.back() && states.back()->config->expansion_mode == ExpansionMode::guarded;
         questions.push_back({.topic = growth.topic->name,

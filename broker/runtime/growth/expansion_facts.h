@@ -27,20 +27,21 @@ struct WantedGrowth {
     std::int32_t new_count = 0;
 };
 
-/// For how many topics one pass over all groups gathers readers. It bounds what is in memory at once.
+/// For how many topics one pass over all groups gathers readers. This bounds the memory in use.
 inline constexpr std::size_t kGrowthsPerPass = 32;
 
-/// Gathers the facts that the modes and the record of the expansions need, for at most `kGrowthsPerPass` topics. The time it
-/// takes grows with the number of groups (one pass), and with what the groups say that read the topics. It takes the locks of
-/// group shards one by one, and reads the disk where transactions have ended behind the commits of groups, so neither a reactor
-/// nor a holder of the catalog's lock may call it. While it reads it holds no lock that others wait for. `all` is everything that
-/// the request wants to grow, ascending by name; `drained` has the budget of all of it.
+/// Gathers the facts that the modes and the record of an expansion need, for at most `kGrowthsPerPass` topics. `all` is
+/// everything that the request wants to grow, ascending by name; `drained` has the budget for all of it.
+///
+/// Its time grows with the number of groups (one pass), and with the reports of groups that read the topics. It takes the locks
+/// of group shards one by one. It reads the disk if transactions have ended behind the commits of groups. So neither a reactor
+/// nor a holder of the catalog's lock may call it. While it reads, it holds no lock that other threads wait for.
 [[nodiscard]] std::vector<GrowthFacts> gather_growth_facts(const insight::LocalPlanSources& sources,
                                                            std::span<const WantedGrowth> wanted,
                                                            std::span<const WantedGrowth> all, logs::DrainedPositions& drained,
                                                            Now now);
 
-/// True when a group reads the topic that is not in `known`, which is ascending.
+/// True if a group outside `known` (ascending) reads the topic.
 [[nodiscard]] bool has_new_readers(GroupShards& groups, const catalog::Topic& topic, std::span<const std::string> known);
 
 }  // namespace partita::runtime

@@ -8,8 +8,8 @@ namespace {
 using catalog::CatalogError;
 using config::ExpansionMode;
 
-/// What the epoch log keeps about an expansion: who asked for it, the groups, and the verdict that is possible without reading
-/// the log.
+/// The facts about an expansion that the epoch log keeps: the requester, the groups, and the verdict that is possible without
+/// reading the log.
 catalog::ExpansionCircumstances expansion_circumstances(const insight::PlannedTopic& facts, catalog::RequestOrigin requested_by) {
     catalog::ExpansionCircumstances known;
     known.requested_by = std::move(requested_by);
@@ -60,7 +60,7 @@ CatalogError judge_guarded(const GrowthFacts& facts, catalog::ExpansionCircumsta
     std::ranges::sort(known.findings);
     const auto repeated = std::ranges::unique(known.findings);
     known.findings.erase(repeated.begin(), repeated.end());
-    // Also for a request that is refused: it may be confirmed.
+    // Also for a refused request, because the client may confirm it.
     if (CatalogError error = choose_seeds(facts, known); error.failed() || blockers.empty()) {
         return error;
     }

@@ -10,11 +10,11 @@
 #include "broker/insight/plan/guard.h"
 #include "broker/insight/plan/plan.h"
 
-/// How the expansion modes judge an expansion that Kafka's rules allow. Pure functions: facts come in, a verdict comes out. The
-/// guard's rules and texts are in broker/insight/plan/guard.h.
+/// The judgement of the expansion modes on an expansion that Kafka's rules allow. Pure functions: facts come in, a verdict comes
+/// out. The guard's rules and texts are in broker/insight/plan/guard.h.
 namespace partita::runtime {
 
-/// What was gathered about one topic that a request wants to grow.
+/// The facts about one topic that a request wants to grow.
 struct GrowthFacts {
     /// The topic as it was when the facts were gathered.
     catalog::TopicPointer topic;
@@ -22,9 +22,9 @@ struct GrowthFacts {
     config::ExpansionMode mode = config::ExpansionMode::faithful;
     /// partita.expansion.guard.override
     bool is_guard_overridden = false;
-    /// False while a coordinator is being rebuilt: groups may be missing then.
+    /// False while a coordinator is being rebuilt, because groups may be missing then.
     bool are_groups_known = true;
-    /// Mode fenced: some producers may not know of the growth before this one yet.
+    /// Mode fenced: some producers may not know of the previous growth yet.
     bool window_is_open = false;
     insight::PlannedTopic planned;
     /// Set in mode guarded.
@@ -33,15 +33,15 @@ struct GrowthFacts {
 
 struct GrowthVerdict {
     catalog::JudgedExpansion judged;
-    /// The client may confirm by sending the refused request again: the caller then calls `confirm`.
+    /// True if the client may confirm by sending the refused request again; the caller then calls `confirm`.
     bool may_be_confirmed = false;
 };
 
 [[nodiscard]] GrowthVerdict judge_growth(const GrowthFacts& facts, catalog::RequestOrigin requested_by);
-/// Turns a refusal into a permission, because the client has confirmed it by a second request.
+/// Turns a refusal into a permission after the client has confirmed it by a second request.
 void confirm(GrowthVerdict& verdict);
 
-/// Pairs of a group and another topic, where the group's members hold the same partitions of that topic as of the one that grows.
+/// Pairs of a group and another topic. The group's members hold the same partitions of that topic as of the growing topic.
 using AlignedJoins = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] AlignedJoins aligned_joins(const GrowthFacts& facts);
 

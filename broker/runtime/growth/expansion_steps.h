@@ -10,8 +10,8 @@
 #include "broker/catalog/catalog_commands.h"
 #include "broker/groups/topic_readers.h"
 
-/// An expansion as a list of steps, and the only function that carries the list out. The caller hands in who takes the steps: the
-/// broker, or a simulation that crashes between any two of them.
+/// An expansion as a list of steps, and the only function that carries the list out. The caller provides the object that takes
+/// the steps: the broker, or a simulation that crashes between any two of them.
 namespace partita::runtime {
 
 /// A topic that was judged and may grow.
@@ -35,42 +35,42 @@ struct ExpansionStep {
         /// Commits offset 0 for the new partitions in every group that reads the topic (in every mode but faithful).
         /// Undoing takes these offsets back.
         seed,
-        /// Has the device take these offsets, so that no power failure leaves an expansion without them. After the seeds of all
-        /// topics, because groups that read several of them are synced once.
+        /// Syncs these offsets to the device, so that no power failure leaves an expansion without them. It follows the seeds of
+        /// all topics, because a group that reads several topics is synced once.
         sync_seeds,
-        /// Looks whether another group has begun to read the topic: it would have no seed, so the facts are out of date.
+        /// Checks that no other group has begun to read the topic. Such a group would have no seed, so the facts are out of date.
         look_for_new_readers,
-        /// Locks the catalog, so that nobody else changes it. The topics must still be as they were judged. Undoing unlocks it.
+        /// Locks the catalog against other changes. The topics must still be as they were judged. Undoing unlocks it.
         lock_catalog,
-        /// Gives the new partitions their logs, which nobody sees yet. Undoing releases them.
+        /// Gives the new partitions their logs, which are not visible yet. Undoing releases them.
         claim_partitions,
-        /// Writes the record into the catalog's log. With that the topics have grown, and no later step can fail.
+        /// Writes the record into the catalog's log. The topics have then grown, and no later step can fail.
         write_catalog,
-        /// Mode fenced: opens the fence, before anybody sees the new partitions.
+        /// Mode fenced: opens the fence before clients see the new partitions.
         open_fence,
-        /// Shows the new partitions to everybody.
+        /// Shows the new partitions to all clients.
         publish,
         unlock_catalog,
-        /// Has the readers of the topic watched from now on.
+        /// Watches the readers of the topic from now on.
         watch_readers,
-        /// Writes one line into the broker's log that says what share of the keys moves, or that the topic has no keys.
+        /// Writes one line into the broker's log. It says what share of the keys moves, or that the topic has no keys.
         tell,
     };
     Kind kind = Kind::seed;
-    /// The index of the topic; 0 for steps that are about all topics.
+    /// The index of the topic; 0 for steps about all topics.
     std::size_t topic = 0;
 
     friend bool operator==(const ExpansionStep&, const ExpansionStep&) = default;
 };
 
-/// The steps for these topics, which grow together or not at all.
+/// The steps for these topics, which either all grow or all stay as they are.
 [[nodiscard]] std::vector<ExpansionStep> steps_of(std::span<const GrowingTopic> topics);
 
 enum class StepOutcome : std::uint8_t {
     done,
-    /// Something changed since the topics were judged. Nothing has happened; the caller gathers the facts anew.
+    /// A topic or its readers changed since the judgement. Nothing has happened; the caller gathers the facts again.
     moved,
-    /// Something could not be written. Nothing has happened.
+    /// A write failed. Nothing has happened.
     failed,
 };
 
@@ -78,20 +78,20 @@ class ExpansionActions {
   public:
     virtual ~ExpansionActions() = default;
     [[nodiscard]] virtual StepOutcome take(const ExpansionStep& step) = 0;
-    /// Undoes a step up to and including `write_catalog`. The last one may have been taken in part, or not at all.
+    /// Undoes a step up to and including `write_catalog`. The last step may be complete, partial, or not begun.
     virtual void undo(const ExpansionStep& step) = 0;
 };
 
-/// Takes the steps one by one. At the first one that is not `done` it stops, undoes that step and all before it, the last first,
-/// and returns the outcome of that step.
+/// Takes the steps one by one. At the first outcome other than `done` it stops and returns that outcome. Before that it undoes
+/// that step and all earlier ones, in reverse order.
 [[nodiscard]] StepOutcome carry_out(std::span<const ExpansionStep> steps, ExpansionActions& actions);
 
 /// The seeds that a growth gives to a group. The caller sets `group_id` and `metadata` (see `groups::seed_metadata`).
 [[nodiscard]] groups::SeedOffsets seeds_of(const GrowingTopic& topic);
-/// The seeds that a crash between `seed` and `write_catalog` leaves in groups that read the topic: they are of the next epoch,
-/// and for partitions that do not exist. The next start removes them.
+/// The seeds that a crash between `seed` and `write_catalog` leaves in groups that read the topic: they belong to the next epoch
+/// and to partitions that do not exist. The next start removes them.
 [[nodiscard]] groups::SeedOffsets orphaned_seeds_of(const catalog::Topic& topic);
-/// The epoch with which such seeds are marked.
+/// The epoch that marks such seeds.
 [[nodiscard]] inline std::int32_t next_epoch(const catalog::Topic& topic) {
     return static_cast<std::int32_t>(topic.expansions.size()) + 1;
 }

@@ -80,7 +80,7 @@ Instant ExpansionWorker::step() {
 }
 
 void ExpansionWorker::serve(ExpansionRequest request) {
-    // Kafka's controller looks at the time, too, when a request's turn comes.
+    // Kafka's controller also checks the time when a request's turn comes.
     const bool has_time = turns_.clock().now().monotonic - request.received < request.timeout_ms;
     ExpansionReply reply = has_time ? expansions_.expand(request) : timed_out(request);
     give_answer(request, std::move(reply));

@@ -22,14 +22,14 @@ namespace partita::runtime {
 
 class Expansions;
 
-/// What became of a wish for more partitions.
+/// The outcome of a wish for more partitions.
 struct ExpansionReply {
     catalog::CreatePartitionsReply reply;
-    /// True when the change could not be written: then nothing has happened.
+    /// True if the change could not be written; nothing has happened then.
     bool is_not_written = false;
 };
 
-/// A wish for more partitions, with memory of its own.
+/// A wish for more partitions that owns its memory.
 struct ExpansionRequest {
     struct Wish {
         std::string name;
@@ -37,7 +37,7 @@ struct ExpansionRequest {
         std::optional<std::vector<std::vector<BrokerId>>> assignments;
     };
     std::vector<Wish> wishes;
-    /// The answers for topics that the client asked for and may not alter.
+    /// The answers for topics that the client requested but may not alter.
     std::vector<catalog::ExpandedTopic> refused;
     bool validate_only = false;
     access::PrincipalPointer principal = access::Principal::anonymous();
@@ -45,33 +45,33 @@ struct ExpansionRequest {
     /// See catalog::MutatingClient.
     bool may_be_refused_by_quota = false;
     catalog::RequestOrigin requested_by;
-    /// When the request came, and for how long it may wait for its turn.
+    /// When the request arrived, and how long it may wait for its turn.
     Instant received;
     std::int32_t timeout_ms = 0;
 
-    /// Hears what became of it, with what was `refused`. Called once, on the worker's thread, or within `submit` when there is no
-    /// room for the request; not at all when the broker stops before.
+    /// Receives the outcome, including `refused`. Called once: on the worker's thread, or within `submit` if the queue is full.
+    /// Not called if the broker stops before that.
     std::move_only_function<void(ExpansionReply reply)> answer;
 
     /// The request as a command for the catalog, which borrows from this object.
     [[nodiscard]] catalog::CreatePartitionsCommand command() const;
 };
 
-/// Adds partitions, as a worker of its own: gathering facts takes time, and reads logs, for which no reactor can wait. One
-/// request after the other, each in a step, so that two of them never judge what the other is about to change. The worker begins
-/// with the first request; a broker on which nobody adds partitions has none.
+/// Adds partitions in a worker of its own, because gathering facts takes time and reads logs, and no reactor can wait for that.
+/// It serves one request after the other, each in a step, so that no request changes what another one judges. The worker starts
+/// with the first request, so a broker that never adds partitions has no such worker.
 class ExpansionWorker {
   public:
-    /// How many requests may wait for their turn. A further one is answered REQUEST_TIMED_OUT at once.
+    /// How many requests may wait for their turn. Further ones are answered REQUEST_TIMED_OUT at once.
     static constexpr std::size_t kWaitingMax = 1000;
 
     ExpansionWorker(logs::Turns& turns, Executor& executor, Expansions& expansions)
         : turns_(turns), executor_(executor), expansions_(expansions) {}
     ~ExpansionWorker() { stop(); }
 
-    /// The answer comes later. Any reactor may call this.
+    /// Queues the request; its answer comes later. Any reactor may call this.
     void submit(ExpansionRequest request);
-    /// Ends the worker after its present request; those that wait are not answered, as their connections end. Any thread but a
+    /// Ends the worker after its current request. Waiting requests get no answer, because their connections end. Any thread but a
     /// reactor's may call this.
     void stop();
 

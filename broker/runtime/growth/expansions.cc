@@ -46,9 +46,9 @@ void Expansions::recover(bool was_clean, Now now) {
             fences_.open(state, now);
         }
         state.expansion->cover_unknown_batches(state);
-        // Before anybody writes.
+        // Before any client writes.
         if (const auto fence = state.expansion->encoded_fence()) {
-            // Of one that cannot be stored the log tells, and the upkeep tries again.
+            // If the fence cannot be stored, `store` logs that and the upkeep tries again.
             (void)fences_.store(*state.topic, *fence, true);
         }
     });
@@ -120,7 +120,7 @@ std::optional<std::size_t> Expansions::remove_seeds(Turn& turn, const catalog::T
     if (!expansion.circumstances) {
         return 0;
     }
-    // First of all no start may give them again.
+    // First make sure that no start gives these seeds again.
     if (!catalog_.change<std::vector<std::string>>(turn,
                                                    [&](const catalog::CatalogCore& catalog, const catalog::CatalogContext&) {
                                                        return catalog.forget_seeded_groups(topic.id, epoch);

@@ -35,36 +35,37 @@ namespace partita::runtime {
 class Catalog;
 class Fences;
 
-/// What the running broker does about expansions beyond what Kafka does: the modes of partita.expansion.mode, and the test
-/// controls. The rules are in broker/insight; this class provides the facts that they need and the order of the steps.
+/// The part of expansions that goes beyond Kafka: the modes of partita.expansion.mode, and the test controls. The rules are in
+/// broker/insight; this class provides their facts and the order of the steps.
 ///
-/// A CreatePartitions request takes the same way in every mode, as a step of a worker of its own (see ExpansionWorker):
-///   1. It notes which topics of the request exist and would grow (from the published table, without a lock).
-///   2. It gathers facts about these topics, without any lock that others wait for (expansion_facts.h).
-///   3. It judges the facts (expansion_judge.h, pure), and the catalog decides by Kafka's rules and by the verdict, if the topics
-///      are still as they were in 1 (with the catalog's lock).
-///   4. What may grow becomes a list of steps, which one executor takes (expansion_steps.h): seeds, the catalog's record, fence,
-///      publication. When the topics changed, or other groups read them, the request begins again at 1.
-/// A crash between the seeds, which are synced, and the record leaves seeds for partitions that do not exist; the next start
-/// removes them before it serves anybody. When the record cannot be written, the seeds are removed at once.
+/// Every mode serves a CreatePartitions request the same way, as a step of a separate worker (see ExpansionWorker):
+///   1. Note which topics of the request exist and would grow (from the published table, without a lock).
+///   2. Gather facts about these topics, without any lock that other threads wait for (expansion_facts.h).
+///   3. Judge the facts (expansion_judge.h, pure). If the topics are still as they were in 1, the catalog then decides by Kafka's
+///      rules and by the verdict (with the catalog's lock).
+///   4. Turn the topics that may grow into a list of steps, which one executor takes (expansion_steps.h): seeds, the catalog's
+///      record, fence, publication.
+///
+/// If the topics changed, or other groups read them, the request begins again at 1. The seeds are synced before the record. So a
+/// crash in between leaves seeds for partitions that do not exist; the next start removes them before it serves clients. If the
+/// record cannot be written, the seeds are removed at once.
 class Expansions {
   public:
-    /// `facts`: what it judges by; seeds go to the groups there. The three others are what an expansion changes, protects, and
-    /// has watched.
+    /// `facts`: the sources for the judgement; seeds go to the groups there. The expansion changes `catalog`, protects by
+    /// `fences`, and has `readers` watched.
     Expansions(const insight::LocalPlanSources& facts, Catalog& catalog, Fences& fences, insight::ReaderObserver& readers)
         : facts_(facts), catalog_(catalog), fences_(fences), readers_(readers) {}
 
     // Start --------------------------------------------------------------------------------------
 
-    /// Repairs what a crash has left half done or unknown; does nothing after an orderly stop (`was_clean`). The broker calls
-    /// this when topics and groups are loaded and nobody is served yet.
+    /// Repairs what a crash left unfinished or unknown. Does nothing after an orderly stop (`was_clean`). The broker calls this
+    /// after topics and groups are loaded and before it serves clients.
     void recover(bool was_clean, Now now);
     // CreatePartitions ---------------------------------------------------------------------------
 
-    /// Serves one request, on the calling thread. Blocks on the disk: the worker calls this, for one request after the other.
+    /// Serves one request on the calling thread. Blocks on the disk. The worker calls this for one request after the other.
     [[nodiscard]] ExpansionReply expand(const ExpansionRequest& request);
-    /// How many times a request is attempted, because topics or their readers changed meanwhile, before it is answered
-    /// REQUEST_TIMED_OUT.
+    /// How many attempts a request gets if topics or their readers keep changing. After that it is answered REQUEST_TIMED_OUT.
     static constexpr int kAttemptsMax = 5;
 
     // Steps of a request; see expansion_steps.h.
@@ -74,8 +75,8 @@ class Expansions {
 
     // Looking and undoing ------------------------------------------------------------------------
 
-    /// Removes the seeds of an epoch. Returns how many were removed. Empty when
-    /// something could not be written; then the remaining seeds stay, and another call can remove them.
+    /// Removes the seeds of an epoch. Returns how many it removed. Empty if a write failed: the remaining seeds stay, and another
+    /// call can remove them.
     [[nodiscard]] std::optional<std::size_t> remove_seeds(logs::Turn& turn, const catalog::Topic& topic, std::int32_t epoch);
 
   private:

@@ -21,7 +21,8 @@ namespace {
 
 using insight::PlannedTopic;
 
-/// A plan reads the whole log: to count what groups have not read may cost more than at a look of each second.
+/// A plan reads the whole log anyway. Counting what groups have not read may therefore cost more than in the look that runs every
+/// second.
 constexpr std::size_t kCountedBytesMax = std::size_t{32} << 20;
 
 insight::ProtectionFacts protection_facts(const insight::LocalPlanSources& sources, const TopicState& topic,

@@ -10,8 +10,8 @@ struct LocalPlanSources;
 
 namespace partita::runtime {
 
-/// Makes a plan from the broker's own logs, of the facts of `plan_facts`. It reads the whole topic, and what lies behind the
-/// commits of groups, so it needs a thread of its own; produces and fetches go on meanwhile.
+/// Makes a plan from the broker's own logs and the facts of `plan_facts`. It reads the whole topic, and the records behind the
+/// commits of groups, so it needs its own thread. Produces and fetches continue meanwhile.
 [[nodiscard]] std::expected<insight::PlanOutcome, insight::PlanError> run_local_plan(const insight::LocalPlanSources& sources,
                                                                                      insight::PlannedTopic facts,
                                                                                      const insight::PlanOptions& options,

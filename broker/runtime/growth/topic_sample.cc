@@ -13,7 +13,7 @@ class KeyVisitor final : public BatchVisitor {
   public:
     bool batch(const Batch& batch) override {
         if (!batch.header.attributes.is_control()) {
-            // A batch that cannot be read to its end has told what it could.
+            // A batch that cannot be read to its end still counts as far as it was read.
             (void)for_each_record(batch, {}, [this](const RecordView& record) {
                 has_keys = record.key.has_value();
                 return !has_keys;
@@ -30,7 +30,7 @@ bool log_has_keys(const PartitionLog& log) {
     const LogBounds bounds = log_bounds(log);
     KeyVisitor visitor;
     if (bounds.end > bounds.start) {
-        // One byte: the newest batch alone is read.
+        // One byte, so that the walk reads only the newest batch.
         BatchWalk(1).walk(log, bounds.end - 1, bounds.end, visitor);
     }
     return visitor.has_keys;

@@ -10,7 +10,7 @@ struct ConnectionCounts {
     std::uint64_t closed = 0;
 };
 
-/// What the Kafka listeners count, for metrics. Any thread may ask.
+/// Counters of the Kafka listeners, for metrics. Any thread may call these.
 class NetworkStatistics {
   public:
     virtual ~NetworkStatistics() = default;

@@ -12,7 +12,7 @@
 namespace partita::runtime {
 namespace {
 
-// More events than this and the turn ends, so that the first of them is not answered too late.
+// A turn ends after this many events, so that the first of them does not wait too long for its answer.
 constexpr int kEventsPerTurnMax = 64;
 
 }  // namespace
@@ -33,7 +33,7 @@ boost::asio::io_context& Reactor::context() { return loop_->context; }
 
 void Reactor::run() {
     thread_ = std::this_thread::get_id();
-    // What was asked for before the first event has its time too.
+    // Work that was requested before the first event has a deadline too.
     refresh_now();
     arm_timer(next_turn());
     while (!stopping_) {
@@ -92,7 +92,7 @@ bool Reactor::serve_next() {
             }
             looked_ns = clock_.stopwatch_ns() - began_ns;
         }
-        // A reactor that lost its processor meanwhile has not used it.
+        // A reactor that lost its processor during the poll did not use that time.
         polled_ns_ += std::min(looked_ns, EventPolling::kLongestPollNs);
         wait = served ? Wait::polled : Wait::polled_in_vain;
         leave_seat();
@@ -100,7 +100,8 @@ bool Reactor::serve_next() {
     if (!served) {
         served = loop_->context.run_one() > 0;
     }
-    // Serving an event is no waiting for it. Timers and the HTTP side do not say when they began: of these it counts.
+    // Serving an event is not waiting. Timers and the HTTP side do not report when they began, so their wait includes the time to
+    // serve them.
     const std::int64_t ended_ns = std::exchange(is_waiting_, false) ? clock_.stopwatch_ns() : wait_ended_ns_;
     polling_.note_wait(wait, ended_ns - began_ns);
     return served;
@@ -174,8 +175,8 @@ void Reactor::remove_receiver(std::uint64_t id) {
 
 void Reactor::finish_turn() {
     refresh_now();
-    // Sending can let a connection handle requests that it had read already, and these can stage
-    // appends and ask for sends of their own: go on until nothing is left.
+    // Sending can let a connection handle requests that it has already read. These can stage appends and ask for sends of their
+    // own, so repeat until nothing is left.
     do {
         for (TurnParticipant* participant : participants_) {
             participant->end_turn(now_);
@@ -208,9 +209,8 @@ Instant Reactor::next_turn() {
 }
 
 void Reactor::arm_timer(Instant next) {
-    // A timer that is too early stays: it costs one empty turn, after which it is armed for what is due
-    // then. Deadlines mostly move away (every request moves the idle timeout of its connection), and
-    // following each of them would cost two system calls per turn.
+    // Keep a timer that fires too early: it costs one empty turn, which arms it for the next deadline. Deadlines mostly move away
+    // (every request moves the idle timeout of its connection). Following each move would cost two system calls per turn.
     if (next >= armed_) {
         return;
     }

@@ -23,7 +23,7 @@ namespace partita::runtime {
 class ReplyReceiver {
   public:
     virtual ~ReplyReceiver() = default;
-    /// Puts the reply into its slot. It leaves with a `send_ready`, once all slots before it are filled.
+    /// Puts the reply into its slot. `send_ready` sends it once all slots before it are filled.
     virtual void fill_slot(std::uint64_t slot, Reply&& reply) = 0;
     /// Sends the replies that are ready, in one write where possible. The reactor calls this at the end of a turn, once for each
     /// `request_send`.
@@ -32,29 +32,29 @@ class ReplyReceiver {
     virtual void read_again() = 0;
 };
 
-/// Work that the reactor has done at the end of every turn, for example writing staged appends and waking waiting fetches. The
+/// Work that the reactor does at the end of every turn, for example writing staged appends and waking waiting fetches. The
 /// reactor calls its participants in the order in which they were added.
 class TurnParticipant {
   public:
     virtual ~TurnParticipant() = default;
-    /// Called at the end of a turn before the replies are sent, and again after they were sent, because sending may let further
-    /// requests be served: twice per turn or more often.
+    /// Called at the end of a turn before the replies are sent, and again afterwards, because sending may let further requests be
+    /// served. So it runs at least twice per turn.
     virtual void end_turn(Now now) = 0;
-    /// When the reactor must run a turn even if nothing happens on its sockets; empty for no such time.
+    /// When the reactor must run a turn even if its sockets are idle; empty if it need not.
     [[nodiscard]] virtual std::optional<Instant> next_deadline() = 0;
 };
 
-/// One thread, one event loop, run to completion.
+/// One thread with one event loop that runs each task to completion.
 ///
 /// A turn handles the events that are ready (a bounded number), lets the participants finish their work, and then sends all
-/// replies that became ready. The load itself thus makes the batches: appends of all connections served in a turn reach the
-/// kernel in one write per partition, and the replies of a connection leave in one write. Nothing here waits for a disk.
+/// replies that became ready. So the load itself makes the batches. The appends of all connections served in a turn reach the
+/// kernel in one write per partition. The replies of a connection leave in one write. Nothing here waits for a disk.
 ///
 /// Any thread may call `index`, `context` (to make sockets for this reactor), `stop`, `post`, `deliver`, `wake_at` and
-/// `receiver_count`. Everything else belongs to the reactor's own thread; participants may be added before it runs.
+/// `receiver_count`. Only the reactor's own thread may call the rest. Participants may also be added before the reactor runs.
 class Reactor {
   public:
-    /// `seats` are for all reactors of the process and outlive them.
+    /// All reactors of the process share `seats`, which must outlive them.
     Reactor(std::uint32_t index, Clock& clock, PollingSeats& seats);
     ~Reactor();
     Reactor(const Reactor&) = delete;
@@ -66,8 +66,9 @@ class Reactor {
     /// Runs turns until `stop`. The calling thread becomes the reactor's thread.
     void run();
     void stop();
-    /// One turn that waits for nothing, for whoever runs the reactor instead of `run`; the calling thread is the reactor's
-    /// meanwhile. Answers when the next one is due, unless something is posted before: `kAtOnce` while there may be more to do.
+    /// Runs one turn that does not wait, for callers that drive the reactor instead of `run`. The calling thread counts as the
+    /// reactor's thread meanwhile. Returns when the next turn is due unless work is posted before; `kAtOnce` while there may be
+    /// more to do.
     [[nodiscard]] Instant step();
     /// Runs `work` on the reactor's thread, in order of posting. From any thread.
     void post(std::function<void()> work);
@@ -76,31 +77,31 @@ class Reactor {
     /// connection is gone.
     static void deliver(std::span<const std::unique_ptr<Reactor>> reactors, const ReplyTarget& target, Reply&& reply);
 
-    /// Makes sure that a turn runs at `deadline` or before.
+    /// Makes sure that a turn runs at `deadline` or earlier.
     void wake_at(Instant deadline);
 
     void add_participant(TurnParticipant& participant) { participants_.push_back(&participant); }
 
-    /// Registers a connection and gives it an id, which is never used again. The receiver stays valid until `remove_receiver`.
+    /// Registers a connection and returns its id, which is never used again. The receiver must stay valid until
+    /// `remove_receiver`.
     std::uint64_t add_receiver(ReplyReceiver& receiver);
     void remove_receiver(std::uint64_t id);
     /// Asks for a call of `send_ready` at the end of this turn.
     void request_send(std::uint64_t id) { to_send_.push_back(id); }
-    /// Asks for a call of `read_again` at the beginning of the next turn, which then does not wait for events. For a connection
-    /// that expects more bytes this is cheaper than an event of the socket. Events of other connections are still served in
-    /// each turn.
+    /// Asks for a call of `read_again` at the beginning of the next turn, which then does not wait for events. If a connection
+    /// expects more bytes, this is cheaper than a socket event. Each turn still serves events of other connections.
     void request_read(std::uint64_t id) { to_read_.push_back(id); }
 
     /// The time as read when the current event began.
     [[nodiscard]] Now now() const { return now_; }
-    /// Whoever serves an event calls this first.
+    /// Reads the clock anew. Code that serves an event calls this first.
     void refresh_now();
 
     /// Finishes the turn early; a NetReactor does this when the buffers of its turn are full. Call it only where no request is
     /// being served.
     void finish_turn();
 
-    /// For how long the reactor has polled, in all, instead of sleeping: what was used of a processor and was no work.
+    /// The total time that the reactor has polled instead of sleeping: processor time spent without work.
     [[nodiscard]] std::int64_t polled_ns() const { return polled_ns_; }
 
     [[nodiscard]] std::size_t receiver_count() const { return receiver_count_.load(std::memory_order_relaxed); }
@@ -108,13 +109,13 @@ class Reactor {
   private:
     struct Loop;
 
-    /// Serves what is ready, bounded; waits until there is something if `may_wait`. How much there was; none when it is time to
-    /// end.
+    /// Serves the ready events, up to a limit. Waits for the first one if `may_wait`. Returns how many it served; empty if the
+    /// reactor must end.
     [[nodiscard]] std::optional<int> serve_ready(bool may_wait);
-    /// Waits for the first event and serves it: polls, where this is worth while, and sleeps. False when it is time to end.
+    /// Waits for the first event and serves it. Polls if that is worthwhile, otherwise sleeps. False if the reactor must end.
     [[nodiscard]] bool serve_next();
     void leave_seat();
-    /// When a turn is due though nothing happens. Once at the end of a turn.
+    /// When a turn is due even without events. Called once at the end of a turn.
     [[nodiscard]] Instant next_turn();
     void arm_timer(Instant next);
     void fill(const ReplyTarget& target, Reply&& reply);
@@ -124,7 +125,7 @@ class Reactor {
     PollingSeats& seats_;
     EventPolling polling_;
     std::int64_t polled_ns_ = 0;
-    /// Until the event begins for which `serve_next` waits, and when that was.
+    /// True while `serve_next` waits for an event; `wait_ended_ns_` is when that event began.
     bool is_waiting_ = false;
     bool has_seat_ = false;
     std::int64_t wait_ended_ns_ = 0;
@@ -140,7 +141,7 @@ class Reactor {
     std::vector<std::uint64_t> sending_;
     std::vector<std::uint64_t> to_read_;
     std::vector<std::uint64_t> reading_;
-    // What the timer is armed for, and the earliest that `wake_at` asked for.
+    // The deadline that the timer is armed for, and the earliest one that `wake_at` requested.
     Instant armed_ = kNever;
     Instant requested_ = kNever;
 };

@@ -10,40 +10,39 @@
 namespace partita::runtime {
 
 struct ReplyNotes;
-/// Null for most replies. A pointer to a type that only few need to know.
+/// Null for most replies. It points to an incomplete type because few files need the definition.
 struct DeleteReplyNotes {
     void operator()(ReplyNotes* notes) const;
 };
 using ReplyNotesPointer = std::unique_ptr<ReplyNotes, DeleteReplyNotes>;
 
-/// Part of a log file that is sent between two parts of a reply's bytes, without being copied.
+/// Part of a log file, sent between two parts of a reply's bytes without a copy.
 struct ReplyPiece {
-    /// How many of the reply's bytes are sent before it.
+    /// How many of the reply's bytes come before the piece.
     std::size_t position;
     FileSlice slice;
 };
 
-/// A reply frame ready for the socket: `bytes` are the size prefix, the header and the body, and `pieces`, ascending by position,
+/// A reply frame ready for the socket. `bytes` are the size prefix, the header and the body. `pieces`, ascending by position, are
 /// the record data within the body.
 struct Reply {
     ByteBuffer bytes;
     std::vector<ReplyPiece> pieces;
-    /// Close the connection: instead of an answer, or after it when there are bytes.
+    /// Close the connection: instead of an answer if `bytes` is empty, otherwise after it.
     bool close = false;
-    /// For how long the connection serves no request after this reply, because of a quota (KIP-219: first the answer, then the
-    /// rest).
+    /// How long the connection serves no request after this reply, because of a quota (KIP-219: first the answer, then the
+    /// pause).
     std::int32_t rest_ms = 0;
-    /// What whoever sends it tells RequestWatch.
+    /// The notes that the sender passes to RequestWatch.
     ReplyNotesPointer notes = nullptr;
 };
 
-/// Buffers for replies. Each thread keeps some of those whose replies were sent, so that in steady state a reply allocates
-/// nothing.
+/// Buffers for replies. Each thread keeps some buffers of replies that it sent, so that replies allocate nothing in steady state.
 [[nodiscard]] ByteBuffer take_reply_buffer();
 void recycle_reply_buffer(ByteBuffer&& buffer);
 
-/// Where a reply belongs: a request's slot of a connection of a reactor. It is a plain value that may outlive the connection; a
-/// reply that comes too late is dropped.
+/// Where a reply belongs: reactor, connection, and the request's slot. A plain value that may outlive the connection; a reply
+/// that comes too late is dropped.
 struct ReplyTarget {
     std::uint32_t reactor = 0;
     std::uint64_t connection = 0;

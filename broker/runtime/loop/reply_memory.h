@@ -6,8 +6,8 @@
 
 namespace partita::runtime {
 
-/// Lists for the pieces of replies. Each thread keeps some of those whose replies were sent, as it does with reply buffers, so
-/// that in steady state a reply with record data allocates nothing. A recycled list releases its files.
+/// Lists for the pieces of replies. As with reply buffers, each thread keeps some lists of replies that it sent. So a reply with
+/// record data allocates nothing in steady state. A recycled list releases its files.
 [[nodiscard]] std::vector<ReplyPiece> take_reply_pieces();
 void recycle_reply_pieces(std::vector<ReplyPiece>&& pieces);
 

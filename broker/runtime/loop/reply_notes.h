@@ -8,19 +8,19 @@
 
 namespace partita::runtime {
 
-/// What is to be remembered of a reply. Most have none.
+/// Facts to remember about a reply. Most replies have no notes.
 struct ReplyNotes {
     const ApiInfo* api = nullptr;
     std::int16_t version = 0;
     FoundErrors errors;
-    /// The request as one line, where the reply has errors and the request may be shown; else, and of replies that came later,
-    /// empty.
+    /// The request as one line, if the reply has errors and the request may be shown. Otherwise empty, and also for replies that
+    /// came later.
     std::string request;
-    /// From the request's header, as far as it is at hand.
+    /// From the request's header, as far as the header is available.
     std::string client_id;
     /// As KafkaCall's.
     std::string subject;
-    /// When its handler began, by the clock's stopwatch; 0 when nobody measures.
+    /// When its handler began, by the clock's stopwatch; 0 if nothing measures it.
     std::int64_t started_ns = 0;
 };
 

@@ -4,7 +4,7 @@
 
 namespace partita::runtime {
 
-/// Why the broker does not start: one line on which the user can act.
+/// Why the broker does not start: one line that tells the user what to do.
 struct [[nodiscard]] StartError {
     std::string message;
 };

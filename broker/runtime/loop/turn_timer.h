@@ -8,17 +8,17 @@
 
 namespace partita::runtime {
 
-/// Calls something once when its time has come by the reactor's clock: at the end of the first turn after that. Whatever waits on
-/// a reactor waits with one of these, so that whoever moves the clock moves everything.
+/// Calls a function once after a deadline on the reactor's clock: at the end of the first turn past it. All waiting on a reactor
+/// uses these timers, so that moving the clock moves everything.
 ///
-/// It is made before the reactor runs, and lives until the reactor has stopped for good. Only the reactor's thread calls it.
+/// Create it before the reactor runs, and keep it until the reactor has stopped for good. Only the reactor's thread calls it.
 class TurnTimer final : public TurnParticipant {
   public:
     explicit TurnTimer(Reactor& reactor) { reactor.add_participant(*this); }
     TurnTimer(const TurnTimer&) = delete;
     TurnTimer& operator=(const TurnTimer&) = delete;
 
-    /// Calls `call` at `due`, in place of what it was to call before. `call` may start it anew.
+    /// Calls `call` at `due`, and forgets an earlier call that has not run. `call` may start the timer again.
     void start(Instant due, std::function<void()> call) {
         due_ = due;
         call_ = std::move(call);

@@ -13,8 +13,8 @@ void UpkeepBell::listen(Worker* worker) {
 }
 
 void UpkeepBell::data_written() {
-    // An exchange and not a load: it orders the caller's write before the look, so that either the worker
-    // has yet to look for writes, or it is told.
+    // An exchange, not a load: it orders the caller's write before the check. So the worker either looks for writes later, or is
+    // woken now.
     if (written_.exchange(true, std::memory_order_acq_rel)) {
         return;
     }

@@ -7,31 +7,30 @@
 
 namespace partita::runtime {
 
-/// What the rest of the broker tells the worker that does its upkeep (upkeep/maintenance.h), and what wakes it. Whoever makes
-/// work rings, from any thread, and waits for nothing.
+/// Carries news from the rest of the broker to the upkeep worker (upkeep/maintenance.h) and wakes it. Callers ring from any
+/// thread and never wait.
 class UpkeepBell {
   public:
-    // For everybody ------------------------------------------------------------------------------
+    // For all callers ----------------------------------------------------------------------------
 
-    /// Call this after something was appended or removed, which makes work sooner or later. It is cheap, for every produce
-    /// calls it.
+    /// Call this after an append or a removal, which makes work sooner or later. It is cheap, because every produce calls it.
     void data_written();
-    /// Call this after a client has moved a log start (DeleteRecords). The thread checkpoints soon, so that a crash does not
+    /// Call this after a client has moved a log start (DeleteRecords). The worker checkpoints soon, so that a crash does not
     /// bring the records back.
     void log_start_moved() { ring(&Heard::log_start_moved); }
-    /// Call this after a coordinator could not write: the thread rebuilds it from its log.
+    /// Call this after a coordinator could not write: the worker rebuilds it from its log.
     void coordinator_lost() { ring(&Heard::coordinator_lost); }
-    /// Call this after a commit was refused because it came by a generation, an epoch or a member id that is over.
+    /// Call this after a commit was refused because its generation, epoch or member id is no longer valid.
     void commit_refused() { ring(&Heard::commit_refused); }
-    /// Call this after a topic was deleted: when the thread frees space the next time, it also removes the rows of deleted topics
-    /// from the metadata store.
+    /// Call this after a topic was deleted. When the worker next frees space, it also removes the rows of deleted topics from the
+    /// metadata store.
     void topic_deleted() { topic_deleted_.store(true, std::memory_order_relaxed); }
 
     // For the upkeep worker ----------------------------------------------------------------------
 
-    /// From now on `worker` is woken; null: nobody is. What was rung before is heard by its next step.
+    /// Sets the worker to wake; null for none. The worker's next step hears what was rung before.
     void listen(Worker* worker);
-    /// What was rung since the last `take_heard`.
+    /// The news since the last `take_heard`.
     struct Heard {
         bool log_start_moved = false;
         bool coordinator_lost = false;
@@ -39,14 +38,14 @@ class UpkeepBell {
         bool flusher_done = false;
     };
     [[nodiscard]] Heard take_heard();
-    /// Whether data was written since this was asked last. Asked before the step looks for what was written, so that nothing
-    /// is missed; the next write wakes the worker.
+    /// True if data was written since the last call; the next write then wakes the worker. A step calls this before it looks for
+    /// the written data, so that it misses nothing.
     [[nodiscard]] bool take_writes() { return written_.exchange(false, std::memory_order_acq_rel); }
-    /// The same, and it can be asked again: further writes wake nobody until it was taken.
+    /// Like `take_writes`, but leaves the mark: further writes do not wake the worker until it is taken.
     [[nodiscard]] bool has_writes() const { return written_.load(std::memory_order_acquire); }
-    /// Whether a topic was deleted since this was asked last.
+    /// True if a topic was deleted since the last call.
     [[nodiscard]] bool take_deletion() { return topic_deleted_.exchange(false, std::memory_order_relaxed); }
-    /// The flusher answered what the worker asked of it.
+    /// The flusher has finished what the worker asked of it.
     void flusher_done() { ring(&Heard::flusher_done); }
 
   private:
@@ -55,9 +54,9 @@ class UpkeepBell {
     Mutex mutex_{LockRank::upkeep_bell};
     Worker* worker_ GUARDED_BY(mutex_) = nullptr;
     Heard heard_ GUARDED_BY(mutex_);
-    // Outside of the mutex, so that waking what is awake costs next to nothing.
+    // Outside the mutex, so that waking an awake worker costs next to nothing.
     std::atomic<bool> written_ = false;
-    /// A kill may have come between a deletion and the look for its rows.
+    /// True at first: a kill may have come after a deletion and before the removal of its rows.
     std::atomic<bool> topic_deleted_ = true;
 };
 

@@ -13,7 +13,7 @@
 namespace partita::runtime {
 namespace {
 
-/// Empty where there is no such file.
+/// Empty if the file does not exist.
 std::string content_of(const std::string& path) {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
@@ -24,11 +24,11 @@ std::size_t processors_of_affinity() {
     if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
         return static_cast<std::size_t>(CPU_COUNT(&allowed));
     }
-    // More processors than the set has room for.
+    // The machine has more processors than the set can hold.
     return std::thread::hardware_concurrency();
 }
 
-/// Of this process's own control group. Within a container that is the root of what it sees.
+/// The cpu.max of this process's own control group. Within a container that group is the root of the visible tree.
 std::string cpu_max_of_this_process() {
     constexpr std::string_view kUnified = "0::";
     std::ifstream groups("/proc/self/cgroup");

@@ -5,7 +5,7 @@
 namespace partita::runtime {
 namespace {
 
-/// Where the segment behind `offset` begins: the way around bytes that cannot be walked over.
+/// Returns the start of the next segment after `offset`. A walk continues there when it cannot get past unreadable bytes.
 Offset next_segment(const PartitionLog& log, Offset offset, Offset end) {
     for (const SegmentSummary& segment : log.segments()) {
         if (segment.base_offset > offset) {
@@ -34,7 +34,7 @@ BatchWalk::Step BatchWalk::read_slice(const PartitionLog& log, Offset from, Offs
         if (slice.error().error == ReadError::closed) {
             return {end, true};
         }
-        // Removed by retention a moment ago, or unreadable.
+        // Retention removed the batch a moment ago, or the batch is unreadable.
         if (from < log.log_start_offset()) {
             return {log.log_start_offset()};
         }
@@ -66,7 +66,7 @@ BatchWalk::Step BatchWalk::read_slice(const PartitionLog& log, Offset from, Offs
         return {next_segment(log, next, end)};
     }
     if (next == from) {
-        // Neither a batch nor an error: the bytes end within the first batch, though it was promised whole.
+        // This is neither a batch nor an error: the bytes end within the first batch, although `read` promises a whole one.
         visitor.damage(from, "the batch is cut off");
         return {next_segment(log, from, end)};
     }

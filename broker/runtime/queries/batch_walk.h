@@ -11,36 +11,36 @@
 
 namespace partita::runtime {
 
-/// What a walk over a log hands out.
+/// Receives the batches of a walk over a log.
 class BatchVisitor {
   public:
     virtual ~BatchVisitor() = default;
-    /// A whole batch with a right checksum, data or control; it may begin before the first offset that was asked for. False ends
-    /// the walk.
+    /// Called with a whole batch, data or control, whose checksum is correct. The batch may begin before the first offset that
+    /// the caller asked for. False ends the walk.
     [[nodiscard]] virtual bool batch(const Batch& batch) = 0;
-    /// Something at about this offset cannot be read and is left out.
+    /// The walk cannot read something at about this offset and leaves it out.
     virtual void damage(Offset offset, std::string_view reason) = 0;
 };
 
-/// Walks over the batches of a log, in their order, through the page cache and a buffer of its own. It blocks on the disk: no
-/// reactor may call it.
+/// Walks over the batches of a log in order, through the page cache and a buffer of its own. It blocks on the disk, so reactors
+/// must not call it.
 ///
-/// What is damaged is told and left out: only the batch where it can be told from its neighbours, otherwise the rest of the
-/// segment. When the log is deleted meanwhile, the walk ends there.
+/// The walk reports damage and skips it: only the damaged batch if its end is known, otherwise the rest of the segment. If the
+/// log is deleted meanwhile, the walk ends there.
 class BatchWalk {
   public:
     static constexpr std::uint32_t kReadBytes = 1 << 20;
 
-    /// `read_bytes`: how much is read at a time; a batch that is larger is read whole.
+    /// `read_bytes`: how much one read asks for. A larger batch is still read whole.
     explicit BatchWalk(std::uint32_t read_bytes = kReadBytes) : read_bytes_(read_bytes) {}
 
-    /// The batches that hold offsets of [from, end); from the log's start if that lies behind `from`, because retention may have
-    /// moved it since. Returns where another walk goes on: `end`, unless the visitor ended this one (then behind its last batch).
+    /// Visits the batches that hold offsets of [from, end). If retention has moved the log's start past `from`, the walk begins
+    /// at that start. Returns where another walk continues: `end`, or the end of the last batch if the visitor ended the walk.
     Offset walk(const PartitionLog& log, Offset from, Offset end, BatchVisitor& visitor);
 
   private:
     struct Step {
-        /// Where to go on.
+        /// Where the walk continues.
         Offset next;
         bool stop = false;
     };

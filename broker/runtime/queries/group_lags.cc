@@ -26,7 +26,7 @@ GroupLag group_lag(const TopicState& topic, const groups::TopicReader& reader) {
                          .lag = std::nullopt};
         if (const auto committed = reader.committed.find(lag.partition); committed != reader.committed.end()) {
             lag.committed = committed->second;
-            // A client may commit what it likes, also beyond the end.
+            // A client may commit any offset, even one beyond the end.
             lag.lag = std::max<std::int64_t>(0, bounds.end - std::max(committed->second, bounds.start));
         }
         group.partitions.push_back(lag);

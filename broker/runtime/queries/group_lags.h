@@ -17,11 +17,11 @@ class GroupShards;
 /// How far a group has read one partition.
 struct PartitionLag {
     PartitionIndex partition;
-    /// Unset: it never committed there, or its offset expired.
+    /// Unset if the group never committed there, or its offset expired.
     std::optional<Offset> committed;
     Offset log_end;
-    /// Offsets that it has yet to read: from its commit, or from the log's start where that lies behind it. Unset without a
-    /// commit, as nobody knows where it would begin.
+    /// The number of offsets that the group has yet to read. It counts from the commit, or from the log's start if the commit
+    /// lies before that. Unset without a commit, because the group's starting position is unknown.
     std::optional<std::int64_t> lag;
 
     friend bool operator==(const PartitionLag&, const PartitionLag&) = default;
@@ -30,17 +30,17 @@ struct PartitionLag {
 /// How far a group has read a topic.
 struct GroupLag {
     std::string group_id;
-    /// Members that subscribe to the topic or hold a partition of it; none in a group that only stores offsets.
+    /// Members that subscribe to the topic or hold a partition of it; 0 for a group that only stores offsets.
     std::size_t members = 0;
     /// All partitions of the topic, by index.
     std::vector<PartitionLag> partitions;
 
-    /// Over the partitions with a commit.
+    /// The sum over the partitions with a commit.
     [[nodiscard]] std::int64_t total() const;
 };
 [[nodiscard]] GroupLag group_lag(const TopicState& topic, const groups::TopicReader& reader);
-/// The lags of all groups that read the topic, ascending by id. Takes the locks of the group shards one by one, so nobody may
-/// call it who holds one.
+/// The lags of all groups that read the topic, ascending by id. Takes the locks of the group shards one by one, so the caller
+/// must not hold one.
 [[nodiscard]] std::vector<GroupLag> group_lags(GroupShards& groups, const TopicState& topic);
 
 }  // namespace partita::runtime

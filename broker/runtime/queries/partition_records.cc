@@ -40,7 +40,7 @@ class PageBuilder final : public BatchVisitor {
 
   private:
     bool take(const RecordView& record) {
-        // Batches are read whole: the page may begin within the first one, and end within the last.
+        // `read` returns whole batches. The page may begin within the first one and end within the last.
         if (record.offset < page_.next || record.offset >= page_.end) {
             return record.offset < page_.end;
         }
@@ -78,7 +78,7 @@ class PageBuilder final : public BatchVisitor {
 
 std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Offset from, const PageLimits& limits) {
     const Offset end = log.high_watermark();
-    // Says whether the partition has the offset at all.
+    // This read only checks that the partition has the offset.
     PARTITA_TRY(log.read(from, {.upper_bound = end, .max_bytes = 1}));
     RecordPage page{.records = {}, .next = from, .log_start = log.log_start_offset(), .end = end, .looked_at = 0, .damage = {}};
     PageBuilder builder(from, limits, page);

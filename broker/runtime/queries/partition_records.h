@@ -12,11 +12,11 @@
 
 namespace partita::runtime {
 
-/// One record, with memory of its own.
+/// One record that owns its memory.
 struct FoundRecord {
     Offset offset;
     TimestampMs timestamp;
-    /// Unset: null.
+    /// Unset means null.
     std::optional<std::string> key;
     std::optional<std::string> value;
     std::vector<std::pair<std::string, std::optional<std::string>>> headers;
@@ -25,30 +25,31 @@ struct FoundRecord {
 /// Some records of a partition, ascending.
 struct RecordPage {
     std::vector<FoundRecord> records;
-    /// Where the next page begins: the end of the partition when there are no more.
+    /// Where the next page begins. At the last page this is the end of the partition.
     Offset next;
     Offset log_start;
-    /// The end of what the page could have.
+    /// The partition's end when the page was read. The page holds no records from there on.
     Offset end;
-    /// Records that were looked at, with those that have another key.
+    /// How many records the search examined, including those with another key.
     std::size_t looked_at = 0;
-    /// What could not be read and was left out: about which offset, and why.
+    /// Unreadable data that the search left out: the approximate offset and the reason.
     std::vector<std::pair<Offset, std::string>> damage;
 };
 
-/// How much a page holds at most.
+/// The limits of a page.
 struct PageLimits {
     std::size_t records = 100;
-    /// Of keys, values and headers. The first record is given whatever its size.
+    /// The limit on keys, values and headers together. The first record is returned whatever its size.
     std::size_t bytes = 1 << 20;
-    /// Set: only records with this key. Then a page also ends when so much of the log was looked through, before the next batch.
+    /// If set, the page holds only records with this key. The page then also ends after `search_bytes` of the log, at the next
+    /// batch.
     std::optional<std::string> key = std::nullopt;
     std::size_t search_bytes = 64 << 20;
 };
 
-/// The records from the offset `from` on: data of all transactions, without their markers. Fails with `out_of_range` when the
-/// partition does not have that offset any more, or not yet, and with `closed` when it was deleted. Reads the disk, so no reactor
-/// may call it.
+/// Reads the records from the offset `from` on: data of all transactions, without transaction markers. Fails with `out_of_range`
+/// if the partition no longer has that offset, or does not have it yet. Fails with `closed` if the partition was deleted. Reads
+/// the disk, so reactors must not call it.
 [[nodiscard]] std::expected<RecordPage, ReadFailure> read_records(const PartitionLog& log, Offset from, const PageLimits& limits);
 
 }  // namespace partita::runtime

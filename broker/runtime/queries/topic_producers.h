@@ -8,23 +8,23 @@
 
 namespace partita::runtime {
 
-/// Producers with an id (idempotent or transactional ones) that wrote to a partition and have not expired
-/// (producer.id.expiration.ms), ascending by id. Of others a log knows nothing: who they are is seen by the observer of keys.
+/// The producers with an id (idempotent or transactional) that wrote to a partition and have not expired
+/// (producer.id.expiration.ms), ascending by id. A log knows nothing about other producers; the observer of keys sees those.
 [[nodiscard]] std::vector<ProducerSummary> partition_producers(const Partition& partition);
 
-/// One such producer, over a whole topic.
+/// A producer with an id, over a whole topic.
 struct TopicProducer {
     ProducerId producer_id;
-    /// The newest.
+    /// The newest epoch.
     ProducerEpoch epoch;
-    /// When it wrote last.
+    /// The time of its last write.
     TimestampMs last_timestamp;
-    /// To which it wrote, ascending.
+    /// The partitions that it wrote to, ascending.
     std::vector<PartitionIndex> partitions;
-    /// Of these, those in which a transaction of it is open.
+    /// The subset of `partitions` in which it has an open transaction.
     std::vector<PartitionIndex> open_in;
 };
-/// Ascending by id. Takes a moment's lock of each log.
+/// The producers of a topic, ascending by id. Takes the lock of each log for a moment.
 [[nodiscard]] std::vector<TopicProducer> topic_producers(const TopicState& topic);
 
 }  // namespace partita::runtime

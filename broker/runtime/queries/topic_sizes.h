@@ -8,11 +8,11 @@
 
 namespace partita::runtime {
 
-/// Where a log begins and ends. It goes on while it is asked, but the numbers are consistent with each other:
-/// `start <= stable_end <= end`.
+/// Where a log begins and ends. The log may grow meanwhile, but the numbers are consistent with each other: `start <= stable_end
+/// <= end`.
 struct LogBounds {
     Offset start;
-    /// Where the first open transaction begins; the end where there is none.
+    /// Where the first open transaction begins; equals `end` if no transaction is open.
     Offset stable_end;
     Offset end;
 
@@ -21,7 +21,7 @@ struct LogBounds {
 };
 [[nodiscard]] LogBounds log_bounds(const PartitionLog& log);
 
-/// What a partition holds.
+/// The bounds and the size of one partition.
 struct PartitionSize {
     PartitionIndex partition;
     LogBounds bounds;
@@ -33,19 +33,21 @@ struct PartitionSize {
 [[nodiscard]] PartitionSize partition_size(PartitionIndex index, const Partition& partition);
 
 struct TopicSize {
-    /// Never null.
+    /// The topic; never null.
     catalog::TopicPointer topic;
-    /// By index.
+    /// Ascending by index.
     std::vector<PartitionSize> partitions;
 
     [[nodiscard]] std::uint64_t bytes() const;
-    /// Offsets between starts and ends: as many records, unless the topic is compacted or has transactions.
+    /// The number of offsets between starts and ends. It equals the number of records, unless the topic is compacted or has
+    /// transactions.
     [[nodiscard]] std::int64_t offsets() const;
-    /// The ends of all partitions together: it grows with every record, and nothing lowers it. Whoever looks twice knows a rate.
+    /// The sum of all partitions' ends. It grows with every record and never falls, so two samples give a rate.
     [[nodiscard]] std::int64_t written() const;
 };
 [[nodiscard]] TopicSize topic_size(const TopicState& topic);
-/// What all topics hold, ascending by name. Takes a moment's lock of each log: time grows with the partitions.
+/// The sizes of all topics, ascending by name. Takes the lock of each log for a moment, so the time grows with the number of
+/// partitions.
 [[nodiscard]] std::vector<TopicSize> topic_sizes(const TopicTable& table);
 
 }  // namespace partita::runtime

@@ -5,7 +5,7 @@
 
 namespace partita::runtime {
 
-/// What the catalog wants to know of the broker's settings.
+/// The settings of the catalog, derived from the broker's settings.
 [[nodiscard]] catalog::CatalogSettings catalog_settings(const config::BrokerConfig& config);
 
 }  // namespace partita::runtime

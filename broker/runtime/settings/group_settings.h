@@ -5,7 +5,7 @@
 
 namespace partita::runtime {
 
-/// What the coordinators want to know of the broker's settings.
+/// The settings of the group coordinators, derived from the broker's settings.
 [[nodiscard]] groups::GroupConfig group_settings(const config::BrokerConfig& config);
 
 }  // namespace partita::runtime

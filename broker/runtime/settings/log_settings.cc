@@ -7,7 +7,8 @@ namespace partita::runtime {
 LogConfig log_settings(const config::TopicConfig& topic, const config::BrokerConfig& broker) {
     return {
         .segment_bytes = topic.segment_bytes,
-        // So that what must be compacted in time can be: the active segment never is.
+        // The compactor never touches the active segment. Rolling it this early lets a log be compacted within
+        // max.compaction.lag.ms.
         .segment_ms = topic.cleanup_compact && topic.max_compaction_lag_ms > 0
                           ? std::min(topic.segment_ms, topic.max_compaction_lag_ms)
                           : topic.segment_ms,

@@ -6,7 +6,7 @@
 
 namespace partita::runtime {
 
-/// What the logs of a topic want to know of its settings, and of the broker's.
+/// The settings of a topic's logs, derived from the topic's settings and the broker's.
 [[nodiscard]] LogConfig log_settings(const config::TopicConfig& topic, const config::BrokerConfig& broker);
 
 }  // namespace partita::runtime

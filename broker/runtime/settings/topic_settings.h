@@ -11,26 +11,27 @@
 
 namespace partita::runtime {
 
-/// What is in force for a topic: for requests, and for its logs. Never null; topics with the same configs may share it.
+/// The settings in force for a topic, for requests and for its logs. The pointers are never null. Topics with the same configs
+/// may share the objects.
 struct TopicSettings {
     std::shared_ptr<const config::TopicConfig> topic;
     std::shared_ptr<const LogConfig> logs;
 };
 
-/// Works out the settings of topics, once for all that have the same configs: a change of the broker's own settings asks for
-/// those of every topic, with the catalog's lock. One caller at a time.
+/// Computes the settings of topics, once for all topics with the same configs. After a change of the broker's own settings, the
+/// broker asks for every topic's settings while it holds the catalog's lock. One caller at a time.
 class TopicSettingsTable {
   public:
-    /// How many different sets of configs are remembered. With one more it begins anew.
+    /// How many different sets of configs the table remembers. At one more the table starts over.
     static constexpr std::size_t kKindsMax = 256;
 
-    /// The settings of a topic with these configs of its own. Where they cannot be read, as another version wrote them, a line
-    /// of the log says so and the defaults serve.
+    /// Returns the settings of a topic that has these configs of its own. If the table cannot read them (another version wrote
+    /// them), it writes a log line and uses the defaults.
     [[nodiscard]] TopicSettings of(std::string_view topic, const config::ConfigMap& configs,
                                    const std::shared_ptr<const config::BrokerConfig>& broker);
 
   private:
-    /// With these settings of the broker.
+    /// The broker's settings that the entries of `known_` were computed with.
     std::shared_ptr<const config::BrokerConfig> broker_;
     std::map<config::ConfigMap, TopicSettings> known_;
 };

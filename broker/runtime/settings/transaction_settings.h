@@ -7,12 +7,13 @@
 
 namespace partita::runtime {
 
-/// What the coordinators of transactions want to know of the broker's settings, and the finalized level of the feature
+/// The settings of the transaction coordinators: from the broker's settings, and the finalized level of the feature
 /// `transaction.version`.
 [[nodiscard]] transactions::TransactionConfig transaction_settings(const config::BrokerConfig& config,
                                                                    std::int16_t transaction_version);
 
-/// How long a transaction can be open that has a coordinator: as long as a producer may ask for, and until it is looked for.
+/// How long a transaction with a coordinator can stay open: the longest timeout that a producer may ask for, plus the time until
+/// the coordinator looks for expired ones.
 [[nodiscard]] std::int64_t longest_transaction_ms(const config::BrokerConfig& config);
 
 }  // namespace partita::runtime

@@ -11,7 +11,7 @@
 namespace partita::runtime {
 
 void BackgroundSync::begin(Instant now) {
-    // Soon, so that a second crash does not repeat what was read just now.
+    // Checkpoint soon, so that a second crash does not make the start read the same data again.
     if (!logs_.open_report().was_clean && !logs_.open_report().partitions.empty()) {
         checkpoint_.note(now, kIntervalMs);
     }
@@ -60,16 +60,16 @@ void BackgroundSync::sync(Instant now) {
         fail_stop(*failure);
     }
     std::vector<std::shared_ptr<PartitionLog>> logs = logs_.logs_to_sync();
-    // One more round after the last write sees whether the flusher could do it.
+    // One more round after the last write checks whether the flusher succeeded.
     sync_ = {.pending = !logs.empty(), .due = now + kIntervalMs};
-    // A checkpoint syncs them too.
+    // A checkpoint syncs the logs as well.
     if (!checkpoint_if_much(now) && !logs.empty()) {
         flusher_.request_background_sync(logs_.volume(), std::move(logs));
     }
 }
 
 bool BackgroundSync::checkpoint_if_much(Instant now) {
-    // While there is something to sync there may be more.
+    // Look again soon: while logs need a sync, more data may come.
     look_ = {.pending = sync_.pending, .due = now + kLookMs};
     if (checkpoint_running_ || checkpoint_failed_ || logs_.bytes_since_checkpoint() < kCheckpointBytes) {
         return false;
@@ -104,7 +104,7 @@ void BackgroundSync::finish_checkpoint(const StorageResult<void>& checkpointed, 
         log::warning("storage", "checkpoint files were not written", {{"reason", written.error().message}});
     }
     checkpoint_failed_ = !done;
-    // At least so long, lest an interval of 0 and a full disk keep the thread busy.
+    // Wait at least this long. Otherwise an interval of 0 and a full disk keep the thread busy.
     const std::int64_t interval_ms = config_->log_flush_offset_checkpoint_interval_ms;
     if (done) {
         checkpoint_if_much(now);

@@ -12,17 +12,17 @@
 
 namespace partita::runtime {
 
-/// Has the flusher sync what was acknowledged from the page cache, and checkpoint all logs, of which the checkpoint files tell
-/// when that is done.
+/// Has the flusher sync data that was acknowledged from the page cache, and checkpoint all logs. The checkpoint files are written
+/// after the flusher has finished.
 class BackgroundSync final : public UpkeepTask {
   public:
-    /// Data that was acknowledged from the page cache reaches the disk at most about this much later, unless the device is
-    /// slower: the window that a power failure can cost. flush.ms of a topic shortens it (ShortFlushes).
+    /// Upper bound, approximately, on when acknowledged data reaches the disk from the page cache, unless the device is slower.
+    /// This is the window that a power failure can cost. A topic's flush.ms shortens it (ShortFlushes).
     static constexpr std::int64_t kIntervalMs = 1000;
-    /// As many bytes behind the recovery points on file make a checkpoint due before its interval is over, so that what the start
-    /// after a crash has to read is bounded by bytes too: at the rate of a disk, a second or less.
+    /// A checkpoint becomes due early once this many bytes lie past the recovery points on file. This bounds what the start after
+    /// a crash reads by bytes as well as time: a second or less at disk speed.
     static constexpr std::uint64_t kCheckpointBytes = 512 * 1024 * 1024;
-    /// How often the task looks, while data comes, whether there are so many.
+    /// How often the task checks `kCheckpointBytes` while data comes.
     static constexpr std::int64_t kLookMs = 200;
 
     BackgroundSync(const config::CurrentConfig& config, LogDirectory& logs, LogFlusher& flusher, UpkeepBell& bell)
@@ -32,17 +32,17 @@ class BackgroundSync final : public UpkeepTask {
     [[nodiscard]] Instant next_due() const override;
     void hear(const UpkeepBell::Heard& heard, Instant now) override;
     void note_writes(Instant now) override;
-    /// False while a sync is pending, which finds further writes anyway.
+    /// False while a sync is pending, because that sync finds further writes anyway.
     [[nodiscard]] bool hears_writes() const override { return !sync_.pending; }
     void run_due(Now now) override;
 
   private:
     void sync(Instant now);
-    /// Makes a checkpoint due when there is enough for it.
+    /// Makes a checkpoint due if `kCheckpointBytes` are reached.
     bool checkpoint_if_much(Instant now);
-    /// Asks the flusher to checkpoint every log. When it has, the bell brings `finish_checkpoint`.
+    /// Asks the flusher to checkpoint every log. When the flusher is done, the bell triggers `finish_checkpoint`.
     void begin_checkpoint();
-    /// Writes the checkpoint files, which tell the next start of it.
+    /// Writes the checkpoint files, which the next start reads.
     void finish_checkpoint(const StorageResult<void>& checkpointed, Instant now);
 
     const config::CurrentConfig& config_;
@@ -58,8 +58,8 @@ class BackgroundSync final : public UpkeepTask {
     Job look_;
     Job checkpoint_;
     bool checkpoint_running_ = false;
-    /// The last checkpoint failed. The next one then waits for its interval, even if kCheckpointBytes makes one due: a disk that
-    /// fails is not asked again at once.
+    /// The last checkpoint failed. The next one then waits for its interval, even if `kCheckpointBytes` makes one due. This keeps
+    /// the task from hammering a failing disk.
     bool checkpoint_failed_ = false;
 };
 

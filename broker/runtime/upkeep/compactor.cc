@@ -12,7 +12,7 @@
 namespace partita::runtime {
 namespace {
 
-/// However short log.cleaner.backoff.ms is.
+/// The shortest pause, even if log.cleaner.backoff.ms is shorter.
 constexpr std::int64_t kShortestBackoffMs = 10;
 
 }  // namespace
@@ -46,7 +46,7 @@ void Compactor::run_pass(Now now) {
     if (candidates.empty()) {
         return;
     }
-    // Recovery tells our compacted logs from foreign ones by their recovery points.
+    // After a crash, recovery uses the recovery points to tell our compacted logs from foreign ones.
     if (auto written = logs_.write_checkpoints(); !written) {
         log::warning("compaction", "put off, because checkpoint files were not written", {{"reason", written.error().message}});
         return;
@@ -82,7 +82,7 @@ std::vector<Compactor::Candidate> Compactor::find_candidates(Now now) const {
             }
             auto range = partition_log->dirty_range(now.wall, candidate.keep_from);
             if (!range) {
-                continue;  // Deleted meanwhile, or its files cannot be opened: the next pass looks again.
+                continue;  // The log was deleted meanwhile, or its files cannot be opened. The next pass looks again.
             }
             candidate.range = *range;
             if (range->is_worth_cleaning(state.config->min_cleanable_dirty_ratio)) {

@@ -23,13 +23,13 @@ class KeyedLogs;
 
 /// Compacts topics with cleanup.policy=compact, the dirtiest log first.
 ///
-/// It is a worker of its own because one cleaning may read and write gigabytes, for which no background sync may wait.
-/// It looks for work every log.cleaner.backoff.ms, as Kafka's does: time alone can make a log worth cleaning. A look
-/// costs next to nothing, and nothing where no topic is compacted. One line in the log tells of each cleaning.
+/// It owns a worker because one cleaning may read and write gigabytes, and a background sync must not wait for that. Like Kafka's
+/// cleaner, it looks for work every log.cleaner.backoff.ms, because time alone can make a log worth cleaning. A look costs next
+/// to nothing, and nothing at all if no topic is compacted. Each cleaning writes one log line.
 ///
-/// A log that cannot be cleaned because it is damaged is left alone until the next start, as in Kafka; other failures
-/// (a full disk) are tried again. A coordinators' topic is cleaned up to where LMDB has taken over: a tombstone that goes
-/// from the log must have been seen there.
+/// The compactor leaves a damaged log alone until the next start, as Kafka does. It retries after other failures (a full disk).
+/// It cleans a coordinator topic only up to the offset that LMDB has taken over: LMDB must see a tombstone before the log loses
+/// it.
 class Compactor {
   public:
     Compactor(const config::CurrentConfig& config, const logs::PublishedTopics& topics, LogDirectory& logs,
@@ -39,9 +39,9 @@ class Compactor {
     Compactor(const Compactor&) = delete;
     Compactor& operator=(const Compactor&) = delete;
 
-    /// Nothing happens when log.cleaner.enable is false.
+    /// Starts the worker. Does nothing if log.cleaner.enable is false.
     void start();
-    /// Ends the worker; a cleaning under way is given up between two batches, and nothing of it is lost.
+    /// Ends the worker. A running cleaning stops between two batches and loses nothing.
     void stop();
 
   private:

@@ -8,12 +8,12 @@ namespace partita::runtime {
 class CoordinatorHosts;
 class KeyedLogs;
 
-/// Rebuilds coordinators that lost a write, from checkpoint and log. Clients wait for it.
+/// Rebuilds coordinators that lost a write, from checkpoint and log. Clients wait for the rebuild.
 class CoordinatorRebuilds final : public UpkeepTask {
   public:
-    /// At once, but while writes fail not more often than this.
+    /// Rebuilds start at once, but at least this far apart while writes keep failing.
     static constexpr std::int64_t kPauseMs = 50;
-    /// After how long a log that could not be read is tried again.
+    /// How long to wait before reading a log again that could not be read.
     static constexpr std::int64_t kRetryMs = 1000;
 
     CoordinatorRebuilds(const CoordinatorHosts& coordinators, KeyedLogs& keyed_logs)

@@ -22,8 +22,8 @@
 namespace partita::runtime {
 namespace {
 
-/// The broker writes there until it ends: its own files, and the directories of partitions that it serves. Those of topics that
-/// it deletes itself are renamed before. Everything else in the directory is nobody's business.
+/// True for what the broker uses until it ends: its own files, and the directories of partitions that it serves. The broker
+/// renames the directories of topics before it deletes them itself. Everything else in the directory is ignored.
 bool is_in_use(const PublishedTopics& topics, std::string_view name) {
     if (name == ".lock" || name == "partita.properties" || name == "partita-metadata") {
         return true;

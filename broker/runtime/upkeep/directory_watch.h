@@ -11,11 +11,12 @@ namespace partita::runtime {
 
 class Reactor;
 
-/// Notices that somebody deletes or moves the data directory, or takes away what the broker did not, while it runs: what is
-/// written into files without a name is gone with the process, so nothing more may be acknowledged. The kernel tells
-/// (inotify): `rm -rf` ends the broker as soon as the first file of the broker's own, or the first directory of a partition that
-/// it serves, is gone, and producing pays nothing for it. What is deleted inside of a partition's directory, which stays
-/// itself, is not noticed here.
+/// Notices when another program deletes or moves the data directory, or parts of it, while the broker runs. Writes to deleted
+/// files vanish with the process, so the broker must not acknowledge anything more.
+///
+/// The kernel reports deletions (inotify), so producing costs nothing extra. `rm -rf` ends the broker as soon as the first of its
+/// own files, or the first directory of a served partition, is gone. A deletion inside a partition's directory is not noticed if
+/// the directory itself stays.
 ///
 /// Lives on the first reactor.
 class DirectoryWatch {
@@ -23,9 +24,10 @@ class DirectoryWatch {
     DirectoryWatch(Reactor& first_reactor, std::string directory, const logs::PublishedTopics& topics);
     ~DirectoryWatch();
 
-    /// Where the kernel gives no watch (there are bounds for each user) the log says so, and the broker runs without.
+    /// Starts watching. If the kernel gives no watch (each user has a limit), the broker logs that and runs without one.
     void start();
-    /// Before the broker takes its own files away. On the first reactor's thread, or after it ended.
+    /// Stops watching. Call this before the broker removes its own files, on the first reactor's thread or after that thread
+    /// ended.
     void stop();
 
   private:

@@ -5,12 +5,12 @@
 
 namespace partita::runtime {
 
-/// One kind of work of a task: whether there is any, and when it is to be done.
+/// One kind of work of a task: whether work is pending, and when it is due.
 struct Job {
     bool pending = false;
     Instant due;
 
-    /// Work came up that is to be done within `delay_ms`.
+    /// Notes new work that must be done within `delay_ms`.
     void note(Instant now, std::int64_t delay_ms) {
         if (!pending) {
             pending = true;
@@ -18,7 +18,7 @@ struct Job {
         }
     }
     [[nodiscard]] bool is_due(Instant now) const { return pending && due <= now; }
-    /// Far away when there is none.
+    /// `kNever` if nothing is pending.
     [[nodiscard]] Instant next() const { return pending ? due : kNever; }
 };
 

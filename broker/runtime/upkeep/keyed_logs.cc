@@ -42,7 +42,7 @@ StorageResult<void> KeyedLogs::fold() {
 StorageResult<void> KeyedLogs::forget_deleted() {
     const MutexLock lock(store_mutex_);
     PARTITA_TRY_ASSIGN(const auto names, store_.logs());
-    // Whatever is created from here on has no rows before the next fold, which this thread makes.
+    // A log created after this line has no rows before the next fold, and this thread does the folding.
     const std::shared_ptr<const TopicTable> table = topics_.table();
     for (const std::string& name : names) {
         const std::optional<TopicId> topic = topic_of_keyed_log(name);

@@ -10,23 +10,23 @@
 
 namespace partita::runtime {
 
-/// The logs whose meaning is the last value of each key, the catalog's and those of coordinators' topics, and the metadata store
-/// that holds checkpoints of them. One thread at a time writes to the store: everything here that does takes turns.
+/// The logs in which the last value of each key counts: the catalog's log and the logs of coordinator topics. Also holds the
+/// metadata store with their checkpoints. The store has one writer at a time: every method here that writes takes turns.
 class KeyedLogs {
   public:
     KeyedLogs(std::shared_ptr<PartitionLog> catalog_log, const PublishedTopics& topics, MetadataStore& store)
         : catalog_log_(std::move(catalog_log)), topics_(topics), store_(store) {}
 
-    /// Those that have records.
+    /// The logs that have records.
     [[nodiscard]] std::vector<std::shared_ptr<PartitionLog>> logs() const;
-    /// What the store has taken over of a log: what lies behind it must stay in the log.
+    /// The offset up to which the store has taken over the log. Records from there on must stay in the log.
     [[nodiscard]] Offset folded_until(const PartitionLog& log) const;
 
-    /// Writes what was appended since into the store. Blocks on the device.
+    /// Writes the records appended since the last fold into the store. Blocks on the device.
     [[nodiscard]] StorageResult<void> fold();
-    /// Frees what the store has of topics that are no more. Blocks on the device.
+    /// Frees the store's rows of deleted topics. Blocks on the device.
     [[nodiscard]] StorageResult<void> forget_deleted();
-    /// For work that may write to the store itself.
+    /// Runs `work` while no other thread writes to the store; `work` itself may write.
     template <class Work>
     auto while_nobody_writes(Work&& work) {
         const MutexLock lock(store_mutex_);
@@ -37,7 +37,7 @@ class KeyedLogs {
     const std::shared_ptr<PartitionLog> catalog_log_;
     const PublishedTopics& topics_;
     MetadataStore& store_;
-    /// Held by whoever writes to the store.
+    /// Held while writing to the store.
     Mutex store_mutex_{LockRank::keyed_logs};
 };
 

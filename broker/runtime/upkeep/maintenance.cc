@@ -41,7 +41,7 @@ Instant Maintenance::step() {
     for (UpkeepTask* task : tasks_) {
         task->hear(heard, now.monotonic);
     }
-    // Taken only where it matters: what was not taken wakes nobody again, however much is produced.
+    // Take the writes only when a task uses them. Untaken writes do not wake the worker again, however much clients produce.
     if ((hears_writes() || next_due() <= now.monotonic) && bell_.take_writes()) {
         for (UpkeepTask* task : tasks_) {
             task->note_writes(now.monotonic);

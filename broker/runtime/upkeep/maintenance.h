@@ -8,20 +8,20 @@
 
 namespace partita::runtime {
 
-/// The worker for what may wait for a disk and that nobody waits for: it has its tasks do what is due.
+/// The worker for background work that may wait for a disk. It lets its tasks do what is due; no client waits for it.
 ///
-/// It rests until something is due. Writes make work due, and what is done is not due again before the next write: a broker
-/// without traffic wakes up for retention and expiry only.
+/// The worker rests until something is due. Writes make work due, and finished work is not due again before the next write. A
+/// broker without traffic wakes up only for retention and expiry.
 class Maintenance {
   public:
-    /// In each step the tasks are asked in this order. They outlive the worker.
+    /// Each step asks the tasks in this order. The tasks outlive the worker.
     Maintenance(std::vector<UpkeepTask*> tasks, UpkeepBell& bell, const Schedule& schedule)
         : tasks_(std::move(tasks)), bell_(bell), schedule_(schedule) {}
     ~Maintenance();
 
-    /// `has_unsynced`: an earlier run, which was killed, may have left data that is not synced.
+    /// `has_unsynced`: an earlier run that was killed may have left unsynced data.
     void start(bool has_unsynced);
-    /// Ends the worker after its present step.
+    /// Ends the worker after its current step.
     void stop();
 
   private:

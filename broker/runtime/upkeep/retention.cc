@@ -38,7 +38,7 @@ void Retention::apply(Now now) {
             }
             Offset keep_from{std::numeric_limits<std::int64_t>::max()};
             if (is_keyed) {
-                // Whatever its cleanup.policy was altered to: what LMDB does not have yet must stay.
+                // Records that LMDB does not have yet must stay, regardless of the topic's cleanup.policy.
                 keep_from = keyed_logs_.folded_until(partition_log);
             }
             const auto removed = partition_log.apply_retention(now.wall, keep_from);

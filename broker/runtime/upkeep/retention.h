@@ -12,10 +12,10 @@ namespace partita::runtime {
 
 class KeyedLogs;
 
-/// Removes what topics keep no longer: segments, and what is known of producers that are silent.
+/// Removes what topics no longer keep: old segments, and the state of expired producers.
 class Retention final : public UpkeepTask {
   public:
-    /// `turns`: fetches that wait for what is removed look again. `bell`: what was removed wants a checkpoint.
+    /// `turns`: waiting fetches look again after a removal. `bell`: a removal asks for a checkpoint.
     Retention(const config::CurrentConfig& config, const logs::PublishedTopics& topics, KeyedLogs& keyed_logs, logs::Turns& turns,
               UpkeepBell& bell)
         : config_(config), topics_(topics), keyed_logs_(keyed_logs), turns_(turns), bell_(bell) {}

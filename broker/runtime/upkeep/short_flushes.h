@@ -16,10 +16,10 @@ struct TopicState;
 
 namespace partita::runtime {
 
-/// Has topics synced for which a background sync comes too late: those with a shorter flush.ms.
+/// Syncs topics whose flush.ms is shorter than the interval of the background sync.
 class ShortFlushes final : public UpkeepTask {
   public:
-    /// flush.ms below it counts as this.
+    /// A flush.ms below this counts as this.
     static constexpr std::int64_t kShortestMs = 1;
 
     ShortFlushes(const logs::PublishedTopics& topics, LogDirectory& logs, LogFlusher& flusher)
@@ -37,7 +37,7 @@ class ShortFlushes final : public UpkeepTask {
     LogDirectory& logs_;
     LogFlusher& flusher_;
     Job flush_;
-    /// As of the table with this version; the shortest flush.ms of them rules.
+    /// The topics with a short flush.ms in the table of `version_`. The shortest flush.ms of them applies to all.
     std::vector<std::shared_ptr<const logs::TopicState>> with_short_flush_;
     std::uint64_t version_ = 0;
     std::int64_t shortest_ms_ = 0;
