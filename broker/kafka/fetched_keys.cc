@@ -22,7 +22,7 @@ FetchedKeys::FetchedKeys(authentication::KeySetPlace place, client::HttpUrl url,
       clock_(clock),
       end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       fetches_(place_, clock.now().monotonic) {
-    // Without a descriptor the end waits for a fetch that is under way.
+    // Without a descriptor, the destructor waits for a fetch in progress.
     network_.end_waits_by(end_);
 }
 

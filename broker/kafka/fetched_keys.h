@@ -16,21 +16,18 @@
 
 namespace partita::kafka {
 
-/// The key set of a URL: fetched once before the listener opens, as by Kafka,
-/// and from then on by a worker when KeySetSchedule says so. While fetching
-/// fails the old keys stay: tokens are checked without the issuer. A failure is
-/// told in the log once until it is over.
+/// The key set of a URL. It is fetched once before the listener opens, as in Kafka, and later by a worker at the times of
+/// KeySetSchedule. While fetching fails, the old keys stay valid, and the broker checks tokens without the issuer. The log
+/// shows the beginning and the end of each outage, once.
 class FetchedKeys final : public authentication::KeySource {
   public:
-    /// For one fetch, from the name of the host to the last byte. No login
-    /// waits for it: tokens are checked by the keys that are there.
+    /// The limit for one fetch, from resolving the host name to the last byte. No login waits for a fetch: the broker checks
+    /// tokens with the present keys.
     static constexpr std::int64_t kFetchMsMax = 10'000;
-    /// For how long the start waits for an issuer that does not answer: in a
-    /// composition of containers it may come later.
+    /// How long the start waits for an unresponsive issuer: in a composition of containers the issuer may start later.
     static constexpr std::int64_t kStartMsMax = 15'000;
 
-    /// Waits for the first keys. The error is one line that names the config and
-    /// the URL.
+    /// Waits for the first keys. The error is one line that names the config and the URL.
     [[nodiscard]] static std::expected<std::shared_ptr<FetchedKeys>, std::string> fetch(authentication::KeySetPlace place,
                                                                                         const Schedule& schedule);
     ~FetchedKeys() override;
@@ -43,7 +40,7 @@ class FetchedKeys final : public authentication::KeySource {
   private:
     FetchedKeys(authentication::KeySetPlace place, client::HttpUrl url, std::shared_ptr<const client::Tls> tls, Clock& clock);
 
-    /// One attempt; the error is the reason alone.
+    /// Tries to fetch once. The error is only the reason.
     [[nodiscard]] std::expected<std::shared_ptr<const authentication::KeySet>, std::string> try_to_fetch();
     [[nodiscard]] Instant step();
 
@@ -51,15 +48,15 @@ class FetchedKeys final : public authentication::KeySource {
     const client::HttpUrl url_;
     const std::shared_ptr<const client::Tls> tls_;
     Clock& clock_;
-    /// Readable from the end on: then no wait goes on.
+    /// An eventfd that becomes readable in the destructor, which ends all waits.
     int end_;
     client::TcpNetwork network_;
     std::atomic<std::shared_ptr<const authentication::KeySet>> keys_;
-    /// The key that was missed last, until the worker has looked at it.
+    /// The last key that a token named in vain, until the worker has handled it.
     std::atomic<std::shared_ptr<const std::string>> missed_;
     authentication::KeySetSchedule fetches_;
     bool is_failing_ = false;
-    /// The last: it ends before what it uses.
+    /// Declared last, so that it ends before the members that it uses.
     std::unique_ptr<Worker> worker_;
 };
 

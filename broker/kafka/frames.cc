@@ -10,7 +10,7 @@ bool looks_like_http(Bytes bytes) {
 }
 
 bool looks_like_tls(Bytes bytes) {
-    // A handshake record of TLS 1.0 to 1.3.
+    // The beginning of a handshake record of TLS 1.0 to 1.3.
     return bytes[0] == std::byte{0x16} && bytes[1] == std::byte{0x03};
 }
 

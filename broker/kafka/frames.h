@@ -11,12 +11,12 @@
 
 namespace partita::kafka {
 
-/// Why a connection is closed whose frame begins with `prefix`, four bytes: `size` is negative or above `bytes_max`, which the
-/// config `limit_name` gives, or these are the first bytes of HTTP or TLS.
+/// The reason to close a connection whose frame begins with the four bytes `prefix`. Either `size` is negative or above
+/// `bytes_max`, the limit of the config `limit_name`, or these are the first bytes of HTTP or TLS.
 [[nodiscard]] std::string reason_to_refuse_frame(Bytes prefix, std::int32_t size, std::int32_t bytes_max,
                                                  std::string_view limit_name);
 
-/// How Kafka cuts frames: four bytes with a size, then as many bytes as the size says.
+/// Kafka's framing: four bytes with a size, then as many bytes.
 struct Frames {
     static constexpr std::size_t kSizePrefixBytes = 4;
 

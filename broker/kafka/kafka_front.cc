@@ -21,7 +21,7 @@ using authentication::LoginExchange;
 using net::Served;
 using Outcome = net::Served::Outcome;
 
-/// How the client of one connection logs in.
+/// The login of one connection's client.
 class Login final : public net::ProtocolState {
   public:
     explicit Login(std::shared_ptr<const authentication::LoginSettings> settings) : exchange(std::move(settings)) {}
@@ -163,12 +163,12 @@ Served KafkaFront::serve(LoginExchange* login, std::uint64_t slot, runtime::Requ
             }
             break;
         case runtime::RequestContext::Outcome::closed:
-            // Replies to earlier requests of this connection still leave.
+            // The connection still sends replies to its earlier requests.
             served.outcome = Outcome::ended;
             served.reason = context.close_reason();
             break;
         case runtime::RequestContext::Outcome::deferred:
-            // The requests that were sent behind it wait, too.
+            // Requests sent after this one wait, too.
             served.outcome = Outcome::deferred;
             served.rest_ms = context.pending().throttle_ms;
             break;

@@ -16,11 +16,11 @@
 
 namespace partita::kafka {
 
-/// Kafka's protocol on one listener: frames with a size, request headers, logins by SASL, the versions that are offered. It
-/// has requests served by a RequestServer. A client that has to log in is served only what belongs to that.
+/// Kafka's protocol on one listener: frames with a size, request headers, logins by SASL, and the offered versions. A
+/// RequestServer serves its requests. Until a client has logged in, the front serves only the requests of the login.
 class KafkaFront final : public net::Front {
   public:
-    /// `login` says how clients of `listener` log in; null when they need not. `requests` outlives the front.
+    /// `login` has the login settings of `listener`; null if its clients need no login. `requests` must outlive the front.
     KafkaFront(runtime::Services& services, RequestServer& requests, config::Endpoint listener,
                std::shared_ptr<const authentication::LoginSettings> login);
 
@@ -34,11 +34,11 @@ class KafkaFront final : public net::Front {
     [[nodiscard]] Frames frames_of(const authentication::LoginExchange* login) const;
     [[nodiscard]] net::Served serve_frame(logs::Turn& turn, const net::Speaker& speaker,
                                           const net::Conversation::Request& request);
-    /// False for ApiVersions in a version that Kafka has and is not offered.
+    /// False for a version of ApiVersions that Kafka knows but this broker does not offer.
     [[nodiscard]] bool is_offered(const RequestHeader& header) const;
-    /// Answers a request of a login. One that failed ends the conversation: at once, or after a while with the answer.
+    /// Answers a request of a login. A failed login ends the conversation: at once, or together with the answer after a delay.
     [[nodiscard]] net::Served finish(const authentication::LoginExchange& login, std::uint64_t slot, LoginAnswer answer);
-    /// Serves what is no part of a login.
+    /// Serves a request that does not belong to a login.
     [[nodiscard]] net::Served serve(authentication::LoginExchange* login, std::uint64_t slot, runtime::RequestContext& context);
 
     runtime::Services& services_;
@@ -48,11 +48,11 @@ class KafkaFront final : public net::Front {
     const std::int32_t frame_bytes_max_;
 };
 
-/// Makes fronts whose requests `requests` serves. The error of a listener is one line about its login settings: key sets that
-/// they name are read and fetched meanwhile.
+/// Makes fronts whose requests go to `requests`. Making a front reads and fetches the key sets that its login settings name. The
+/// error is one line about these settings.
 [[nodiscard]] net::FrontMaker kafka_fronts(runtime::Services& services, RequestServer& requests, const Schedule& schedule);
 
-/// What the server of listeners needs of these parts.
+/// The parts of the broker that the server of listeners needs.
 [[nodiscard]] net::Surroundings surroundings_of(runtime::Services& services);
 
 }  // namespace partita::kafka

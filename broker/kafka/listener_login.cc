@@ -44,7 +44,7 @@ constexpr std::string_view kKeySetUrl = "sasl.oauthbearer.jwks.endpoint.url";
 
 using FetchKeys = decltype(authentication::LoginConfigs::fetch_keys);
 
-/// For who only asks whether settings make sense.
+/// For callers that only check whether settings are valid.
 std::expected<std::shared_ptr<authentication::KeySource>, std::string> no_keys_yet(const authentication::KeySetPlace&) {
     return nullptr;
 }
@@ -52,7 +52,7 @@ std::expected<std::shared_ptr<authentication::KeySource>, std::string> no_keys_y
 std::expected<authentication::LoginSettings, std::string> settings_of(const config::BrokerConfig& config,
                                                                       const config::Endpoint& listener, FetchKeys fetch_keys) {
     const config::ConfigMap effective = config::effective_broker_values(config.given(), config.dynamic());
-    // Whom it would make of a client nobody here can tell.
+    // The broker cannot know which principal a custom builder class would make of a client.
     if (auto problem = config::ListenerConfigs(effective, listener.listener_name)
                            .problem_with_class(config::kPrincipalBuilder, config::kDefaultPrincipalBuilder)) {
         return std::unexpected(std::move(*problem));
@@ -65,7 +65,7 @@ std::expected<authentication::LoginSettings, std::string> settings_of(const conf
     });
 }
 
-/// Nobody logs in between brokers here; Kafka does not start otherwise.
+/// The error of the settings for logins between brokers. This broker never uses them, but Kafka does not start with invalid ones.
 std::optional<std::string> problem_between_brokers(const config::BrokerConfig& config, const config::Endpoint& listener,
                                                    const authentication::LoginSettings& settings) {
     const std::string own_mechanism =

@@ -24,7 +24,7 @@ using authentication::Hash;
 using authentication::LoginExchange;
 using authentication::Mechanism;
 
-/// 160 bits as text.
+/// 160 random bits as text.
 std::string fresh_nonce() {
     constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuv";
     const auto random = random_value<std::array<std::uint8_t, 32>>();
@@ -35,8 +35,8 @@ std::string fresh_nonce() {
     return nonce;
 }
 
-/// What SCRAM goes by for the token with this HMAC. Making it takes milliseconds, so each thread keeps some: it follows from hash
-/// and HMAC but for its salt, which may be any.
+/// The SCRAM credential for the token with this HMAC. Making one takes milliseconds, so each thread keeps some. Apart from its
+/// arbitrary salt, it depends only on hash and HMAC.
 authentication::ScramCredential credential_of_token(Hash hash, std::string hmac) {
     constexpr std::size_t kKeptMax = 256;
     thread_local std::map<std::pair<Hash, std::string>, authentication::ScramCredential> kept;
@@ -52,7 +52,7 @@ authentication::ScramCredential credential_of_token(Hash hash, std::string hmac)
     return credential;
 }
 
-/// What the catalog has.
+/// The credentials in the catalog.
 class CatalogCredentials final : public CredentialStore {
   public:
     CatalogCredentials(const catalog::CatalogSnapshot& catalog, std::string_view token_secret, TimestampMs now)
@@ -67,7 +67,7 @@ class CatalogCredentials final : public CredentialStore {
         const auto credential = found->second.find(authentication::mechanism_name(mechanism));
         return credential == found->second.end() ? std::nullopt : authentication::parse_scram_credential(credential->second);
     }
-    /// A token that has expired is as good as removed, which happens a while later.
+    /// Treats an expired token as missing; its removal from the catalog comes later.
     std::optional<TokenCredential> of_token(Hash hash, std::string_view id) const override {
         const access::DelegationToken* const token = catalog_.find_delegation_token(id);
         if (token_secret_.empty() || token == nullptr || token->is_expired(now_)) {
@@ -84,7 +84,7 @@ class CatalogCredentials final : public CredentialStore {
     const TimestampMs now_;
 };
 
-/// A client that is known by the token has its name in its session from now on.
+/// Handles a token of the login. Once the login is complete, the client's session has its principal.
 LoginExchange::Answer take_token(runtime::Services& services, logs::Turn& turn, runtime::ClientConnection& client,
                                  LoginExchange& login, std::string_view token) {
     const CatalogCredentials credentials(*turn.topics().catalog, login.settings().token_secret, turn.now().wall);
@@ -159,7 +159,7 @@ LoginAnswer answer_bare_token(runtime::Services& services, logs::Turn& turn, run
 }
 
 void tell_versions(LoginExchange& login, const runtime::Reply& reply) {
-    // Size and correlation id stand before it, in every version.
+    // In every version, the size and the correlation id precede the error code.
     constexpr std::size_t kErrorAt = 8;
     const Bytes bytes = reply.bytes.bytes();
     if (bytes.size() >= kErrorAt + sizeof(std::int16_t) && load_big_endian<std::int16_t>(bytes.data() + kErrorAt) == 0) {

@@ -9,21 +9,21 @@
 
 namespace partita::kafka {
 
-/// The answer to a request of a login, or to a token without a header, and whether the login failed by it.
+/// The answer to a login request or to a token without a header, and the end of the connection if the login failed.
 struct LoginAnswer {
     runtime::Reply reply;
     std::optional<authentication::LoginEnd> end;
 };
 
-/// True for the requests that `answer_login` takes: those by which a client logs in, and in which it logs in again.
+/// True for the requests that `answer_login` handles: those of a login, and those of a repeated login.
 [[nodiscard]] bool belongs_to_login(authentication::LoginExchange& login, ApiKey key, Instant now);
-/// Answers a SaslHandshake or SaslAuthenticate request that belongs to the login. Null when its bytes are malformed: then the
-/// context says why the connection is closed.
+/// Answers a SaslHandshake or SaslAuthenticate request of the login. Null if its bytes are malformed: the context then has the
+/// reason to close the connection.
 [[nodiscard]] std::optional<LoginAnswer> answer_login(runtime::RequestContext& context, authentication::LoginExchange& login);
-/// Answers a token that came without a header.
+/// Answers a token without a header.
 [[nodiscard]] LoginAnswer answer_bare_token(runtime::Services& services, logs::Turn& turn, runtime::ClientConnection& client,
                                             authentication::LoginExchange& login, std::string_view token);
-/// Tells the login of the answer to an ApiVersions request.
+/// Tells the login that an ApiVersions request was answered, unless the reply has an error.
 void tell_versions(authentication::LoginExchange& login, const runtime::Reply& reply);
 
 }  // namespace partita::kafka

@@ -4,12 +4,12 @@
 
 namespace partita::kafka {
 
-/// Serves Kafka's requests once their header was read and their client may ask: this broker's own handlers do, and another
-/// cluster behind this broker could. Threads of all reactors call it at the same time.
+/// Serves Kafka's requests after their header was parsed and their client was authenticated. This broker's own handlers implement
+/// it; another cluster behind this broker could do so, too. Threads of all reactors call it concurrently.
 class RequestServer {
   public:
     virtual ~RequestServer() = default;
-    /// Serves one request, as RequestContext says: it replies, defers, parks or closes before it returns.
+    /// Serves one request, as RequestContext requires: it replies, defers, parks or closes before it returns.
     virtual void serve(runtime::RequestContext& context) = 0;
 };
 
