@@ -7,11 +7,11 @@
 
 namespace partita::net {
 
-/// One transport of any kind. A connection keeps it in its own memory, because a separate allocation would cost every idle
-/// connection more than a plain transport is large.
+/// A transport of any kind. A connection keeps it in its own memory: a separate allocation would cost every idle connection more
+/// bytes than a plain transport has.
 using AnyTransport = std::variant<PlainTransport, TlsTransport>;
 
-/// The transport in `any`, whatever its kind. Valid as long as `any` stays where it is.
+/// The transport in `any`, of whatever kind. Valid as long as `any` does not move.
 [[nodiscard]] inline Transport& transport_of(AnyTransport& any) {
     return std::visit([](Transport& transport) -> Transport& { return transport; }, any);
 }

@@ -14,7 +14,7 @@ BufferPool::~BufferPool() {
 
 std::unique_ptr<ReadBuffer> BufferPool::take(std::size_t capacity) {
     const std::size_t wanted = std::bit_ceil(std::max(capacity, kSmallestBytes));
-    // The newest first: it is the warmest.
+    // Try the newest buffer first: it is most likely in the cache.
     for (auto candidate = pooled_.rbegin(); candidate != pooled_.rend(); ++candidate) {
         if ((*candidate)->capacity == wanted) {
             std::unique_ptr<ReadBuffer> buffer = std::move(*candidate);

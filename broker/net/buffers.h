@@ -8,12 +8,12 @@
 
 namespace partita::net {
 
-/// Counts the bytes of all read buffers of all reactors against one limit. A buffer larger than the smallest size is
-/// allocated only while there is room below the limit. A connection that gets none stops reading until others give memory
-/// back, so that many large requests at once cost waiting and not memory. Thread-safe.
+/// Counts the bytes of all read buffers of all reactors against one limit. A buffer above the smallest size is allocated only
+/// while there is room below the limit. A connection without such a buffer stops reading until others return memory. Many large
+/// requests at once thus cost time, not memory. Thread-safe.
 class RequestMemory {
   public:
-    /// With a `limit_bytes` of 0 or less there is no limit.
+    /// A `limit_bytes` of 0 or less means no limit.
     explicit RequestMemory(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
     [[nodiscard]] bool try_take(std::size_t bytes) {
@@ -35,7 +35,7 @@ class RequestMemory {
     std::atomic<std::int64_t> taken_bytes_ = 0;
 };
 
-/// A buffer that a connection reads into. The bytes from `begin` to `end` were received and are not parsed yet.
+/// A buffer that a connection reads into. The bytes from `begin` to `end` are received but not parsed yet.
 struct ReadBuffer {
     std::unique_ptr<std::byte[]> data;
     std::size_t capacity = 0;
@@ -46,9 +46,10 @@ struct ReadBuffer {
     [[nodiscard]] std::size_t free_space() const { return capacity - end; }
 };
 
-/// One reactor's stock of read buffers, whose sizes are powers of two. A buffer that holds served requests is retired; it comes
-/// back to the pool at the end of the turn and is used again while the processor's caches still have it: memory touched for the
-/// first time costs more than receiving and checking the bytes that go into it. Only the reactor's thread calls it.
+/// One reactor's stock of read buffers, with sizes that are powers of two. A connection retires a buffer that holds served
+/// requests. It returns to the pool at the end of the turn and is reused while it is still in the processor's caches. Touching
+/// memory for the first time costs more than receiving and checking the bytes that go into it. Only the reactor's thread calls
+/// it.
 class BufferPool {
   public:
     static constexpr std::size_t kSmallestBytes = 64 * 1024;
@@ -59,18 +60,18 @@ class BufferPool {
     BufferPool(const BufferPool&) = delete;
     BufferPool& operator=(const BufferPool&) = delete;
 
-    /// A buffer of at least `capacity` bytes; null when the request memory is used up (never for the
-    /// smallest size, which keeps everybody able to make progress).
+    /// A buffer of at least `capacity` bytes; null if the request memory is used up. A buffer of the smallest size is always
+    /// available, so that every connection can make progress.
     [[nodiscard]] std::unique_ptr<ReadBuffer> take(std::size_t capacity);
     void give_back(std::unique_ptr<ReadBuffer> buffer);
     /// Gives back, at the end of the turn, a buffer that requests of this turn may still point into.
     void retire(std::unique_ptr<ReadBuffer> buffer);
-    /// The capacity of all buffers retired since the last `end_turn`.
+    /// The total capacity of the buffers retired since the last `end_turn`.
     [[nodiscard]] std::size_t retired_bytes() const { return retired_bytes_; }
-    /// Puts the retired buffers back into the pool. The NetReactor calls this at the end of a turn, when no request points into
-    /// them any more. Returns whether any buffer was retired.
+    /// Puts the retired buffers back into the pool. The NetReactor calls this at the end of a turn, when no request refers to
+    /// them any more. Returns true if any buffer was retired.
     bool end_turn();
-    /// Frees the pooled buffers except a few small ones. The NetReactor calls this after a quiet time, and `take` when the
+    /// Frees the pooled buffers except a few small ones. The NetReactor calls this after a quiet time; `take` calls it if the
     /// request memory is used up.
     void trim();
     [[nodiscard]] std::size_t pooled_bytes() const { return pooled_bytes_; }

@@ -35,7 +35,7 @@ Connection::Connection(NetReactor& owner, Belongings belongings)
 }
 
 Connection::~Connection() {
-    // A closed one may outlive its reactor, held by a handler that is destroyed with the loop.
+    // A closed connection may outlive its reactor, because a handler that is destroyed with the loop may hold it.
     if (!conversation_.is_over() && id_ != 0) {
         owner_.reactor().remove_receiver(id_);
     }
@@ -147,15 +147,16 @@ void Connection::on_readable() {
     owner_.reactor().refresh_now();
     owner_.touch(*this);
     if (!may_serve()) {
-        // Bytes have to wait, but a client that went away should not keep what it waits for.
+        // The bytes must wait. But if the client went away, close the connection, so that it does not keep what it waits for.
         if (transport().is_over()) {
             close("");
         }
-        return;  // `resume` waits again.
+        return;  // `resume` waits for bytes again.
     }
-    // What is received in a turn is answered together, and written together where it goes to the same log. A client with much
-    // under way is received in large pieces (FrameReader). Of small requests one piece brings several, and going on would let a
-    // client with a few in flight run dry and fall asleep meanwhile; large ones come one by one at first (docs/performance.md).
+    // The turn answers the requests received in it together, and writes their appends to the same log together. A client with
+    // much in flight is received in large pieces (FrameReader). One piece brings several small requests. Reading on would let a
+    // client with few requests in flight run dry and fall asleep meanwhile. Large requests come one by one at first
+    // (docs/performance.md).
     Progress progress = Progress::more;
     for (std::size_t bytes = 0; progress == Progress::more && may_serve(); bytes += conversation_.frame_bytes()) {
         if (bytes > 0 && (conversation_.frame_bytes() < kLargeFrameBytes || bytes >= kLargeFramesBytesMax)) {
@@ -182,7 +183,7 @@ void Connection::on_readable() {
 }
 
 void Connection::read_again() {
-    const auto self = owner_.share(*this);  // Reading may end it.
+    const auto self = owner_.share(*this);  // Reading may end this connection.
     waits_for_bytes_ = false;
     on_readable();
 }
@@ -205,8 +206,7 @@ Connection::Progress Connection::read_once() {
         case Transport::Status::file_ended:
             break;
     }
-    // The peer is done, or the connection broke. Replies that are still due have nobody to read them
-    // reliably; Kafka drops them too.
+    // The peer has finished, or the connection broke. The peer may not read replies that are still due; Kafka drops them too.
     close("");
     return Progress::closed;
 }
@@ -312,7 +312,7 @@ void Connection::send_ready() {
 }
 
 void Connection::resume() {
-    const auto self = owner_.share(*this);  // Serving may end it.
+    const auto self = owner_.share(*this);  // Serving may end this connection.
     conversation_.advance(owner_.reactor().now().monotonic);
     if (rare_ != nullptr && rare_->held && !conversation_.is_resting()) {
         const std::unique_ptr<HeldReply> held = std::move(rare_->held);

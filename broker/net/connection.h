@@ -24,45 +24,45 @@ namespace partita::net {
 
 class NetReactor;
 
-/// One client connection: a Conversation, the Transport that carries it, the Front that understands it, and the events that drive
+/// One client connection: a Conversation, the Transport that carries it, the Front of its protocol, and the events that drive
 /// them.
 ///
-/// It serves requests as it parses them. Requests that came in one read are served in one turn and answered in one write.
-/// While the conversation may serve no request, the connection receives nothing.
+/// It serves requests as it parses them. It serves the requests of one read in one turn and answers them in one write. While the
+/// conversation may serve no request, the connection receives nothing.
 ///
 /// An idle connection holds no buffer. Its NetReactor owns it, and only that reactor's thread calls it.
 class Connection final : public runtime::ReplyReceiver, public std::enable_shared_from_this<Connection> {
   public:
     using Siblings = std::list<std::shared_ptr<Connection>>;
-    /// How long a connection may wait for request memory before it is closed. Incomplete requests can hold all of that memory,
-    /// so that none of them can be completed; closing the connection that waited longest lets the others go on.
+    /// How long a connection may wait for request memory before it is closed. Incomplete requests can hold all of that memory, so
+    /// that none can be completed. Closing the connection that waited longest lets the others proceed.
     static constexpr std::int64_t kStarvedMsMax = 10'000;
 
-    /// What a connection is made from, and what it takes along to another reactor.
+    /// The parts of a connection, which it takes along to another reactor.
     struct Belongings {
         Socket socket;
         /// Sends and receives over `socket`.
         AnyTransport transport;
         runtime::ClientConnection client;
-        /// What the listener speaks. Never null.
+        /// The protocol of the listener. Never null.
         Front* front = nullptr;
-        /// What the front keeps for this connection; may be null.
+        /// The front's state for this connection; may be null.
         std::unique_ptr<ProtocolState> state;
-        /// When the client connected; of no consequence when the front knows who it is.
+        /// When the client connected; unused if the front knows the client.
         Instant came{};
-        /// Bytes that were received and not served yet; null when there are none.
+        /// Bytes that were received but not served yet; null if there are none.
         std::unique_ptr<ReadBuffer> buffer;
     };
 
     Connection(NetReactor& owner, Belongings belongings);
     ~Connection() override;
 
-    /// Registers with the reactor and begins to read. `place` is this connection's position in the reactor's list.
+    /// Registers with the reactor and starts to read. `place` is this connection's position in the reactor's list.
     void start(Siblings::iterator place);
-    /// Moves to another reactor as soon as all requests taken so far are answered. No further request is served here.
+    /// Moves to another reactor once all requests taken so far are answered. This reactor serves no further request of it.
     void move_to(NetReactor& target);
-    /// Serves requests that were received but had to wait. Called when the reason to wait may be gone: a reply was sent, the time
-    /// to rest is over, or there may be request memory again.
+    /// Serves received requests that had to wait. The reactor calls this when the reason to wait may be gone: a reply was sent,
+    /// the rest is over, or request memory may be free again.
     void resume();
     void close(std::string_view reason);
 
@@ -79,16 +79,16 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] bool is_everything_answered() const { return conversation_.is_everything_answered(); }
     [[nodiscard]] const runtime::ClientConnection& client() const { return client_; }
     [[nodiscard]] Front& front() { return front_; }
-    /// What this connection has cost its reactor since the last call, for reactor_choice::choose: bytes, and
+    /// The cost of this connection for its reactor since the last call, for reactor_choice::choose: bytes, and
     /// reactor_choice::kRequestWork for each request.
     [[nodiscard]] std::uint64_t take_work() { return std::exchange(work_, 0); }
-    /// True when a reply is ready and the client has taken none of the sent bytes since the last call.
+    /// True if a reply is ready and the client has taken none of the sent bytes since the last call.
     [[nodiscard]] bool is_stuck();
 
   private:
     enum class Progress : std::uint8_t { drained, more, starved, closed };
 
-    /// That it is not known yet who the client is.
+    /// The state of a connection whose client is not authenticated yet.
     struct Unknown final : Anteroom::Guest {
         Unknown(Connection& connection, Instant came) : connection(connection), place{.came = came} {}
         void turn_away(std::string_view reason) override { connection.close(reason); }
@@ -97,23 +97,23 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
         Anteroom::Place place;
     };
 
-    /// A reply that takes its slot when the connection has rested.
+    /// A reply that fills its slot once the connection has rested.
     struct HeldReply {
         std::uint64_t slot = 0;
         runtime::Reply reply;
     };
 
-    /// What few connections have.
+    /// State that few connections need.
     struct Rare {
-        /// Since the connection sends older records.
+        /// Set once the connection sends older records.
         std::optional<ReadAhead> read_ahead;
-        /// What the front keeps for this connection; may be null.
+        /// The front's state for this connection; may be null.
         std::unique_ptr<ProtocolState> state;
-        /// Until the front knows who the client is.
+        /// Set until the front knows the client.
         std::optional<Unknown> unknown;
-        /// The reply that ends the connection a moment from now; mostly none.
+        /// The last reply of the connection, sent after a delay; mostly null.
         std::unique_ptr<HeldReply> held;
-        /// The reactor that the connection moves to; null when it stays.
+        /// The reactor that the connection moves to; null if it stays.
         NetReactor* moving_to = nullptr;
     };
 
@@ -122,7 +122,7 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     [[nodiscard]] Transport& transport() { return transport_of(transport_); }
     [[nodiscard]] Rare& rare();
     [[nodiscard]] ProtocolState* state() const { return rare_ == nullptr ? nullptr : rare_->state.get(); }
-    /// The client waits no longer to be known. Without effect when it does not.
+    /// Ends the client's wait in the anteroom. No effect if it does not wait.
     void leave_anteroom();
     void wait_readable();
     void wait_writable();
@@ -131,14 +131,14 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     void wait_for_memory();
     [[nodiscard]] bool may_serve() const;
     void serve_requests();
-    /// Does to the conversation what became of a request that was not refused.
+    /// Applies the outcome of a request that was not refused to the conversation.
     void settle(Served&& served);
-    /// Serves no further request, and ends the connection with the reply of this one.
+    /// Serves no further request, and ends the connection with the reply to this one.
     void end_with(Served&& served);
     void rest(std::int64_t duration_ms);
-    /// Moves the connection if it may leave now. True when it has moved: then this object must not be used any more.
+    /// Moves the connection if it may leave now. Returns true if it has moved; the caller must then not use this object any more.
     bool move_if_due();
-    /// False when the connection was closed.
+    /// Returns false if the connection was closed.
     [[nodiscard]] bool send_some();
     [[nodiscard]] Transport::Moved send_file(const ReplyQueue::Next& next);
 
@@ -148,18 +148,19 @@ class Connection final : public runtime::ReplyReceiver, public std::enable_share
     runtime::ClientConnection client_;
     Front& front_;
     Conversation conversation_;
-    // Null for most.
+    // Null for most connections.
     std::unique_ptr<Rare> rare_;
     std::uint64_t id_ = 0;
     Siblings::iterator place_;
-    // Bytes that the transport took in all, and how many of them the client had taken at the last call of `is_stuck`.
+    // The number of bytes that the transport took in total, and how many of them the client had taken at the last call of
+    // `is_stuck`.
     std::uint64_t total_sent_bytes_ = 0;
     std::uint64_t taken_bytes_ = 0;
     Instant last_active_;
     std::uint64_t work_ = 0;
-    // Since when the connection waits for request memory.
+    // When the connection began to wait for request memory.
     Instant starved_since_ = kNotStarved;
-    // Which events were asked for and have not come yet: bytes to read (from the socket, or `read_again` of the reactor), room
+    // The events that are requested and still outstanding: bytes to read (from the socket, or `read_again` of the reactor), room
     // to write, and `send_ready` of the reactor.
     bool waits_for_bytes_ = false;
     bool waits_for_space_ = false;

@@ -9,7 +9,7 @@
 namespace partita::net {
 namespace {
 
-// Connections per second where `max.connection.creation.rate` is 0.
+// The rate of connections per second if `max.connection.creation.rate` is 0.
 constexpr double kSlowestArrivals = 1e-3;
 
 }  // namespace
@@ -27,7 +27,7 @@ void ConnectionQuota::follow(std::shared_ptr<const config::BrokerConfig> config)
 
 std::int32_t ConnectionQuota::limit_of(const std::string& address) const {
     const auto& overrides = config_->max_connections_per_ip_overrides;
-    // Of two limits for one address the last counts.
+    // If an address has two limits, the last one counts.
     const auto found =
         std::find_if(overrides.rbegin(), overrides.rend(), [&](const auto& override) { return override.first == address; });
     return found == overrides.rend() ? config_->max_connections_per_ip : found->second;
@@ -39,7 +39,7 @@ std::int64_t ConnectionQuota::arrive(Instant now) {
     if (rate == std::numeric_limits<std::int32_t>::max()) {
         return 0;
     }
-    // One that may not come at all comes as rarely as can be said.
+    // A quota cannot express a rate of 0, so the slowest rate stands for it.
     const catalog::QuotaInForce quota{.rate = std::max<double>(rate, kSlowestArrivals), .bucket = "all"};
     return std::min(arrivals_.use(quota, 1, now), runtime::quota_windows(*config_).size_ms);
 }

@@ -17,23 +17,23 @@ namespace partita::net {
 /// Counts connections against `max.connections`, `max.connections.per.ip` and its overrides. Thread-safe.
 class ConnectionQuota {
   public:
-    /// `descriptors_for_connections` is the number of connections beyond which no file descriptors would be left for log files.
+    /// `descriptors_for_connections` is the largest number of connections that still leaves file descriptors for log files.
     ConnectionQuota(std::shared_ptr<const config::BrokerConfig> config, std::size_t descriptors_for_connections);
 
-    /// Takes the limits of `config` from now on. Connections beyond them live on, as in Kafka.
+    /// Applies the limits of `config` from now on. Connections beyond them stay open, as in Kafka.
     void follow(std::shared_ptr<const config::BrokerConfig> config);
 
     enum class Decision : std::uint8_t { accepted, too_many_from_address };
-    /// Counts a connection from `address` (numeric) unless its address has too many.
+    /// Counts a connection from `address` (numeric), unless that address has too many.
     [[nodiscard]] Decision open(const std::string& address);
     void close(const std::string& address);
-    /// Counts a new connection against `max.connection.creation.rate` (KIP-612). Returns for how many milliseconds the acceptor
-    /// has to leave it alone and accept no other; 0 when the rate is kept.
+    /// Counts a new connection against `max.connection.creation.rate` (KIP-612). Returns the milliseconds for which the acceptor
+    /// must not serve it and must accept no other; 0 within the rate.
     [[nodiscard]] std::int64_t arrive(Instant now);
-    /// False while `max.connections` are open, or as many as there are descriptors for. The server then accepts nothing (as in
-    /// Kafka, whose acceptor waits).
+    /// False while `max.connections` are open, or as many as there are descriptors for. The server then accepts nothing; Kafka's
+    /// acceptor waits as well.
     [[nodiscard]] bool has_room() const;
-    /// True when there is no room because the process may not open more files.
+    /// True if there is no room because the process may not open more files.
     [[nodiscard]] bool lacks_descriptors() const;
     [[nodiscard]] std::int32_t count() const;
     [[nodiscard]] runtime::ConnectionCounts counts() const;

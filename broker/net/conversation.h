@@ -17,8 +17,8 @@
 
 namespace partita::net {
 
-/// What is said on one connection, without its socket and whatever its protocol. The connection hands in received bytes and the
-/// front takes out requests to serve; the connection hands in replies and takes out what to send. The conversation decides which
+/// The exchange on one connection, independent of its socket and protocol. The connection hands in received bytes, and the front
+/// takes out requests to serve. The connection hands in replies and takes out bytes to send. The conversation decides which
 /// request may be served and when the connection may move to another reactor. Time comes in as a value. Only the connection's
 /// reactor calls it.
 ///
@@ -36,14 +36,14 @@ class Conversation {
     struct Request {
         /// The content of the frame. The bytes live until the end of the turn.
         MutableBytes frame;
-        /// The slot that the reply has to fill.
+        /// The slot for the reply.
         std::uint64_t slot = 0;
     };
 
-    /// `buffer` holds what the connection received before, on another reactor. It may be null.
+    /// `buffer` holds bytes that the connection received earlier, on another reactor. It may be null.
     explicit Conversation(std::unique_ptr<ReadBuffer> buffer = nullptr) : reader_(std::move(buffer)) {}
 
-    /// Receiving, as FrameReader says. Call these only while `may_serve`.
+    /// Receiving, as in FrameReader. Call these only while `may_serve`.
     [[nodiscard]] MutableBytes room(BufferPool& pool) { return reader_.room(pool); }
     void received(std::size_t bytes) { reader_.received(bytes); }
     [[nodiscard]] std::size_t frame_bytes() const { return reader_.frame_bytes(); }
@@ -53,41 +53,43 @@ class Conversation {
         return phase_ == Phase::open && parked_slot_ == kNone && !is_resting() &&
                replies_.queued_bytes() < kQueuedReplyBytesMax && replies_.size() < kPipelinedRequestsMax;
     }
-    /// Takes the next request to serve: a frame that `measure` cuts (FrameReader::next). Empty when no whole request was
-    /// received, or while none may be served. The error is the reason, for the log, why the caller has to close the connection.
+    /// Takes the next request to serve: a frame that `measure` delimits (FrameReader::next). Empty if no whole request was
+    /// received, or if none may be served now. The error is the reason, for the log, why the caller must close the connection.
     template <class Measure>
     [[nodiscard]] std::expected<std::optional<Request>, std::string> next_request(const Measure& measure);
 
-    /// Serves no request until `slot` is filled. Does nothing when it is filled already.
+    /// Serves no request until `slot` is filled. No effect if it is already filled.
     void park(std::uint64_t slot);
     [[nodiscard]] bool is_parked() const { return parked_slot_ != kNone; }
-    /// Serves no request before `until`, or before the latest time if called several times. Returns that time.
+    /// Serves no request before `until`; after several calls, before the latest of these times. Returns that time.
     Instant rest(Instant until);
     [[nodiscard]] bool is_resting() const { return rests_until_ != kNotResting; }
-    /// Ends the rest if its time has come. The connection calls this before it looks for requests again.
+    /// Ends the rest if its time is over. The connection calls this before it looks for requests again.
     void advance(Instant now);
-    /// Serves no further request. Replies to earlier ones still leave; the caller fills the last slot with a reply that closes
-    /// the connection.
+    /// Serves no further request. Replies to earlier requests still leave. The caller fills the last slot with a reply that
+    /// closes the connection.
     void serve_no_more();
 
-    /// Puts the reply into its slot. False, and no effect, when the conversation is over or the slot does not exist any more.
+    /// Puts the reply into its slot. Returns false, without effect, if the conversation is over or the slot does not exist any
+    /// more.
     bool fill(std::uint64_t slot, runtime::Reply&& reply);
-    /// Sending, as ReplyQueue says.
+    /// Sending, as in ReplyQueue.
     [[nodiscard]] ReplyQueue::Next next_to_send(std::span<Bytes, ReplyQueue::kGatheredMax> parts) { return replies_.next(parts); }
     void sent(std::size_t bytes) { replies_.sent(bytes); }
     [[nodiscard]] bool is_reply_ready() const { return replies_.is_front_ready(); }
     [[nodiscard]] bool is_everything_answered() const { return replies_.empty(); }
 
-    /// Serves no further request, because the connection is to move to another reactor. No effect when the connection is ending.
+    /// Serves no further request, because the connection is about to move to another reactor. No effect if the connection is
+    /// ending.
     void prepare_to_leave();
-    /// True when the connection is to move, every request is answered, and it does not rest.
+    /// True if the connection is about to move, every request is answered, and it does not rest.
     [[nodiscard]] bool may_leave() const { return phase_ == Phase::leaving && replies_.empty() && !is_resting(); }
-    /// Ends this conversation because the connection moves. Returns the bytes received and not served yet, null when there is no
-    /// buffer. Only when `may_leave`.
+    /// Ends this conversation because the connection moves. Returns the bytes that were received but not served, or null if there
+    /// is no buffer. Call this only if `may_leave`.
     [[nodiscard]] std::unique_ptr<ReadBuffer> leave();
 
-    /// Ends the conversation: no request is served and no slot filled any more. The buffer goes back to `pool` at the end of
-    /// the turn.
+    /// Ends the conversation: it serves no request and fills no slot any more. The buffer returns to `pool` at the end of the
+    /// turn.
     void end(BufferPool& pool);
     [[nodiscard]] bool is_over() const { return phase_ == Phase::over; }
 

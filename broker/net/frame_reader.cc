@@ -8,7 +8,7 @@ MutableBytes FrameReader::room(BufferPool& pool) {
     if (!make_space(pool)) {
         return {};
     }
-    // What follows would only have to be moved into another buffer.
+    // Bytes after the expected frame would only have to be moved into another buffer.
     const std::size_t expected = std::max<std::size_t>(reach_bytes_, frame_bytes_);
     const std::size_t filled = buffer_->filled();
     const std::size_t wanted = std::min(buffer_->free_space(), expected > filled ? expected - filled : expected);
@@ -27,22 +27,22 @@ void FrameReader::received(std::size_t bytes) {
 
 bool FrameReader::make_space(BufferPool& pool) {
     if (!buffer_) {
-        // They are received where they can be used in place.
+        // Take a buffer in which the expected frame can be used in place.
         buffer_ = pool.take(std::max<std::size_t>(reach_bytes_, std::min(frame_bytes_, kExpectedBytesMax)));
         if (!buffer_) {
             buffer_ = pool.take(0);
         }
         return true;
     }
-    // Its size follows what was received, not what was declared.
+    // The size follows the received bytes, not the declared ones.
     const std::size_t received = buffer_->filled();
     const std::size_t needed = std::min(frame_bytes_, std::max(BufferPool::kSmallestBytes, 4 * received));
     const std::size_t wanted = std::max<std::size_t>(reach_bytes_, needed);
     if (buffer_->free_space() > 0 && buffer_->begin + wanted <= buffer_->capacity) {
         return true;
     }
-    // Served requests of this turn may still point into the buffer, so what is left is not moved within but continued in another
-    // one.
+    // Served requests of this turn may still point into the buffer. So its rest is not moved within it, but copied to another
+    // buffer.
     std::unique_ptr<ReadBuffer> larger = pool.take(wanted);
     if (!larger && needed < wanted) {
         larger = pool.take(needed);

@@ -14,56 +14,56 @@
 
 namespace partita::net {
 
-/// What a protocol says of the frame that stands first among the received bytes.
+/// A protocol's information about the first frame in the received bytes.
 struct FrameSize {
-    /// The size of the frame with all that surrounds its content: exactly, or a lower bound above the received bytes while it is
-    /// not known. 0 when the received bytes tell nothing yet.
+    /// The size of the frame, including the bytes around its content. It is exact or, while unknown, a lower bound above the
+    /// number of received bytes. 0 if the received bytes do not tell yet.
     std::size_t bytes = 0;
-    /// How many of these bytes stand before the content, and how many behind it.
+    /// The number of these bytes before the content, and after it.
     std::size_t head = 0;
     std::size_t tail = 0;
 };
 
-/// Gathers the received bytes of a connection, and cuts frames from them where the connection's protocol says.
+/// Collects the received bytes of a connection, and cuts them into frames as the connection's protocol demands.
 ///
-/// The connection asks for `room`, receives into it, calls `received`, and takes frames with `next` until there is none. A frame
-/// stays where it was received, and its bytes live until the end of the turn in which it was taken. Memory follows the bytes
-/// received and never the bytes declared, with two exceptions. A client that sent a large frame is expected to send another one
-/// like it. A client that filled its room gets twice as much the next time, up to `kReachBytesMax`; when it uses less than half
-/// of its room, it gets half as much.
+/// The connection asks for `room`, receives into it, calls `received`, and takes frames with `next` until there are no more. A
+/// frame stays in the memory that received it, and its bytes live until the end of the turn that took it. Memory follows the
+/// received bytes, never the declared size, with two exceptions. A client that sent a large frame is expected to send another one
+/// like it. A client that filled its room gets twice as much the next time, up to `kReachBytesMax`. If it uses less than half of
+/// its room, it gets half as much.
 class FrameReader {
   public:
-    /// The largest buffer that is taken for an expected frame before any byte of it came.
+    /// The largest buffer for an expected frame before any byte of it arrived.
     static constexpr std::size_t kExpectedBytesMax = 4 * 1024 * 1024;
-    /// How much of several smaller frames is received at once, at most.
+    /// The most bytes of several smaller frames to receive at once.
     static constexpr std::size_t kReachBytesMax = 512 * 1024;
 
-    /// `buffer` holds what was received before. It may be null.
+    /// `buffer` holds bytes that were received earlier. It may be null.
     explicit FrameReader(std::unique_ptr<ReadBuffer> buffer = nullptr) : buffer_(std::move(buffer)) {}
 
-    /// Where the connection receives the next bytes. The room reaches at least to the end of the present frame if that is not
-    /// too large; a frame of which nothing came yet is expected to be as large as the one before. Empty while the request
-    /// memory is used up. Call it after all whole frames were taken.
+    /// The memory for the next received bytes. The room reaches at least to the end of the present frame unless that is too
+    /// large. A frame without any received byte is expected to be as large as the one before. Empty while the request memory is
+    /// used up. Call this after all whole frames were taken.
     [[nodiscard]] MutableBytes room(BufferPool& pool);
-    /// Says that the first `bytes` of the room were filled. Call it once for each `room`.
+    /// Tells that the first `bytes` of the room were filled. Call this once for each `room`.
     void received(std::size_t bytes);
 
-    /// Takes the content of the next whole frame; empty while there is none. `measure` is called with the bytes received and not
-    /// taken, at least one, and returns std::expected<FrameSize, std::string>: its error is the reason, for the log, why the
-    /// caller has to close the connection.
+    /// Takes the content of the next whole frame; empty if there is none yet. `measure` receives the bytes that were received and
+    /// not taken, at least one. It returns std::expected<FrameSize, std::string>. Its error is the reason, for the log, why the
+    /// caller must close the connection.
     template <class Measure>
     [[nodiscard]] std::expected<std::optional<MutableBytes>, std::string> next(const Measure& measure);
 
-    /// Size of the frame found last, with what surrounds its content, whether it is whole or not; 0 before the first one. The
-    /// next frame is expected to be as large.
+    /// The size of the last frame found, with the bytes around its content, even if the frame is not whole yet; 0 before the
+    /// first one. The next frame is expected to be as large.
     [[nodiscard]] std::size_t frame_bytes() const { return frame_bytes_; }
-    /// Bytes received and not taken.
+    /// The number of bytes received and not taken.
     [[nodiscard]] std::size_t waiting_bytes() const { return buffer_ ? buffer_->filled() : 0; }
 
-    /// Gives the buffer back unless bytes wait in it, because an idle connection is to hold no buffer.
+    /// Returns the buffer to the pool unless it holds bytes, because an idle connection must hold no buffer.
     void release_if_empty(BufferPool& pool);
     void release(BufferPool& pool);
-    /// Gives up the buffer, for the connection's next reactor; null when there is none.
+    /// Releases the buffer for the connection's next reactor; null if there is none.
     [[nodiscard]] std::unique_ptr<ReadBuffer> take_buffer() { return std::move(buffer_); }
 
   private:
@@ -71,7 +71,7 @@ class FrameReader {
 
     std::unique_ptr<ReadBuffer> buffer_;
     std::size_t frame_bytes_ = 0;
-    // The size of the last `room`, and how much is worth receiving at once.
+    // The size of the last `room`, and the number of bytes to receive at once.
     std::uint32_t room_bytes_ = 0;
     std::uint32_t reach_bytes_ = BufferPool::kSmallestBytes;
 };
@@ -86,7 +86,7 @@ std::expected<std::optional<MutableBytes>, std::string> FrameReader::next(const 
     std::expected<FrameSize, std::string> size = measure(Bytes(start, received));
     PARTITA_TRY(size);
     if (size->bytes == 0) {
-        return std::nullopt;  // The next one is expected to be as large as the last one was.
+        return std::nullopt;  // The next frame is expected to be as large as the last one.
     }
     frame_bytes_ = size->bytes;
     if (received < frame_bytes_) {

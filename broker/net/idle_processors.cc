@@ -25,7 +25,7 @@ std::optional<std::int32_t> IdleProcessors::read(Instant now) {
         return std::nullopt;
     }
     if (file_ < 0) {
-        file_ = ::open("/proc/uptime", O_RDONLY | O_CLOEXEC);  // Only for who is busy: a start does not pay for it.
+        file_ = ::open("/proc/uptime", O_RDONLY | O_CLOEXEC);  // Only for a busy reactor: a start does not pay for it.
     }
     std::array<char, 64> text{};
     const ssize_t count = ::pread(file_, text.data(), text.size(), 0);

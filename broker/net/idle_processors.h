@@ -8,15 +8,15 @@
 
 namespace partita::net {
 
-/// Measures how much of the machine's processors was idle since the last reading, from /proc/uptime. Each reactor has its own;
-/// only the reactor's thread calls it.
+/// Measures the idle time of the machine's processors since the last reading, from /proc/uptime. Each reactor has its own
+/// instance; only the reactor's thread calls it.
 class IdleProcessors {
   public:
-    /// The shortest time between two readings. /proc/uptime counts hundredths of a second and says nothing about a shorter time.
+    /// The shortest time between two readings. /proc/uptime counts hundredths of a second, too coarse for a shorter time.
     static constexpr std::int64_t kLeastMs = 100;
-    /// The longest time between two readings: too much may have happened since an older one.
+    /// The longest time between two readings: after that, the older reading says too little about the present.
     static constexpr std::int64_t kMostMs = 500;
-    /// The answer when /proc/uptime cannot be read: one whole processor.
+    /// The answer if /proc/uptime cannot be read: one whole processor.
     static constexpr std::int32_t kUnknownPermille = 1000;
 
     IdleProcessors() = default;
@@ -24,8 +24,9 @@ class IdleProcessors {
     IdleProcessors(const IdleProcessors&) = delete;
     IdleProcessors& operator=(const IdleProcessors&) = delete;
 
-    /// How much was idle since the last reading, all processors together, in thousandths of one processor. Empty when the last
-    /// reading is less than `kLeastMs` old (it stays the last one), and when there is none younger than `kMostMs`.
+    /// The idle time since the last reading, of all processors together, in thousandths of one processor. Empty if the last
+    /// reading is less than `kLeastMs` old; it then stays the last one. Empty as well if there is no reading younger than
+    /// `kMostMs`.
     [[nodiscard]] std::optional<std::int32_t> read(Instant now);
 
     /// The second number of /proc/uptime in milliseconds: the idle time of all processors. Empty for anything else.

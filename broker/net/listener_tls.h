@@ -11,9 +11,9 @@
 
 namespace partita::net {
 
-/// A listener's side of TLS, as its configs and the stores that they name are at this moment; null for a listener without TLS.
-/// As in Kafka `ssl.client.auth` reaches listeners of SASL_SSL only with their prefix. The error is one line that names the
-/// config, and no secret.
+/// A listener's TLS context, from its current configs and the stores that they name; null for a listener without TLS. As in
+/// Kafka, `ssl.client.auth` applies to SASL_SSL listeners only with their prefix. The error is one line that names the config and
+/// reveals no secret.
 [[nodiscard]] std::expected<std::shared_ptr<const tls::ServerContext>, std::string> tls_of_listener(
     const config::BrokerConfig& config, const config::Endpoint& listener);
 

@@ -114,8 +114,8 @@ std::optional<Instant> NetReactor::next_deadline() {
 void NetReactor::add_resting(Connection& connection, Instant until) { resting_.emplace(until, connection.weak_from_this()); }
 
 void NetReactor::add_starved(Connection& connection) {
-    // Memory is given back by other reactors too, and they do not tell. Trying again at once would be a
-    // loop that burns the processor for as long as the memory is used up.
+    // Other reactors free memory too, without a notice. Retrying at once would be a loop that burns the processor for as long as
+    // the memory is used up.
     constexpr std::int64_t kStarvedRetryMs = 10;
     starved_.push_back(connection.weak_from_this());
     if (!resume_starved_at_) {
@@ -134,7 +134,7 @@ void NetReactor::close_idle(Now now) {
         } else if (oldest.is_stuck()) {
             oldest.close("the client takes no replies (connections.max.idle.ms)");
         } else {
-            touch(oldest);  // It waits for us, or reads slowly.
+            touch(oldest);  // The client waits for us, or reads slowly.
         }
     }
 }
@@ -177,7 +177,7 @@ void NetReactor::remove(Connection& connection) {
 
 void NetReactor::hand_over(Connection& connection, Connection::Belongings belongings, NetReactor& target) {
     remove(connection);
-    // A socket cannot change its loop; its descriptor can.
+    // A socket cannot change its loop, but its descriptor can.
     boost::system::error_code error;
     Socket moved(target.reactor().context());
     const auto protocol = belongings.socket.local_endpoint(error).protocol();
@@ -206,7 +206,7 @@ void NetReactor::hand_over(Connection& connection, Connection::Belongings belong
 }
 
 void NetReactor::measure_load(Instant now) {
-    // Whoever only looks for events is not busy. Not all of a poll was on a processor when others wanted it.
+    // Polling for events is not work. A poll may have lost the processor to other threads for a part of its time.
     const std::int64_t worked_ns = surroundings_.clock.thread_processor_ns() - reactor_.polled_ns();
     const std::int64_t permille =
         std::max<std::int64_t>(worked_ns - window_worked_ns_, 0) / 1000 / std::max<std::int64_t>(now - window_began_, 1);
@@ -222,7 +222,7 @@ void NetReactor::measure_load(Instant now) {
         was_busy_ = false;
         return;
     }
-    // What its connections did before it became busy says nothing: a first window is for counting.
+    // The work of connections before the reactor became busy is irrelevant, so a first busy window only counts it.
     const Activity activity = take_activity(now);
     if (!std::exchange(was_busy_, true)) {
         return;

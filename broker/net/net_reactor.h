@@ -23,7 +23,7 @@ class Turn;
 
 namespace partita::net {
 
-/// Hears of each connection that ended. The server counts connections per address by it.
+/// Receives each connection that ended. The server uses it to count connections per address.
 class ConnectionObserver {
   public:
     virtual ~ConnectionObserver() = default;
@@ -32,8 +32,8 @@ class ConnectionObserver {
 };
 
 /// The connections of one reactor, their buffers and their idle timeouts. It is a turn participant behind the Turn, so that the
-/// buffers of served requests come back only after their appends were written. Only the reactor's thread calls it, except where
-/// a function says otherwise.
+/// buffers of served requests return only after their appends were written. Only the reactor's thread calls it, except where a
+/// function says otherwise.
 class NetReactor final : public runtime::TurnParticipant {
   public:
     /// When the buffers of served requests reach this many bytes, the turn ends early.
@@ -44,21 +44,21 @@ class NetReactor final : public runtime::TurnParticipant {
     NetReactor(const Surroundings& surroundings, logs::Turn& turn, RequestMemory& memory, ConnectionObserver& observer,
                std::int64_t idle_ms_max, const Anteroom::Limits& anteroom);
 
-    /// Makes this reactor measure its load and tell it to `loads`. When the load is too high, it hands connections to another one
+    /// Makes this reactor measure its load and report it to `loads`. If the load is too high, it hands connections to another one
     /// of `peers`, which are in the order of their reactors' indices. The server calls this before the reactor runs; `loads` and
     /// `peers` live as long as the reactors.
     void share_load(ReactorLoads& loads, std::span<const std::unique_ptr<NetReactor>> peers,
                     const reactor_choice::Limits& limits);
 
-    /// Takes over a connected socket: at once, or when the TLS handshake that its listener asks for is complete.
+    /// Takes over a connected socket: at once, or, on a listener with TLS, after the handshake.
     void adopt(Newcomer newcomer);
-    /// Takes over a connection that another reactor gave up, or whose handshake is complete.
+    /// Takes over a connection that another reactor released, or whose handshake is complete.
     void adopt(Connection::Belongings belongings);
 
     void end_turn(Now now) override;
     [[nodiscard]] std::optional<Instant> next_deadline() override;
 
-    /// Serves no further request and only sends replies. Otherwise clients whose waiting requests are answered at a stop would
+    /// Serves no further request and only sends replies. A stop answers waiting requests. Without the drain, their clients would
     /// send new ones, and the stop would wait for these too.
     void begin_drain() { draining_ = true; }
     [[nodiscard]] bool is_draining() const { return draining_; }
@@ -66,14 +66,15 @@ class NetReactor final : public runtime::TurnParticipant {
     void close_all();
     [[nodiscard]] bool all_answered() const;
 
-    // For connections.
+    // The following functions are for connections.
     [[nodiscard]] runtime::Reactor& reactor() { return reactor_; }
     [[nodiscard]] logs::Turn& turn() { return turn_; }
     [[nodiscard]] const Surroundings& surroundings() const { return surroundings_; }
     [[nodiscard]] BufferPool& pool() { return pool_; }
     [[nodiscard]] Anteroom& anteroom() { return anteroom_; }
     [[nodiscard]] std::shared_ptr<Connection> share(Connection& connection);
-    /// Memory to copy from files that a transport cannot send without copying. Valid until the next call of any function here.
+    /// Memory for copies from files that a transport cannot send without copying. Valid until the next call of any function of
+    /// this class.
     [[nodiscard]] MutableBytes scratch();
     /// Resumes `connection`, which waits for request memory, after a moment.
     void add_starved(Connection& connection);
@@ -81,33 +82,34 @@ class NetReactor final : public runtime::TurnParticipant {
     void add_resting(Connection& connection, Instant until);
     void touch(Connection& connection);
     void forget(Connection& connection);
-    /// Passes on to `target` the belongings that `connection` gave up. If the socket cannot be passed on, it is closed with a
-    /// log line.
+    /// Passes the belongings that `connection` released to `target`. If the socket cannot be passed on, it is closed with a log
+    /// line.
     void hand_over(Connection& connection, Connection::Belongings belongings, NetReactor& target);
     void finish_turn_if_full();
     void log_closed(const runtime::ClientConnection& client, std::string_view reason);
-    /// A client is not let in. With a reason there is a log line; without one it went away itself.
+    /// Ends a client before it has a connection. With a reason the reactor writes a log line; without one the client went away by
+    /// itself.
     void end_newcomer(const runtime::ClientConnection& client, std::string_view reason);
     void count_received(std::size_t bytes) { received_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
     void count_sent(std::size_t bytes) { sent_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
 
-    // Any thread may ask.
+    // Thread-safe.
     [[nodiscard]] std::uint64_t received_bytes() const { return received_bytes_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t sent_bytes() const { return sent_bytes_.load(std::memory_order_relaxed); }
 
   private:
-    // Least recently active first. Each connection knows its position.
+    // The least recently active connection comes first. Each connection knows its position.
     using Connections = Connection::Siblings;
 
     void close_idle(Now now);
     void remove(Connection& connection);
-    /// Called at the end of each window. Hands connections over when this reactor was busy in this window and in the one before.
+    /// Called at the end of each window. Hands connections over if this reactor was busy in this window and in the one before.
     void measure_load(Instant now);
     struct Activity {
         std::vector<std::shared_ptr<Connection>> connections;
         std::vector<std::uint64_t> work;
     };
-    /// The connections that were active of late, and what each has cost since the last call.
+    /// The recently active connections, and the cost of each since the last call.
     [[nodiscard]] Activity take_activity(Instant now);
 
     const Surroundings surroundings_;
@@ -116,18 +118,18 @@ class NetReactor final : public runtime::TurnParticipant {
     ConnectionObserver& observer_;
     BufferPool pool_;
     const std::int64_t idle_ms_max_;
-    // Before its guests.
+    // Declared before its guests, so that it outlives them.
     Anteroom anteroom_;
     Connections connections_;
     TlsHandshakes handshakes_{*this};
     std::vector<std::byte> scratch_;
     std::vector<std::weak_ptr<Connection>> starved_;
     std::optional<Instant> resume_starved_at_;
-    // Connections that rest because of a quota, by the time at which their rest ends. There is one entry per throttled reply; a
-    // connection that rests is not served, so it has few.
+    // Connections that rest because of a quota, by the time at which their rest ends. There is one entry per throttled reply. A
+    // connection is not served while it rests, so it has few entries.
     std::multimap<Instant, std::weak_ptr<Connection>> resting_;
     std::optional<Instant> trim_at_;
-    // Null when connections stay where they are.
+    // Null if connections never move.
     ReactorLoads* loads_ = nullptr;
     std::span<const std::unique_ptr<NetReactor>> peers_;
     reactor_choice::Limits limits_;

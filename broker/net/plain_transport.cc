@@ -15,7 +15,7 @@ namespace {
 
 bool is_passing(int error_number) { return error_number == EAGAIN || error_number == EWOULDBLOCK || error_number == EINTR; }
 
-/// Of a call that answers how many bytes it moved, or -1 with errno.
+/// The result of a system call that returns the number of moved bytes, or -1 with errno.
 Transport::Moved moved(ssize_t result) {
     if (result >= 0) {
         return {.bytes = static_cast<std::size_t>(result)};
@@ -38,7 +38,7 @@ Transport::Moved PlainTransport::send(std::span<const Bytes> parts, bool more_fo
     std::array<iovec, kPartsMax> pieces;
     const std::size_t count = std::min(parts.size(), pieces.size());
     for (std::size_t index = 0; index < count; ++index) {
-        // sendmsg reads what a pointer without const points to.
+        // sendmsg only reads through this pointer, although it is not const.
         pieces[index] = {const_cast<std::byte*>(parts[index].data()), parts[index].size()};
     }
     msghdr message{};

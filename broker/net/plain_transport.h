@@ -4,16 +4,16 @@
 
 namespace partita::net {
 
-/// How many bytes the kernel has for the peer and the peer has not taken; 0 when that is not known.
+/// The number of bytes in the kernel that the peer has not taken yet; 0 if unknown.
 [[nodiscard]] std::size_t unsent_bytes(int descriptor);
 
-/// Sends and receives bytes as they are, over a connected stream socket.
+/// Sends and receives bytes unchanged, over a connected stream socket.
 class PlainTransport final : public Transport {
   public:
     /// One call of `send` sends this many parts at most.
     static constexpr std::size_t kPartsMax = 64;
 
-    /// The caller owns `descriptor` and keeps it open as long as this transport is used.
+    /// The caller owns `descriptor` and keeps it open as long as it uses this transport.
     explicit PlainTransport(int descriptor) : descriptor_(descriptor) {}
 
     [[nodiscard]] Moved receive(MutableBytes room) override;
@@ -23,7 +23,7 @@ class PlainTransport final : public Transport {
     [[nodiscard]] bool holds_bytes() const override { return false; }
     [[nodiscard]] bool is_over() override;
     [[nodiscard]] std::size_t bytes_on_the_way() override;
-    /// Nothing to say: TCP tells the peer when the socket is closed.
+    /// Needs no message: TCP informs the peer when the socket is closed.
     void shut_down() override {}
 
   private:

@@ -17,7 +17,8 @@ bool is_something_spare(const Spare& spare, const Limits& limits, Instant now) {
     return (now - spare.measured > kSpareValidMs ? 0 : spare.permille) >= limits.spare_permille;
 }
 
-/// Of those that may get work: the ones awake, and the others while a processor is to spare. Empty when none may.
+/// The least busy of the reactors that may get work: those that are awake and, while a processor is to spare, the others. Empty
+/// if none may.
 std::optional<std::size_t> least_busy(std::span<const Load> loads, const Spare& spare, const Limits& limits, Instant now) {
     const bool may_wake = is_something_spare(spare, limits, now);
     std::optional<std::size_t> least;
@@ -75,7 +76,8 @@ std::vector<std::size_t> choose(std::span<const std::uint64_t> work, std::int32_
 }  // namespace reactor_choice
 
 void ReactorLoads::tell(std::size_t reactor, reactor_choice::Load load) {
-    // The two may be read from different measurements: a hint that is wrong for a moment moves a connection too many.
+    // A reader may see these two values from different measurements. The worst effect of such a wrong hint is one unnecessary
+    // move of a connection.
     told_[reactor].permille.store(load.busy_permille, std::memory_order_relaxed);
     told_[reactor].measured_ms.store(load.measured.value, std::memory_order_relaxed);
 }

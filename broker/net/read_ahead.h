@@ -7,23 +7,23 @@
 
 namespace partita::net {
 
-/// Asks the kernel to read ahead for a connection that reads older records, when these are not in the page cache. Otherwise each
-/// send would hold the reactor until the disk has answered. Each connection that reads older records has its own.
+/// Asks the kernel to read ahead for a connection that reads older records that are not in the page cache. Otherwise each send
+/// would block the reactor until the disk has answered. Each connection that reads older records has its own instance.
 class ReadAhead {
   public:
-    /// How far ahead of the reader the kernel is asked to read, and how much with one request.
+    /// How far ahead of the reader the kernel is asked to read, and the size of one such request.
     static constexpr std::uint64_t kBytes = 8 * 1024 * 1024;
     static constexpr std::uint64_t kStepBytes = 2 * 1024 * 1024;
-    /// How much the connection sends with one call, at most.
+    /// The most bytes that the connection sends with one call.
     static constexpr std::uint64_t kSendBytes = 1024 * 1024;
 
-    /// The connection calls this before it sends the slice from `position` of its file on. It does not call it for a recent
+    /// The connection calls this before it sends the slice from `position` of its file on. It does not call this for a recent
     /// slice.
     void before_sending(const FileSlice& slice, std::uint64_t position);
 
   private:
-    // Up to which position of the file the present slice was looked at; which file was read ahead (only compared), and up to
-    // where.
+    // The position up to which the present slice was checked; the file that was read ahead (only compared), and the position
+    // reached in it.
     std::uint64_t looked_at_end_ = 0;
     const File* file_ = nullptr;
     std::uint64_t end_ = 0;

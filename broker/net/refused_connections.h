@@ -10,12 +10,12 @@
 
 namespace partita::net {
 
-/// Holds connections that an address made too quickly (`connection_creation_rate`, KIP-612). They are not served, and are closed
-/// only after the time for which Kafka makes an address wait: this slows down a client that connects again at once. Only the
-/// reactor's thread calls it.
+/// Holds the connections that an address made too quickly (`connection_creation_rate`, KIP-612). The broker does not serve them.
+/// It closes them only after the time for which Kafka makes an address wait: this slows down a client that connects again at
+/// once. Only the reactor's thread calls it.
 class RefusedConnections {
   public:
-    /// How many connections are held at most. When one more comes, the one that is due next is closed.
+    /// The largest number of held connections. A further one displaces the connection that is due next, which is closed.
     static constexpr std::size_t kHeldMax = 1024;
 
     explicit RefusedConnections(runtime::Reactor& reactor) : reactor_(reactor), timer_(reactor) {}
@@ -35,7 +35,7 @@ class RefusedConnections {
 
     runtime::Reactor& reactor_;
     runtime::TurnTimer timer_;
-    // Descriptors by the time at which they are closed.
+    // Descriptors, by the time at which they are closed.
     std::multimap<Instant, int> held_;
 };
 

@@ -10,25 +10,25 @@
 
 namespace partita::net {
 
-/// Puts the replies of a connection into the order of its requests. Each request takes a slot, its reply fills the slot whenever
-/// it is ready, and `next` tells piece by piece what to send. It knows no socket.
+/// Puts the replies of a connection into the order of its requests. Each request takes a slot, and its reply fills the slot
+/// whenever it is ready. `next` tells piece by piece what to send. It does not know the socket.
 class ReplyQueue {
   public:
-    /// How many replies one send gathers at most.
+    /// The largest number of replies in one send.
     static constexpr std::size_t kGatheredMax = 64;
 
     enum class Kind : std::uint8_t {
         nothing,  ///< The oldest reply is not ready, or there is none.
         bytes,    ///< Send `parts`.
         file,     ///< Send `file_bytes` of `slice` from `file_position` of its file.
-        close,    ///< Everything before was sent, and here the connection ends.
+        close,    ///< Everything before this was sent, and the connection ends here.
     };
     struct Next {
         Kind kind = Kind::nothing;
-        /// In the memory that the caller gave to `next`. The parts point into the replies.
+        /// Lies in the memory that the caller gave to `next`. The parts point into the replies.
         std::span<const Bytes> parts;
         std::size_t parts_bytes = 0;
-        /// True when a file follows at once.
+        /// True if a file follows immediately.
         bool more_follows = false;
         /// Valid until the next call of `sent`.
         const FileSlice* slice = nullptr;
@@ -36,25 +36,26 @@ class ReplyQueue {
         std::size_t file_bytes = 0;
     };
 
-    /// Takes the slot of the next request. Numbers ascend by one and are never used again.
+    /// Takes the slot of the next request. Slot numbers ascend by one and are never reused.
     [[nodiscard]] std::uint64_t take_slot();
-    /// Puts the reply into its slot. False, and no effect, when the slot is gone or was never taken. A slot is filled once.
+    /// Puts the reply into its slot. Returns false, without effect, if the slot is gone or was never taken. A slot is filled
+    /// once.
     bool fill(std::uint64_t slot, runtime::Reply&& reply);
-    /// True when the slot has its reply, and also when that was sent already.
+    /// True if the slot has its reply, or if that reply was already sent.
     [[nodiscard]] bool is_filled(std::uint64_t slot) const;
 
     [[nodiscard]] bool empty() const { return slots_.empty(); }
     [[nodiscard]] std::size_t size() const { return slots_.size(); }
-    /// The bytes of all replies that are ready and not yet sent whole.
+    /// The bytes of all replies that are ready and not yet completely sent.
     [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_; }
     [[nodiscard]] bool is_front_ready() const { return !slots_.empty() && slots_[0].ready; }
 
-    /// What to send now; `parts` is memory for the answer. The answer stays the same until `sent` is called.
+    /// The next piece to send; `parts` is memory for the answer. The answer stays the same until `sent` is called.
     [[nodiscard]] Next next(std::span<Bytes, kGatheredMax> parts);
-    /// Says that the first `bytes` of what `next` named last went out.
+    /// Tells that the first `bytes` of the last answer of `next` were sent.
     void sent(std::size_t bytes);
 
-    /// The bytes that a reply puts on the connection, including those from files.
+    /// The bytes that a reply sends over the connection, including those from files.
     [[nodiscard]] static std::size_t total_bytes(const runtime::Reply& reply);
 
   private:
@@ -72,7 +73,7 @@ class ReplyQueue {
     Ring<Slot> slots_;
     std::uint64_t first_slot_ = 0;
     std::size_t queued_bytes_ = 0;
-    // How much of the first reply was sent: of its own bytes, how many files whole, and bytes of the present file.
+    // The sent part of the first reply: its own bytes, the number of whole files, and bytes of the present file.
     std::size_t sent_bytes_ = 0;
     std::uint32_t sent_pieces_ = 0;
     std::uint32_t sent_of_piece_ = 0;

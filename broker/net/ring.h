@@ -9,13 +9,12 @@
 
 namespace partita::net {
 
-/// A queue in one block of memory. It stays small for a connection with one request at a time, and keeps its memory for as many
-/// requests as most clients have under way. (A std::deque asks for a new block with every handful of elements that pass through
-/// it.)
+/// A queue in one block of memory. It stays small for a connection with one request at a time, and keeps memory for as many
+/// requests as most clients have in flight. A std::deque would allocate a new block for every few elements that pass through it.
 template <class T>
 class Ring {
   public:
-    /// An emptied ring keeps its memory when that is for this many elements at most.
+    /// An emptied ring keeps its memory if that holds at most this many elements.
     static constexpr std::size_t kKeptMax = 16;
 
     [[nodiscard]] bool empty() const { return size_ == 0; }
@@ -24,7 +23,7 @@ class Ring {
     [[nodiscard]] T& operator[](std::size_t index) { return elements_[(first_ + index) & (capacity_ - 1)]; }
     [[nodiscard]] const T& operator[](std::size_t index) const { return elements_[(first_ + index) & (capacity_ - 1)]; }
 
-    /// Appends an element. Moves the others when there is no room.
+    /// Appends an element. Moves the others if there is no room.
     T& emplace_back() {
         if (size_ == capacity_) {
             grow();

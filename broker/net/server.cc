@@ -31,31 +31,31 @@ using boost::asio::ip::tcp;
 
 namespace {
 
-/// The default bound on request bytes in memory when queued.max.request.bytes is not set (Kafka: none).
+/// The default bound on request bytes in memory if queued.max.request.bytes is not set (Kafka has none).
 constexpr std::int64_t kRequestMemoryBytes = std::int64_t{1} << 30;
 
-// How long an acceptor rests when there is no descriptor or no slot for a connection.
+// How long an acceptor rests if there is no descriptor or no slot for a connection.
 constexpr std::int64_t kAcceptPauseMs = 100;
 
-/// What the log files and everything else leave of the process's descriptors.
+/// The number of the process's descriptors that log files and everything else leave for connections.
 std::size_t descriptors_for_connections(std::size_t log_files_max) {
     constexpr std::size_t kFewest = 16;
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
         return kFewest;
     }
-    // Log files that are just being sent or replaced, checkpoints, timers, HTTP.
+    // Log files that are being sent or replaced, checkpoints, timers, HTTP.
     const std::size_t others = std::max<std::size_t>(32, limit.rlim_cur / 16);
     const std::size_t taken = log_files_max + others;
     return limit.rlim_cur > taken + kFewest ? limit.rlim_cur - taken : kFewest;
 }
 
-/// Where bbr is the system's congestion control, its pacing timers slow large replies on loopback by a factor of three to
-/// four. A connection that has begun with it is paced ever after, whatever it is told later (Linux: sk_pacing_status), so
-/// connections have to be born without: what the listener has is inherited.
+/// The congestion control for connections on loopback. If the system uses bbr, its pacing timers slow large replies on loopback
+/// by a factor of three to four. A connection that began with bbr stays paced, even after a change of the setting (Linux:
+/// sk_pacing_status). So connections must begin without it: they inherit the listener's setting.
 constexpr std::string_view kUnpaced = "reno";
 
-/// Empty when the system does not tell.
+/// Empty if the system does not tell.
 std::string congestion_control_of(int descriptor) {
     std::array<char, 16> name{};  // TCP_CA_NAME_MAX
     socklen_t size = name.size();
@@ -65,7 +65,7 @@ std::string congestion_control_of(int descriptor) {
     return {name.data(), ::strnlen(name.data(), name.size())};
 }
 
-/// Without permission or module nothing changes.
+/// Has no effect without the permission or the kernel module.
 void set_congestion_control(int descriptor, std::string_view name) {
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
 }
@@ -88,20 +88,20 @@ struct Server::Acceptor {
     explicit Acceptor(runtime::Reactor& reactor) : socket(reactor.context()) {}
 
     tcp::acceptor socket;
-    /// Once it listens: a reactor never forgets a timer.
+    /// Set once the acceptor listens, because a reactor never forgets a timer.
     std::optional<runtime::TurnTimer> pause_timer;
     std::string listener_name;
     config::SecurityProtocol protocol = config::SecurityProtocol::plaintext;
     std::uint16_t port = 0;
-    /// What it speaks; the server owns it.
+    /// The protocol of the listener; the server owns it.
     Front* front = nullptr;
     /// Null without TLS.
     std::shared_ptr<const tls::ServerContext> tls;
-    /// Of the newest connection: the next one mostly sees the same.
+    /// The view of the newest connection: the next one mostly has the same.
     std::shared_ptr<const runtime::ListenerView> view;
-    /// The system's, for connections from elsewhere. Empty when that is what connections inherit.
+    /// The system's congestion control, for connections from other machines. Empty if connections inherit it anyway.
     std::string usual_congestion_control;
-    /// Came while the limits were lowered, and waits for room.
+    /// A connection that was accepted while the limits were lowered, and that waits for room.
     std::optional<Socket> held;
     std::size_t held_for_reactor = 0;
 };
@@ -216,8 +216,8 @@ std::expected<void, std::string> Server::open_listener(const config::Listener& l
             if (!any_bound && first_error.empty()) {
                 first_error = bind_advice(error, host, port);
             }
-            // The first address must work; the others are for where the machine has them (a port that is
-            // taken is a conflict on any of them).
+            // The first address must work; the others are optional, for machines that have them. A taken port is a conflict on
+            // any of them.
             if ((!listener.any_interface && !any_bound) || (any_bound && error == boost::asio::error::address_in_use)) {
                 return std::unexpected(bind_advice(error, host, port));
             }
@@ -293,7 +293,7 @@ void Server::accept(Acceptor& acceptor) {
                                          return;
                                      }
                                      if (!error) {
-                                         // The limits may be others than when this began to wait.
+                                         // The limits may have changed since this began to wait.
                                          acceptor.held.emplace(std::move(socket));
                                          acceptor.held_for_reactor = reactor;
                                          quota_.follow(surroundings_.config.get());
@@ -309,7 +309,7 @@ void Server::accept(Acceptor& acceptor) {
                                          accept(acceptor);
                                          return;
                                      }
-                                     // Out of descriptors or memory: trying again at once would only burn the processor.
+                                     // Out of descriptors or memory: retrying at once would only burn the processor.
                                      surroundings_.failures.accept_failed(error.message());
                                      pause(acceptor, kAcceptPauseMs);
                                  });
@@ -351,7 +351,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
     boost::system::error_code error;
     const tcp::endpoint remote = socket.remote_endpoint(error);
     if (error) {
-        return;  // Gone already.
+        return;  // The client is already gone.
     }
     const tcp::endpoint local = socket.local_endpoint(error);
     if (error) {
@@ -393,7 +393,7 @@ void Server::on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor)
         target.adopt(std::move(newcomer));
         return;
     }
-    // What is posted can be copied; this can only be moved.
+    // A posted function must be copyable, but a Newcomer is only movable.
     auto handed_over = std::make_shared<Newcomer>(std::move(newcomer));
     target.reactor().post([&target, handed_over] { target.adopt(std::move(*handed_over)); });
 }

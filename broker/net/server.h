@@ -20,29 +20,29 @@
 
 namespace partita::net {
 
-/// A listening socket, as the broker names it to people and to tests.
+/// A listening socket, as the broker reports it to people and to tests.
 struct BoundListener {
     std::string name;
     std::string address;
     std::uint16_t port = 0;
 };
 
-/// The listeners of the broker, whatever they speak. It opens them, accepts connections, and places these on the reactors (see
+/// The listeners of the broker, in any protocol. It opens them, accepts connections, and places these on the reactors (see
 /// reactor_choice.h).
 class Server final : public ConnectionObserver, public runtime::NetworkStatistics {
   public:
     Server(const Surroundings& surroundings, const Schedule& schedule, const reactor_choice::Limits& limits = {});
     ~Server() override;
 
-    /// Binds and listens, but accepts nothing yet. Each listener speaks what `make_front` makes for it. The error is one line
-    /// that says what to do (port taken, address not ours, no permission). Call it before a reactor runs; further calls add
+    /// Binds and listens, but accepts nothing yet. `make_front` makes the protocol of each listener. The error is one line that
+    /// says what to do (port taken, address not ours, no permission). Call this before a reactor runs; further calls add
     /// listeners.
     [[nodiscard]] std::expected<std::vector<BoundListener>, std::string> open(std::span<const config::Listener> listeners,
                                                                               const FrontMaker& make_front);
 
-    /// Begins to accept connections, on the first reactor's loop.
+    /// Starts to accept connections, on the first reactor's loop.
     void start();
-    /// Stops accepting; open connections live on. Call it on the first reactor's thread.
+    /// Stops accepting; open connections stay open. Call this on the first reactor's thread.
     void stop_accepting();
     /// The connections of one reactor. Use it on that reactor's thread only.
     [[nodiscard]] NetReactor& net_reactor(std::size_t index) { return *reactors_[index]; }
@@ -59,14 +59,14 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
 
     [[nodiscard]] std::expected<void, std::string> open_listener(const config::Listener& listener, const FrontMaker& make_front,
                                                                  std::vector<BoundListener>& bound);
-    /// Has the settings refuse changes that a listener cannot follow.
+    /// Makes the settings refuse changes that a listener cannot apply.
     void object_to_settings();
     void accept(Acceptor& acceptor);
     void on_accepted(Acceptor& acceptor, Socket socket, std::size_t reactor);
     [[nodiscard]] std::shared_ptr<const runtime::ListenerView> view_of(Acceptor& acceptor,
                                                                        const boost::asio::ip::tcp::endpoint& local) const;
     void pause(Acceptor& acceptor, std::int64_t duration_ms);
-    /// New connections of the listener are encrypted so. From any thread.
+    /// Makes new connections of the listener use this TLS context. Thread-safe.
     void take_tls(const std::string& listener, std::shared_ptr<const tls::ServerContext> context);
     [[nodiscard]] std::size_t reactor_for_new_connection() const;
 
@@ -77,13 +77,13 @@ class Server final : public ConnectionObserver, public runtime::NetworkStatistic
     ReactorLoads loads_;
     const reactor_choice::Limits limits_;
     const bool gathers_;
-    // Before the connections that use them.
+    // Declared before the connections that use them.
     std::vector<std::unique_ptr<Front>> fronts_;
     std::vector<std::unique_ptr<NetReactor>> reactors_;
     std::vector<std::unique_ptr<Acceptor>> acceptors_;
     RefusedConnections refused_;
     bool stopping_ = false;
-    // The last: it gives to the others.
+    // Declared last: it passes contexts to the others.
     TlsReload tls_reload_;
 };
 

@@ -27,7 +27,7 @@ struct Counters;
 
 namespace partita::net {
 
-/// The parts of the running broker that listeners and connections use, whatever they carry. All outlive the server.
+/// The parts of the running broker that listeners and connections use, in any protocol. All outlive the server.
 struct Surroundings {
     config::CurrentConfig& config;
     logs::Turns& turns;
@@ -40,7 +40,7 @@ struct Surroundings {
     runtime::FailureLog& failures;
 };
 
-/// Counts a connection that the broker closes because of what its client did, and writes a log line (FailureLog).
+/// Counts a connection that the broker closes because of its client's behaviour, and writes a log line (FailureLog).
 void log_closed_connection(const Surroundings& surroundings, const runtime::ClientConnection& client, std::string_view reason);
 
 }  // namespace partita::net

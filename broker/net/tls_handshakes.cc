@@ -16,10 +16,10 @@
 namespace partita::net {
 namespace {
 
-/// Enough to tell what it is.
+/// Enough bytes to tell whether the client speaks TLS.
 constexpr std::size_t kFirstBytes = 8;
 
-/// As from Kafka, who speaks without TLS is answered by it: some clients know what that means. Fatal, unexpected message.
+/// The alert for a client that does not speak TLS, as from Kafka; some clients understand it. Fatal, unexpected message.
 constexpr std::array<unsigned char, 7> kAlert{0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x0a};
 
 }  // namespace
@@ -33,15 +33,15 @@ struct TlsHandshakes::Handshake final : Anteroom::Guest {
     Newcomer newcomer;
     tls::ConnectionPointer connection;
     Anteroom::Place place;
-    /// Whether the first bytes were seen and may be a handshake. OpenSSL takes none before.
+    /// True if the first bytes were seen and may be a handshake. OpenSSL receives nothing before.
     bool is_tls = false;
     bool is_over = false;
     Waiting::iterator in_list;
 
     struct FirstBytes {
-        /// Nothing came yet, and more may.
+        /// No byte came yet, and more may come.
         bool are_awaited = false;
-        /// What is wrong with them; null while nothing is.
+        /// The reason why they are no handshake; null if they may be one.
         std::optional<std::string> objection;
     };
 
@@ -51,7 +51,7 @@ struct TlsHandshakes::Handshake final : Anteroom::Guest {
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
             return {.are_awaited = true};
         }
-        // OpenSSL finds out that the client is gone.
+        // Let OpenSSL find out that the client is gone.
         is_tls = true;
         if (count <= 0) {
             return {};
@@ -61,7 +61,7 @@ struct TlsHandshakes::Handshake final : Anteroom::Guest {
 };
 
 TlsHandshakes::~TlsHandshakes() {
-    // Handlers that wait for the sockets may live longer; they find them over.
+    // Handlers that wait for the sockets may outlive this object. They see that the handshakes are over.
     for (const std::shared_ptr<Handshake>& each : waiting_) {
         each->is_over = true;
     }
@@ -85,12 +85,13 @@ void TlsHandshakes::go_on(const std::shared_ptr<Handshake>& handshake) {
     if (!handshake->is_tls) {
         const Handshake::FirstBytes first = handshake->look_at_first_bytes();
         if (first.are_awaited) {
-            // OpenSSL is not asked yet: it would take bytes that come just now, and those after them are no beginning.
+            // Do not call OpenSSL yet: it would consume bytes that arrive right now. A later look at the first bytes would then
+            // miss the beginning.
             wait(handshake, Socket::wait_read);
             return;
         }
         if (first.objection) {
-            // Whether it arrives or not, the connection is over.
+            // The connection ends even if the alert does not arrive.
             (void)::send(handshake->newcomer.socket.native_handle(), kAlert.data(), kAlert.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
             end(handshake, *first.objection);
             return;
@@ -128,7 +129,7 @@ void TlsHandshakes::wait(const std::shared_ptr<Handshake>& handshake, Socket::wa
 
 void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
     Newcomer& newcomer = handshake->newcomer;
-    // Where the protocol finds out who the client is, by SASL for example, no rule has to fit the certificate, as in Kafka.
+    // If the protocol identifies the client, by SASL for example, the certificate need not match any rule, as in Kafka.
     if (newcomer.state != nullptr && !newcomer.state->knows_client()) {
         if (const auto checked = tls::ServerContext::check_certificate(*handshake->connection); !checked) {
             end(handshake, checked.error());
@@ -159,7 +160,7 @@ void TlsHandshakes::complete(const std::shared_ptr<Handshake>& handshake) {
 }
 
 void TlsHandshakes::end(const std::shared_ptr<Handshake>& handshake, std::string_view reason) {
-    // The list may hold the caller's argument.
+    // The argument may refer to the list's own pointer, so keep a copy.
     const std::shared_ptr<Handshake> ended = handshake;
     ended->is_over = true;
     waiting_.erase(ended->in_list);

@@ -17,22 +17,21 @@ namespace partita::net {
 
 class NetReactor;
 
-/// A connection that was accepted, and what its listener asks of the client before its first request.
+/// An accepted connection, and the demands of its listener before the client's first request.
 struct Newcomer {
     Socket socket;
     runtime::ClientConnection client;
-    /// What the listener speaks. Never null.
+    /// The protocol of the listener. Never null.
     Front* front = nullptr;
-    /// What the front keeps for the connection; may be null.
+    /// The front's state for the connection; may be null.
     std::unique_ptr<ProtocolState> state;
     /// Null without TLS.
     std::shared_ptr<const tls::ServerContext> tls;
 };
 
-/// Clients of one reactor whose TLS handshake is under way. They have no Connection yet: no frame is read of whom it is not
-/// known, and connections without TLS are no larger for those with it. A handshake that is complete gives its reactor a
-/// connection; of the others the reactor hears why they ended. The reactor's anteroom says for how long one may take, and how
-/// many there may be.
+/// The clients of one reactor with a TLS handshake in progress. They have no Connection yet: the reactor reads no frame of an
+/// unknown client, and plain connections need no memory for TLS. A complete handshake gives its reactor a connection. For any
+/// other end the reactor receives the reason. The reactor's anteroom limits the time and the number of handshakes.
 ///
 /// Only the reactor's thread calls it.
 class TlsHandshakes {
@@ -42,7 +41,7 @@ class TlsHandshakes {
     TlsHandshakes(const TlsHandshakes&) = delete;
     TlsHandshakes& operator=(const TlsHandshakes&) = delete;
 
-    /// `newcomer.tls` is not null.
+    /// `newcomer.tls` must not be null.
     void begin(Newcomer newcomer, Instant now);
     void end_all();
 
@@ -55,7 +54,7 @@ class TlsHandshakes {
     void go_on(const std::shared_ptr<Handshake>& handshake);
     void wait(const std::shared_ptr<Handshake>& handshake, Socket::wait_type what);
     void complete(const std::shared_ptr<Handshake>& handshake);
-    /// An empty reason: the client went away.
+    /// An empty reason means that the client went away.
     void end(const std::shared_ptr<Handshake>& handshake, std::string_view reason);
 
     NetReactor& owner_;

@@ -13,7 +13,7 @@
 namespace partita::net {
 namespace {
 
-/// What `tls_of_listener` reads.
+/// The configs that `tls_of_listener` reads.
 constexpr std::array<std::string_view, 12> kConfigs{"ssl.cipher.suites",
                                                     "ssl.client.auth",
                                                     "ssl.enabled.protocols",
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 12> kConfigs{"ssl.cipher.suites",
                                                     "ssl.truststore.type"};
 constexpr std::array<std::string_view, 2> kFiles{"ssl.keystore.location", "ssl.truststore.location"};
 
-/// Another text for another file, or other content of the same. Empty when there is none.
+/// A text that differs for another file, and for changed content of the same file. Empty if the file is missing.
 std::string mark_of(const std::string& path) {
     struct stat found{};
     if (::stat(path.c_str(), &found) != 0) {
@@ -98,7 +98,7 @@ Instant TlsReload::look() {
         if (state == known) {
             continue;
         }
-        // Before the files are read: what changes meanwhile is another change.
+        // Store the state before reading the files, so that a change meanwhile counts as another change.
         known = std::move(state);
         auto context = tls_of_listener(*config, listener);
         if (!context) {

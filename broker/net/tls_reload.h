@@ -16,17 +16,16 @@
 
 namespace partita::net {
 
-/// Why some listener of TLS could not go on with the settings `after`, in Kafka's words. Null when nothing of what it is made of
-/// differs from `before`, or all can be used. Reads the stores; the caller holds no lock.
+/// The error if a TLS listener cannot use the settings `after`, in Kafka's words. Null if its settings are the same as in
+/// `before`, or if all are usable. Reads the stores, so the caller must hold no lock.
 [[nodiscard]] std::optional<config::ConfigError> objection_to_tls(const config::BrokerConfig& before,
                                                                   const config::BrokerConfig& after);
 
-/// Has listeners take their TLS settings and stores anew when these have changed: by kafka-configs, or a file on disk. A worker
-/// looks each second; without listeners of TLS there is none. Settings that cannot be used are refused before
-/// (`objection_to_tls`); a file that cannot be used is told in the log, once for each change, and the listener goes on with what
-/// it had: a file may be half written.
+/// Makes listeners reload their TLS settings and stores after a change, by kafka-configs or of a file on disk. A worker checks
+/// each second; without TLS listeners there is no worker. `objection_to_tls` refuses unusable settings earlier. For an unusable
+/// file, the worker logs each change once. The listener keeps its previous settings, because a file may be half written.
 ///
-/// Connections that are open stay as they are; sessions from before are not resumed.
+/// Open connections do not change; sessions from before a reload are not resumed.
 class TlsReload {
   public:
     static constexpr std::int64_t kLookMs = 1'000;
@@ -34,15 +33,15 @@ class TlsReload {
     /// Called on the worker's thread.
     using Take = std::function<void(const std::string& listener, std::shared_ptr<const tls::ServerContext> context)>;
 
-    /// `config` outlives this. The listeners have what holds at this moment.
+    /// `config` must outlive this object. The listeners must already have the present settings.
     TlsReload(const Schedule& schedule, const config::CurrentConfig& config, Take take);
     void watch(const config::Endpoint& listener);
-    /// After the last `watch`.
+    /// Call this after the last `watch`.
     void start();
 
-    /// What a context is made of: values of configs, and what tells whether a file is another one.
+    /// The inputs of a context: values of configs, and marks that change with a file.
     using State = std::map<std::string, std::string, std::less<>>;
-    /// Another one than before means that the listener needs another context.
+    /// If the state differs from the previous one, the listener needs a new context.
     [[nodiscard]] static State state_of(const config::BrokerConfig& config, const config::Endpoint& listener);
 
   private:
@@ -57,7 +56,7 @@ class TlsReload {
     const config::CurrentConfig& config_;
     const Take take_;
     std::vector<Watched> watched_;
-    // The last: it ends before what it uses.
+    // Declared last, so that it ends before the members that it uses.
     std::unique_ptr<Worker> worker_;
 };
 

@@ -15,7 +15,7 @@
 namespace partita::net {
 namespace {
 
-/// Why a call moved nothing.
+/// The reason why a call moved nothing.
 Transport::Status status_of(const SSL* connection, int result) {
     const int error = SSL_get_error(connection, result);
     ERR_clear_error();
@@ -23,13 +23,13 @@ Transport::Status status_of(const SSL* connection, int result) {
     return is_passing ? Transport::Status::would_block : Transport::Status::ended;
 }
 
-/// Takes records out of parts, one after the other.
+/// Cuts parts into records, one after the other.
 class Records {
   public:
     explicit Records(std::span<const Bytes> parts) : parts_(parts) {}
 
-    /// The next record's bytes: a whole record of one part as it is, otherwise the parts that fill one, copied to `room`. Empty
-    /// at the end. The record at a place only grows when there are more parts.
+    /// The bytes of the next record: a whole record within one part without a copy, otherwise several parts copied to `room`.
+    /// Empty at the end. With more parts, the record at the same position can only grow.
     Bytes next(std::span<std::byte, TlsTransport::kRecordBytes> room) {
         skip_empty();
         if (parts_.empty()) {
@@ -68,7 +68,7 @@ class Records {
 }  // namespace
 
 TlsTransport::TlsTransport(tls::ConnectionPointer connection) : connection_(std::move(connection)) {
-    // From now on a record comes in one piece where it can. Records that the kernel decrypts do anyway.
+    // From now on, read whole records with one call where possible. Records that the kernel decrypts arrive whole anyway.
     if (!BIO_get_ktls_recv(SSL_get_rbio(connection_.get()))) {
         SSL_set_read_ahead(connection_.get(), 1);
     }
@@ -76,7 +76,8 @@ TlsTransport::TlsTransport(tls::ConnectionPointer connection) : connection_(std:
 
 Transport::Moved TlsTransport::receive(MutableBytes room) {
     std::size_t total = 0;
-    // A socket says nothing of what OpenSSL has received, so all of it is taken now, but for a flood of small records.
+    // The socket does not signal bytes that OpenSSL has already received, so take all of them now. The limit stops a flood of
+    // small records.
     for (std::size_t records = 0; total < room.size() && records < kRecordsMax; ++records) {
         std::size_t received = 0;
         const int result = SSL_read_ex(connection_.get(), room.data() + total, room.size() - total, &received);
@@ -104,7 +105,7 @@ Transport::Moved TlsTransport::send(std::span<const Bytes> parts, bool /*more_fo
             return total == 0 ? Moved{.status = status} : Moved{.bytes = total};
         }
         total += sent;
-        // What was left of an earlier call was less.
+        // OpenSSL has sent the rest of an earlier call, which was shorter than this record.
         if (sent < record.size()) {
             break;
         }
@@ -125,7 +126,7 @@ Transport::Moved TlsTransport::send_file(File& file, std::uint64_t position, std
 }
 
 bool TlsTransport::holds_bytes() const {
-    // What is pending may be the beginning of a record, of which the rest is to come: then OpenSSL has asked for that.
+    // The pending bytes may be the beginning of an incomplete record. OpenSSL then wants to read the rest.
     return !SSL_want_read(connection_.get()) && SSL_has_pending(connection_.get()) == 1;
 }
 
@@ -137,7 +138,7 @@ bool TlsTransport::is_over() {
 std::size_t TlsTransport::bytes_on_the_way() { return unsent_bytes(SSL_get_fd(connection_.get())); }
 
 void TlsTransport::shut_down() {
-    // Whether the peer hears it or not, the socket is closed next.
+    // The peer may not receive this; the socket is closed next anyway.
     SSL_shutdown(connection_.get());
     ERR_clear_error();
 }
