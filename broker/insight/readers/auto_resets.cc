@@ -55,7 +55,7 @@ void AutoResets::on_offset_fetch(std::string_view group, ConnectionId speaker, b
     ask.speaker = speaker;
     ask.is_member |= is_member;
     if (asks_.size() > kAsksMax) {
-        // Where the client begins will not be known, which may hide what its group skips later, and says nothing false.
+        // It will not be known where the client begins. That may hide what its group skips later, but makes no finding false.
         const auto& [other, place, other_group] = asks_.begin()->first;
         note_beginning(other_group, place, Offset{0});
         asks_.erase(asks_.begin());
@@ -80,12 +80,12 @@ void AutoResets::on_list_offsets(const ClientIdentity& client, PartitionIndex pa
         return;
     }
     for (; is_own(); ++ask) {
-        // Who watches lag asks for the end of a log as well.
+        // A lag monitor also asks for the end of a log.
         if (ask->second.is_member) {
             note_resetting(std::get<2>(ask->first));
         }
     }
-    // A client that asked for a time and is told of no record asks for the end after that.
+    // A client that asked for a time and found no record then asks for the end.
     const bool is_start = answered != kNoOffset && (timestamp == kLatest || timestamp >= 0);
     if (!is_start) {
         return;
@@ -111,7 +111,7 @@ void AutoResets::on_fetch(ConnectionId connection, const ClientIdentity& client,
             forget_behind(partition, from);
         }
     }
-    // Who goes back before it was settled where it began skips nothing either.
+    // A client that goes back before its start was settled skips nothing either.
     for (Start& start : starts_) {
         if (is_first || start.connection != connection || start.partition != partition || from >= start.from) {
             continue;
@@ -133,7 +133,7 @@ void AutoResets::on_fetch(ConnectionId connection, const ClientIdentity& client,
     if (groups.empty()) {
         return;
     }
-    // A lag monitor asks for the end as well, but does not fetch from there.
+    // A lag monitor also asks for the end, but does not fetch from there.
     const Listing* told = nullptr;
     if (const auto listings = listings_.find({client, partition}); listings != listings_.end() && from > Offset{0}) {
         const auto listing = std::ranges::find(listings->second.rbegin(), listings->second.rend(), from, &Listing::offset);
@@ -141,8 +141,8 @@ void AutoResets::on_fetch(ConnectionId connection, const ClientIdentity& client,
             told = &*listing;
         }
     }
-    // What goes on with a partition does not begin there, also when it has come to the end that somebody else is told. It may
-    // have been told so itself, and begin anew; then it was not given what it went over.
+    // A reader that continues with a partition does not begin there, even at an end that another client was told. But the answer
+    // may have been its own, and it begins anew; then it did not get the records between.
     if (!is_first) {
         if (told == nullptr) {
             return;
@@ -165,8 +165,8 @@ void AutoResets::on_fetch(ConnectionId connection, const ClientIdentity& client,
     if (starts_.size() < (start.skips ? kStartsMax : kPlainStartsMax)) {
         starts_.push_back(std::move(start));
     } else {
-        // Whose it was will not be known. That any of them has read from there may hide what it skips later, and says nothing
-        // false.
+        // It will not be known which group this start belongs to. Each of them may have read from there. That may hide what it
+        // skips later, but makes no finding false.
         for (const std::string& group : start.groups) {
             note_beginning(group, partition, from);
             note_last_start(group, partition, from);
@@ -192,7 +192,7 @@ void AutoResets::on_commit(const std::string& group, PartitionIndex partition, O
 void AutoResets::settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOwners& owners, TimestampMs now) {
     note_grown_groups(facts);
     for (Start& start : starts_) {
-        // Whoever commits behind it did not begin there.
+        // A group that commits below the start did not begin there.
         for (auto* const groups : {&start.groups, &start.newcomers}) {
             std::erase_if(*groups, [&](const std::string& group) {
                 const auto lowest = commits_.find({start.partition, group});
@@ -201,7 +201,7 @@ void AutoResets::settle(const ReaderFacts& facts, GroupIndex& groups, ReaderOwne
         }
     }
     commits_.clear();
-    // Who went back before it was known where it began skips nothing.
+    // A client that went back before it was known where it began skips nothing.
     std::erase_if(returns_, [&](const Return& back) { return settle_return(back, owners, now); });
     settle_starts(facts, owners, now);
     skips_.erase_if([&](const auto& skip) { return offset_at(facts.log_starts, skip.first.first) >= skip.second.from; });
@@ -272,7 +272,7 @@ void AutoResets::group_goes_to(const std::string& group, PartitionIndex partitio
 bool AutoResets::may_have_gone_back(const Start& start, ReaderOwners& owners, TimestampMs now) const {
     return std::ranges::any_of(returns_, [&](const Return& back) {
         const bool is_behind = back.partition == start.partition && back.from < start.from && back.time >= start.time;
-        // Whoever reads from the beginning again and again keeps nothing from being told for long.
+        // A client that reads from the beginning again and again must not delay findings for long.
         if (!is_behind || back.time.value - start.time.value > kEvidenceMs) {
             return false;
         }
@@ -295,13 +295,13 @@ void AutoResets::settle_start_of(const std::string& group, const Start& start) {
         skips_.add(group, start.partition, {start.client, start.connection, from, start.way});
     }
     note_beginning(group, start.partition, start.from);
-    // It may have begun there before it began where it was told of already.
+    // The group may have begun there before the start that was reported first.
     skips_.group_goes_to(group, start.partition, start.from);
     asks_.erase({start.client, start.partition, group});
 }
 
-// In the order in which they began: where a group began first is needed for what it skipped later, and must not be what it did
-// later.
+// In the order of the starts: the first start of a group decides what it skipped later, and a later start must not take its
+// place.
 void AutoResets::settle_starts(const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now) {
     std::vector<Start> open;
     open.reserve(starts_.size());
@@ -324,7 +324,7 @@ void AutoResets::settle_starts(const ReaderFacts& facts, ReaderOwners& owners, T
 }
 
 bool AutoResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOwners& owners, TimestampMs now) {
-    // Retention took what lies before.
+    // Retention removed the records before it.
     start.skips = start.skips && offset_at(facts.log_starts, start.partition) < start.from;
     if (start.is_ambiguous && !start.skips) {
         return true;
@@ -377,11 +377,11 @@ bool AutoResets::settle_start(Start& start, const ReaderFacts& facts, ReaderOwne
     }
     start.newcomers.clear();
     if (!start.is_ambiguous) {
-        // Who had begun at the start of the log has skipped nothing.
+        // A group that had begun at the start of the log has skipped nothing.
         std::erase_if(start.groups, [&](const std::string& group) {
             return may_have_begun_at(group, start.partition, offset_at(facts.log_starts, start.partition));
         });
-        // Of several, one of them began there and the others did not.
+        // If there are several groups, one of them began there and the others did not.
         if (start.groups.size() == 1) {
             note_beginning(start.groups.front(), start.partition, start.from);
         }
@@ -399,7 +399,7 @@ bool AutoResets::settle_return(const Return& back, ReaderOwners& owners, Timesta
     if (owner.kind == Attribution::Kind::member && owner.basis == AttributionBasis::elimination && age_ms < kJudgeMs) {
         return false;
     }
-    // Of a stranger, or of somebody who may be one, it proves nothing.
+    // The return of a client in no group, or of one that may be in none, proves nothing.
     if (owner.kind == Attribution::Kind::member) {
         const std::string& group = owner.groups.front();
         group_goes_to(group, back.partition, back.from);
@@ -418,7 +418,7 @@ bool AutoResets::settle_return(const Return& back, ReaderOwners& owners, Timesta
 void AutoResets::settle_asks(GroupIndex& groups, TimestampMs now) {
     for (auto& [key, ask] : asks_) {
         const auto& [client, partition, group] = key;
-        // Gone is gone: who comes by that name afterwards asks anew.
+        // A client that is gone stays gone: a later client of that name asks anew.
         if (!groups.has_client(group, client) && !groups.holds(group, partition) && now > ask.asked) {
             ask.goes();
         }
@@ -430,7 +430,7 @@ void AutoResets::on_growth(std::int32_t first_partition, const std::set<std::str
     drop_one_above(grown_, kGrowthsMax);
 }
 
-// Of a group that came after a growth its partitions are as old as all others: where it begins is its own choice.
+// For a group that came after a growth, the new partitions are as old as all others: it chose where to begin.
 void AutoResets::note_grown_groups(const ReaderFacts& facts) {
     for (const EarlierExpansion& growth : facts.growths) {
         const bool is_forgotten = grown_.size() == kGrowthsMax && growth.old_count < grown_.begin()->first;
@@ -449,7 +449,7 @@ void AutoResets::note_grown_groups(const ReaderFacts& facts) {
 
 bool AutoResets::read_before(const std::string& group, PartitionIndex partition) const {
     const auto later = grown_.upper_bound(partition.value);
-    // Growths that are forgotten are long ago.
+    // Growths that were forgotten are long past.
     return later != grown_.begin() && std::prev(later)->second.contains(group);
 }
 
@@ -507,7 +507,7 @@ void AutoResets::find_skips(const std::string& topic, const ReaderFacts& facts, 
                            " of them, at a time that it asked for, as auto.offset.reset=by_duration does") +
                 " (" + to_string(lost.example->client) + ")",
             lost.records.records);
-        // Such a group said itself that it wants nothing older.
+        // Such a group has said itself that it wants no older records.
         if (lost.by_time == lost.records) {
             finding.severity = Severity::warn;
         }
@@ -517,7 +517,7 @@ void AutoResets::find_skips(const std::string& topic, const ReaderFacts& facts, 
     find_ambiguous_skips(topic, facts, findings);
 }
 
-// The records were skipped, by one of several: nobody is accused.
+// One of several groups skipped the records, so the finding accuses none of them.
 void AutoResets::find_ambiguous_skips(const std::string& topic, const ReaderFacts& facts, std::vector<Finding>& findings) const {
     struct Lost {
         std::map<PartitionIndex, Offset> skipped_to;
@@ -579,7 +579,7 @@ void AutoResets::find_crashes(const std::string& topic, LookTime& time, std::vec
     for (const auto& [key, ask] : asks_) {
         const auto& [client, partition, group] = key;
         const bool may_have_crashed = ask.is_gone && ask.is_member && ask.crashes >= kCrashesMin && !resetting_.contains(group);
-        // A group that came after the growth has an offset nowhere: that is nothing that the growth did to it.
+        // A group that came after the growth has no offset in any partition: that is no effect of the growth.
         if (!may_have_crashed || !read_before(group, partition) || !time.has_passed(ask.asked, kNoneCrashMs)) {
             continue;
         }

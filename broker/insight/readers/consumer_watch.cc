@@ -5,7 +5,7 @@
 namespace partita::insight {
 
 void ConsumerWatch::set_growths(std::span<const EarlierExpansion> growths, const std::set<std::string>* readers) {
-    // What settles may look at a table from before.
+    // A caller of `settle` may look at an older table.
     if (growths.empty() || (!growths_.empty() && growths.back().new_count <= growths_.back().new_count)) {
         return;
     }
@@ -78,7 +78,8 @@ std::vector<Finding> ConsumerWatch::findings(const ReaderFacts& facts, Timestamp
     ReaderOwners owners(readings_, members_, *facts.connections, now);
     find_backlogs(topic_, facts, findings);
     find_stale_leftovers(topic_, facts, time, findings);
-    // Where a group began is open when its first commits are judged, and decides whether it was given what lies before them.
+    // A group's beginning is still open when its first commits are judged. It decides whether the group was given the records
+    // before them.
     inversions_.prove(facts, groups, resets_);
     resets_.settle(facts, groups, owners, now);
     inversions_.find(topic_, facts, resets_, findings);

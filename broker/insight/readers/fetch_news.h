@@ -10,22 +10,20 @@
 /// Filters out fetches that tell nothing new.
 namespace partita::insight {
 
-/// A consumer fetches again and again, and mostly tells the same: that it reads a partition and goes forward. This
-/// remembers what was noted of recent readers, so that such fetches need not be noted again. Pure; one thread at a
-/// time.
+/// Remembers what was noted of recent readers, so that their usual fetches need not be noted again. A consumer fetches again and
+/// again, and mostly tells the same: it reads a partition and goes forward. Pure; one thread at a time.
 class FetchNews {
   public:
-    /// Readers of partitions that are remembered. When two have the same place in the table, the later one takes it.
+    /// Readers of partitions that it remembers. If two have the same place in the table, the later one takes it.
     static constexpr std::size_t kReaders = 1024;
-    /// An unchanged reader is noted again after this time, so that it is known to be still there
-    /// (ConsumerWatch::kSilentMs).
+    /// An unchanged reader is noted again after this time, which shows that it is still there (ConsumerWatch::kSilentMs).
     static constexpr std::int64_t kRepeatMs = 10'000;
 
     /// A 64-bit hash that stands for a connection, a topic and a partition.
     [[nodiscard]] static std::uint64_t reader_of(ConnectionId connection, const TopicId& topic, PartitionIndex partition);
 
-    /// Whether the caller should note a fetch of `from`; if so it is remembered. `changes` counts events that make
-    /// everybody's next fetch worth noting.
+    /// True if the caller should note a fetch of `from`; then this remembers it. `changes` counts events that make every reader's
+    /// next fetch worth noting.
     [[nodiscard]] bool is_news(std::uint64_t reader, Offset from, std::uint64_t changes, TimestampMs now) {
         Noted& noted = noted_[reader % kReaders];
         const bool is_same = noted.reader == reader && noted.changes == changes && from >= noted.from &&

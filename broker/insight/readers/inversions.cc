@@ -24,7 +24,7 @@ bool is_explained(partitioners::FamilySet families, Bytes key, const KeyStep& st
     return found;
 }
 
-/// Of two records together: both stand, or one is aborted, or nobody knows yet.
+/// The fate of two records together: both stand, or one is aborted, or it is not known yet.
 RecordFate fate_of_both(const ReaderFacts& facts, PartitionIndex from, Offset earlier, PartitionIndex to, Offset later) {
     if (facts.fates == nullptr) {
         return RecordFate::stands;
@@ -57,7 +57,7 @@ std::vector<MovedKey> growth_steps(const KeyIndex& keys, partitioners::FamilySet
     return moved;
 }
 
-// Who began behind the newer record was not given it (H20), and passed nothing.
+// A group that began behind the newer record was not given it (H20), and passed nothing.
 RecordFate Inversions::fate_of(const std::string& group, const Proof& proof, const ReaderFacts& facts, const AutoResets& resets) {
     const RecordFate fate = fate_of_both(facts, proof.from, proof.earlier, proof.to, proof.later);
     if (fate == RecordFate::aborted || !proof.is_by_first) {
@@ -136,7 +136,7 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const
             }
             known.is_complete = true;
         }
-        // One request commits all of its partitions at once: none of them is before another.
+        // One request commits all of its partitions at once: none of them comes before another.
         std::vector<Advance> advances;
         for (const Commit& told : request.commits) {
             const auto [position, is_first] = known.positions.try_emplace(told.partition, Offset{0});
@@ -152,15 +152,15 @@ void Inversions::prove(const ReaderFacts& facts, const GroupIndex& groups, const
     }
 }
 
-// The group committed beyond record b of a key in partition q while its commit in p was not beyond the key's record a, which came
-// before b. Of a group that was forgotten for lack of room, a position that no request told since is the one that it has now, or
-// was before that: then what is not passed now was not passed at the time either.
+// A proof: the group committed beyond record b of a key in partition q while its commit in p was not beyond the key's record a,
+// which came before b. The history of a group may have been forgotten for lack of room. Its position, if no request told it
+// since, is the present one or was lower. So a record that it has not passed now was not passed at the time either.
 void Inversions::judge(const std::string& group, const Known& known, const Advance& advance, std::span<const Crossing> crossings,
                        const ReaderFacts& facts, const GroupIndex& groups, const AutoResets& resets) {
     const auto place = [](const Crossing& crossing) { return std::pair(crossing.to, crossing.later); };
     auto crossing = std::ranges::lower_bound(crossings, std::pair(advance.partition, advance.before), {}, place);
     for (; crossing != crossings.end() && place(*crossing) < std::pair(advance.partition, advance.after); ++crossing) {
-        // Of what is gone by now nobody can say whether the group was given it before.
+        // For a record that is gone by now, it cannot be said whether the group was given it before.
         if (crossing->later < offset_at(facts.log_starts, crossing->to)) {
             continue;
         }
@@ -174,7 +174,7 @@ void Inversions::judge(const std::string& group, const Known& known, const Advan
             continue;
         }
         for (const Offset earlier : {crossing->earlier, crossing->before_earlier}) {
-            // What retention took was not read late; it was not read at all.
+            // A record that retention removed was not read late; it was not read at all.
             const bool is_late = *position <= earlier && offset_at(facts.log_starts, crossing->from) <= earlier;
             if (is_late) {
                 keep_proof(group, *crossing, earlier, advance.is_first, facts, resets);
@@ -203,7 +203,7 @@ void Inversions::keep_proof(const std::string& group, const Crossing& crossing, 
             ++uncounted_;
         }
     } else if (proof.fate == RecordFate::stands) {
-        // Those that may turn out to be none give way to one that is.
+        // Proofs that may turn out void give way to one that stands.
         kept->second = {proof};
     } else if (kept->second.size() < kUndecidedMax) {
         kept->second.push_back(proof);
@@ -220,7 +220,7 @@ void Inversions::find(const std::string& topic, const ReaderFacts& facts, const 
             proof.fate = fate_of(where.first, proof, facts, resets);
         }
         std::erase_if(proofs, [&](const Proof& proof) {
-            // What retention takes while nobody knows whether it was given will never be known.
+            // If retention removes a record while its delivery is open, the answer will never be known.
             const bool is_gone = proof.earlier < offset_at(facts.log_starts, proof.from) ||
                                  (proof.fate != RecordFate::stands && proof.later < offset_at(facts.log_starts, proof.to));
             return proof.fate == RecordFate::aborted || is_gone;

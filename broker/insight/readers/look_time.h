@@ -9,14 +9,15 @@
 
 namespace partita::insight {
 
-/// The time of one look at what holds, which notes when it will be worth looking again: conditions that count time ask it, and
-/// what has not come yet will come by time alone. Pure.
+/// The time of one look. It also notes when the next look is worthwhile: conditions that count time ask this class, and time
+/// alone will bring what has not come yet. Pure.
 class LookTime {
   public:
     explicit LookTime(TimestampMs now) : now_(now) {}
 
     [[nodiscard]] TimestampMs now() const { return now_; }
-    /// At least so long ago. To be asked last of all that the condition depends on, so that nobody looks again for nothing.
+    /// True if `since` is at least `after_ms` ago. Ask it after everything else that the condition depends on, so that no look
+    /// comes in vain.
     [[nodiscard]] bool has_passed(TimestampMs since, std::int64_t after_ms) {
         const std::int64_t due = since.value + after_ms;
         if (now_.value >= due) {
@@ -25,7 +26,7 @@ class LookTime {
         next_ms_ = std::min(next_ms_, due);
         return false;
     }
-    /// The first moment, after that of this look, that a condition waits for.
+    /// The first moment after this look for which a condition waits.
     [[nodiscard]] std::optional<TimestampMs> next() const {
         return next_ms_ == kNever ? std::nullopt : std::optional(TimestampMs{next_ms_});
     }

@@ -44,9 +44,9 @@ std::set<PartitionIndex> partitions_of(const OutsideReader& reader) {
     return partitions;
 }
 
-/// Records from before a growth that were read after it, growths taken together: each counts once.
+/// Records from before a growth that were read after it. Each counts once, however many growths it was before.
 RecordCount replayed(const OutsideReader& reader, PartitionIndex partition, const ReaderFacts& facts) {
-    // From, and the cut behind it.
+    // Pairs of the first offset and the cut behind it.
     std::vector<std::pair<Offset, Offset>> spans;
     const Offset cut = offset_at(facts.last_growth().log_end_offsets, partition);
     for (const Reading* reading : reader.readings) {
@@ -71,9 +71,8 @@ RecordCount replayed(const OutsideReader& reader, PartitionIndex partition, cons
     return records;
 }
 
-// H07, live: a reader that no group explains has begun before the cut, so of every key that moved it is given what was
-// written before the growth and after it in no order. Of groups H03 says this. Ends when the reader stops, or when the
-// records are gone.
+// H07, live: a reader that no group explains has begun before the cut. So it gets the records of moved keys from before and after
+// the growth in no order. For groups, H03 reports this. Ends when the reader stops, or when the records are gone.
 void find_replay(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
                  std::vector<Finding>& findings) {
     RecordCount records;
@@ -99,8 +98,8 @@ void find_replay(const std::string& topic, const ReaderFacts& facts, const Outsi
     findings.push_back(std::move(finding));
 }
 
-// H23: a client fetches partitions of before a growth, no group explains it, and it has never asked for one that came with it.
-// Ends when it does, or when it stops reading.
+// H23: a client fetches partitions from before a growth, no group explains it, and it has never fetched a new one. Ends when it
+// does, or when it stops reading.
 void find_half_reader(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader, LookTime& time,
                       std::vector<Finding>& findings) {
     const std::set<PartitionIndex> partitions = partitions_of(reader);
@@ -124,8 +123,8 @@ bool reads_new(const OutsideReader& reader, const ReaderFacts& facts) {
     return partitions_of(reader).rbegin()->value >= facts.growths.front().old_count;
 }
 
-// H29: a client reads in no group, new partitions too: it finds them by itself, and what it has read only it knows. Those that
-// do not find them are H23's. Ends when it stops reading.
+// H29: a client reads in no group, new partitions too. It finds them by itself, and only the client knows its progress. H23
+// covers clients that do not find them. Ends when it stops reading.
 void find_external_offsets(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
                            std::vector<Finding>& findings) {
     if (!reads_new(reader, facts)) {
@@ -138,7 +137,7 @@ void find_external_offsets(const std::string& topic, const ReaderFacts& facts, c
                          " reads new partitions in no group: what it has read, and where it began in them, is not known here"));
 }
 
-// H48: a client reads in no group and is called what programs are called that copy topics. Ends when it stops reading.
+// H48: a client reads in no group and has a name that programs use that copy topics. Ends when it stops reading.
 void find_mirror(const std::string& topic, const ReaderFacts& facts, const OutsideReader& reader,
                  std::vector<Finding>& findings) {
     const std::string_view program = mirroring_program(reader.client.client_id);

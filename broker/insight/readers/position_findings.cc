@@ -10,7 +10,7 @@
 namespace partita::insight {
 namespace {
 
-/// Which of the topic's partitions the group's members hold.
+/// By partition of the topic, whether the group's members hold it.
 std::vector<bool> held_by(const GroupFacts& group, std::size_t partitions) {
     std::vector<bool> held(partitions, false);
     for (const GroupFacts::Member& member : group.members) {
@@ -23,8 +23,8 @@ std::vector<bool> held_by(const GroupFacts& group, std::size_t partitions) {
     return held;
 }
 
-/// The newest expansion whose partitions the group holds or has committed in; null when there is none. A commit of 0 is what a
-/// seed is, too, and says nothing, whatever may be passed behind it.
+/// The newest expansion with a new partition that the group holds or has committed in; null if there is none. A commit of 0 says
+/// nothing, because a seed looks the same, even if the group has passed records behind it.
 const EarlierExpansion* newest_read_growth(const GroupFacts& group, std::span<const EarlierExpansion> growths) {
     std::int32_t highest = -1;
     for (const GroupFacts::Member& member : group.members) {
@@ -82,7 +82,7 @@ void find_backlogs(const std::string& topic, const ReaderFacts& facts, std::vect
 void find_stale_leftovers(const std::string& topic, const ReaderFacts& facts, LookTime& time, std::vector<Finding>& findings) {
     for (const StaleWrites::Writer& writer : facts.stale_writers) {
         if (writer.is_at_it) {
-            // Asked so that somebody looks again then: while the writer writes there is nothing to tell.
+            // Registers the time of the next look: while the writer is active, there is nothing to report.
             (void)time.has_passed(writer.silent_from, 0);
             continue;
         }
@@ -153,7 +153,7 @@ const BlindGroups::Complete* BlindGroups::note(const std::string& group, const s
         return nullptr;
     }
     Complete& complete = known->second;
-    // Between two generations nobody has anything: what counts is what was before, and what comes after.
+    // Between two generations no member has any partition: only the states before and after count.
     if (std::ranges::find(held, true) == held.end()) {
         return &complete;
     }

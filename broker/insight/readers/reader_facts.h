@@ -18,32 +18,32 @@
 #include "broker/insight/readers/inversions.h"
 #include "protocol/types.h"
 
-/// What a broker knows, besides their requests, of a topic that has grown and of those who read it. Pure.
+/// The facts that a broker knows about a topic that has grown and about its readers, apart from their requests. Pure.
 namespace partita::insight {
 
-/// Looks up what is known of connections.
+/// Looks up the facts about connections.
 class ConnectionDirectory {
   public:
     virtual ~ConnectionDirectory() = default;
-    /// An open connection; empty when there is none of this id.
+    /// An open connection; null if none has this id.
     [[nodiscard]] virtual std::optional<ConnectionFacts> find(ConnectionId connection) const = 0;
-    /// The connection over which the member speaks to its coordinator; empty when it is closed or unknown.
+    /// The connection over which the member speaks to its coordinator; null if it is closed or unknown.
     [[nodiscard]] virtual std::optional<ConnectionFacts> coordinator_of(std::string_view group,
                                                                         std::string_view member_id) const = 0;
     /// True while the broker is looking for the process behind the connection.
     [[nodiscard]] virtual bool is_looking_for(ConnectionId connection) const = 0;
 };
 
-/// Whether those who read committed records are given a record.
+/// Whether readers of committed records get a record.
 enum class RecordFate : std::uint8_t {
     stands,
     /// Never: its transaction was aborted.
     aborted,
-    /// Its transaction is open, or comes behind one that is.
+    /// Its transaction is open, or it lies behind an open one.
     undecided,
 };
 
-/// Looks up what became of the topic's records.
+/// Looks up the fates of the topic's records.
 class RecordFates {
   public:
     virtual ~RecordFates() = default;
@@ -52,24 +52,23 @@ class RecordFates {
 
 /// The facts at one moment. The caller owns what the spans point to.
 struct ReaderFacts {
-    /// Every expansion that is known, ascending; at least one.
+    /// Every known expansion, ascending; at least one.
     std::span<const EarlierExpansion> growths;
     /// By partition index.
     std::span<const Offset> log_starts;
     std::span<const Offset> log_ends;
-    /// Groups that read the topic: members, what they hold, what they committed. Each name once.
+    /// Groups that read the topic: members, their partitions and commits. Each name once.
     std::span<const GroupFacts> groups;
     /// Steps of keys between partitions that an expansion caused; see `growth_steps`.
     std::span<const MovedKey> moved_keys;
-    /// Batches that were taken for a look at their keys and have had it; what `moved_keys` tells comes from these, and maybe from
-    /// more.
+    /// Number of batches that were taken for a look at their keys and have had it. `moved_keys` covers these, and maybe more.
     std::uint64_t keys_seen = UINT64_MAX;
     std::span<const StaleWrites::Writer> stale_writers;
     /// Not null.
     const ConnectionDirectory* connections = nullptr;
-    /// Null when there are no transactions.
+    /// Null if there are no transactions.
     const RecordFates* fates = nullptr;
-    /// Null when each offset is that of a record.
+    /// Null if each offset is that of a record.
     RecordCounter* counts = nullptr;
 
     [[nodiscard]] const EarlierExpansion& last_growth() const { return growths.back(); }
@@ -92,7 +91,7 @@ struct ReaderFacts {
     return is_known ? std::optional(group.committed[index]) : std::nullopt;
 }
 
-/// The expansion that added the partition; null for one that was there before the first.
+/// The expansion that added the partition; null for one that existed before the first expansion.
 [[nodiscard]] inline const EarlierExpansion* growth_of(std::span<const EarlierExpansion> growths, PartitionIndex partition) {
     const auto later = std::ranges::upper_bound(growths, partition.value, {}, &EarlierExpansion::old_count);
     return later == growths.begin() ? nullptr : &*std::prev(later);

@@ -26,18 +26,19 @@ std::vector<PartitionSpan> spans_of(const std::map<PartitionIndex, PartitionSpan
     return spans;
 }
 
-/// False when they are two processes, as far as both are known.
+/// False if they are certainly two processes; an unknown process may be any.
 bool may_be_one_process(const std::optional<ProcessIdentity>& one, const std::optional<ProcessIdentity>& other) {
     return !one || !other || *one == *other;
 }
 
-/// Before that the member was not there. It speaks before it is given partitions, and these before it fetches; but a connection
-/// that speaks for it may be its second one.
+/// The member was not there before this time. A member speaks before it gets partitions, and gets partitions before it fetches.
+/// But a connection that speaks for it may be its second one.
 TimestampMs came_at(TimestampMs born, TimestampMs first_seen) {
     return born == kNoTimestamp ? kNoTimestamp : std::min(born, first_seen);
 }
 
-/// When the member was seen last that has nothing any more; kNoTimestamp of one that has, or of which that is not known.
+/// When a member that has no partitions any more was last seen with one. kNoTimestamp if it has partitions, or if that is not
+/// known.
 TimestampMs left_at(const std::map<PartitionIndex, PartitionSpan>& held, TimestampMs now) {
     TimestampMs last = kNoTimestamp;
     for (const auto& [partition, span] : held) {
@@ -99,7 +100,7 @@ void ReadingConnections::on_growth(const EarlierExpansion* previous) {
 }
 
 void ReadingConnections::refresh(const ConnectionDirectory& directory, LookTime& time) {
-    // A client that comes over another connection goes on with what it began over the one before.
+    // A client that comes over another connection continues what it began over the previous one.
     std::map<ClientIdentity, TimestampMs> last;
     for (const auto& [id, reading] : readings_) {
         TimestampMs& newest = last.try_emplace(reading.client, reading.last).first->second;
@@ -171,7 +172,7 @@ void MemberHistory::refresh(const ReaderFacts& facts, const std::set<std::string
             note_member(std::move(key), member.client_host, own ? own->born : kNoTimestamp, member.assigned, time.now());
         }
     }
-    // Those who are in their groups still are seen at every look.
+    // A look always sees the members that are still in their groups.
     const auto is_gone = [&](const auto& entry) {
         return entry.second.last < time.now() && time.has_passed(entry.second.last, kMemberMemoryMs + 1);
     };
@@ -257,7 +258,7 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     if (!process && crowd.readers.size() * crowd.members.size() > kPairsMax) {
         return {.kind = Attribution::Kind::one_of};
     }
-    // Those of other processes are excluded, and need not be compared; nor need those of another time.
+    // Members of other processes, or of other times, are excluded without a comparison.
     const ReadingConnection self = as_reader(connection, reading);
     std::vector<GroupMember> members;
     for (const GroupMember& member : crowd.members) {
@@ -269,7 +270,7 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     if (members.empty()) {
         return owner;
     }
-    // Rivals are those that are there, and the one that is asked about; of one that is gone, everybody who was there lately.
+    // Rivals are the open connections and the one in question. If that one is closed, all recent connections are rivals.
     std::vector<ReadingConnection> readers;
     std::size_t subject = 0;
     for (std::size_t index = 0; index < crowd.ids.size() && readers.size() * members.size() <= kPairsMax; ++index) {
@@ -300,7 +301,7 @@ ReaderOwner ReaderOwners::work_out(ConnectionId connection, Reading& reading) {
     if (reading.is_open && owner.kind == Attribution::Kind::member) {
         reading.was_judged_open = true;
     }
-    // It went before others had their time to show; they still have.
+    // It closed before rivals had time to show; they may still show.
     owner.may_change =
         owner.may_change || (!reading.is_open && !reading.was_judged_open && owner.basis == AttributionBasis::elimination);
     return owner;

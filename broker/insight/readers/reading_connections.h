@@ -19,25 +19,24 @@
 #include "broker/insight/readers/reader_facts.h"
 #include "protocol/types.h"
 
-/// Who fetches a topic, over which connection, and which members of groups each connection may belong to. Pure; one
-/// caller at a time.
+/// The connections that fetch a topic, and the group members to which each may belong. Pure; one caller at a time.
 namespace partita::insight {
 
 /// A connection that fetched nothing for this long no longer counts as a reader.
 inline constexpr std::int64_t kReaderSilentMs = 60'000;
-/// Members are remembered for longer after they left, so that the last fetches of such a member are not taken for a
-/// stranger's.
+/// Members are remembered for longer after they left, so that a member's last fetches do not seem to come from a reader in no
+/// group.
 inline constexpr std::int64_t kMemberMemoryMs = 2 * kReaderSilentMs;
 
-/// What one connection fetched of the topic.
+/// The fetches of one connection in the topic.
 struct Reading {
     struct Partition {
         /// The lowest offset fetched since the last growth; kNotRead before the first fetch.
         Offset earliest = kNotRead;
         TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
-        /// After earlier growths, records of before them were read: from the lowest offset up to the cut, one pair per
-        /// growth, oldest first.
+        /// After each earlier growth, the records from before it that were read: from the lowest offset up to the cut, one pair
+        /// per growth, oldest first.
         std::vector<std::pair<Offset, Offset>> before_growths;
     };
     static constexpr Offset kNotRead{INT64_MAX};
@@ -45,7 +44,7 @@ struct Reading {
     ClientIdentity client;
     std::map<PartitionIndex, Partition> partitions;
     TimestampMs last = kNoTimestamp;
-    /// As last known; empty when nobody could tell.
+    /// As last known; null if no source could tell.
     std::optional<ConnectionFacts> facts;
     bool is_open = true;
     /// Its member was determined while it was open.
@@ -54,45 +53,45 @@ struct Reading {
 
 class ReadingConnections {
   public:
-    /// Connections that are remembered; beyond this the ones that were silent for longest are forgotten.
+    /// Most connections that are remembered; beyond this, those that were silent for longest are forgotten.
     static constexpr std::size_t kReadingsMax = 4096;
     /// Earlier growths for which a connection's reading is remembered.
     static constexpr std::size_t kGrowthsMax = 16;
 
-    /// True when the connection had not fetched the partition before.
+    /// True if the connection had not fetched the partition before.
     bool on_fetch(ConnectionId connection, const ClientIdentity& client, PartitionIndex partition, Offset from, TimestampMs now);
-    /// The topic grows; `previous` is the growth before this one, null when there was none.
+    /// The topic grows; `previous` is the growth before this one, null if there was none.
     void on_growth(const EarlierExpansion* previous);
-    /// Looks up who they are, and forgets those that are gone.
+    /// Looks up the facts about the connections, and forgets those that are gone.
     void refresh(const ConnectionDirectory& directory, LookTime& time);
     [[nodiscard]] std::map<ConnectionId, Reading>& all() { return readings_; }
     [[nodiscard]] const std::map<ConnectionId, Reading>& all() const { return readings_; }
 
   private:
-    /// Forgets the eighth of the connections that was silent for longest.
+    /// Forgets an eighth of the connections, those that were silent for longest.
     void make_room();
 
     std::map<ConnectionId, Reading> readings_;
 };
 
-/// Members of groups with what they held lately, as far as their client ids fetch; and clients that spoke for a group
-/// without having been seen in it.
+/// Members of groups with their recent partitions, if some connection with their client id fetches. Also clients that spoke for a
+/// group in which they were never seen.
 class MemberHistory {
   public:
     /// With more members, or more speakers, than this, no further ones are remembered.
     static constexpr std::size_t kMembersMax = 16'384;
     static constexpr std::size_t kSpeakersMax = 4096;
 
-    /// A client asked for offsets of the group, or committed, over this connection.
+    /// A client fetched or committed offsets of the group over this connection.
     void on_speaker(std::string_view group, ConnectionId connection, const ClientIdentity& client, PartitionIndex partition,
                     TimestampMs now);
-    /// A member leaves, with these partitions; it may have come since the last look. `born`: when the connection over which it
+    /// A member leaves with these partitions; it may have come since the last look. `born`: when the connection over which it
     /// spoke for itself was opened, or kNoTimestamp.
     void on_leave(std::string_view group, std::string_view member_id, TimestampMs born, const ClientIdentity& client,
                   std::span<const PartitionIndex> partitions, TimestampMs now);
-    /// `client_ids`: those of connections that fetch.
+    /// `client_ids`: the client ids of connections that fetch.
     void refresh(const ReaderFacts& facts, const std::set<std::string_view>& client_ids, LookTime& time);
-    /// Everybody of that client id.
+    /// All members and speakers with that client id.
     [[nodiscard]] std::vector<GroupMember> members_of(const std::string& client_id, const ConnectionDirectory& directory,
                                                       TimestampMs now) const;
 
@@ -100,7 +99,7 @@ class MemberHistory {
     struct Held {
         std::string client_host;
         std::map<PartitionIndex, PartitionSpan> held;
-        /// When the connection was opened over which it speaks for itself; kNoTimestamp when that is not known.
+        /// When the connection over which it speaks for itself was opened; kNoTimestamp if that is not known.
         TimestampMs born = kNoTimestamp;
         TimestampMs first = kNoTimestamp;
         TimestampMs last = kNoTimestamp;
@@ -122,11 +121,11 @@ class MemberHistory {
     std::map<SpeakerKey, Speaker> speakers_;
 };
 
-/// To whom the fetches of a connection belong, as far as it can be known at one moment.
+/// The owner of a connection's fetches, as far as it is known at one moment.
 struct ReaderOwner {
     Attribution::Kind kind = Attribution::Kind::no_group;
     AttributionBasis basis = AttributionBasis::none;
-    /// The groups that it may read in, ascending: exactly one for `member`. Empty for `one_of` means any group.
+    /// The groups in which it may read, ascending: exactly one for `member`. Empty for `one_of` means any group.
     std::vector<std::string> groups;
     /// More may be known soon: the broker is still looking for a process.
     bool may_change = false;
@@ -135,13 +134,12 @@ struct ReaderOwner {
 /// Answers for one moment; each answer is worked out once.
 class ReaderOwners {
   public:
-    /// Readers times members of one client id (and process) that are compared; with more, nothing is told apart.
+    /// Most pairs of readers and members of one client id (and process) that are compared. With more, they are not told apart.
     static constexpr std::size_t kPairsMax = 4096;
 
     ReaderOwners(ReadingConnections& readings, const MemberHistory& members, const ConnectionDirectory& directory,
                  TimestampMs now);
-    /// The owner of a connection that was seen to fetch. Of any other connection nothing is known: it may belong to
-    /// anybody.
+    /// The owner of a connection that fetched. Any other connection is unknown: it may belong to any member or to none.
     [[nodiscard]] const ReaderOwner& of(ConnectionId connection);
 
   private:

@@ -12,8 +12,8 @@
 #include "broker/insight/identity/identity.h"
 #include "protocol/types.h"
 
-/// Which groups skipped the first records of which partitions (H20). Every fetch asks whether somebody skipped what it
-/// reads, so that question is cheap. Pure and bounded.
+/// The groups that skipped the first records of partitions (H20). Every fetch asks whether a group skipped the fetched records,
+/// so that question is cheap. Pure and bounded.
 namespace partita::insight {
 
 /// How a client without a committed offset found where to begin.
@@ -37,9 +37,9 @@ class SkipTable {
 
     explicit SkipTable(std::size_t most) : most_(most) {}
 
-    /// Notes that the group skipped everything below `skip.from`. Of an earlier skip the lower `from` stays, because
-    /// the group may have read on from there: only the records before it were certainly skipped. For an entry beyond
-    /// the bound, another one is forgotten.
+    /// Notes that the group skipped everything below `skip.from`. If an earlier skip is noted, the lower `from` stays, because
+    /// the group may have read on from there: only the records before it were certainly skipped. An entry beyond the bound
+    /// replaces another one.
     void add(const std::string& group, PartitionIndex partition, Skip skip) {
         if (const auto known = skips_.find({partition, group}); known != skips_.end()) {
             if (known->second.from < skip.from) {
@@ -52,18 +52,18 @@ class SkipTable {
         highest_[partition] = std::max(highest_[partition], skip.from);
         skips_.insert_or_assign({partition, group}, std::move(skip));
     }
-    /// True when some group may have skipped records that a reader at `from` is given. Costs one look at a map.
+    /// True if some group may have skipped records that a reader at `from` gets. Costs one look at a map.
     [[nodiscard]] bool may_be_skipped(PartitionIndex partition, Offset from) const {
         const auto highest = highest_.find(partition);
         return highest != highest_.end() && from < highest->second;
     }
-    /// The connection reads at `from`: what it skipped above that, it reads now.
+    /// The connection reads at `from`: it now reads what it had skipped above that.
     void connection_reads(ConnectionId connection, PartitionIndex partition, Offset from) {
         for (auto skip = skips_.lower_bound({partition, {}}); skip != skips_.end() && skip->first.first == partition;) {
             skip = skip->second.connection == connection && from < skip->second.from ? skips_.erase(skip) : std::next(skip);
         }
     }
-    /// The group reads, or will read, from `offset`: what it skipped above that is no longer skipped.
+    /// The group reads, or will read, from `offset`: it no longer skips what lies above that.
     void group_goes_to(const std::string& group, PartitionIndex partition, Offset offset) {
         const auto skip = skips_.find({partition, group});
         if (skip != skips_.end() && offset < skip->second.from) {
