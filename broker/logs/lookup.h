@@ -43,7 +43,7 @@ template <class MayUse>
 
 /// A partition of a known topic, or the reason why the look-up failed.
 struct PartitionLookup {
-    /// Null if there is no such partition.
+    /// Null if the topic has no partition with this index.
     const std::shared_ptr<Partition>* partition = nullptr;
     /// `not_led_here` if another node leads the partition; `partition` is then set.
     Outcome outcome = Outcome::ok;
