@@ -9,7 +9,7 @@
 namespace partita::insight {
 namespace {
 
-/// In front of the bytes of a key. In the byte order of this machine: a sample never leaves it.
+/// Stands before the bytes of a key, in the byte order of this machine: a sample never leaves it.
 struct Entry {
     std::uint32_t record_bytes = 0;
     std::uint32_t offset_delta = 0;
@@ -31,7 +31,7 @@ std::expected<BatchSample, BatchError> BatchSample::take(const Batch& batch) {
         sample.bytes_.assign(batch.bytes.begin(), batch.bytes.end());
         return sample;
     }
-    // Counts are declared by a client: what is reserved follows the bytes that are there.
+    // A client declares the counts, so the reservation follows the bytes that are there.
     const std::size_t possible = std::min<std::size_t>(batch.bytes.size(), kRecordsMax);
     sample.bytes_.reserve(std::min<std::size_t>(static_cast<std::size_t>(std::max(0, batch.header.record_count)), possible) *
                           kUsualEntryBytes);

@@ -10,19 +10,19 @@
 #include "protocol/record_batch.h"
 #include "protocol/try.h"
 
-/// What a TopicWatch wants to know of the records of one batch, copied so that another thread can look at it later. Of
-/// an uncompressed batch only the keys are copied: a few bytes for each record, whatever its value weighs. A compressed
-/// batch is copied whole, because decompressing is the work that should happen elsewhere.
+/// The parts of one batch that a TopicWatch needs, copied so that another thread can look at them later. From an uncompressed
+/// batch only the keys are copied: a few bytes for each record, independent of its value's size. A compressed batch is copied
+/// whole, because decompression is the work that should happen elsewhere.
 namespace partita::insight {
 
 class BatchSample {
   public:
-    /// Records of one batch that are looked at; later records of the batch are skipped.
+    /// Most records of one batch that are looked at; later records of the batch are skipped.
     static constexpr std::size_t kRecordsMax = 20'000;
     /// At most this many bytes of a compressed batch are decompressed.
     static constexpr std::size_t kDecompressedBytesMax = std::size_t{16} << 20;
 
-    /// Fails as RecordReader::next does on an uncompressed batch. A compressed batch is judged only by `for_each`.
+    /// Fails as RecordReader::next does on an uncompressed batch. Only `for_each` checks a compressed batch.
     [[nodiscard]] static std::expected<BatchSample, BatchError> take(const Batch& batch);
 
     /// Bytes of memory that the sample holds.
@@ -30,9 +30,9 @@ class BatchSample {
     /// For a compressed batch: the count that its header declares.
     [[nodiscard]] std::size_t record_count() const { return record_count_; }
 
-    /// Calls `use(const SentRecord&)` for every record; its key is valid during the call. The caller gives the
-    /// partition because the sample does not hold it. Fails on a damaged compressed batch, as parse_batch and
-    /// RecordReader::next do; `use` has then seen the records before the damage.
+    /// Calls `use(const SentRecord&)` for every record; its key is valid during the call. The caller passes the partition because
+    /// the sample does not hold it. Fails on a damaged compressed batch, as parse_batch and RecordReader::next do; `use` has then
+    /// seen the records before the damage.
     template <class Use>
     [[nodiscard]] std::expected<void, BatchError> for_each(PartitionIndex partition, Use use) const {
         if (is_whole_batch_) {

@@ -14,22 +14,22 @@ namespace partita::insight {
 
 class Detection {
   public:
-    /// Topics that are watched. For a further one, the topic whose records were observed longest ago is forgotten.
+    /// Most topics that are watched. A further one replaces the topic whose records were observed longest ago.
     static constexpr std::size_t kTopicsMax = 256;
-    /// Keys in the index of one topic, and in all of them together: beyond the total the largest index is halved. About
-    /// 300 bytes each.
+    /// Most keys in the index of one topic, and in all of them together: beyond the total the largest index is halved. About 300
+    /// bytes each.
     static constexpr std::size_t kTopicKeysMax = 16'384;
     static constexpr std::size_t kKeysMax = 131'072;
-    /// Producers of all topics together, about 7 KB each. Beyond it, the topic with the most producers forgets its most
+    /// Most producers of all topics together, about 7 KB each. Beyond it, the topic with the most producers forgets its most
     /// silent one.
     static constexpr std::size_t kProducersMax = 2'048;
 
-    /// Returns the topic's watch, creating it when there is none. `epochs` are the topic's partition counts, the one in
-    /// force last. The reference is valid until the next call.
+    /// Returns the topic's watch, and creates it if it is missing. `epochs` are the topic's partition counts, the one in force
+    /// last. The reference is valid until the next call.
     [[nodiscard]] TopicWatch& watch(const TopicId& topic, std::string_view name, std::span<const TopicEpoch> epochs);
-    /// The watch that the topic has, as used now; null when it has none. Valid as long.
+    /// The topic's watch, which counts as used now; null if it has none. Valid until the next call of `watch`.
     [[nodiscard]] TopicWatch* use(const TopicId& topic);
-    /// Enforces the bounds above. The caller calls it after it reported records.
+    /// Enforces the bounds above. The caller calls it after it has reported records.
     void keep_bounds();
 
     [[nodiscard]] const TopicWatch* find(const TopicId& topic) const;

@@ -6,14 +6,13 @@
 #include <string_view>
 #include <vector>
 
-/// The keys with the most bytes of an endless stream, in bounded memory.
+/// The keys with the most bytes in an endless stream, in bounded memory.
 namespace partita::insight {
 
-/// Counts up to twice `capacity` keys; when there is one more, the weight of the `capacity`-th heaviest is taken from all
-/// of them, and those with nothing left make room (Misra and Gries 1982, purged many at once as by Anderson et al. 2017,
-/// so that an update costs the same on average whatever the stream looks like). Every key with more than
-/// `total / capacity` of the weight is among those kept; the weight kept for a key is never too low, and too high by at
-/// most its `error`.
+/// Counts up to twice `capacity` keys. When one more comes, the class subtracts the weight of the `capacity`-th heaviest key from
+/// all of them, and keys with no weight left make room (Misra and Gries 1982). Many are purged at once as in Anderson et al.
+/// 2017, so that an update costs the same on average for any stream. The class keeps every key with more than `total / capacity`
+/// of the weight. The weight kept for a key is never too low, and too high by at most its `error`.
 class HeavyHitters {
   public:
     struct Item {
@@ -22,12 +21,12 @@ class HeavyHitters {
         std::int64_t error = 0;
     };
 
-    /// Longer keys are told apart by their hash alone, and only their first `kKeyBytesMax` bytes are kept.
+    /// For longer keys only the hash tells them apart, and only their first `kKeyBytesMax` bytes are kept.
     static constexpr std::size_t kKeyBytesMax = 128;
 
     explicit HeavyHitters(std::size_t capacity);
 
-    /// `hash` tells keys apart: all of its 64 bits have to be good.
+    /// `hash` tells keys apart: all of its 64 bits must be good.
     void add(std::uint64_t hash, std::string_view key, std::int64_t weight);
     /// The `capacity` heaviest keys, heaviest first.
     [[nodiscard]] std::vector<Item> items() const;
@@ -35,7 +34,7 @@ class HeavyHitters {
   private:
     struct Counter {
         std::uint64_t hash = 0;
-        /// What the purges have left of the weight: `items` reports `left + purged_`.
+        /// The weight that is left after the purges: `items` reports `left + purged_`.
         std::int64_t left = 0;
         std::int64_t error = 0;
         std::string key;
@@ -51,7 +50,7 @@ class HeavyHitters {
     std::size_t used_ = 0;
     /// Index + 1 into counters_; 0 is free. At most half full.
     std::vector<std::uint32_t> slots_;
-    /// What purges have taken from every counter.
+    /// The weight that purges have subtracted from every counter.
     std::int64_t purged_ = 0;
 };
 

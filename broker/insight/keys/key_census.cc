@@ -24,7 +24,7 @@ std::vector<const KeyEntry*> heaviest_entries(std::span<const KeyEntry> all, std
     return entries;
 }
 
-/// Of the positions, ascending, how many the offset lies behind.
+/// Number of positions, which ascend, that lie at or below the offset.
 std::size_t behind(const std::vector<ReadingPosition>& positions, Offset offset) {
     const auto first_above = std::ranges::upper_bound(positions, offset, {}, &ReadingPosition::offset);
     return static_cast<std::size_t>(first_above - positions.begin());
@@ -148,7 +148,7 @@ void KeyCensus::start_sketch() {
 std::vector<std::int64_t> KeyCensus::backlog(std::vector<std::int64_t> Backlog::* counts) const {
     std::vector<std::int64_t> of_groups(options_.group_count, 0);
     for (const Backlog& backlog : backlogs_) {
-        // A record that lies behind k positions is backlog of the first k of them.
+        // A record behind k positions belongs to the backlog of the first k of them.
         std::int64_t behind = 0;
         for (std::size_t index = backlog.positions.size(); index-- > 0;) {
             behind += (backlog.*counts)[index + 1];

@@ -12,11 +12,11 @@
 #include "broker/partitioners/families.h"
 #include "protocol/types.h"
 
-/// Counts what an expansion from N to M would do to the records of a topic, record by record.
+/// Counts the effects of an expansion from N to M on the records of a topic, record by record.
 ///
 /// The caller passes every record of interest once, partition by partition, each partition in the order of its offsets.
-/// Counts of records and bytes are exact whenever the family is known from the start; keys are exact as far as
-/// `KeyTable` is. Memory is bounded by the limits, whatever the number of keys. Pure, one thread at a time.
+/// Counts of records and bytes are exact if the family is known from the start; keys are exact as far as `KeyTable` is. The
+/// limits bound memory for any number of keys. Pure, one thread at a time.
 namespace partita::insight {
 
 /// A group's position in a partition: records at or above `offset` are its backlog.
@@ -29,7 +29,7 @@ struct ReadingPosition {
 struct CensusOptions {
     std::int32_t old_count = 1;
     std::int32_t new_count = 2;
-    /// How keys are placed; null when not known (yet): then nothing is counted as moved.
+    /// The rule that places keys; null if it is not known (yet): then nothing counts as moved.
     std::optional<partitioners::Family> family;
     /// Clients of the family treat an empty key as no key (librdkafka's default, for one).
     bool empty_key_is_none = false;
@@ -46,7 +46,7 @@ struct CensusRecord {
     std::int32_t epoch = 0;
     Offset offset;
     std::optional<Bytes> key;
-    /// Key and value together.
+    /// Size of key and value together.
     std::size_t size_bytes = 0;
     bool has_value = true;
 };
@@ -62,7 +62,7 @@ struct PartitionCensus {
 struct MovedCount {
     std::int64_t records = 0;
     std::int64_t bytes = 0;
-    /// How many of these records move between two old partitions.
+    /// Number of these records that move between two old partitions.
     std::int64_t records_among_old = 0;
 };
 
@@ -84,21 +84,21 @@ class KeyCensus {
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
     [[nodiscard]] std::int64_t keyed_records() const { return keyed_records_; }
     [[nodiscard]] std::int64_t keyed_bytes() const { return keyed_bytes_; }
-    /// Records from before the last expansion whose keys, by the family, lie in another partition now.
+    /// Records from before the last expansion whose keys now belong to another partition, by the family.
     [[nodiscard]] std::int64_t records_of_older_epochs() const { return older_epoch_records_; }
     [[nodiscard]] const KeyTable& keys() const { return keys_; }
     /// All zeros while no family is known.
     [[nodiscard]] const MovedCount& moved() const { return moved_; }
     /// By partition, new ones included.
     [[nodiscard]] const std::vector<PartitionCensus>& partitions() const { return partitions_; }
-    /// For each group, by the caller's number: how many records of its backlog have keys that move.
+    /// For each group, by the caller's number: the number of records in its backlog whose keys move.
     [[nodiscard]] std::vector<std::int64_t> moved_backlog() const { return backlog(&Backlog::moved); }
-    /// As many records its backlog has in all.
+    /// For each group, the number of all records in its backlog.
     [[nodiscard]] std::vector<std::int64_t> whole_backlog() const { return backlog(&Backlog::records); }
     /// Keys by bytes, heaviest first; exact when `error` is 0.
     [[nodiscard]] std::vector<HeavyHitters::Item> heaviest_keys(std::size_t count) const;
 
-    /// The partitions of a key before and after; null without a family, or when the family cannot place the key.
+    /// The partitions of a key before and after; null without a family, or if the family cannot place the key.
     struct Move {
         PartitionIndex from;
         PartitionIndex to;
@@ -106,8 +106,7 @@ class KeyCensus {
     [[nodiscard]] std::optional<Move> move_of(Bytes key) const;
 
   private:
-    /// Backlog of one partition. Records, and those of them whose keys move, are counted by how many of the positions they lie
-    /// behind.
+    /// The backlog of one partition: counts of records, and of those whose keys move, by the number of positions below them.
     struct Backlog {
         std::vector<ReadingPosition> positions;
         std::vector<std::int64_t> records;

@@ -20,7 +20,7 @@ void KeyIndex::add(const Record& record) {
     }
     auto place = keys_.find(record.key_hash);
     if (place == keys_.end()) {
-        // Equal hashes below any threshold are no reason to loop for ever: 64 halvings leave nothing.
+        // Equal hashes below every threshold must not make an endless loop: 64 halvings leave nothing.
         while (keys_.size() >= keys_max_) {
             halve();
         }
@@ -122,7 +122,7 @@ void KeyIndex::keep_past(std::uint64_t key_hash, const std::vector<KeyPlacement>
 
 void KeyIndex::make_room(std::uint64_t key_hash, std::vector<KeyPlacement>& placements) {
     const auto oldest = std::ranges::min_element(placements, {}, &KeyPlacement::last_seen);
-    // Those that stay tell of the epoch by themselves, when there are two of it, until their logs begin behind them.
+    // If two other placements of that epoch stay, they show the epoch themselves, until their logs begin behind them.
     if (std::ranges::count(placements, oldest->epoch, &KeyPlacement::epoch) > 2) {
         lost_past_ = true;
     } else {

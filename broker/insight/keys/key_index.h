@@ -11,7 +11,7 @@
 #include "broker/insight/keys/heavy_hitters.h"
 #include "protocol/types.h"
 
-/// Keys of a live topic and where their newest records lie, in bounded memory.
+/// The keys of a live topic and the places of their newest records, in bounded memory.
 namespace partita::insight {
 
 /// A key's records in one partition.
@@ -23,14 +23,14 @@ struct KeyPlacement {
     std::int32_t epoch = 0;
     Offset first;
     Offset last;
-    /// The newest one in a batch before that of `last`; kNoOffset without one.
+    /// The newest record in a batch before that of `last`; kNoOffset if there is none.
     Offset before_last = kNoOffset;
     std::int64_t records = 0;
-    /// When the newest of these records was seen, counted in records of the topic: gives the order between partitions.
+    /// When the newest of these records was seen, as a count of the topic's records: gives the order between partitions.
     std::uint64_t last_seen = 0;
     /// The newest of these records is a tombstone.
     bool is_tombstone = false;
-    /// `last` is of a transaction, so that it may come to nothing.
+    /// `last` belongs to a transaction, so it may still be aborted.
     bool is_transactional = false;
 };
 
@@ -40,18 +40,17 @@ struct IndexedKey {
     std::vector<KeyPlacement> placements;
 };
 
-/// One of the partitions in which a key lay within one epoch, when there were several; `last` is its newest record of
-/// that epoch there.
+/// One of several partitions in which a key lay within one epoch; `last` is its newest record of that epoch there.
 struct PastPlacement {
     std::int32_t epoch = 0;
     PartitionIndex partition;
     Offset last;
 };
 
-/// A key went from one partition to another: its record `later` was written after `earlier`, whatever the counts were. What
-/// becomes of records of transactions is not known yet then, so that those are kept, too, which count when these come to nothing.
+/// A key went from one partition to another: its record `later` was written after `earlier`, at any counts. The fate of
+/// transactional records is not known yet, so the step also keeps the records that count if these are aborted.
 struct KeyStep {
-    /// How often a transaction may be tried again.
+    /// How many further tries of a transaction a step keeps.
     static constexpr std::size_t kAgainMax = 2;
 
     PartitionIndex from;
@@ -60,28 +59,29 @@ struct KeyStep {
     Offset later;
     /// The key was first seen in `from` at an earlier count of the topic, and in `to` at a later one.
     bool is_with_growth = false;
-    /// When `earlier` is of a transaction: the key's newest record in `from` in a batch before that.
+    /// Set if `earlier` is transactional: the key's newest record in `from` in a batch before that.
     Offset before_earlier = kNoOffset;
-    /// When `later` is of a transaction: the key's next records in `to`, one of each batch, up to the first that is of none.
+    /// Set if `later` is transactional: the key's next records in `to`, one of each batch, up to the first that is not
+    /// transactional.
     std::array<Offset, kAgainMax> again{kNoOffset, kNoOffset};
-    /// There may be one more of these.
+    /// One more such record may still come.
     bool is_open = false;
 };
 
-/// Exact while there are no more distinct keys than the limit. Beyond, it keeps a sample, uniform over distinct keys: those
-/// whose hash lies below a threshold that is halved each time the index is full. A key is there with all of its records
-/// or not at all, so what is said about a kept key stays exact, and the number of all keys is known with a relative error
-/// of about 1 / sqrt(limit).
+/// The index is exact while there are no more distinct keys than the limit. Beyond, it keeps a sample, uniform over distinct
+/// keys: those whose hash lies below a threshold. The index halves the threshold each time it is full. A key is in it with all of
+/// its records or not at all, so facts about a kept key stay exact. The number of all keys is known with a relative error of
+/// about 1 / sqrt(limit).
 class KeyIndex {
   public:
     /// Longer keys are counted but not kept.
     static constexpr std::size_t kKeyBytesMax = 256;
-    /// Partitions remembered for one key; for a further one, the partition used longest ago is forgotten.
+    /// Most partitions remembered for one key; a further one replaces the partition used longest ago.
     static constexpr std::size_t kPlacementsMax = 4;
     static constexpr std::size_t kHeavyKeysMax = 64;
-    /// Steps remembered for one key; for a further one, the oldest is forgotten.
+    /// Most steps remembered for one key; a further one replaces the oldest.
     static constexpr std::size_t kStepsMax = 8;
-    /// Past placements remembered for one key; for a further one, the oldest is forgotten.
+    /// Most past placements remembered for one key; a further one replaces the oldest.
     static constexpr std::size_t kPastMax = 8;
 
     /// At most `keys_max` >= 2 keys.
@@ -96,22 +96,22 @@ class KeyIndex {
         Offset offset;
         std::size_t size_bytes = 0;
         bool is_tombstone = false;
-        /// Where its batch begins when that is of a transaction; kNoOffset otherwise.
+        /// Where its batch begins if that is transactional; kNoOffset otherwise.
         Offset transactional_batch = kNoOffset;
     };
     void add(const Record& record);
 
-    /// By hash. Keys with equal hashes of 64 bits count as one.
+    /// All kept keys by hash. Keys with equal 64-bit hashes count as one.
     [[nodiscard]] const std::unordered_map<std::uint64_t, IndexedKey>& keys() const { return keys_; }
     [[nodiscard]] const IndexedKey* find(std::uint64_t key_hash) const;
-    /// Partitions in which the key lay together with others within one epoch and which its placements no longer show,
-    /// because a later epoch wrote over them or they were forgotten. Empty for almost every key.
+    /// Partitions that the key used together with others within one epoch, and that its placements no longer show. A later epoch
+    /// wrote over them, or they were forgotten. Empty for almost every key.
     [[nodiscard]] std::span<const PastPlacement> past(std::uint64_t key_hash) const;
     /// Placements and past together show every key that lay in several partitions within one epoch, with the newest
     /// record of that epoch in each.
     [[nodiscard]] bool has_whole_past() const { return !lost_past_; }
-    /// Calls `visit(const IndexedKey&, std::span<const KeyStep>)` for every key that was in several partitions: for
-    /// each two partitions the first and the newest step, oldest first. Does not pass over the other keys.
+    /// Calls `visit(const IndexedKey&, std::span<const KeyStep>)` for every key that was in several partitions. The steps are the
+    /// first and the newest one between each two partitions, oldest first. The walk does not touch other keys.
     template <class Visit>
     void for_each_moved(Visit visit) const {
         for (const auto& [hash, steps] : steps_) {
@@ -138,9 +138,9 @@ class KeyIndex {
 
   private:
     void note_step(std::uint64_t key_hash, const KeyStep& step);
-    /// The key has another record where its newest one lies.
+    /// Notes another record of the key in the partition of its newest one.
     void note_again(const Record& record);
-    /// `losing` is about to lose what it says about its epoch; keeps that in `past_`.
+    /// Keeps in `past_` what `losing` says about its epoch, before it is lost.
     void keep_past(std::uint64_t key_hash, const std::vector<KeyPlacement>& placements, const KeyPlacement& losing);
     void make_room(std::uint64_t key_hash, std::vector<KeyPlacement>& placements);
     [[nodiscard]] bool is_sampled(std::uint64_t hash) const { return halvings_ == 0 || hash >> (64 - halvings_) == 0; }

@@ -34,7 +34,7 @@ double KeyTable::relative_error() const {
 }
 
 std::size_t KeyTable::memory_bytes() const {
-    // Reserved room that nothing was written to is no memory.
+    // Reserved but unwritten room uses no memory.
     return slots_.size() * sizeof(slots_[0]) + entries_.size() * sizeof(KeyEntry) + more_.capacity() * sizeof(Placement) +
            chunk_bytes_;
 }
@@ -88,7 +88,7 @@ bool KeyTable::add(Bytes key, std::uint64_t hash, PartitionIndex partition, std:
             if (!is_sampled(hash)) {
                 return false;
             }
-            // It is not there, but its slot is another one now.
+            // The key is not there, but it now belongs to another slot.
             (void)find(key, hash, slot);
         }
         entry = &insert(key, hash, slot);

@@ -11,11 +11,11 @@
 #include "protocol/huge_page_allocator.h"
 #include "protocol/types.h"
 
-/// The distinct keys of a topic and where their records lie, in bounded memory.
+/// The distinct keys of a topic and the places of their records, in bounded memory.
 namespace partita::insight {
 
-/// How many of a key's records lie in one partition. `epoch` is the topic's epoch in which they were written (0 before
-/// the first expansion), since a key may rightly lie elsewhere in every epoch.
+/// The number of a key's records in one partition. `epoch` is the topic's epoch in which they were written (0 before the first
+/// expansion), because a key may rightly lie elsewhere in every epoch.
 struct Placement {
     PartitionIndex partition;
     std::int32_t epoch = 0;
@@ -36,12 +36,12 @@ struct alignas(64) KeyEntry {
 };
 static_assert(sizeof(KeyEntry) == 64);
 
-/// Exact as long as there are at most `keys_max` distinct keys that fit into `key_bytes_max`. Beyond, it keeps a
-/// sample of the keys: those whose hash lies below a threshold, which is halved each time the table is full. A key
-/// is either in the sample with all of its records or not at all, so what is said about a kept key stays exact, and
-/// the sample is uniform over distinct keys, however often each occurs (adaptive sampling, Wegman).
+/// The table is exact while there are at most `keys_max` distinct keys that fit into `key_bytes_max`. Beyond, it keeps a sample
+/// of the keys: those whose hash lies below a threshold. The table halves the threshold each time it is full. A key is in the
+/// sample with all of its records or not at all, so facts about a kept key stay exact. The sample is uniform over distinct keys,
+/// however often each occurs (adaptive sampling, Wegman).
 ///
-/// Keys are told apart by all of their bytes. One thread at a time.
+/// The table compares all bytes of keys. One thread at a time.
 class KeyTable {
   public:
     struct Limits {
@@ -49,8 +49,7 @@ class KeyTable {
         std::size_t key_bytes_max = std::size_t{128} << 20;
         /// A longer key is not kept; `oversized_keys` counts its records.
         std::size_t key_size_max = std::size_t{4} << 20;
-        /// Placements of keys besides the first of each. Further ones are not kept; `lost_placements` counts their
-        /// records.
+        /// Most placements of keys besides the first of each. Further ones are not kept; `lost_placements` counts their records.
         std::size_t more_placements_max = 1'000'000;
     };
 
@@ -58,20 +57,20 @@ class KeyTable {
 
     [[nodiscard]] static std::uint64_t hash_of(Bytes key);
 
-    /// `notice` is called once: while the table is still exact, right before it becomes a sample.
+    /// The table calls `notice` once: while it is still exact, right before it becomes a sample.
     void before_sampling(std::function<void()> notice) { before_sampling_ = std::move(notice); }
 
-    /// Adds a record; `hash` is `hash_of(key)`. False when the key is not kept: it is not in the sample, or too long.
+    /// Adds a record; `hash` is `hash_of(key)`. False if the key is not kept: it is not in the sample, or too long.
     bool add(Bytes key, std::uint64_t hash, PartitionIndex partition, std::int32_t epoch, std::size_t bytes, bool is_tombstone);
 
-    // Prefetching, for a caller that knows several records ahead: each step asks the memory for what the next step
-    // reads, so that the waits of many keys overlap. These calls change nothing.
+    // Prefetching, for a caller that knows several records ahead. Each step requests the memory that the next step reads, so that
+    // the waits of many keys overlap. These calls change nothing.
     void prefetch_slot(std::uint64_t hash) const {
         if (is_sampled(hash)) {
             __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
         }
     }
-    /// The entry that is most likely the key's; null when there is none. Valid until something is added.
+    /// The entry that is most likely the key's; null if there is none. Valid until the next `add`.
     [[nodiscard]] const KeyEntry* prefetch_entry(std::uint64_t hash) const;
     static void prefetch_key(const KeyEntry& entry) { __builtin_prefetch(entry.key.data()); }
 

@@ -19,7 +19,7 @@ constexpr double kScatteredShareMin = 0.5;
 
 std::string percent(std::int64_t part, std::int64_t whole) {
     const double share = whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-    // 100 % is said only when nothing is missing.
+    // 100 % appears only if nothing is missing.
     std::string text = std::to_string(part == whole ? 100.0 : std::min(share, 99.9));
     text.resize(text.find('.') + 2);
     if (text.ends_with(".0")) {
@@ -76,8 +76,8 @@ bool explains(std::int64_t keys, std::int64_t all) {
     return static_cast<double>(keys) >= kEvidenceShareMin * static_cast<double>(all);
 }
 
-/// Each key with several records is one return at least. What the log does not tell is whether other partitions were written to
-/// in between: a log that was written key by key, by a producer that ignores keys, would look the same.
+/// Each key with several records counts as at least one return. The log does not show whether the producer wrote to other
+/// partitions in between. A log that a producer wrote key by key while it ignored keys would look the same.
 bool do_keys_keep_their_partition(const PlacementEvidence& evidence) {
     const double share = static_cast<double>(evidence.keys_in_fullest_partition) / static_cast<double>(evidence.keys);
     return evidence.repeated_keys >= kEvidenceKeysMin &&
@@ -85,7 +85,7 @@ bool do_keys_keep_their_partition(const PlacementEvidence& evidence) {
            are_returns_beyond_chance(evidence.repeated_keys, share);
 }
 
-/// `counts` are those that tell something; `fewest` is the smallest count that the topic ever had.
+/// `counts` are those that carry evidence; `fewest` is the smallest count that the topic ever had.
 void judge(PlacementEvidence& evidence, std::span<const Observation> observations, std::span<const std::int32_t> counts,
            std::int32_t fewest) {
     const Winner best = best_of(tally(observations, {}));
@@ -106,7 +106,7 @@ void judge(PlacementEvidence& evidence, std::span<const Observation> observation
         evidence.kind = PlacementKind::keys_ignored;
         return;
     }
-    // What the best does not explain may have an explanation of its own.
+    // Keys that the best family does not explain may have a family of their own.
     const std::int64_t rest = evidence.keys - best.keys;
     const Winner second = best_of(tally(observations, best.equals));
     if (rest >= kEvidenceKeysMin && best.keys >= kEvidenceKeysMin && explains(second.keys, rest)) {
@@ -120,7 +120,7 @@ void judge(PlacementEvidence& evidence, std::span<const Observation> observation
     if (evidence.keys < kEvidenceKeysMin) {
         evidence.kind = PlacementKind::too_few_keys;
     } else if (evidence.keys_in_fullest_partition == evidence.keys && evidence.scattered_keys == 0) {
-        // A count of the past is a choice among fewer; where there was one partition, there was none.
+        // At an earlier count a producer chooses among fewer partitions; with one partition it has no choice.
         const bool is_chosen = is_stay_beyond_chance(evidence.bytes, fewest);
         evidence.kind = is_chosen ? PlacementKind::explicit_or_custom : PlacementKind::all_in_one_partition;
     } else {
@@ -176,7 +176,7 @@ PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::in
         if (is_scattered(keys, entry)) {
             ++evidence.scattered_keys;
         }
-        // One partition, or a key without content that some clients treat as none: nothing to learn.
+        // There is only one partition, or the key is empty and some clients treat it as no key: no evidence.
         if (count < 2 || entry.key.empty()) {
             continue;
         }

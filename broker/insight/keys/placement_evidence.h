@@ -8,18 +8,18 @@
 #include "broker/insight/keys/key_table.h"
 #include "broker/partitioners/families.h"
 
-/// Which partitioner put the keys where they are, judged from a table of keys.
+/// Finds the partitioner that placed the keys, from a table of keys.
 namespace partita::insight {
 
-/// What the placements of keys say about the producers.
+/// The conclusion from the placements of keys about the producers.
 enum class PlacementKind : std::uint8_t {
     /// No record carries a key.
     no_keys,
-    /// The topic has had one partition only: every partitioner agrees.
+    /// The topic has only ever had one partition: every partitioner agrees.
     one_partition,
     /// One family (or families that cannot be told apart here) explains the placements.
     decided,
-    /// The caller named the family; it was not found.
+    /// The caller named the family.
     given,
     /// Fewer than `kEvidenceKeysMin` keys, or several families that agree by chance.
     too_few_keys,
@@ -27,23 +27,22 @@ enum class PlacementKind : std::uint8_t {
     mixed,
     /// Keys lie in several partitions each: they do not decide the partition.
     keys_ignored,
-    /// All keys lie in one of several partitions, and no family explains that. Either somebody chose the partition, or
-    /// a producer that ignores keys stayed there.
+    /// All keys lie in one of several partitions, and no family explains that. Either a producer chose the partition, or a
+    /// producer that ignores keys stayed there.
     all_in_one_partition,
-    /// Keys that came again came to the same partition, or all came to one, beyond chance (placement_odds.h), and no
-    /// family explains that: producers gave partitions explicitly, or used a partitioner that is not known here.
+    /// Repeated keys returned to the same partition, or all keys went to one, beyond chance (placement_odds.h), and no family
+    /// explains that. Producers gave partitions explicitly, or used a partitioner that is not known here.
     explicit_or_custom,
-    /// Nothing known explains the placements.
+    /// No known rule explains the placements.
     unknown,
 };
 
-/// Distinct keys that are needed before a class is declared: a sibling rule of the same hash survives n keys with
-/// probability
-/// (1/2 + 1/2N)^n, below one in ten million for 40 keys even at N = 3.
+/// Distinct keys that are needed before a class is declared. A sibling rule of the same hash survives n keys with probability
+/// (1/2 + 1/2N)^n: below one in ten million for 40 keys even at N = 3.
 inline constexpr std::int64_t kEvidenceKeysMin = 40;
 /// Share of the keys that a class must explain; a few explicit partitions do not hide the truth.
 inline constexpr double kEvidenceShareMin = 0.99;
-/// Keys that are looked at.
+/// Most keys that are looked at.
 inline constexpr std::size_t kEvidenceKeysMax = 20'000;
 
 struct PlacementEvidence {
@@ -54,14 +53,14 @@ struct PlacementEvidence {
     partitioners::FamilySet alternatives;
     /// For `mixed`: the other family.
     std::optional<partitioners::Family> second;
-    /// Distinct keys looked at, and how many of them `family` (and `second`) explains.
+    /// Number of distinct keys looked at, and of those that `family` (and `second`) explains.
     std::int64_t keys = 0;
     std::int64_t agreeing_keys = 0;
     std::int64_t second_keys = 0;
     /// Keys with records in several partitions within one epoch, and keys with more than one record.
     std::int64_t scattered_keys = 0;
     std::int64_t repeated_keys = 0;
-    /// Distinct keys in the partition that has most of them, and the bytes of all keys that were looked at.
+    /// Number of distinct keys in the partition that has most of them, and the bytes of all keys that were looked at.
     std::int64_t keys_in_fullest_partition = 0;
     std::int64_t bytes = 0;
 
@@ -73,7 +72,7 @@ struct PlacementEvidence {
 /// `counts[e]` is the partition count in epoch e; placements name their epoch. At least one.
 [[nodiscard]] PlacementEvidence judge_placements(const KeyTable& keys, std::span<const std::int32_t> counts);
 
-/// True when the key has records in two partitions within one epoch.
+/// True if the key has records in two partitions within one epoch.
 [[nodiscard]] bool is_scattered(const KeyTable& keys, const KeyEntry& entry);
 
 /// A name for scripts: the family's id, "mixed", "keys-ignored", "one-partition", "explicit-or-custom", "unknown", "none".

@@ -12,7 +12,7 @@ namespace {
 using partitioners::Family;
 using partitioners::FamilySet;
 
-/// After the first decision it is looked at again each time so many new keys came.
+/// After the first decision, the evidence is judged again each time this many new keys came.
 constexpr std::int32_t kKeysBetweenLessons = 20;
 
 bool explains(std::int32_t keys, std::int32_t all) {
@@ -88,7 +88,7 @@ void ProducerEvidence::note_again(PartitionIndex partition, std::uint32_t visit,
         known.visit = visit;
         return;
     }
-    // A key that a known partitioner now puts elsewhere has learned the new count; it is not scattered.
+    // A known partitioner may now put the key elsewhere: then the key follows the new count and is not scattered.
     Placement moved = seen();
     const bool is_explained =
         known_.is_empty()
@@ -155,7 +155,7 @@ void ProducerEvidence::note_stay(PartitionIndex partition, std::size_t size_byte
 ProducerEvidence::Placement ProducerEvidence::place(const Record& record) const {
     Placement placement{.partition = record.partition, .visit = record.visit};
     for (std::size_t slot = 0; slot < counts_used_; ++slot) {
-        // A partition that did not exist at a count is explained by nothing at it.
+        // No family at a count explains a partition that did not exist at that count.
         if (counts_[slot] >= 2 && record.partition.value < counts_[slot]) {
             placement.families[slot] = partitioners::families_that_agree(record.key, record.partition, counts_[slot]);
         }
@@ -185,7 +185,7 @@ void ProducerEvidence::learn() {
     if (now.habit != KeyHabit::hashes && now.habit != KeyHabit::hashes_old_count) {
         return;
     }
-    // What was a class at one count may be told apart at another; a producer that has changed starts anew.
+    // Families that form one class at one count may differ at another. A producer that has changed starts anew.
     const FamilySet both = known_ & now.families;
     known_ = both.is_empty() ? now.families : both;
 }
@@ -195,7 +195,7 @@ CountProof ProducerEvidence::prove(Bytes key, PartitionIndex partition) const {
         return CountProof::none;
     }
     const FamilySet now = partitioners::families_that_agree(key, partition, counts_[0], known_);
-    // All old counts that the partition fits: when one of them explains it, it is no proof of the new one.
+    // Check all old counts that the partition fits: if one of them explains it, it does not prove the new one.
     bool is_explained_by_old = false;
     bool is_surely_old = false;
     for (std::size_t slot = 1; slot < counts_used_; ++slot) {
@@ -221,7 +221,7 @@ ProducerEvidence::Explanation ProducerEvidence::best_explanation(const Explanati
             placement.families[slot].for_each([&](Family family) { ++tally[slot][static_cast<std::size_t>(family)]; });
         }
     }
-    // Of equals the newest count, since a key that stays is explained by all.
+    // Among equal explanations the newest count wins, because all counts explain a key that stays.
     Explanation best;
     for (std::size_t slot = 0; slot < counts_used_; ++slot) {
         const std::int32_t most = std::ranges::max(tally[slot]);
@@ -267,13 +267,13 @@ bool ProducerEvidence::do_keys_keep_their_partition() const {
         scattered += placement.is_scattered ? 1 : 0;
         most = std::max(most, ++keys_by_partition[placement.partition]);
     }
-    // A producer that ignores keys hits the partition it uses most with the probability that its share shows.
+    // A producer that ignores keys hits its most used partition with the probability that this share shows.
     const double share = static_cast<double>(most) / static_cast<double>(placements_.size());
     return explains(repeated - scattered, repeated) && are_returns_beyond_chance(returns_, share);
 }
 
 bool ProducerEvidence::is_stay_chosen() const {
-    // A producer that knows an old count has fewer partitions to choose from; where it knows one only, there is no choice.
+    // A producer that knows an old count chooses among fewer partitions; with one partition it has no choice.
     std::int32_t fewest = counts_[0];
     for (std::size_t slot = 0; slot < counts_used_; ++slot) {
         if (stay_.value < counts_[slot]) {
@@ -300,7 +300,7 @@ ProducerVerdict ProducerEvidence::verdict() const {
     if (verdict.keys < kKeysToDecide) {
         return verdict;
     }
-    // Round robin can be explained by nothing, but for its first look at each key; scattered keys come before families.
+    // Nothing explains round robin, except for the first look at each key. So scattered keys come before families.
     if (explains(best.keys, verdict.keys) && !is_scattered()) {
         if (is_one_class(best)) {
             verdict.habit = best.slot == 0 ? KeyHabit::hashes : KeyHabit::hashes_old_count;

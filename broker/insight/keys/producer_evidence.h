@@ -10,20 +10,20 @@
 #include "broker/partitioners/families.h"
 #include "protocol/types.h"
 
-/// Where one producer puts its keys, and what follows from it.
+/// The places where one producer puts its keys, and the conclusions from them.
 ///
-/// The evidence is the last `kKeysMax` distinct keys with the partitions in which they were seen: new keys replace old
-/// ones, so a producer that changes is noticed. Nothing is guessed: a family is declared when it explains 99 % of at
-/// least 40 distinct keys and no family outside of its equivalence class explains as many. An unrelated family survives
-/// n keys with probability N^-n, a sibling rule of the same hash with (1/2 + 1/2N)^n: below 1e-7 for n = 40 and N >= 3.
-/// With two partitions all rules of one hash are one class; with one partition nothing can be told.
+/// The evidence is the last `kKeysMax` distinct keys with the partitions in which they were seen. New keys replace old ones, so
+/// that a change of the producer shows. The class never guesses. It declares a family when that explains 99 % of at least 40
+/// distinct keys and no family outside of its equivalence class explains as many. An unrelated family survives n keys with
+/// probability N^-n, a sibling rule of the same hash with (1/2 + 1/2N)^n: below 1e-7 for n = 40 and N >= 3. With two partitions
+/// all rules of one hash are one class; with one partition nothing can be told.
 ///
-/// A producer is said to choose its partitions when keys keep theirs, no family explains why, and a producer that
-/// ignores keys would not have done the same by chance (placement_odds.h). An explicit partition and the producer's own
-/// partitioner look alike, so they share one name.
+/// A producer counts as choosing its partitions if three things hold. Keys keep their partitions, no family explains why, and a
+/// producer that ignores keys would not have done the same by chance (placement_odds.h). An explicit partition and the
+/// producer's own partitioner look alike, so they share one name.
 namespace partita::insight {
 
-/// What a producer does with keys.
+/// A producer's way of using keys.
 enum class KeyHabit : std::uint8_t {
     /// No record had a key.
     no_keys,
@@ -31,27 +31,27 @@ enum class KeyHabit : std::uint8_t {
     undecided,
     /// One equivalence class of families explains the keys at the count in force.
     hashes,
-    /// One class explains them at a count that the topic had before.
+    /// One class explains them at an earlier count of the topic.
     hashes_old_count,
     /// Two classes (or one class at two counts), each with keys of its own: two programs share one name.
     mixed,
     /// The same keys go to several partitions.
     ignores_keys,
-    /// Every key goes to one partition, and no family explains that. Either somebody chose the partition, or the
-    /// producer ignores keys and has stayed there so far.
+    /// Every key goes to one partition, and no family explains that. Either the producer chose the partition, or it ignores keys
+    /// and has stayed there so far.
     one_partition,
     /// Every key keeps its partition, beyond chance, and no family explains that: the producer gives partitions
     /// explicitly, or uses a partitioner that is not known here.
     explicit_or_custom,
-    /// Records without keys all go to one partition, beyond chance: the producer gives it explicitly, or its
-    /// partitioner has one place for all records without a key.
+    /// Records without keys all go to one partition, beyond chance. The producer gives it explicitly, or its partitioner has one
+    /// place for all records without a key.
     keyless_one_partition,
     /// None of the above: keys that never come twice, or too seldom.
     unknown,
 };
 /// A few words for people: "hashes keys", "ignores keys" ...
 [[nodiscard]] std::string_view to_string(KeyHabit habit);
-/// The producer decides on partitions by itself: it uses new ones only when its code says so.
+/// True if the producer decides on partitions by itself: it uses new ones only when its code says so.
 [[nodiscard]] constexpr bool chooses_partitions(KeyHabit habit) {
     return habit == KeyHabit::one_partition || habit == KeyHabit::explicit_or_custom || habit == KeyHabit::keyless_one_partition;
 }
@@ -65,14 +65,14 @@ struct ProducerVerdict {
     /// For mixed: the other class and its count.
     partitioners::FamilySet second_families;
     std::int32_t second_count = 0;
-    /// Distinct keys looked at, and how many of them `families` explains.
+    /// Number of distinct keys looked at, and of those that `families` explains.
     std::int32_t keys = 0;
     std::int32_t agreeing_keys = 0;
 };
 
-/// What one record says about the count that its producer uses.
+/// The evidence of one record about the count that its producer uses.
 enum class CountProof : std::uint8_t {
-    /// Nothing: the key does not move, or the partitioner is not known.
+    /// None: the key does not move, or the partitioner is not known.
     none,
     /// Only a count from before the last expansion explains the partition.
     old_count,
@@ -82,43 +82,43 @@ enum class CountProof : std::uint8_t {
 
 class ProducerEvidence {
   public:
-    /// Distinct keys that are remembered.
+    /// Most distinct keys that are remembered.
     static constexpr std::size_t kKeysMax = 200;
     /// Distinct keys that are needed before anything is declared.
     static constexpr std::int32_t kKeysToDecide = 40;
     /// Former counts that a producer may still use.
     static constexpr std::size_t kOldCountsMax = 3;
     static constexpr double kShareToDecide = 0.99;
-    /// "Ignores keys" needs this many keys that came again, and this share of them in another partition than before.
+    /// "Ignores keys" needs this many repeated keys, and this share of them in another partition than before.
     static constexpr std::int32_t kRepeatsToDecide = 20;
     static constexpr double kScatteredShare = 1.0 / 3;
 
     /// `counts`: the topic's present count first, then its former ones, each smaller than the one before.
     explicit ProducerEvidence(std::span<const std::int32_t> counts);
 
-    /// The topic grew. What is known of the partitioner stays; where keys lay is forgotten.
+    /// The topic grew. The knowledge of the partitioner stays; the places of keys are forgotten.
     void expand(std::span<const std::int32_t> counts);
 
     struct Record {
         /// Not empty: clients place empty keys by rules of their own.
         Bytes key;
-        /// Tells keys apart.
+        /// A hash that tells keys apart.
         std::uint64_t key_hash = 0;
         PartitionIndex partition;
         std::size_t size_bytes = 0;
-        /// The sender's visit: the caller gives a new number each time the sender turns to another partition. A key
-        /// that comes again within one visit says nothing about a producer that just stays there.
+        /// The sender's visit: the caller gives a new number each time the sender turns to another partition. A key that repeats
+        /// within one visit is no evidence, because the producer may just stay there.
         std::uint32_t visit = 0;
     };
     CountProof observe(const Record& record);
     /// Takes a record without a key, or with an empty one.
     void observe_keyless(PartitionIndex partition, std::size_t size_bytes);
-    /// Takes over what another producer of the same name did with keys, as if this one had done it before anything
-    /// else. Both must be at the same counts.
+    /// Adds the evidence of another producer of the same name, as if this one had produced it before anything else. Both must be
+    /// at the same counts.
     void absorb(const ProducerEvidence& other);
 
     [[nodiscard]] ProducerVerdict verdict() const;
-    /// The families that every proof so far allows for this producer; empty while nothing was proven.
+    /// The families that every proof so far allows for this producer; empty without a proof.
     [[nodiscard]] partitioners::FamilySet known_families() const { return known_; }
     [[nodiscard]] std::int64_t keyless_records() const { return keyless_records_; }
     [[nodiscard]] std::int64_t keyed_records() const { return keyed_records_; }
@@ -141,37 +141,37 @@ class ProducerEvidence {
     void set_counts(std::span<const std::int32_t> counts);
     [[nodiscard]] Placement place(const Record& record) const;
     void note(std::uint64_t key_hash, const Placement& placement);
-    /// One family explains both placements, `before` at an earlier count and `after` at a later one: the producer may
+    /// True if one family explains both placements, `before` at an earlier count and `after` at a later one. The producer may
     /// have learned of the growth in between.
     [[nodiscard]] bool is_switch(const Placement& before, const Placement& after) const;
-    /// Calls `seen` for the placement, which takes some work, only when the key is in another partition than before.
+    /// Calls `seen` for the placement only if the key is in another partition than before, because that takes some work.
     template <class Seen>
     void note_again(PartitionIndex partition, std::uint32_t visit, Placement& known, Seen&& seen);
     void note_stay(PartitionIndex partition, std::size_t size_bytes);
     void learn();
     [[nodiscard]] CountProof prove(Bytes key, PartitionIndex partition) const;
-    /// The family and count that explain most of the keys that `excluded` does not explain, and all families that
-    /// explain as many.
+    /// The family and count that explain most of the keys that `excluded` does not explain, and all families that explain as
+    /// many.
     [[nodiscard]] Explanation best_explanation(const Explanation* excluded) const;
     [[nodiscard]] bool is_one_class(const Explanation& explanation) const;
     [[nodiscard]] bool is_in_one_partition() const;
     [[nodiscard]] bool is_scattered() const;
-    /// Keys that came again went to the same partition, beyond chance.
+    /// True if repeated keys went to the same partition, beyond chance.
     [[nodiscard]] bool do_keys_keep_their_partition() const;
-    /// The records since the last change of partition are more than chance puts into one partition.
+    /// True if more records came since the last change of partition than chance puts into one partition.
     [[nodiscard]] bool is_stay_chosen() const;
 
     std::array<std::int32_t, kCountsMax> counts_{};
     std::size_t counts_used_ = 0;
     partitioners::FamilySet known_;
-    /// The hash of each key, parallel to `placements_`; apart, so that looking for a key reads little memory.
+    /// The hash of each key, parallel to `placements_`. It is a separate array, so that a search for a key reads little memory.
     std::vector<std::uint64_t> key_hashes_;
     std::vector<Placement> placements_;
     std::size_t oldest_ = 0;
     std::int32_t keys_since_learning_ = 0;
     std::int64_t keyless_records_ = 0;
     std::int64_t keyed_records_ = 0;
-    /// Visits in a row that had keys of earlier visits and sent them to their old partition. For a producer that
+    /// Number of visits in a row that had keys of earlier visits and sent them to their old partition. For a producer that
     /// ignores keys, one visit is one draw, so all keys of a visit count once.
     std::int64_t returns_ = 0;
     std::uint32_t last_return_ = 0;

@@ -9,18 +9,18 @@
 #include "broker/insight/identity/client_registry.h"
 #include "protocol/types.h"
 
-/// Where records lie that producers placed by an earlier count after the topic had grown. These records stay there when
-/// the producer switches or is gone: a group that already has newer records of the same keys may still be given them,
-/// too late. Pure and bounded: the client that wrote longest ago is forgotten first.
+/// The places of records that producers placed by an earlier count after the topic had grown. These records stay there when the
+/// producer switches or is gone. A group that already has newer records of the same keys may still get them, too late. Pure and
+/// bounded: the client that wrote longest ago is forgotten first.
 namespace partita::insight {
 
 class StaleWrites {
   public:
     static constexpr std::size_t kWritersMax = 256;
-    /// Partitions of all writers together.
+    /// Most partitions of all writers together.
     static constexpr std::size_t kPlacesMax = 4096;
 
-    /// What one client wrote by an earlier count after one expansion.
+    /// The records that one client wrote by an earlier count after one expansion.
     struct Writer {
         ClientIdentity client;
         std::int32_t old_count = 0;
@@ -30,9 +30,9 @@ class StaleWrites {
         std::int64_t last_after_ms = 0;
         /// The last of these records in each partition.
         std::map<PartitionIndex, Offset> last;
-        /// The client has not switched yet and is not silent: H04 then tells of it as a producer.
+        /// The client has not switched yet and is not silent: H04 then reports it as a producer.
         bool is_at_it = false;
-        /// When it will have been silent for too long, if it is at it and nothing more comes.
+        /// When it will count as silent, if it is still writing and nothing more comes.
         TimestampMs silent_from = kNoTimestamp;
     };
 
@@ -54,11 +54,11 @@ class StaleWrites {
             ++places_;
         }
     }
-    /// Ordered by when each wrote last, the oldest first.
+    /// All writers in the order of their last writes, the oldest first.
     [[nodiscard]] const std::list<Writer>& writers() const { return writers_; }
 
   private:
-    /// Finds the client's entry, or makes one, and moves it to the end.
+    /// Finds the client's entry, or creates one, and moves it to the end.
     Writer& writer_of(const ClientIdentity& client, std::int32_t old_count, std::int32_t new_count) {
         for (auto known = writers_.rbegin(); known != writers_.rend(); ++known) {
             if (known->new_count == new_count && known->client == client) {

@@ -19,38 +19,38 @@
 #include "broker/partitioners/clients.h"
 #include "protocol/types.h"
 
-/// Follows the producers and keys of one topic, by the records they send, and finds the hazards that follow. Pure: the
-/// caller passes records, time and facts of the broker as arguments. One caller at a time.
+/// Follows the producers and keys of one topic, by the records they send, and finds the resulting hazards. Pure: the caller
+/// passes records, time and facts of the broker as arguments. One caller at a time.
 namespace partita::insight {
 
-/// Who sends records, as far as a broker can tell. An idempotent producer is identified by its id, any other by its
-/// connection: two producers of the same name are two.
+/// The sender of records, as far as a broker can tell. An id identifies an idempotent producer, a connection any other: two
+/// producers of the same name are two.
 struct ProducerIdentity {
-    /// The connection of a producer that is not idempotent. kNoConnection also stands for all producers of one name
-    /// whose connections have closed: what they did with keys is kept together, and little else.
+    /// The connection of a producer that is not idempotent. kNoConnection also stands for all producers of one name whose
+    /// connections have closed. The watch keeps their use of keys together, and little else.
     ConnectionId connection;
     std::string client_id;
-    /// As Kafka prints it: "/127.0.0.1".
+    /// The address as Kafka prints it: "/127.0.0.1".
     std::string address;
-    /// As the client said in ApiVersions; empty when it did not.
+    /// The name from the client's ApiVersions request; empty if it sent none.
     std::string software_name;
     std::string software_version;
-    /// Who the client has proven to be: "User:alice". Empty when it was not asked.
+    /// The authenticated principal: "User:alice". Empty if the client did not have to authenticate.
     std::string principal = {};
     /// -1 for producers that are not idempotent.
     ProducerId producer_id = kNoProducerId;
-    /// The client's port; 0 where it does not identify the producer.
+    /// The client's port; 0 if it does not identify the producer.
     std::uint16_t port = 0;
 
     friend bool operator==(const ProducerIdentity& one, const ProducerIdentity& other) { return (one <=> other) == 0; }
-    /// By the host, not by the address: a client comes back by either protocol.
+    /// Compares the host, not the address: a client may come back over IPv4 or IPv6.
     friend std::weak_ordering operator<=>(const ProducerIdentity& one, const ProducerIdentity& other);
 };
-/// "billing (/10.0.0.7, librdkafka 2.3.0)", and of one that has logged in "billing (User:alice, /10.0.0.7, librdkafka 2.3.0)".
-/// Producers of one name look the same here: see TopicWatch::name_of.
+/// "billing (/10.0.0.7, librdkafka 2.3.0)"; after a login "billing (User:alice, /10.0.0.7, librdkafka 2.3.0)". Producers of one
+/// name look the same here: see TopicWatch::name_of.
 [[nodiscard]] std::string to_string(const ProducerIdentity& producer);
 
-/// One partition count that the topic has or had. Lists of them are indexed by epoch.
+/// A present or former partition count of the topic. Lists of them are indexed by epoch.
 struct TopicEpoch {
     std::int32_t partition_count = 0;
     TimestampMs time = kNoTimestamp;
@@ -59,17 +59,17 @@ struct TopicEpoch {
 };
 
 struct SentRecord {
-    /// Null: a record without a key.
+    /// Null for a record without a key.
     std::optional<Bytes> key;
     bool has_value = true;
     PartitionIndex partition;
     Offset offset;
     std::size_t size_bytes = 0;
-    /// Where its batch begins when that is of a transaction; kNoOffset otherwise.
+    /// Where its batch begins if that is transactional; kNoOffset otherwise.
     Offset transactional_batch = kNoOffset;
 };
 
-/// What the broker knows of the topic besides its records, at one moment.
+/// The facts that the broker knows about the topic besides its records, at one moment.
 struct TopicFacts {
     bool is_compacted = false;
     /// By partition index.
@@ -81,18 +81,18 @@ struct TopicFacts {
     std::int64_t window_ms = 600'000;
 };
 
-/// What is known of one producer, for people and the API.
+/// The facts about one producer, for people and the API.
 struct ProducerReport {
     ProducerIdentity identity;
-    /// The process behind the producer, when it runs on the broker's machine and is known: "java (pid 4711, shop.jar)".
+    /// The process behind the producer, if it runs on the broker's machine and is known: "java (pid 4711, shop.jar)".
     std::string program;
     /// The producer's connection has closed; an idempotent one may go on over another. `closed_connections`: how many closed
-    /// connections of one name this report stands for, 0 for a single producer.
+    /// connections of one name this report covers, 0 for a single producer.
     bool is_closed = false;
     std::int64_t closed_connections = 0;
     ProducerVerdict verdict;
     partitioners::FamilySet known_families;
-    /// The family that its software uses by default; no proof.
+    /// The family that its software uses by default; this is not a proof.
     std::optional<partitioners::Family> expected_family;
     std::int64_t keyed_records = 0;
     std::int64_t keyless_records = 0;
@@ -100,7 +100,7 @@ struct ProducerReport {
     /// records.
     std::int64_t stale_records = 0;
     bool is_stale = false;
-    /// When the first record since the last expansion came that only the new count explains.
+    /// Time of the first record since the last expansion that only the new count explains.
     TimestampMs switched = kNoTimestamp;
     TimestampMs last_seen = kNoTimestamp;
 };
@@ -117,42 +117,41 @@ struct CountSwitch {
 
 class TopicWatch {
   public:
-    /// Producers that are told apart; for a further one, the one that was silent for longest is forgotten.
+    /// Most producers that are told apart; a further one replaces the one that was silent for longest.
     static constexpr std::size_t kProducersMax = 256;
     /// A producer that sent nothing for this long no longer counts as active.
     static constexpr std::int64_t kSilentMs = 600'000;
-    /// A topic counts as written to for this long after its last record.
+    /// A topic counts as active for this long after its last record.
     static constexpr std::int64_t kWritingMs = 60'000;
-    /// Proofs of the old count within this time after a proof of the new one come from batches that were under way:
-    /// they open no finding.
+    /// Proofs of the old count within this time after a proof of the new one come from batches that were under way: they open no
+    /// finding.
     static constexpr std::int64_t kSettleMs = 5'000;
     /// Twice the longest usual metadata age (sarama: 10 minutes): a producer that has not learned of the growth by then
     /// never will.
     static constexpr std::int64_t kNeverMs = 1'200'000;
-    /// Switches that wait for `take_switches`; further ones are dropped.
+    /// Most switches that wait for `take_switches`; further ones are dropped.
     static constexpr std::size_t kSwitchesMax = 1000;
 
     TopicWatch(std::string name, std::span<const TopicEpoch> epochs, std::size_t keys_max);
 
-    /// Takes the topic's counts as they are now; does nothing when they have not changed.
+    /// Takes the topic's present counts; does nothing if they have not changed.
     void set_epochs(std::span<const TopicEpoch> epochs);
     void observe(const ProducerIdentity& producer, const SentRecord& record, TimestampMs now);
-    /// A connection has closed, and so a producer that was identified by it has ended: what it did with keys joins that
-    /// of others of its name. A producer that sent stale records since the last expansion stays, closed, until it
-    /// counts as silent.
+    /// A connection has closed, and with it ends a producer that it identified. The watch adds its use of keys to that of others
+    /// of its name. A producer that sent stale records since the last expansion stays, closed, until it counts as silent.
     void on_closed(ConnectionId connection);
-    /// An idempotent producer, of which records were observed, sends over this connection.
+    /// An idempotent producer whose records were observed sends over this connection.
     void on_connection(const ProducerIdentity& producer, ConnectionId connection);
-    /// Connections have closed, ascending: idempotent producers that sent over them have none until they send again.
+    /// Connections have closed, ascending. Idempotent producers that used them have no connection until they send again.
     void on_disconnected(std::span<const ConnectionId> connections);
     /// The process behind a producer's connection has become known.
     void on_process(ConnectionId connection, const ProcessIdentity& process);
-    /// Open connections of producers whose process is not known, up to `most`.
+    /// Open connections of producers whose process is not known, at most `most`.
     [[nodiscard]] std::vector<ConnectionId> unknown_processes(std::size_t most) const;
 
-    /// Everything that holds now: H04, H05, H08, H09, H11, H12, H40, H41.
+    /// All findings that hold now: H04, H05, H08, H09, H11, H12, H40, H41.
     [[nodiscard]] std::vector<Finding> findings(const TopicFacts& facts, TimestampMs now) const;
-    /// Every record is worth a look: some producer is not known yet, or the topic grew and some producer has not
+    /// True if every record is worth a look: some producer is not known yet, or the topic grew and some producer has not
     /// switched.
     [[nodiscard]] bool is_curious(std::int64_t window_ms, TimestampMs now) const;
 
@@ -163,15 +162,15 @@ class TopicWatch {
     [[nodiscard]] const KeyIndex& keys() const { return keys_; }
     /// Halves the key index; Detection calls this when all indexes together are too large.
     void halve_keys() { keys_.halve(); }
-    /// The verdict on all producers together: what the topic's keys say.
+    /// The verdict on all producers together, by the topic's keys.
     [[nodiscard]] ProducerVerdict verdict() const { return everybody_.verdict(); }
     [[nodiscard]] partitioners::FamilySet known_families() const { return everybody_.known_families(); }
-    /// Forgets the producer that was silent for longest. There must be one.
+    /// Forgets the producer that was silent for longest. At least one must exist.
     void forget_a_producer();
 
     [[nodiscard]] std::vector<CountSwitch> take_switches();
-    /// The clients that placed records by an earlier count since the topic first grew, after earlier expansions and
-    /// producers that are gone included.
+    /// The clients that placed records by an earlier count since the topic first grew. Includes earlier expansions, and producers
+    /// that are gone.
     [[nodiscard]] std::vector<StaleWrites::Writer> stale_writers(TimestampMs now) const;
 
   private:
@@ -180,11 +179,11 @@ class TopicWatch {
 
         ProducerEvidence evidence;
         TimestampMs last_seen = kNoTimestamp;
-        /// Over which it sends, as long as that is open and was noted.
+        /// The connection over which it sends, if that is open and was noted.
         ConnectionId connection;
         std::string program;
         bool is_closed = false;
-        /// An idempotent one, which is what it is over any connection.
+        /// For an idempotent producer, which stays the same producer over any connection.
         bool is_disconnected = false;
         std::int64_t closed_connections = 0;
         // The following members count since the last expansion.
@@ -214,7 +213,7 @@ class TopicWatch {
     void note_proof(CountProof proof, const ProducerIdentity& identity, Producer& producer, const SentRecord& record,
                     TimestampMs now);
     [[nodiscard]] bool is_active(const Producer& producer, TimestampMs now) const;
-    /// Where the topic's partitioner puts the key at this count; empty when the partitioner is not known well enough.
+    /// The partition that the topic's partitioner gives the key at this count; null if the partitioner is not known well enough.
     [[nodiscard]] std::optional<PartitionIndex> place(std::string_view key, std::int32_t partition_count) const;
     [[nodiscard]] bool is_move_explained(const IndexedKey& key, std::span<const PastPlacement> past) const;
 
@@ -229,13 +228,13 @@ class TopicWatch {
     void find_missed_tombstones(std::vector<Finding>& findings, const TopicFacts& facts) const;
     [[nodiscard]] std::string choosing_producers(TimestampMs now) const;
     [[nodiscard]] Subject subject_of(const ProducerIdentity& identity, const Producer& producer) const;
-    /// As `to_string`, with what distinguishes the producer from others of its name: its program, its port or its
+    /// The text of `to_string`, plus what distinguishes the producer from others of its name: its program, its port or its
     /// producer id.
     [[nodiscard]] std::string name_of(const ProducerIdentity& identity, const Producer& producer) const;
     void keep_as_past(ProducerIdentity identity, Producer&& producer);
     /// " (of a sample of one in 8 keys)", or nothing.
     [[nodiscard]] std::string sampling_note() const;
-    /// Every record that the topic was ever given was looked at, and every key is kept: so counts are complete.
+    /// True if counts are complete: every record of the topic's life was looked at, and every key is kept.
     [[nodiscard]] bool has_seen_everything(const TopicFacts& facts) const;
     /// Sets count and numbers of a finding about `found` keys of the index.
     void count_keys(Finding& finding, std::string_view name, std::int64_t found, bool is_exact) const;

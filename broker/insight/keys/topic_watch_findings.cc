@@ -1,4 +1,4 @@
-// The conditions of the live hazards on the side of producers and keys, one function each.
+// The conditions of the live hazards of producers and keys, one function each.
 
 #include <algorithm>
 #include <cmath>
@@ -16,14 +16,14 @@ namespace {
 using partitioners::Family;
 using partitioners::FamilySet;
 
-/// True when the log still holds the newest record of the placement.
+/// True if the log still holds the newest record of the placement.
 template <class Placement>
 bool is_in_log(const Placement& placement, std::span<const Offset> log_starts) {
     const auto index = static_cast<std::size_t>(placement.partition.value);
     return index >= log_starts.size() || placement.last >= log_starts[index];
 }
 
-/// Two partitions that hold records of the key of one epoch, the one that was used first in front; nothing when there are none.
+/// Two partitions that hold records of the key from one epoch, the one that was used first in front; null if there are none.
 std::optional<std::pair<PartitionIndex, PartitionIndex>> pair_of_one_epoch(const IndexedKey& key,
                                                                            std::span<const PastPlacement> past,
                                                                            std::span<const Offset> log_starts) {
@@ -51,7 +51,7 @@ struct Camp {
 
 constexpr std::size_t kProducersNamedMax = 3;
 
-/// Each name once: how many producers bear it is not what the reader has to act on.
+/// Each name once: the reader does not need the number of producers with that name.
 std::string names(const std::vector<const ProducerIdentity*>& producers) {
     std::vector<std::string> distinct;
     for (const ProducerIdentity* producer : producers) {
@@ -89,7 +89,7 @@ std::string describe(const std::vector<Camp>& camps) {
     return text;
 }
 
-/// Stands before a number that other keys may add to.
+/// Precedes a number that other keys may add to.
 std::string at_least(bool is_exact) { return is_exact ? "" : "at least "; }
 
 }  // namespace
@@ -124,8 +124,8 @@ std::string TopicWatch::sampling_note() const {
     return keys_.sampling() == 1 ? "" : " (of a sample of one in " + std::to_string(keys_.sampling()) + " keys)";
 }
 
-// H04: a record with f(k) % N = p and f(k) % M != p after the expansion. Ends with a record that only M explains, or when
-// the producer falls silent.
+// H04: a record with f(k) % N = p and f(k) % M != p after the expansion. Ends with a record that only M explains, or when the
+// producer falls silent.
 void TopicWatch::find_stale(std::vector<Finding>& findings, TimestampMs now) const {
     for (const auto& [identity, producer] : producers_) {
         if (!producer.is_stale || !is_active(producer, now)) {
@@ -147,8 +147,8 @@ void TopicWatch::find_stale(std::vector<Finding>& findings, TimestampMs now) con
     }
 }
 
-// H05: H04 proofs that still arrive after twice the longest metadata age; or so many keys in several old partitions and
-// none in a new one that chance is out of the question.
+// H05: H04 proofs still arrive after twice the longest metadata age. Or so many keys lie in several old partitions, and none in a
+// new one, that chance cannot explain it.
 void TopicWatch::find_never_learning(std::vector<Finding>& findings, TimestampMs now) const {
     if (epoch() == 0 || now.value - epochs_.back().time.value < kNeverMs) {
         return;
@@ -167,7 +167,7 @@ void TopicWatch::find_never_learning(std::vector<Finding>& findings, TimestampMs
         if (!has_late_proof && !is_old_only) {
             continue;
         }
-        // No number that grows by itself: only new evidence makes a finding change.
+        // No number grows by itself: only new evidence changes a finding.
         Finding finding =
             make_finding(HazardId::producer_never_learns, subject_of(identity, producer),
                          name_of(identity, producer) + " still uses " + std::to_string(old_count()) + " partitions more than " +
@@ -180,8 +180,8 @@ void TopicWatch::find_never_learning(std::vector<Finding>& findings, TimestampMs
     }
 }
 
-// H08: producers whose families do not agree at this count; or whose families cannot be told apart at this count while their
-// software, left to its defaults, would part at another one.
+// H08: the families of producers do not agree at this count. Or their families cannot be told apart at this count, while the
+// defaults of their software would part at another one.
 void TopicWatch::find_mixed(std::vector<Finding>& findings, TimestampMs now) const {
     std::vector<Camp> camps;
     std::vector<Camp> by_software;
@@ -200,7 +200,7 @@ void TopicWatch::find_mixed(std::vector<Finding>& findings, TimestampMs now) con
             join_camp(camps, known, identity);
         }
         const auto expected = partitioners::expected_family(identity.software_name);
-        // With one partition nothing is known; otherwise the prior must be among what is possible.
+        // With one partition nothing is known; otherwise the default must be among the possible families.
         if (expected && (count() == 1 || (known.contains(*expected) && known.count() > 1))) {
             join_camp(by_software, FamilySet::of(*expected), identity);
         }
@@ -224,7 +224,7 @@ void TopicWatch::find_mixed(std::vector<Finding>& findings, TimestampMs now) con
     }
 }
 
-// H11: keys that came again went elsewhere, and no family explains where.
+// H11: repeated keys went elsewhere, and no family explains where.
 void TopicWatch::find_ignored_keys(std::vector<Finding>& findings, TimestampMs now) const {
     for (const auto& [identity, producer] : producers_) {
         if (!is_active(producer, now) || producer.evidence.verdict().habit != KeyHabit::ignores_keys) {
@@ -236,7 +236,7 @@ void TopicWatch::find_ignored_keys(std::vector<Finding>& findings, TimestampMs n
     }
 }
 
-/// True when one partitioner, that all producers may use, puts the key into all its partitions at some counts.
+/// True if one partitioner that all producers may use puts the key into all its partitions at some counts.
 bool TopicWatch::is_move_explained(const IndexedKey& key, std::span<const PastPlacement> past) const {
     bool is_explained = false;
     everybody_.known_families().for_each([&](Family family) {
@@ -251,7 +251,7 @@ bool TopicWatch::is_move_explained(const IndexedKey& key, std::span<const PastPl
     return is_explained;
 }
 
-// H09: a key with records in two partitions within one epoch. Moves that the expansion explains are H04's.
+// H09: a key with records in two partitions within one epoch. H04 covers moves that the expansion explains.
 void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const TopicFacts& facts) const {
     const bool all_ignore_keys = std::ranges::all_of(producers_, [](const auto& entry) {
         const KeyHabit habit = entry.second.evidence.verdict().habit;
@@ -262,7 +262,7 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
     }
     Finding finding = make_finding(HazardId::key_in_two_partitions, {.topic = name_}, "");
     std::int64_t found = 0;
-    // Keys that a move could explain are left out, whatever wrote them.
+    // Keys that a move could explain are left out, for any writer.
     bool is_exact = has_seen_everything(facts) && keys_.has_whole_past();
     for (const auto& [hash, key] : keys_.keys()) {
         if (key.placements.size() < 2) {
@@ -289,7 +289,7 @@ void TopicWatch::find_scattered_keys(std::vector<Finding>& findings, const Topic
     findings.push_back(std::move(finding));
 }
 
-/// The producers that have a mind of their own, each with what it does: "; billing (/10.0.0.7) writes to one partition".
+/// The producers that choose partitions themselves, each with its habit: "; billing (/10.0.0.7) writes to one partition".
 std::string TopicWatch::choosing_producers(TimestampMs now) const {
     std::string text;
     std::size_t count = 0;
@@ -305,8 +305,8 @@ std::string TopicWatch::choosing_producers(TimestampMs now) const {
     return count > kProducersNamedMax ? text + " and " + std::to_string(count - kProducersNamedMax) + " more" : text;
 }
 
-// H12: after the window a new partition has never had a record, while old ones grow. A topic whose producers are known to
-// hash by the new count just has too few keys.
+// H12: after the window a new partition has never had a record, while old ones grow. A topic whose producers are known to hash by
+// the new count just has too few keys.
 void TopicWatch::find_unused_partitions(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const {
     if (epoch() == 0 || now.value - epochs_.back().time.value < facts.window_ms || facts.old_partition_records == 0) {
         return;
@@ -333,7 +333,7 @@ void TopicWatch::find_unused_partitions(std::vector<Finding>& findings, const To
     findings.push_back(std::move(finding));
 }
 
-// Nobody may write by an earlier count any more, as far as those are known who write.
+// True if no known active producer may still write by an earlier count.
 bool TopicWatch::have_all_switched(TimestampMs now) const {
     return std::ranges::none_of(producers_, [&](const auto& entry) {
         const Producer& producer = entry.second;
@@ -342,9 +342,9 @@ bool TopicWatch::have_all_switched(TimestampMs now) const {
     });
 }
 
-// H40: the newest value of a key in p, with f(k) % M != p: compaction keeps it for ever beside the newer one. One that came after
-// the growth is of a producer with an old count, who may come again and replace it, until the key was written elsewhere since or
-// all have switched. Ends with a tombstone in p, or when p's log start passes it.
+// H40: the newest value of a key in p, with f(k) % M != p: compaction keeps it forever beside the newer one. If it came after the
+// growth, its producer uses an old count and may come again and replace it. So it counts only once the key was written elsewhere
+// since, or all have switched. Ends with a tombstone in p, or when p's log start passes it.
 void TopicWatch::find_orphans(std::vector<Finding>& findings, const TopicFacts& facts, TimestampMs now) const {
     if (!facts.is_compacted || epoch() == 0 || known_families().is_empty()) {
         return;
