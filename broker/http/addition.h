@@ -18,16 +18,16 @@ namespace partita::http {
 class MetricsText;
 struct Surroundings;
 
-/// A resource: which requests it serves.
+/// A resource: the requests that it serves, and how.
 struct Route {
-    /// Parts of the path; ":T" stands for any one, which people are told of as "T".
+    /// Parts of the path; ":T" stands for any part. Messages show it as "T".
     std::array<std::string_view, 6> path;
     void (*serve)(const Surroundings&, const ExchangePointer&);
     /// GET stands for HEAD, too, and changes nothing.
     Method method = Method::get;
-    /// The permission that the caller needs; for a topic or a group, on the one that the path names. Unset where nothing is told
-    /// of anybody's data, and where the resource, or the handler that it asks (local_requests.h), asks for each thing that it
-    /// would tell of.
+    /// The permission that the caller needs; for a topic or a group, on the one that the path names. Unset in two cases. Either
+    /// the resource tells nothing about data. Or it checks each thing that it would tell, itself or through the handler that it
+    /// asks (local_requests.h).
     std::optional<access::Need> need = std::nullopt;
 };
 
@@ -35,14 +35,14 @@ struct Route {
 /// `partita::NAME::kHttpAddition` in broker/addons/NAME/http/addition.cc; the build makes the list of them.
 struct Addition {
     std::span<const Route> routes = {};
-    /// Behind which route of the broker's own they are listed where an unknown path is answered: "GET /v1/broker/configs".
+    /// The broker's own route that these routes follow in the list for unknown paths: "GET /v1/broker/configs".
     std::string_view follow = {};
     /// Adds metrics. `with_names`: also metrics that name topics.
     void (*add_metrics)(MetricsText& text, runtime::Services& services, const runtime::NetworkStatistics& network,
                         bool with_names) = nullptr;
 };
 
-/// Those of this build, in the order in which their metrics are told; none in a build without addons.
+/// The additions of this build, in the order of their metrics; none in a build without addons.
 [[nodiscard]] std::span<const Addition* const> additions();
 
 }  // namespace partita::http

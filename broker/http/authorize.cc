@@ -8,7 +8,7 @@ bool authorize(const access::Authorizer& authorizer, const Caller& caller, const
                std::string_view request) {
     const bool is_allowed = authorizer.meets(caller.requester(), need, name);
     if (authorizer.rules() != nullptr && (!is_allowed || handlers::AccessAudit::notes_grants())) {
-        // Of two permissions that would do, the one on the cluster was looked at first.
+        // If either of two permissions suffices, the one on the cluster was checked first.
         const bool is_by_cluster =
             is_allowed && need.or_on_cluster && authorizer.allows(caller.requester(), *need.or_on_cluster, access::kClusterName);
         handlers::AccessAudit audit;

@@ -7,12 +7,13 @@
 #include "broker/http/exchange.h"
 #include "broker/insight/findings/finding.h"
 
-/// Whether whoever sent an HTTP request may do what it asks for. Each route says what it needs (resources.cc), and is asked for
-/// in one place before its resource runs; what tells of many topics at once asks for each of them.
+/// Decides whether the sender of an HTTP request may do what it asks for. Each route says what it needs (resources.cc), and one
+/// place checks that before its resource runs. Resources that tell about many topics at once check each of them.
 
 namespace partita::http {
 
-/// True when the caller may hear of the finding: of its topic, of everything in the cluster; of its group where it has no topic.
+/// True if the caller may hear of the finding. It needs to describe the finding's topic or the whole cluster; for a finding
+/// without a topic, the finding's group.
 [[nodiscard]] inline bool may_hear(const access::Authorizer& authorizer, const Caller& caller, const insight::Finding& finding) {
     if (authorizer.allows_everything()) {
         return true;
@@ -22,8 +23,8 @@ namespace partita::http {
                        : authorizer.meets(caller.requester(), access::kDescribeTopicOrCluster, finding.subject.topic);
 }
 
-/// Whether the caller may do this to the resource of that name. The log is told as of a request of Kafka's (access_audit.h), by
-/// what was asked for: "GET /v1/topics/T".
+/// Decides whether the caller may do this to the resource of that name. Writes the audit log as for a Kafka request
+/// (access_audit.h), with `request`: "GET /v1/topics/T".
 [[nodiscard]] bool authorize(const access::Authorizer& authorizer, const Caller& caller, const access::Need& need,
                              std::string_view name, std::string_view request);
 

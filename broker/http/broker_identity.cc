@@ -9,7 +9,7 @@
 namespace partita::http {
 namespace {
 
-/// What a header may hold, with everything else, and what would end the value, as %XX.
+/// The text for a header: characters that a header cannot hold, or that would end the value, become %XX.
 std::string header_text(const std::string& text) {
     constexpr std::string_view kDigits = "0123456789ABCDEF";
     std::string safe;

@@ -10,20 +10,19 @@ struct Services;
 
 namespace partita::http {
 
-/// Says which broker an answer comes from. Several brokers may run on a machine, and a port may now belong to another one than
-/// before.
+/// Tells which broker an answer comes from. Several brokers may run on a machine, and a port may later belong to another one.
 ///
 ///     {"node_id": 1, "cluster_id": "MkU3OEVBNTcwNTJENDM2Qk", "kafka": "localhost:9092", "data_directory": "/var/lib/partita"}
 ///
-/// is the member "broker" of every JSON object under /v1, and every answer has it as the header
-/// `Partita-Broker: node=1; cluster=MkU3OEVBNTcwNTJENDM2Qk; kafka=localhost:9092; data=/var/lib/partita`.
+/// Every JSON object under /v1 has this as its member "broker". Every answer has it as the header `Partita-Broker: node=1;
+/// cluster=MkU3OEVBNTcwNTJENDM2Qk; kafka=localhost:9092; data=/var/lib/partita`.
 class BrokerIdentity {
   public:
-    /// `kafka` is where clients connect to the broker; empty when it has no listener.
+    /// `kafka` is the address where clients connect to the broker; empty if it has no listener.
     BrokerIdentity(const runtime::Services& services, std::string kafka);
 
     [[nodiscard]] const nlohmann::ordered_json& json() const { return *json_; }
-    /// What every JSON object under /v1 begins with: "schema" (1) and "broker".
+    /// The first members of every JSON object under /v1: "schema" (1) and "broker".
     [[nodiscard]] nlohmann::ordered_json begin_answer() const;
     [[nodiscard]] const std::string& header() const { return header_; }
 

@@ -1,4 +1,4 @@
-// GET /v1/broker: what this broker is and how much it has to do. GET /v1/connections: who produces to it and reads from it.
+// GET /v1/broker: the broker's identity and load. GET /v1/connections: its producers and consumers.
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
-// GET  /v1/topics/T/configs, /v1/broker/configs: every config with its value, where that comes from, and what it is
-// POST /v1/topics/T/configs  {"set": {"retention.ms": "60000", "cleanup.policy": null}, "validate_only": false}: null takes back
-//                            what was set
+// GET  /v1/topics/T/configs, /v1/broker/configs: every config with its value, the value's source, and its description
+// POST /v1/topics/T/configs  {"set": {"retention.ms": "60000", "cleanup.policy": null}, "validate_only": false}
+//                            null removes a value that was set
 
 #include <array>
 #include <nlohmann/json.hpp>
@@ -19,13 +19,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Kafka's codes of resources, and of operations of IncrementalAlterConfigs.
+// Kafka's codes for resource types, and for operations of IncrementalAlterConfigs.
 constexpr std::int8_t kTopic = 2;
 constexpr std::int8_t kBroker = 4;
 constexpr std::int8_t kSet = 0;
 constexpr std::int8_t kDelete = 1;
 
-/// Where a value comes from: Kafka's ConfigSource in words.
+/// The source of a value: Kafka's ConfigSource in words.
 constexpr std::array<std::string_view, 9> kSources = {"unknown",
                                                       "topic",
                                                       "broker, while it runs",
@@ -53,7 +53,7 @@ ordered_json config_json(const DescribeConfigsResponse::DescribeConfigsResourceR
                         {"read_only", config.read_only},
                         {"sensitive", config.is_sensitive},
                         {"documentation", or_null(config.documentation)}};
-    // What would hold without the first: each with where it comes from, the default last.
+    // The values that would apply without the first one, each with its source; the default comes last.
     object["instead"] = ordered_json::array();
     for (std::size_t index = 1; index < config.synonyms.count(); ++index) {
         const auto& other = config.synonyms[index];

@@ -1,4 +1,4 @@
-// GET / and /console/VERSION/FILE: the console's files (broker/console), which are the same for everybody and hold no data.
+// GET / and /console/VERSION/FILE: the console's files (broker/console), which are the same for all callers and hold no data.
 
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 namespace partita::http {
 namespace {
 
-/// What a page may do: load files of this broker and ask it, nothing else, and be in no frame of another page. No script or style
-/// is written into a page, so that none can get there by way of a name.
+/// A page may load files of this broker and send requests to it, nothing else. Other pages cannot frame it. Pages have no inline
+/// scripts or styles, so that a name cannot inject any.
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'";

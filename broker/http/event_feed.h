@@ -14,20 +14,20 @@
 
 namespace partita::http {
 
-/// A client that wants events: over a connection with a stream of lines, or over a WebSocket.
+/// A client that gets events: over a connection with a stream of lines, or over a WebSocket.
 class EventSink {
   public:
     virtual ~EventSink() = default;
-    /// Takes a line (without a line end) to send. False when the client is gone, or so slow that a megabyte waits for it. Never
+    /// Queues a line (without a line end). False if the client is gone, or too slow: a megabyte already waits to be sent. Never
     /// blocks. Any thread may call it.
     [[nodiscard]] virtual bool offer(const std::string& line) = 0;
     [[nodiscard]] virtual bool is_gone() const = 0;
-    /// Ends the stream: no more lines will come.
+    /// Ends the stream: no more lines come.
     virtual void end() = 0;
 };
 
-/// Sends the events of findings to all clients that asked for them. A client that is too slow is disconnected, so that it can
-/// tell a gap from silence.
+/// Sends the events of findings to all clients that asked for them. It disconnects a client that is too slow, so that the client
+/// can tell a gap from silence.
 class EventFeed {
   public:
     static constexpr std::size_t kSinksMax = 64;
@@ -38,10 +38,10 @@ class EventFeed {
     EventFeed(const EventFeed&) = delete;
     EventFeed& operator=(const EventFeed&) = delete;
 
-    /// Sends the open findings to `sink` as events of kind "opened" with sequence 0, and then every new event: of topics that
-    /// `caller` may hear of. False when there are `kSinksMax` sinks already, none of which is gone, and after `stop`.
+    /// Sends the open findings to `sink` as events of kind "opened" with sequence 0, and then every new event, if `caller` may
+    /// hear of it. False if `kSinksMax` sinks are still connected, and after `stop`.
     [[nodiscard]] bool add(std::shared_ptr<EventSink> sink, const Caller& caller);
-    /// Ends every stream, releases the sinks, and takes no more of them.
+    /// Ends every stream, releases the sinks, and accepts no more.
     void stop();
 
   private:
@@ -51,7 +51,7 @@ class EventFeed {
         insight::FindingsHub::SubscriptionId subscription = 0;
         std::atomic<bool> is_over = false;
         Mutex mutex{LockRank::event_stream};
-        /// What is open was sent; until then events wait.
+        /// True once the open findings are sent; until then events wait in `early`.
         bool is_ready GUARDED_BY(mutex) = false;
         std::vector<std::string> early GUARDED_BY(mutex);
 

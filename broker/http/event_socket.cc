@@ -18,17 +18,17 @@ namespace websocket = beast::websocket;
 class EventSocket final : public EventSink, public std::enable_shared_from_this<EventSocket> {
   public:
     static constexpr std::size_t kQueuedBytesMax = 1 << 20;
-    /// What a client may send in one message.
+    /// The size limit of a client's message.
     static constexpr std::size_t kMessageBytesMax = 4096;
 
     EventSocket(HttpStream stream, UpgradeRequest request, Caller caller)
         : stream_(std::move(stream)), request_(std::move(request)), caller_(std::move(caller)) {}
 
     void open(const std::shared_ptr<EventFeed>& feed) {
-        // Pings find a client that is gone without a word.
+        // Pings detect a client that vanished without closing.
         stream_.set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
         stream_.read_message_max(kMessageBytesMax);
-        // A browser that offers protocols wants one of them.
+        // A browser that offers protocols requires that the server selects one.
         if (const auto offered = request_[beast::http::field::sec_websocket_protocol]; !offered.empty()) {
             stream_.set_option(websocket::stream_base::decorator([](websocket::response_type& response) {
                 response.set(beast::http::field::sec_websocket_protocol,

@@ -14,10 +14,9 @@ using UpgradeRequest = boost::beast::http::request<boost::beast::http::string_bo
 /// True when the request asks for a WebSocket.
 [[nodiscard]] bool wants_upgrade(const UpgradeRequest& request);
 
-/// Makes the connection a WebSocket (RFC 6455) and adds it to the feed: one text message per event. What the client sends is
-/// read and ignored. A client that
-/// offers the protocol `kWebSocketProtocol` gets it. The stream lives as long as the feed or one of its own operations refers to
-/// it. Call it on the connection's reactor.
+/// Turns the connection into a WebSocket (RFC 6455) and adds it to the feed: one text message per event. It reads and ignores the
+/// client's messages. If the client offers the protocol `kWebSocketProtocol`, the server selects it. The stream lives as long as
+/// the feed or one of its own operations refers to it. Call this on the connection's reactor.
 void open_event_socket(HttpStream stream, UpgradeRequest request, Caller caller, const std::shared_ptr<EventFeed>& feed);
 
 }  // namespace partita::http

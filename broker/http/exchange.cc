@@ -45,7 +45,7 @@ std::optional<std::string> percent_decoded(std::string_view text) {
     return decoded;
 }
 
-/// Calls `use` for each part between separators, empty ones left out. False as soon as `use` is.
+/// Calls `use` for each non-empty part between separators. Stops and returns false as soon as `use` returns false.
 template <class Use>
 bool for_each_part(std::string_view text, char separator, Use&& use) {
     while (!text.empty()) {
@@ -58,7 +58,7 @@ bool for_each_part(std::string_view text, char separator, Use&& use) {
     return true;
 }
 
-/// An IPv6 address keeps its brackets.
+/// Removes the port. An IPv6 address keeps its brackets.
 std::string_view without_port(std::string_view authority) {
     const std::size_t colon = authority.rfind(':');
     const std::size_t bracket = authority.rfind(']');
@@ -79,9 +79,9 @@ bool is_ip_address(const std::string& host) {
 bool is_own_host(std::string_view host, std::span<const std::string> own_names) {
     std::string name = config::java::to_lower(without_port(host));
     if (name.ends_with('.')) {
-        name.pop_back();  // "localhost." is the same name, said in full.
+        name.pop_back();  // "localhost." is the same name in its absolute form.
     }
-    // A name of one label is not in the public DNS: nobody can have it point here but who runs the network (a container's name).
+    // A name of one label is not in the public DNS. Only the operator of the network can point it here (a container's name).
     return name.find_first_of(".:[]") == std::string::npos || name.ends_with(".localhost") || is_ip_address(name) ||
            std::ranges::any_of(own_names, [&](const std::string& own) { return config::java::equal_ignoring_case(own, name); });
 }
@@ -91,7 +91,7 @@ bool is_of_foreign_page(std::string_view origin, std::string_view host) {
     constexpr std::string_view kOwnNames[] = {"localhost", "127.0.0.1", "[::1]"};
     const std::size_t scheme_end = origin.find(kSchemeEnd);
     if (scheme_end == std::string_view::npos) {
-        return true;  // "null", of a page that belongs to nobody.
+        return true;  // "null" is the origin of a page without a site.
     }
     const std::string_view page = without_port(origin.substr(scheme_end + kSchemeEnd.size()));
     return page != without_port(host) && std::ranges::find(kOwnNames, page) == std::end(kOwnNames);
@@ -132,7 +132,7 @@ std::optional<Request> parse_target(std::string_view target) {
 
 void respond_error(Exchange& exchange, Status status, std::string_view sentence) {
     const nlohmann::json body{{"error", sentence}};
-    // Parts of a sentence can be names that a client chose.
+    // Parts of the sentence may be names that a client chose.
     exchange.respond(status, kJson, body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

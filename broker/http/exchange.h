@@ -41,10 +41,10 @@ struct Request {
     Method method = Method::other;
     /// The path's parts, percent-decoded: {"v1", "topics", "orders"}.
     std::vector<std::string> path;
-    /// Percent-decoded; the last of equal names counts.
+    /// Percent-decoded. If a name occurs twice, the last one counts.
     std::map<std::string, std::string, std::less<>> query;
     std::string body;
-    /// The headers `Content-Type`, `If-Match` and `If-None-Match` as they came; empty where they are missing.
+    /// The headers `Content-Type`, `If-Match` and `If-None-Match` as received; empty if missing.
     std::string content_type;
     std::string if_match;
     std::string if_none_match;
@@ -55,50 +55,52 @@ struct Request {
     }
 };
 
-/// Who sent a request.
+/// The sender of a request.
 struct Caller {
-    /// Nobody, or the bearer of the broker's token (gate.h).
+    /// Anonymous, or the bearer of the broker's token (gate.h).
     access::Session session = {};
-    /// The client's address as a number ("10.0.0.1").
+    /// The client's numeric address ("10.0.0.1").
     std::string address;
-    /// Whether it may know who uses the broker (gate.h), and asked by a name that the broker has: a page of another site may have
-    /// led its own name here.
+    /// True if the caller may know who uses the broker (gate.h) and used one of the broker's names. Otherwise a page of another
+    /// site may have pointed its own name here.
     bool is_told_names = false;
 
-    /// Lives as long as this.
+    /// Valid as long as this object.
     [[nodiscard]] access::Requester requester() const { return {*session.principal, address}; }
 };
 
-/// Parses the target of a request line. Null when a percent sign is not followed by two hex digits.
+/// Parses the target of a request line. Null if a percent sign is not followed by two hex digits.
 [[nodiscard]] std::optional<Request> parse_target(std::string_view target);
 
-/// True when a browser sent the request for a page of another site: the names in the `Origin` and `Host` headers differ (ports do
-/// not count), or `Origin` is "null". Pages of this machine count as the broker's own. Without this check, pages of other sites
-/// could use the test controls of a broker on a developer's machine, and read its events through a WebSocket, to which the
-/// same-origin policy does not apply (RFC 6455, section 10.2).
+/// True if a browser sent the request for a page of another site: the names in the `Origin` and `Host` headers differ (ports do
+/// not count), or `Origin` is "null". Pages of this machine count as the broker's own.
+///
+/// Without this check, pages of other sites could use the test controls of a broker on a developer's machine. They could also
+/// read its events through a WebSocket, to which the same-origin policy does not apply (RFC 6455, section 10.2).
 [[nodiscard]] bool is_of_foreign_page(std::string_view origin, std::string_view host);
 
-/// True when the `Host` header names this broker and not another site: it is an IP address, a name of one label (localhost, a
-/// container's), a name below localhost, one of `own_names`, or empty. A site can make its own name lead to a developer's
-/// machine (DNS rebinding): its page then has the broker's origin for the browser, and for `is_of_foreign_page`, but the `Host`
-/// header still shows the site's name.
+/// True if the `Host` header names this broker and not another site. It is then an IP address, a name of one label (localhost, a
+/// container's), a name below localhost, one of `own_names`, or empty.
+///
+/// A site can make its own name point to a developer's machine (DNS rebinding). Its page then has the broker's origin for the
+/// browser, and for `is_of_foreign_page`. But the `Host` header still shows the site's name.
 [[nodiscard]] bool is_own_host(std::string_view host, std::span<const std::string> own_names);
 
-/// A header of an answer. Names and values are constants of ours, never a client's text.
+/// A header of an answer. Names and values are our constants, never a client's text.
 struct Header {
     std::string_view name;
     std::string value;
 };
 using Headers = std::vector<Header>;
 
-/// A request and its answer, which is given once: whole, or in pieces. It may be given later and from any thread. If an
-/// exchange is destroyed without an answer, the connection is closed.
+/// A request and its single answer, whole or in pieces. The answer may come later and from any thread. An exchange that is
+/// destroyed without an answer closes the connection.
 class Exchange {
   public:
     virtual ~Exchange() = default;
 
     [[nodiscard]] virtual const Request& request() const = 0;
-    /// Lives as long as this.
+    /// Valid as long as this object.
     [[nodiscard]] virtual const Caller& caller() const = 0;
     void respond(Status status, std::string_view content_type, std::string body) {
         respond(status, content_type, std::move(body), {});
@@ -109,20 +111,19 @@ class Exchange {
     virtual void refuse_method(std::string_view allowed) = 0;
     /// Begins an answer in pieces: `begin`, any number of `write`, `end`.
     virtual void begin(Status status, std::string_view content_type) = 0;
-    /// Sends a piece. It waits while more than a megabyte waits to be sent, so no reactor may call it. False when the client is
+    /// Sends a piece. Blocks while more than a megabyte waits to be sent, so reactors must not call it. False if the client is
     /// gone.
     [[nodiscard]] virtual bool write(std::string piece) = 0;
     virtual void end() = 0;
-    /// Sends a piece as `write`, but never waits: false when the client is gone, or when a megabyte waits already.
+    /// Sends a piece like `write`, but never blocks. False if the client is gone, or if a megabyte already waits.
     [[nodiscard]] virtual bool offer(std::string piece) = 0;
-    /// True when nobody wants the answer any more, because the client closed its connection or the server stops. Any thread may
-    /// ask.
+    /// True if the answer is no longer needed, because the client closed its connection or the server stops. Any thread may ask.
     [[nodiscard]] virtual bool is_gone() const = 0;
 };
 
 using ExchangePointer = std::shared_ptr<Exchange>;
 
-/// Answers with {"error": "..."} and the sentence in it.
+/// Answers with {"error": "..."}, which holds the sentence.
 void respond_error(Exchange& exchange, Status status, std::string_view sentence);
 
 }  // namespace partita::http

@@ -80,7 +80,7 @@ void serve_expansions(const Surroundings& surroundings, const ExchangePointer& e
     object["topic"] = topic->name;
     object["topic_id"] = topic->id.to_string();
     object["partitions"] = topic->partition_count;
-    // Without the time of its creation nobody can tell what was before the first record (H50).
+    // Without the topic's creation time, the history before its first record is unknown (H50).
     const bool is_complete = topic->created_time != kNoTimestamp;
     object["created_time_ms"] = is_complete ? ordered_json(topic->created_time.value) : ordered_json(nullptr);
     object["history_complete"] = is_complete;

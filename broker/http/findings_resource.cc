@@ -1,5 +1,5 @@
-// GET /v1/findings: what holds now. GET /v1/events: that, and every change from then on, as JSON lines. (With an
-// upgrade to WebSocket the same comes as text messages: see event_socket.h.)
+// GET /v1/findings: the open findings. GET /v1/events: the open findings and then every change, as JSON lines. (After an upgrade
+// to WebSocket the same comes as text messages: see event_socket.h.)
 
 #include <nlohmann/json.hpp>
 
@@ -48,7 +48,7 @@ void serve_findings(const Surroundings& surroundings, const ExchangePointer& exc
 
 void serve_events(const Surroundings& surroundings, const ExchangePointer& exchange) {
     exchange->begin(Status::ok, kJsonLines);
-    // The stream ends at once for one too many.
+    // If the feed is full, the stream ends at once.
     if (!surroundings.events.add(std::make_shared<LineStream>(exchange), exchange->caller())) {
         exchange->end();
     }

@@ -26,7 +26,7 @@ bool is_for_everybody(const Request& request) {
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
 
-/// The name of the scheme is in letters of either case (RFC 9110, section 11.1).
+/// The scheme's name ignores case (RFC 9110, section 11.1).
 std::optional<std::string_view> bearer_token(std::string_view authorization) {
     constexpr std::string_view kScheme = "bearer ";
     if (authorization.size() < kScheme.size() ||
@@ -40,7 +40,7 @@ std::optional<std::string_view> bearer_token(std::string_view authorization) {
     return authorization;
 }
 
-/// Null without such a protocol; what is no hexadecimal is no token.
+/// Null if no protocol carries a token. A token that is not hexadecimal becomes an empty one.
 std::optional<std::string> web_socket_token(std::string_view protocols) {
     while (!protocols.empty()) {
         std::string_view one = protocols.substr(0, protocols.find(','));
@@ -71,7 +71,7 @@ Gate::Gate(Settings settings)
 }
 
 bool Gate::is_token(std::string_view given) const {
-    // Digests have one length, whatever was given.
+    // Digests have equal lengths, whatever the caller sent.
     return given.size() <= kTokenBytesMax &&
            authentication::equal_in_constant_time(authentication::digest(Hash::sha_256, given), token_digest_);
 }

@@ -1,10 +1,10 @@
-// GET /v1/groups/G/ownership    who owns each partition, since when and by which claim, who had it before, how far the group has
-//                               come, and the takeovers with their kinds and causes; search (part of a topic's name), skip and
-//                               limit choose among the partitions
-// GET /v1/groups/G/rebalances   the last rebalances: what caused each, who was waited for, how long it took
+// GET /v1/groups/G/ownership    the owner of each partition with the start and the claim, the previous owner, the group's
+//                               progress, and the takeovers with their kinds and causes; search (part of a topic's name),
+//                               skip and limit choose among the partitions
+// GET /v1/groups/G/rebalances   the last rebalances: the cause, the members that others waited for, and the duration of each
 //
-// Both tell what the coordinator saw since it began (insight/history/group_history.h). Of topics that the caller may not describe
-// nothing is told.
+// Both report what the coordinator has seen since it began (insight/history/group_history.h). They leave out topics that the
+// caller may not describe.
 
 #include <algorithm>
 #include <memory>
@@ -60,13 +60,14 @@ ordered_json member_json(const GroupHistory::KnownMember& member) {
     return told;
 }
 
-/// Empty: there is no such partition (any more).
+/// Empty if the partition does not exist (any more).
 using PartitionBounds = std::optional<runtime::LogBounds>;
 
-/// `ownership`: null of a partition that nobody ever owned, for all that is known.
+/// `ownership`: null if the partition has no known owner, past or present.
 ordered_json checkpoint_json(const GroupHistory& history, const GroupHistory::Ownership* ownership,
                              const groups::Checkpoint& checkpoint, const PartitionBounds& bounds) {
-    // A commit that the history did not hear of is somebody else's: of a transaction, of a seed, or from before it began.
+    // If the history did not hear of a commit, the commit is not a member's: it came from a transaction, from a seed, or from
+    // before the history began.
     const bool is_known = ownership != nullptr && ownership->committed_at == checkpoint.committed;
     ordered_json told{{"offset", checkpoint.offset.value}, {"time_ms", time_or_null(checkpoint.committed)}};
     told["member_id"] = is_known ? id_or_null(history, ownership->committed_by) : ordered_json(nullptr);
@@ -88,7 +89,7 @@ ordered_json ownership_json(const GroupHistory& history, const GroupHistory::Own
     told["claim"] = is_free ? ordered_json(nullptr) : claim_or_null(ownership.claim);
     told["since_ms"] = is_free ? ordered_json(nullptr) : time_or_null(ownership.since);
     told["free_since_ms"] = time_or_null(free);
-    // Of a partition that is free the last owner is the one before.
+    // For a free partition, the last owner is the previous one.
     told["previous_member_id"] = id_or_null(history, free ? ownership.owner : ownership.previous);
     told["previous_until_ms"] = free          ? time_or_null(free)
                                 : was_another ? time_or_null(ownership.previous_until)
@@ -126,7 +127,7 @@ ordered_json takeover_json(const GroupHistory& history, const GroupHistory::Take
     return told;
 }
 
-/// What the caller may see of a group's history.
+/// The part of a group's history that the caller may see.
 class Teller {
   public:
     Teller(const Surroundings& surroundings, const runtime::OwnershipRecord& record, const Caller& caller)
@@ -137,7 +138,7 @@ class Teller {
           table_(surroundings.services.topics.table()),
           now_(surroundings.services.clock.now().wall) {}
 
-    /// Partitions that somebody owned or committed for.
+    /// Partitions that a member owned or committed for.
     void tell_partitions(const PageWish& page, ordered_json& object) {
         std::set<std::string_view> names;
         for (const auto& [name, topic] : history_.topics()) {
@@ -268,7 +269,7 @@ bool has_owners(const GroupHistory& history) {
     });
 }
 
-/// What an addon knows under this name, unless that is over and a group of Kafka's has the name, too.
+/// The record of an addon under this name, unless that record is over and a group of Kafka also has the name.
 std::optional<runtime::OwnershipRecord> ownership_of(runtime::Services& services, std::string_view name) {
     std::optional<runtime::OwnershipRecord> added;
     for (runtime::OwnershipSource* source : services.extensions.ownership) {

@@ -1,8 +1,8 @@
-// GET    /v1/groups               all groups that the caller may describe; search, skip and limit as for topics. With `lag=1`
-//                                 also how many members each of at most kLagGroupsMax has, and how far it is behind: three
-//                                 requests more, however many groups are on the page.
+// GET    /v1/groups               all groups that the caller may describe; search, skip and limit as for topics. `lag=1` adds
+//                                 the members and the lag of each of at most kLagGroupsMax groups. That takes three more
+//                                 requests, whatever the number of groups on the page.
 //
-// Asks as a Kafka client would (local_requests.h).
+// Sends requests as a Kafka client would (local_requests.h).
 
 #include <functional>
 #include <map>
@@ -29,14 +29,14 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Groups on a page with lags: what they have committed is gathered at once.
+/// The limit of groups on a page with lags, because their commits are gathered at once.
 constexpr std::size_t kLagGroupsMax = 100;
 
 ordered_json number_or_null(const std::optional<std::int64_t>& number) {
     return number ? ordered_json(*number) : ordered_json(nullptr);
 }
 
-/// One look at a page of groups: replies come one after the other, and the last one completes the answer.
+/// One request for a page of groups. Replies come one after the other, and the last one completes the answer.
 class GroupList : public std::enable_shared_from_this<GroupList> {
   public:
     GroupList(const Surroundings& surroundings, ExchangePointer exchange, PageWish page)
@@ -58,7 +58,7 @@ class GroupList : public std::enable_shared_from_this<GroupList> {
         std::string state;
         std::string type;
         std::string protocol_type;
-        /// Unset: the group has gone meanwhile, or is of a kind that has none.
+        /// Unset if the group is gone meanwhile, or its kind has none.
         std::optional<std::int64_t> members;
         std::optional<std::int64_t> lag;
     };

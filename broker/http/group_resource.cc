@@ -1,10 +1,10 @@
-// GET    /v1/groups/G             one of them: its members, what each holds, and how far it has read
+// GET    /v1/groups/G             one group: its members, what each holds, and how far it has read
 // DELETE /v1/groups/G
 // POST   /v1/groups/G/offsets     {"topic": T, "partitions": [0, 1], "to": "earliest" | "latest" | "offset" | "time",
-//                                 "offset": K, "time_ms": MS, "dry_run": false}: what the group would read next. Without
-//                                 partitions: all.
+//                                 "offset": K, "time_ms": MS, "dry_run": false}: sets what the group reads next. Without
+//                                 partitions: all of them.
 //
-// Each asks as a Kafka client would (local_requests.h), so that a group with members refuses a reset.
+// Each sends requests as a Kafka client would (local_requests.h), so a group with members refuses a reset.
 
 #include <algorithm>
 #include <limits>
@@ -44,7 +44,7 @@ ordered_json text_or_null(const std::optional<std::string_view>& text) {
     return text ? ordered_json(shown(*text)) : ordered_json(nullptr);
 }
 
-/// As `respond_kafka_error`. While nothing was ever committed there is no coordinator, and no group either.
+/// Like `respond_kafka_error`. Before the first commit no coordinator exists, and no group either.
 void respond_group_error(const runtime::Services& services, Exchange& exchange, ErrorCode code, std::string_view message = {}) {
     const bool has_groups = services.topics.table()->find(catalog::kOffsetsTopicName) != nullptr;
     if (code == ErrorCode::not_coordinator && !has_groups) {
@@ -54,10 +54,10 @@ void respond_group_error(const runtime::Services& services, Exchange& exchange, 
     }
 }
 
-/// "10.0.0.7" of Kafka's "/10.0.0.7".
+/// Turns Kafka's "/10.0.0.7" into "10.0.0.7".
 std::string address_of(std::string_view host) { return shown(host.substr(host.starts_with('/') ? 1 : 0)); }
 
-/// One look at a group: replies come one after the other, and the last one completes the answer.
+/// One request for a group. Replies come one after the other, and the last one completes the answer.
 class GroupLook : public std::enable_shared_from_this<GroupLook> {
   public:
     GroupLook(const Surroundings& surroundings, ExchangePointer exchange)
@@ -107,7 +107,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
         ask_offsets();
     }
 
-    /// What a classic member was assigned; nothing where its assignor writes something else.
+    /// The assignment of a classic member; empty if its assignor uses another format.
     ordered_json assigned(const DescribeGroupsResponse::DescribedGroupMember& member) {
         ordered_json list = ordered_json::array();
         constexpr std::size_t kVersionBytes = 2;
@@ -226,7 +226,7 @@ class GroupLook : public std::enable_shared_from_this<GroupLook> {
     std::map<Place, std::string> holders_;
 };
 
-/// One reset of a group's offsets of a topic.
+/// One reset of a group's offsets for a topic.
 class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
   public:
     enum class To : std::uint8_t { earliest, latest, offset, time };
@@ -284,7 +284,7 @@ class OffsetReset : public std::enable_shared_from_this<OffsetReset> {
             case To::offset:
                 return std::clamp(wish_.offset, bounds.start.value, bounds.end.value);
             case To::latest:
-            case To::time:  // Where nothing is as late as that.
+            case To::time:  // `time` takes the end if no record is that late.
                 return bounds.end.value;
         }
         return bounds.end.value;

@@ -37,13 +37,13 @@ void serve_groups(const Surroundings& surroundings, const ExchangePointer& excha
     if (topic == nullptr) {
         return;
     }
-    // Its time grows with groups and partitions.
+    // On another thread, because the time grows with groups and partitions.
     const auto look = [&services = surroundings.services, &identity = surroundings.identity, exchange, topic] {
         ordered_json object;
         object["schema"] = 1;
         object["broker"] = identity.json();
         object["topic"] = topic->topic->name;
-        // While groups are read from the log again they are missing below.
+        // False while groups are being rebuilt from the log: the list then lacks them.
         object["complete"] = services.groups.is_complete();
         object["groups"] = ordered_json::array();
         for (const runtime::GroupLag& group : runtime::group_lags(services.groups, *topic)) {

@@ -20,7 +20,7 @@ using Token = std::expected<std::string, std::string>;
 
 constexpr std::string_view kToken = "partita.http.token";
 constexpr std::string_view kTokenFile = "partita.http.token.file";
-/// Its configs have the prefix of a listener of this name.
+/// The HTTP listener's name, which is in the prefix of its configs.
 constexpr std::string_view kName = "http";
 
 std::string text_of(const config::BrokerConfig& config, std::string_view name) {
@@ -29,7 +29,7 @@ std::string text_of(const config::BrokerConfig& config, std::string_view name) {
     return text == nullptr ? std::string() : *text;
 }
 
-/// Every character of it can stand in a header.
+/// True if a header can hold every character of the token.
 bool can_be_sent(std::string_view token) {
     return std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7f; });
 }
@@ -74,7 +74,7 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
     const config::ListenerConfigs configs(config, kName);
     const auto material =
         tls::load_key_material({.value = [&](std::string_view key) -> std::optional<std::string> {
-                                    // Whom clients of Kafka's port must be is no matter here.
+                                    // The truststore of Kafka's clients does not apply here.
                                     return key.starts_with("ssl.truststore.") ? std::nullopt : configs.text(key);
                                 },
                                 .name_of = [&](std::string_view key) { return configs.name_of(key); },
@@ -90,11 +90,11 @@ std::expected<std::shared_ptr<boost::asio::ssl::context>, std::string> tls_of(co
     if (!tls::use_key(*native, material->keys.front()) || SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1) {
         return std::unexpected("the key of the HTTP side cannot be used: " + tls::take_openssl_reason());
     }
-    // Of clients without tickets; OpenSSL would keep 20,000.
+    // For clients without tickets; OpenSSL would keep 20,000 sessions.
     constexpr long kSessionsMax = 64;
     SSL_CTX_sess_set_cache_size(native, kSessionsMax);
     SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    // Idle connections of a console cost little.
+    // Keeps idle connections of a console cheap.
     SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
     return context;
 }

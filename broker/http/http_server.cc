@@ -31,10 +31,10 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// How long the acceptor rests when there is no descriptor for a connection.
+// How long the acceptor rests if no descriptor is free for a connection.
 constexpr std::int64_t kAcceptPauseMs = 100;
 
-/// The names under which an operator made this broker known, and the machine's.
+/// The names that the operator gave this broker, and the machine's name.
 std::vector<std::string> own_names(const config::ListenerSettings& settings) {
     std::vector<std::string> names;
     for (const config::Endpoint& endpoint : settings.advertised) {
@@ -90,7 +90,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
                 return;
             }
             if (error && error != asio::error::connection_aborted) {
-                // The waiting connection is still there: accepting again at once would fail again, for ever.
+                // The connection still waits, so accepting again at once would fail forever.
                 self->services_.failures.accept_failed(error.message());
                 self->pause();
                 return;
@@ -98,7 +98,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
             if (!error && self->sessions_.size() >= kConnectionsMax) {
                 self->end_longest_wait();
             }
-            // If all are answered just now, the socket is simply let go.
+            // If every session is answering a request just now, the socket is closed.
             if (!error && self->sessions_.size() < kConnectionsMax) {
                 auto session = std::make_shared<Session>(
                     HttpStream(std::move(socket), self->security_.tls.get()),
@@ -122,18 +122,19 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
         boost::system::error_code ignored;
         acceptor_.close(ignored);
         pause_timer_->cancel();
-        // Each takes itself out of the set. What is still computing for them then sees that nobody waits.
+        // Each session removes itself from the set. Work in progress for it then sees that its client is gone.
         for (const std::shared_ptr<Session>& session : std::set(sessions_)) {
             session->close();
         }
         plans_.stop();
         looks_.stop();
-        // A stream holds its session, and a session this listener.
+        // A stream holds its session, and a session holds this listener.
         events_->stop();
     }
 
   private:
-    /// Who connects and says nothing keeps nobody out: a probe of the broker's health least of all.
+    /// Closes the connection that has been silent longest. Silent clients therefore keep no other client out, least of all a
+    /// health probe.
     void end_longest_wait() {
         std::shared_ptr<Session> longest;
         for (const std::shared_ptr<Session>& session : sessions_) {
@@ -160,7 +161,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
     const Surroundings surroundings_;
     const std::vector<std::string> own_names_;
     tcp::acceptor acceptor_;
-    /// Once it listens: a reactor never forgets a timer.
+    /// Set once it listens, because a reactor never forgets a timer.
     std::optional<runtime::TurnTimer> pause_timer_;
     std::set<std::shared_ptr<Session>> sessions_;
     bool stopping_ = false;

@@ -18,24 +18,24 @@ namespace partita::http {
 /// The HTTP side: health, metrics (Prometheus text), and the resources under `/v1` (see resources.h). By default it listens on
 /// loopback only.
 ///
-/// It never keeps the broker from running: a taken port costs one warning. If that is the default port, as with a second broker
-/// on a machine, the server takes any free port instead; if the port was asked for, the HTTP side is off. Clients find the
+/// It never keeps the broker from running: a taken port costs one warning. If that is the default port (a second broker on a
+/// machine), the server takes any free port instead. If the user asked for the port, the HTTP side is off. Clients find the
 /// address in the broker's setting partita.http.advertised. Every answer names its broker (broker_identity.h).
 ///
-/// The first reactor serves all requests, except for the few that take longer (see jobs.h). There are at most `kConnectionsMax`
-/// connections, besides the WebSockets of events (EventFeed::kSinksMax), and session.h bounds each of them, so that no client can
-/// exhaust the broker.
+/// The first reactor serves all requests, except for the few that take longer (see jobs.h). At most `kConnectionsMax` connections
+/// exist, besides the WebSockets of events (EventFeed::kSinksMax). session.h bounds each of them, so that no client can exhaust
+/// the broker.
 class HttpServer {
   public:
-    /// When one more comes, the one that has waited longest for a request has to go.
+    /// At this number, a new connection replaces the one that has waited longest for a request.
     static constexpr std::size_t kConnectionsMax = 64;
 
     HttpServer(runtime::Services& services, const runtime::NetworkStatistics& network, Executor& executor, HttpSecurity security);
     ~HttpServer();
 
     /// Binds and listens. `port` comes from the command line: empty for the configured address, "off" for none, otherwise a
-    /// number. `kafka` is where clients connect to this broker. Returns the address on which the server listens, empty when
-    /// there is none; if there should be one, the log has a warning.
+    /// number. `kafka` is where clients connect to this broker. Returns the listening address; empty if the server does not
+    /// listen. If it should listen but cannot, it logs a warning.
     [[nodiscard]] std::string open(const std::string& port, const std::string& kafka);
     /// Begins to accept connections.
     void start();

@@ -9,14 +9,14 @@
 
 namespace partita::http {
 
-/// The bytes of an HTTP connection, with TLS or without: an asynchronous stream of Asio's for Beast, so that what Beast makes of
-/// its templates is made once for both. One thread at a time.
+/// The bytes of an HTTP connection, with or without TLS. It is an asynchronous Asio stream for Beast; with one type for both,
+/// Beast's templates are instantiated once. One thread at a time.
 class HttpStream {
   public:
     using executor_type = boost::beast::tcp_stream::executor_type;
 
     explicit HttpStream(boost::asio::ip::tcp::socket socket) : plain_(std::move(socket)) {}
-    /// A null context: without TLS. It outlives the stream.
+    /// `tls` outlives the stream; null means no TLS.
     HttpStream(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context* tls) {
         if (tls == nullptr) {
             plain_.emplace(std::move(socket));
@@ -26,7 +26,7 @@ class HttpStream {
     }
 
     [[nodiscard]] executor_type get_executor() { return transport().get_executor(); }
-    /// What is below: the socket, and how long it may be silent.
+    /// The layer below: the socket and its timeouts.
     [[nodiscard]] boost::beast::tcp_stream& transport() { return secured_ ? secured_->next_layer() : *plain_; }
     /// Null without TLS.
     [[nodiscard]] boost::asio::ssl::stream<boost::beast::tcp_stream>* secured() { return secured_ ? &*secured_ : nullptr; }
@@ -49,13 +49,13 @@ class HttpStream {
     }
 
   private:
-    /// One of the two.
+    /// Exactly one of the two is set.
     std::optional<boost::beast::tcp_stream> plain_;
     std::optional<boost::asio::ssl::stream<boost::beast::tcp_stream>> secured_;
 };
 
-// What Beast's WebSocket asks of a stream: the end, in time or not. Nobody waits for the other side's last word of TLS: frames of
-// WebSocket say that they are complete.
+// Beast's WebSocket calls these to end a stream, in time or not. They do not wait for the peer's TLS close: WebSocket frames mark
+// their own ends.
 inline void teardown(boost::beast::role_type role, HttpStream& stream, boost::system::error_code& error) {
     boost::beast::websocket::teardown(role, stream.transport().socket(), error);
 }

@@ -13,7 +13,7 @@ bool Jobs::start(std::function<void()> job) {
     Job& running = jobs_.emplace_back();
     running.worker = executor_.start("http-job", [&running, job = std::move(job)]() mutable {
         job();
-        // What the job holds goes before anybody thinks that it is over.
+        // Release what the job holds before other threads see that it is over.
         job = nullptr;
         running.is_done.store(true, std::memory_order_release);
         return kOver;

@@ -15,8 +15,8 @@
 
 namespace partita::http {
 
-/// Reads the JSON object that a request which changes something has as its body, member by member. The first thing that is wrong
-/// is kept as a sentence; what is read after it has its default. `refuse_unless_good` comes last:
+/// Reads the JSON object in the body of a request that changes something, member by member. It keeps the first error as a
+/// sentence; later reads return defaults. Call `refuse_unless_good` last:
 ///
 ///     JsonBody body(*exchange);
 ///     const std::string topic = body.text("topic");
@@ -24,35 +24,35 @@ namespace partita::http {
 ///     if (body.refuse_unless_good()) return;
 class JsonBody {
   public:
-    /// The content type must be `application/json`: a browser asks this broker first before it sends such a request for a page of
-    /// another origin, also of another port of this machine, and is refused.
+    /// The content type must be `application/json`. Before a browser sends such a request for a page of another origin, it asks
+    /// this broker, which refuses. Another port of this machine is another origin, too.
     explicit JsonBody(Exchange& exchange);
 
     [[nodiscard]] bool has(std::string_view name);
-    /// A member that must be there.
+    /// Reads a required member.
     [[nodiscard]] std::string text(std::string_view name);
-    /// Unset when the member is missing or null.
+    /// Unset if the member is missing or null.
     [[nodiscard]] std::optional<std::string> text_or_null(std::string_view name);
     [[nodiscard]] std::optional<std::int64_t> number(std::string_view name, NumberRange range);
-    /// False when the member is missing.
+    /// False if the member is missing.
     [[nodiscard]] bool flag(std::string_view name);
-    /// An object of texts, null where a value is; empty when the member is missing.
+    /// An object whose values are texts or null; empty if the member is missing.
     [[nodiscard]] std::map<std::string, std::optional<std::string>> texts(std::string_view name);
-    /// An array of numbers of partitions; unset when the member is missing.
+    /// An array of partition numbers; unset if the member is missing.
     [[nodiscard]] std::optional<std::vector<std::int32_t>> partitions(std::string_view name);
 
-    /// An array of objects, `most` at most and at least one, each of which `read` reads as a body of its own.
+    /// An array of at least one and at most `most` objects. `read` reads each of them as a body of its own.
     void objects(std::string_view name, std::size_t most, FunctionRef<void(JsonBody& object)> read);
 
-    /// Says what is wrong, from outside.
+    /// Reports an error that the caller found.
     void complain(std::string sentence, Status status = Status::bad_request);
-    /// Answers with what is wrong, also with a member that nobody asked for. False when nothing is.
+    /// Answers with the first error; an unknown member is an error, too. False if the body has no error.
     [[nodiscard]] bool refuse_unless_good();
 
   private:
     JsonBody(Exchange& exchange, nlohmann::json object) : exchange_(exchange), object_(std::move(object)) {}
     void complain_of_unknown();
-    /// Null when it is missing, or JSON's null.
+    /// Null if the member is missing, or if it is JSON's null.
     [[nodiscard]] const nlohmann::json* find(std::string_view name);
 
     Exchange& exchange_;

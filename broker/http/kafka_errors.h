@@ -7,8 +7,8 @@
 
 namespace partita::http {
 
-/// Answers with what Kafka's error means over HTTP: {"error": "a sentence", "code": "TOPIC_ALREADY_EXISTS"}. `message` is what
-/// the broker said of it; where that is empty, what Kafka says of the code.
+/// Answers with the HTTP form of a Kafka error: {"error": "a sentence", "code": "TOPIC_ALREADY_EXISTS"}. `message` is the
+/// broker's own text; if it is empty, the sentence is Kafka's text for the code.
 void respond_kafka_error(Exchange& exchange, ErrorCode code, std::string_view message);
 
 }  // namespace partita::http

@@ -11,11 +11,11 @@ struct Services;
 
 namespace partita::http {
 
-/// The client id by which the broker knows what is asked over HTTP.
+/// The client id of all requests that come over HTTP.
 inline constexpr std::string_view kHttpClientId = "partita-http";
 
-/// Whoever asks over HTTP, as a client of the broker: with its principal and its address, and an id of a connection of its own,
-/// which the broker forgets when this ends.
+/// An HTTP caller as a client of the broker. It has the caller's principal and address, and a connection id of its own, which the
+/// broker forgets when this object ends.
 class LocalClient {
   public:
     LocalClient(runtime::Services& services, const Caller& caller);

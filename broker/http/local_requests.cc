@@ -13,7 +13,7 @@
 namespace partita::http {
 namespace {
 
-/// A request names its API by its table.
+/// The schema of a request identifies its API.
 const ApiInfo& api_of(const Schema& request) {
     const auto found = std::ranges::find(all_apis(), &request, &ApiInfo::request);
     PARTITA_ASSERT(found != all_apis().end(), "a request of a client's API");

@@ -13,20 +13,20 @@ struct Services;
 
 namespace partita::http {
 
-/// Asks the handlers of this broker what a Kafka client could ask them, by calling them: a handler gets the request as it is, and
-/// its response is looked at where it stands; nothing is encoded. The handler serves it as the HTTP client's own (its principal,
-/// its address), so that everything that holds for Kafka's clients holds for it too: permissions, limits, guards of expansions,
-/// what is written to the log.
+/// Sends Kafka requests to this broker's handlers by calling them. The handler gets the request as an object, and the caller
+/// reads the response in place; nothing is encoded. The handler serves it as a request of the HTTP client (its principal, its
+/// address). So the rules for Kafka's clients apply: permissions, limits, guards of expansions, log lines.
 ///
-/// Only the first reactor's thread calls it. A quota's wait is not kept: people are slow.
+/// Only the first reactor's thread may call it. It ignores the waits of quotas, because people are slow.
 class LocalRequests {
   public:
     explicit LocalRequests(runtime::Services& services) : services_(services) {}
     LocalRequests(const LocalRequests&) = delete;
     LocalRequests& operator=(const LocalRequests&) = delete;
 
-    /// Has the handler serve `request` in `version` (by default the newest) and calls `then` with the response, which lives as
-    /// long as that call, before this returns. `then` may ask for more. Only for handlers that answer at once.
+    /// Lets the handler serve `request` in `version` (by default the newest) and calls `then` with the response before this
+    /// returns. The response is valid only during that call. `then` may send more requests. Only for handlers that answer at
+    /// once.
     template <class Response, class Request, class Then>
     void ask(const ExchangePointer& exchange, const Request& request, Then then, std::int16_t version = kNewest) {
         serve(exchange, Request::schema, &request, version,

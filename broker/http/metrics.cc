@@ -34,7 +34,7 @@ std::map<std::string, std::uint64_t> findings_by_hazard(const insight::FindingsH
     return counts;
 }
 
-/// A text as the value of a label.
+/// The text as the value of a label.
 std::string label_value(const std::string& text) {
     std::string value;
     for (const char character : insight::name_text(text)) {
@@ -50,7 +50,7 @@ std::string label_value(const std::string& text) {
     return value;
 }
 
-/// What clients did that have proven who they are; nothing where nobody had to.
+/// The metrics of authenticated principals; nothing if no listener authenticates.
 void add_principals(MetricsText& text, const std::vector<runtime::PrincipalUsages::Report>& principals) {
     using Report = runtime::PrincipalUsages::Report;
     struct Metric {

@@ -8,12 +8,12 @@
 
 namespace partita::http {
 
-/// Metrics in Prometheus' text format, as they are added.
+/// Collects metrics in Prometheus' text format, in the order in which they are added.
 class MetricsText {
   public:
     void gauge(std::string_view name, std::string_view help, std::uint64_t value) { add(name, "gauge", help, value); }
     void counter(std::string_view name, std::string_view help, std::uint64_t value) { add(name, "counter", help, value); }
-    /// Values of one metric by their labels, each as `name="value"`, comma-separated.
+    /// The values of one metric by their labels, each as `name="value"`, separated by commas.
     void gauges(std::string_view name, std::string_view help, const std::map<std::string, std::uint64_t>& values) {
         add(name, "gauge", help, values);
     }

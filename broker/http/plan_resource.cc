@@ -1,4 +1,4 @@
-// GET /v1/topics/T/expansion?to=M: what growing T to M partitions would do. docs/expansion.md has the JSON.
+// GET /v1/topics/T/expansion?to=M: the effects of growing T to M partitions. docs/expansion.md has the JSON.
 //
 //   partitioner=NAME   instead of what the data shows
 //   records=K          the newest K records only
@@ -41,7 +41,7 @@ struct PlanWish {
     bool streams = false;
 };
 
-/// The request as a wish, or a sentence.
+/// The request as a wish, or a sentence that says what is wrong.
 std::expected<PlanWish, std::string> parse_wish(const Request& request) {
     PlanWish wish;
     wish.topic = request.path.at(2);
@@ -125,7 +125,7 @@ class PlanJob {
     }
 
     void fail(const insight::PlanError& error) {
-        // Whoever cancelled waits for no answer, unless the server stops.
+        // After a cancellation no client waits for the answer, unless the server stops.
         const std::string sentence = error.failure == insight::PlanFailure::cancelled ? "the broker is stopping" : error.message;
         if (wish_.streams) {
             end_with({{"error", sentence}});
@@ -151,7 +151,7 @@ class PlanJob {
     }
 
     void end_with(const ordered_json& last) {
-        // A client that is gone needs no end.
+        // A client that is gone needs no last line.
         (void)exchange_->write(line(last));
         exchange_->end();
     }
@@ -173,7 +173,7 @@ void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchang
         respond_error(*exchange, Status::bad_request, wish.error());
         return;
     }
-    // What needs the disk comes in the job.
+    // The job reads from the disk; this does not.
     auto facts = insight::plan_facts(plan_sources(surroundings.services).facts(), wish->topic, wish->to);
     if (!facts) {
         const bool unknown = facts.error().kind == insight::PlanFactsError::Kind::unknown_topic;

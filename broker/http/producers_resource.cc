@@ -1,5 +1,5 @@
-// GET /v1/topics/T/producers: who writes to the topic, by which partitioner, as far as samples of records prove it; what
-// is known of the topic's keys; and the producer ids in its logs.
+// GET /v1/topics/T/producers: the topic's writers with their partitioners, as far as samples of records prove them; the known
+// facts about the topic's keys; and the producer ids in its logs.
 //
 //   hash_keys=1        keys are shown as hashes
 
@@ -63,7 +63,7 @@ ordered_json verdict_json(const ProducerVerdict& verdict) {
     ordered_json object;
     object["habit"] = habit_name(verdict.habit);
     object["in_words"] = insight::to_string(verdict.habit);
-    // Families are named only when they are proven.
+    // Families are named only if they are proven.
     object["families"] = is_declared ? ids_of(verdict.families) : ordered_json::array();
     if (is_declared) {
         object["partition_count"] = verdict.count;

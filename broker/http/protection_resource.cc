@@ -1,7 +1,7 @@
-// What protects a topic's growth, and the test controls:
+// The protection of a topic's growth, and the test controls:
 //
 //   GET    /v1/topics/T/protection              mode, seeds of each expansion, fence, visibility
-//   DELETE /v1/topics/T/seeds?epoch=E           takes back the seeds of an expansion that nobody committed over
+//   DELETE /v1/topics/T/seeds?epoch=E           removes the seeds of an expansion that have not changed since
 //   POST   /v1/topics/T/nudge                   makes the topic's consumers refresh their metadata now
 //   POST   /v1/topics/T/visibility?producers=D&consumers=D   hides new partitions for D milliseconds, "until-released", or
 //                                               shows them: "released"
@@ -110,7 +110,7 @@ ordered_json seeds_json(runtime::Services& services, const catalog::Topic& topic
     return list;
 }
 
-/// "released" is 0, "until-released" never ends, everything else is milliseconds. Empty for nonsense.
+/// "released" is 0, "until-released" never ends, everything else is milliseconds. Empty if the text is invalid.
 std::optional<std::string> delay_of(std::string_view given) {
     if (given == "released") {
         return "0";

@@ -1,5 +1,5 @@
-// POST /v1/topics/T/records  {"partition": P, "key": "...", "value": "...", "headers": {...}}: one record, given to the log
-// service as a client's of any protocol.
+// POST /v1/topics/T/records  {"partition": P, "key": "...", "value": "...", "headers": {...}}: writes one record. The log service
+// gets it like a record from a client of any protocol.
 
 #include <limits>
 #include <map>
@@ -31,11 +31,11 @@ namespace {
 
 constexpr std::int64_t kWriteTimeoutMs = 30'000;
 constexpr std::string_view kRoute = "POST /v1/topics/T/records";
-/// Kafka's words for what became of the record are those of this version of Produce.
+/// Answers use Kafka's errors in this version of Produce.
 constexpr std::int16_t kProduceVersion = 12;
 constexpr NumberRange kIndexes{.least = 0, .most = std::numeric_limits<std::int32_t>::max()};
 
-/// What a person writes by hand.
+/// A record that a person writes by hand.
 struct WrittenRecord {
     std::optional<std::string> key;
     std::optional<std::string> value;
@@ -47,7 +47,7 @@ std::optional<Bytes> bytes_of(const std::optional<std::string>& text) {
     return text ? std::optional(as_bytes(*text)) : std::nullopt;
 }
 
-/// Where the Java client would put the record; without a key in the first partition.
+/// The partition where the Java client would put the record; the first one if it has no key.
 std::int32_t place(const WrittenRecord& record, std::int32_t partition_count) {
     if (record.partition) {
         return static_cast<std::int32_t>(*record.partition);
@@ -70,7 +70,7 @@ std::vector<std::byte> batch_of(const WrittenRecord& record, TimestampMs now) {
     return batch;
 }
 
-/// One record on its way. It is the listener of its request, which owns it until it is written.
+/// One record on its way. It listens to its own request, which owns it until the record is written.
 class RecordWrite final : public logs::AppendListener {
   public:
     RecordWrite(const Surroundings& surroundings, ExchangePointer exchange, std::vector<std::byte> batch)
@@ -167,7 +167,7 @@ void write_record(const Surroundings& surroundings, const ExchangePointer& excha
     }
     if (!services.records.appender.append(turn, request)) {
         written.respond(append, turn.arena());
-        // Lets go of the exchange, which the request has with its listener.
+        // Releases the exchange, which the request holds through its listener.
         request.clear();
     }
 }

@@ -1,12 +1,11 @@
-// GET /v1/topics/T/partitions/P/records: some records of a partition, of all transactions, without their markers.
+// GET /v1/topics/T/partitions/P/records: some records of a partition, of all transactions, without transaction markers.
 //
-//   from=OFFSET   the first offset; where the partition begins when it is not given
-//   time_ms=MS    instead of it: the first record that is not older, or the end
-//   limit=K       how many records at most, 100 when it is not given; see kRecordsMax
-//   key=TEXT      only records with this key (key_hex=BYTES: of any bytes). An answer then also ends when enough was looked
-//   through
+//   from=OFFSET   the first offset; default: the partition's start
+//   time_ms=MS    instead of from: the first record that is not older, or the end
+//   limit=K       how many records at most, 100 by default; see kRecordsMax
+//   key=TEXT      only records with this key (key_hex=BYTES for any bytes); the answer then also ends at a search limit
 //
-// An answer ends earlier when its keys, values and headers have a megabyte, and goes on with from=<next>.
+// An answer ends early once its keys, values and headers reach a megabyte; the next page has from=<next>.
 
 #include <expected>
 #include <nlohmann/json.hpp>
@@ -28,7 +27,7 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t kRecordsMax = 1000;
 
-/// As `name`, or as `name`_hex where the bytes are no UTF-8.
+/// Adds the bytes as `name`, or as `name`_hex if they are not UTF-8.
 void add_bytes(ordered_json& object, const std::string& name, const std::optional<std::string>& bytes) {
     if (!bytes) {
         object[name] = nullptr;
@@ -55,17 +54,17 @@ ordered_json record_json(const runtime::FoundRecord& record) {
     return object;
 }
 
-/// One wish for records of a partition that is there.
+/// A request for records of a partition that exists.
 struct RecordsWish {
     std::shared_ptr<const runtime::TopicState> topic;
     std::int32_t partition = 0;
-    /// Where the partition begins when it is unset.
+    /// Unset for the partition's start.
     std::optional<Offset> from;
     std::optional<TimestampMs> time;
     runtime::PageLimits limits;
 };
 
-/// Unset: of any key.
+/// The key that records must have; unset for any key.
 std::expected<std::optional<std::string>, std::string> wished_key(const Request& request) {
     const auto text = request.parameter("key");
     const auto hex = request.parameter("key_hex");

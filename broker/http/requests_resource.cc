@@ -1,6 +1,6 @@
-// GET /v1/requests   requests by API since the start, and how long those took that came while somebody looked here
-// GET /v1/errors     the errors that clients were given lately, each with the request that caused it; the newest first, limit of
-// them GET /v1/quotas     who has which quota, and who had to wait because of one
+// GET /v1/requests   requests by API since the start; latencies of those that came while a viewer watched this page
+// GET /v1/errors     the recent errors given to clients, each with its request; the newest first, at most `limit` of them
+// GET /v1/quotas     the quotas of all clients, and the clients that had to wait because of one
 
 #include <nlohmann/json.hpp>
 #include <ranges>
@@ -25,7 +25,7 @@ using runtime::GivenError;
 
 double milliseconds(std::int64_t duration_ns) { return static_cast<double>(duration_ns / 1000) / 1000.0; }
 
-/// "topic" of Kafka's "TopicId", by the name that the topic has now.
+/// Names the subjects of an error: "TopicId" becomes "topic" with the topic's current name.
 ordered_json about_json(const runtime::TopicTable& table, const GivenError& error) {
     ordered_json object = ordered_json::object();
     for (const auto& [name, value] : error.about) {
@@ -121,12 +121,12 @@ void serve_quotas(const Surroundings& surroundings, const ExchangePointer& excha
     object["time_ms"] = surroundings.services.clock.now().wall.value;
     object["quotas"] = ordered_json::array();
     const auto described = catalog::describe_client_quotas(*table->catalog, {}, false);
-    // A filter that asks for nothing has no fault.
+    // An empty filter cannot be invalid.
     const std::vector<catalog::DescribedQuotas> everybody = described ? *described : std::vector<catalog::DescribedQuotas>();
     for (const catalog::DescribedQuotas& quotas : everybody) {
         ordered_json one{{"entity", ordered_json::object()}, {"limits", ordered_json::object()}};
         for (const auto& [type, name] : quotas.entity) {
-            // Null: the default of the type.
+            // Null stands for the default of the type.
             one["entity"][type] = name ? ordered_json(insight::name_text(*name)) : ordered_json(nullptr);
         }
         for (const auto& [name, value] : quotas.values) {

@@ -56,7 +56,7 @@ constexpr std::array kOwnRoutes = {
     Route{{"v1", "topics", ":T", "visibility"}, serve_visibility, Method::post, access::kAlterTopicConfigs},
 };
 
-/// Of paths below /v1/topics and /v1/groups.
+/// The index of the name in paths below /v1/topics and /v1/groups.
 constexpr std::size_t kTopicPart = 2;
 
 bool matches(const Route& route, const std::vector<std::string>& path) {
@@ -85,7 +85,7 @@ std::string name_of(const Route& route) {
     return name;
 }
 
-/// The broker's own, and those of addons behind the ones that they follow.
+/// The broker's own routes. Those of an addon come after the route that they follow.
 std::vector<Route> joined_routes() {
     std::vector<Route> routes(kOwnRoutes.begin(), kOwnRoutes.end());
     for (const Addition* addition : additions()) {

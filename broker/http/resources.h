@@ -22,10 +22,10 @@ class EventFeed;
 class Jobs;
 class LocalRequests;
 
-/// What resources may use. Resources run on the first reactor and must not block it: work that takes long is a job. A job takes a
-/// copy: the parts that it names outlive every job, it itself need not.
+/// The parts that resources may use. Resources run on the first reactor and must not block it, so long work is a job. A job takes
+/// a copy of this struct: the referenced parts outlive every job, the struct need not.
 struct Surroundings {
-    /// Plans read whole logs. Looks take moments: a few of them find a place beside any number of plans.
+    /// Plans read whole logs; looks take moments. The separate limits let a few looks run beside the maximum number of plans.
     static constexpr std::size_t kPlansMax = 2;
     static constexpr std::size_t kLooksMax = 4;
 
@@ -38,20 +38,20 @@ struct Surroundings {
     LocalRequests& local_requests;
 };
 
-/// The topic that the path names, of routes below /v1/topics/T. Null when there is none; then the client was told so.
+/// The topic that the path names, for routes below /v1/topics/T. Null if it does not exist; the client has then been answered.
 [[nodiscard]] std::shared_ptr<const logs::TopicState> topic_of(const Surroundings& surroundings, const ExchangePointer& exchange);
 
-/// Has `look` run and answer on another thread. When too much is asked at once the client is told to ask again.
+/// Runs `look`, which answers, on another thread. If too many looks run already, it tells the client to ask again.
 void start_look(const Surroundings& surroundings, const ExchangePointer& exchange, std::function<void()> look);
 
 /// Finds the resource of the request's path and lets it answer.
 void serve(const Surroundings& surroundings, const ExchangePointer& exchange);
 
-// One file each: <name>_resource.cc.
+// Each in a file of its own: <name>_resource.cc.
 void serve_live(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_ready(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_metrics(const Surroundings& surroundings, const ExchangePointer& exchange);
-// topics_resource.cc: what there is, and how much of it.
+// topics_resource.cc: the topics and their sizes.
 void serve_topics(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_topic(const Surroundings& surroundings, const ExchangePointer& exchange);
 // topic_changes_resource.cc
@@ -60,42 +60,42 @@ void delete_topic(const Surroundings& surroundings, const ExchangePointer& excha
 void add_partitions(const Surroundings& surroundings, const ExchangePointer& exchange);
 // record_writes_resource.cc
 void write_record(const Surroundings& surroundings, const ExchangePointer& exchange);
-// configs_resource.cc: what is set, where that comes from, and what it is.
+// configs_resource.cc: the configs with values, sources and descriptions.
 void serve_topic_configs(const Surroundings& surroundings, const ExchangePointer& exchange);
 void change_topic_configs(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_broker_configs(const Surroundings& surroundings, const ExchangePointer& exchange);
 // broker_resource.cc
 void serve_broker(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_connections(const Surroundings& surroundings, const ExchangePointer& exchange);
-// requests_resource.cc: how clients fare.
+// requests_resource.cc: latencies, errors and quotas of clients.
 void serve_requests(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_errors(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_quotas(const Surroundings& surroundings, const ExchangePointer& exchange);
-// group_resource.cc: all groups, one of them, and what changes it.
+// group_resource.cc: all groups, one group, and changes of groups.
 void serve_all_groups(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_group(const Surroundings& surroundings, const ExchangePointer& exchange);
 void delete_group(const Surroundings& surroundings, const ExchangePointer& exchange);
 void reset_offsets(const Surroundings& surroundings, const ExchangePointer& exchange);
-// group_history_resource.cc: who owned which partition, and what made the group share them out anew.
+// group_history_resource.cc: past owners of partitions, and the causes of rebalances.
 void serve_ownership(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_rebalances(const Surroundings& surroundings, const ExchangePointer& exchange);
 // console_resource.cc: the pages for people.
 void serve_console(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_console_file(const Surroundings& surroundings, const ExchangePointer& exchange);
-/// /v1/topics/T/groups: who reads the topic, and how far.
+/// /v1/topics/T/groups: the groups that read the topic, and how far they have read.
 void serve_groups(const Surroundings& surroundings, const ExchangePointer& exchange);
-/// /v1/topics/T/partitions/P/records: some of them.
+/// /v1/topics/T/partitions/P/records: a page of records.
 void serve_records(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/expansion?to=M: the plan.
 void serve_plan(const Surroundings& surroundings, const ExchangePointer& exchange);
 /// /v1/topics/T/expansions: the epoch log.
 void serve_expansions(const Surroundings& surroundings, const ExchangePointer& exchange);
-/// /v1/topics/T/producers: who writes by which partitioner, and what is known of the keys.
+/// /v1/topics/T/producers: the writers with their partitioners, and the known facts about the keys.
 void serve_producers(const Surroundings& surroundings, const ExchangePointer& exchange);
-// findings_resource.cc: what holds now about expansions, and every change.
+// findings_resource.cc: the open findings about expansions, and every change of them.
 void serve_findings(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_events(const Surroundings& surroundings, const ExchangePointer& exchange);
-// protection_resource.cc: what protects a topic's growth, and the test controls.
+// protection_resource.cc: the protection of a topic's growth, and the test controls.
 void serve_protection(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_seeds(const Surroundings& surroundings, const ExchangePointer& exchange);
 void serve_nudge(const Surroundings& surroundings, const ExchangePointer& exchange);

@@ -18,7 +18,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 
 Method method_of(beast::http::verb verb) {
-    // Beast knows dozens more, so this is no switch.
+    // An if chain, because Beast knows dozens more verbs.
     if (verb == beast::http::verb::get) {
         return Method::get;
     }
@@ -39,7 +39,7 @@ Method method_of(beast::http::verb verb) {
 
 std::string_view text_of(beast::string_view text) { return {text.data(), text.size()}; }
 
-/// Of all sessions.
+/// One counter for all sessions.
 std::uint64_t next_wait() {
     static std::atomic<std::uint64_t> last = 0;
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -47,7 +47,7 @@ std::uint64_t next_wait() {
 
 }  // namespace
 
-/// What a request's answer goes through. Calls come from any thread and are carried to the session's.
+/// The answer to a request. Any thread may call it; it passes the calls to the session's thread.
 class Session::Answer final : public Exchange {
   public:
     Answer(std::shared_ptr<Session> session, Request request, Caller caller)
@@ -100,7 +100,7 @@ class Session::Answer final : public Exchange {
             }
             queued_bytes_ += bytes;
         }
-        // Carried over in any case: this thread may hold what the session's must not wait for.
+        // Always post: this thread may hold something that the session's thread must not wait for.
         asio::post(session_->stream_.get_executor(),
                    [session = session_, piece = std::move(piece)]() mutable { session->send_piece({std::move(piece)}); });
         return true;
@@ -189,7 +189,7 @@ void Session::read() {
 void Session::refuse_large_body() {
     ++served_;
     is_answering_ = true;
-    // What follows is the rest of the body, so this is the last answer.
+    // The rest of the body would follow, so this is the last answer.
     parser_->get().keep_alive(false);
     send_whole(Status::content_too_large, kJson,
                R"({"error": "a request of more than a megabyte is not taken here: write to Kafka's port instead"})"
@@ -247,9 +247,10 @@ std::string_view Session::refusal(const Request& request) const {
         origin != message.end() && is_of_foreign_page(text_of(origin->value()), host)) {
         return "requests of pages of other sites are not served\n";
     }
-    // Health and metrics show no data and are asked for by whatever name a cluster gives the machine.
+    // Health and metrics show no data, and clusters request them by any name of the machine.
     const bool is_of_anybody = !request.path.empty() && (request.path.front() == "health" || request.path.front() == "metrics");
-    // Who has a token to show does so by a page of this broker, or by none: pages of other sites do not know it.
+    // With a token this check is unnecessary: only a page of this broker, or a program without a page, can show the token. Pages
+    // of other sites do not know it.
     if (!is_of_anybody && !surroundings_.gate.has_token() && !is_own_host(host, surroundings_.own_names)) {
         return "the Host header is no name of this broker: use an IP address, a name without a dot, this machine's name or one "
                "of "
@@ -282,7 +283,7 @@ void Session::watch_for_close() {
             }
             char byte = 0;
             const auto seen = ::recv(self->stream_.transport().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-            // Bytes of a next request wait their turn.
+            // Bytes of the next request wait their turn.
             if (seen <= 0) {
                 self->close();
             }

@@ -16,17 +16,17 @@
 
 namespace partita::http {
 
-/// One HTTP connection: it reads requests one after the other, and writes each answer when it comes.
+/// One HTTP connection: it reads requests one after the other, and writes each answer when it is ready.
 ///
-/// A session belongs to the first reactor's thread. Any thread may use the `Exchange` that a session gives to `serve`.
+/// A session belongs to the first reactor's thread. Any thread may use the `Exchange` that a session passes to `serve`.
 class Session : public std::enable_shared_from_this<Session> {
   public:
     static constexpr std::size_t kRequestBytesMax = 16 * 1024;
-    /// A larger body is refused with 413: records are for Kafka's protocol, and one of them can be written here by hand.
+    /// A larger body is refused with 413. Records belong to Kafka's protocol; this limit suffices for one written by hand.
     static constexpr std::size_t kBodyBytesMax = 1 << 20;
     /// How many bytes of an answer's pieces may wait to be sent.
     static constexpr std::size_t kQueuedBytesMax = 1 << 20;
-    /// How long the client may take to send a request, and to take what one write sends.
+    /// The time limit for the client to send a request, and to receive the bytes of one write.
     static constexpr int kTimeoutSeconds = 10;
 
     using Serve = std::function<void(const ExchangePointer&)>;
@@ -34,14 +34,14 @@ class Session : public std::enable_shared_from_this<Session> {
     using Upgrade = std::function<void(HttpStream, boost::beast::http::request<boost::beast::http::string_body>, Caller)>;
     using Closed = std::function<void(const std::shared_ptr<Session>&)>;
 
-    /// What all sessions of a server share; it outlives them.
+    /// The parts that all sessions of a server share; they outlive the sessions.
     struct Surroundings {
         /// See `is_own_host`.
         const std::vector<std::string>& own_names;
         /// The header Partita-Broker of every answer.
         const std::string& identity;
         const Gate& gate;
-        /// Called with the address of whoever shows a wrong token.
+        /// Called with the address of a caller that shows a wrong token.
         std::function<void(const std::string& address)> on_wrong_token = {};
     };
 
@@ -53,10 +53,11 @@ class Session : public std::enable_shared_from_this<Session> {
           upgrade_(std::move(upgrade)),
           closed_(std::move(closed)) {}
 
-    /// Shakes hands where there is TLS, and reads the first request.
+    /// Does the TLS handshake if TLS is on, and reads the first request.
     void start();
     void close();
-    /// A number that is the greater the later this began to wait for what its client sends; none while a request is answered.
+    /// Grows with the time at which the session began to wait for its client: later means greater. Unset while it answers a
+    /// request.
     [[nodiscard]] std::optional<std::uint64_t> waits_since() const;
 
   private:
@@ -69,8 +70,8 @@ class Session : public std::enable_shared_from_this<Session> {
     [[nodiscard]] static std::string address_of(HttpStream& stream);
     void read();
     void on_request();
-    /// Why the request is not served, whatever it asks for; empty when it is served. Any page can make a browser send requests
-    /// here.
+    /// The reason not to serve the request, whatever its path; empty if it is served. This is needed because any page can make a
+    /// browser send requests here.
     [[nodiscard]] std::string_view refusal(const Request& request) const;
     void refuse_stranger(const Gate::Refusal& refusal);
     void hand_over(Caller caller);
@@ -85,7 +86,7 @@ class Session : public std::enable_shared_from_this<Session> {
     void finish_answer();
     void finish();
 
-    /// The client's, as a number.
+    /// The client's numeric address.
     const std::string address_;
     HttpStream stream_;
     const Surroundings surroundings_;

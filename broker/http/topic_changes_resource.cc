@@ -1,4 +1,4 @@
-// What changes topics, as a Kafka client would (local_requests.h):
+// Changes of topics, made as a Kafka client would make them (local_requests.h):
 //
 //   POST   /v1/topics                 {"topic": T, "partitions": N, "configs": {...}, "validate_only": false}
 //   DELETE /v1/topics/T
@@ -28,7 +28,7 @@ namespace {
 constexpr std::int32_t kTimeoutMs = 30'000;
 constexpr std::string_view kAddPartitions = "POST /v1/topics/T/partitions";
 
-/// Of a partition or a count of them.
+/// The range for a partition count.
 constexpr NumberRange kCounts{.least = 1, .most = std::numeric_limits<std::int32_t>::max()};
 
 runtime::ExpansionRequest expansion_request(const Surroundings& surroundings, const Caller& caller) {
@@ -61,7 +61,7 @@ void respond_grown(Exchange& exchange, const BrokerIdentity& identity, std::int6
     auto object = identity.begin_answer();
     object["topic"] = grown.name;
     object["partitions"] = wanted;
-    // What a topic's mode has to say of a growth that it does not refuse.
+    // Remarks of the topic's mode about a growth that it does not refuse.
     object["message"] = grown.error.message ? nlohmann::ordered_json(*grown.error.message) : nlohmann::ordered_json(nullptr);
     respond_json(exchange, object);
 }

@@ -1,5 +1,5 @@
-// GET /v1/topics: the topics that the caller may describe, with what they hold; a page of them with search, skip and limit, and
-// without those of the broker with internal=0. GET /v1/topics/T: one topic and its partitions.
+// GET /v1/topics: the topics that the caller may describe, with their sizes. search, skip and limit choose a page; internal=0
+// leaves out the broker's own topics. GET /v1/topics/T: one topic and its partitions.
 
 #include <nlohmann/json.hpp>
 
@@ -43,7 +43,7 @@ void serve_topics(const Surroundings& surroundings, const ExchangePointer& excha
         return;
     }
     page->hides_internal = exchange->request().parameter("internal") == "0";
-    // Its time grows with the topics, and with the partitions of those that are told.
+    // On another thread, because the time grows with the number of topics, and with the partitions of the shown ones.
     const auto look = [page = *page, &services = surroundings.services, &identity = surroundings.identity, exchange] {
         const access::Authorizer& authorizer = services.authorizer;
         const auto table = services.topics.table();
