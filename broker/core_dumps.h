@@ -4,11 +4,11 @@
 
 namespace partita {
 
-/// Whether the broker's memory holds what only its owner may know: passwords, private keys of certificates, tokens.
+/// True if the broker's memory holds secrets: passwords, private keys of certificates, tokens.
 [[nodiscard]] bool holds_secrets(const config::BrokerConfig& config);
 
-/// From now on the kernel writes no core dump of this process, and debuggers need more rights than its user has: in a dump there
-/// would be every password and key. False when the kernel refuses.
+/// Makes the kernel write no core dump of this process from now on, because a dump would contain every password and key.
+/// Debuggers then need more rights than the process's user has. False if the kernel refuses.
 [[nodiscard]] bool forbid_core_dumps();
 
 }  // namespace partita

@@ -28,10 +28,10 @@ namespace partita {
 namespace {
 
 constexpr int kExitRefused = 2;
-// How long clients get to take their last replies at a stop.
+// How long clients have to take their last replies at a stop.
 constexpr std::int64_t kDrainTimeoutMs = 2000;
 constexpr std::int64_t kDrainPollMs = 5;
-// By then whoever started the broker has connected, and what the start used lies idle.
+// After this time the client that waits for the broker has connected, and memory used only by the start is idle.
 constexpr std::int64_t kStartMemoryDelayMs = 1000;
 
 int refuse(const std::string& message) {
@@ -41,13 +41,13 @@ int refuse(const std::string& message) {
 
 constexpr std::size_t kMostReactors = 16;
 
-/// How many reactors may use one of these processors while they look for events; the clients need some, too.
+/// How many reactors may occupy a processor while they poll for events. Half of the processors stay free for the clients.
 std::size_t polling_max(const config::BrokerConfig& config, std::size_t processors) {
     return config.polling_enable ? processors / 2 : 0;
 }
 
 bool write_port_file(const std::string& path, std::uint16_t port) {
-    // Readers wait for the file to appear, so it appears whole.
+    // Readers wait for the file to appear, so rename a complete file into place.
     const std::string temporary = path + ".tmp";
     {
         std::ofstream file(temporary, std::ios::trunc);
@@ -59,8 +59,8 @@ bool write_port_file(const std::string& path, std::uint16_t port) {
     return std::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
-/// The stop, step by step on the first reactor: no new connections, waiting requests answered, replies
-/// sent, then the end of all loops.
+/// Carries out the stop, step by step on the first reactor: refuse new connections, answer waiting requests, send the replies,
+/// then end all loops.
 class Shutdown {
   public:
     Shutdown(runtime::Broker& broker, net::Server& server, http::HttpServer& http)
@@ -88,7 +88,7 @@ class Shutdown {
 
   private:
     void poll() {
-        // Each reactor is asked, on its own thread, whether all replies are out.
+        // Ask each reactor on its own thread whether all replies are out.
         auto open_questions = std::make_shared<std::atomic<std::size_t>>(reactors_.size());
         auto all_answered = std::make_shared<std::atomic<bool>>(true);
         for (std::size_t index = 0; index < reactors_.size(); ++index) {
@@ -140,7 +140,7 @@ void announce(const config::BrokerConfig& config, const std::vector<net::BoundLi
     }
 }
 
-/// For starters that know that a broker is ready by a line that another one would write.
+/// Prints a line for programs that recognize a ready broker by another broker's message.
 void print_start_message(const config::BrokerConfig& config) {
     const std::string message = std::get<std::string>(config.value("partita.start.message"));
     if (!message.empty()) {
@@ -149,7 +149,7 @@ void print_start_message(const config::BrokerConfig& config) {
     }
 }
 
-/// Where clients connect: what the first listener advertises. Empty when there is none.
+/// The address where clients connect: the first advertised listener. Empty if no listener exists.
 std::string client_address(const config::BrokerConfig& config, const std::vector<net::BoundListener>& listeners) {
     if (listeners.empty()) {
         return {};
@@ -159,7 +159,7 @@ std::string client_address(const config::BrokerConfig& config, const std::vector
     return config::to_string(advertised.value_or(config::AdvertisedAddress{first.address, first.port}));
 }
 
-/// Tells the user who started the broker.
+/// Prints the greeting for the user who started the broker.
 void print_greeting(const ServeOptions& options, const std::string& kafka_address) {
     const auto address = config::parse_host_and_port(kafka_address);
     if (!options.greeting || !address) {
@@ -169,8 +169,8 @@ void print_greeting(const ServeOptions& options, const std::string& kafka_addres
     std::fflush(stdout);
 }
 
-/// Where clients find the HTTP side, with https:// before it where there is TLS. One that listens on every interface is found
-/// where Kafka's protocol is.
+/// The address where clients find the HTTP side, with https:// in front if TLS is on. If it listens on every interface, clients
+/// use the host of Kafka's protocol.
 std::string advertised_http(const std::string& bound, const std::string& kafka, bool has_tls) {
     if (bound.empty()) {
         return "off";
@@ -183,7 +183,7 @@ std::string advertised_http(const std::string& bound, const std::string& kafka, 
     return (has_tls ? "https://" : "") + (http ? config::to_string(*http) : bound);
 }
 
-/// The first one on this thread. Returns when all of them have ended.
+/// Runs the first reactor on this thread. Returns when all have ended.
 void run_reactors(const std::vector<std::unique_ptr<runtime::Reactor>>& reactors) {
     std::vector<std::thread> threads;
     for (std::size_t index = 1; index < reactors.size(); ++index) {
@@ -198,7 +198,7 @@ void run_reactors(const std::vector<std::unique_ptr<runtime::Reactor>>& reactors
 }  // namespace
 
 int serve(const ServeOptions& options) {
-    // A client that is gone is an error of the write to it, and no reason to end.
+    // A write to a closed connection then returns an error instead of ending the process.
     ::signal(SIGPIPE, SIG_IGN);
     // Before the first secret is read.
     if (holds_secrets(*options.config) && !std::get<bool>(options.config->value("partita.core.dumps.enable")) &&
@@ -230,9 +230,9 @@ int serve(const ServeOptions& options) {
                {"memory_only", options.ephemeral ? "yes" : "no"}});
     broker->announce_addons();
     net::Server server(kafka::surroundings_of(services), schedule);
-    // What was there is as it was, so the next start need not recover.
+    // The data is unchanged, so the next start need not recover.
     const auto refuse_cleanly = [&broker](const std::string& message) {
-        // If it fails, the next start does recover; why this one ended is the message.
+        // If the close fails, the next start recovers. The message says why this start failed.
         (void)broker->close();
         return refuse(message);
     };

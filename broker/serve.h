@@ -8,23 +8,23 @@
 
 namespace partita {
 
-/// Makes a text of the host where clients connect.
+/// Makes the greeting from the host where clients connect.
 using Greeting = std::function<std::string(const std::string& host)>;
 
 struct ServeOptions {
     std::shared_ptr<const config::BrokerConfig> config;
     bool ephemeral = false;
-    /// Written once clients can connect; removed at the end. Empty for none.
+    /// Written once clients can connect, removed at the end. Empty for no file.
     std::string port_file;
-    /// Empty for the configured one, "off" for none.
+    /// Empty for the configured port, "off" for no HTTP side.
     std::string http_port;
-    /// The broker prints this on standard output when it serves clients; the log is no place for secrets. Unset for nothing.
+    /// The broker prints this on standard output when it serves clients. It may hold secrets, which must not be in the log. Unset
+    /// for no greeting.
     Greeting greeting;
 };
 
-/// Runs a broker until SIGTERM or SIGINT. Returns the exit code of the process: 0 after a clean stop,
-/// 2 when it could not start (with one line on standard error that says what to do), 1 when the clean
-/// stop failed.
+/// Runs a broker until SIGTERM or SIGINT. Returns the exit code of the process: 0 after a clean stop, 1 if the clean stop failed,
+/// 2 if the broker could not start. In the last case, one line on standard error says what to do.
 [[nodiscard]] int serve(const ServeOptions& options);
 
 }  // namespace partita

@@ -26,18 +26,18 @@ bool is_traced() {
 int release_object(dl_phdr_info* object, std::size_t, void*) {
     for (int index = 0; index < object->dlpi_phnum; ++index) {
         const ElfW(Phdr)& segment = object->dlpi_phdr[index];
-        // What is never written equals the file; what is (data, and tables that relocation wrote) exists only here.
+        // Pages that are never written equal the file. Written ones (data, and tables that relocation changed) exist only here.
         if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) {
             continue;
         }
         const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
         const std::uintptr_t first = (object->dlpi_addr + segment.p_vaddr) & ~(page - 1);
         const std::uintptr_t end = object->dlpi_addr + segment.p_vaddr + segment.p_memsz;
-        // The kernel's own object is mapped too, and is not a file's.
+        // The kernel's own object is mapped too, but not from a file.
         if (first == ::getauxval(AT_SYSINFO_EHDR)) {
             continue;
         }
-        // Advice: where it is refused, the pages stay.
+        // This is advice: if the kernel refuses it, the pages stay.
         (void)::madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
     }
     return 0;

@@ -35,16 +35,21 @@ class OwnChanges;
 class UpkeepBell;
 }  // namespace partita::runtime
 
-/// Addons: what a broker has beside what Kafka's clients ask of it, and what may be left out (`-DPARTITA_ADDONS=OFF`).
+/// Addons: the parts of a broker beyond what Kafka's clients need. A build can leave them out (`-DPARTITA_ADDONS=OFF`).
 ///
-/// An addon NAME lies in broker/addons/NAME and brings something to each room that it concerns, by one constant in
-/// broker/addons/NAME/PART/addition.cc: `kConfigAddition` (config/addition.h: definitions, presets, rules), `kBrokerAddition`
-/// (below: parts that run), `kHttpAddition` (http/addition.h: resources and metrics), `kToolAddition` (tools/addition.h) and
-/// `kCommandAddition` (cli/addition.h). The build lists those that there are (broker/CMakeLists.txt); nothing registers itself
-/// before main, and no room includes an addon.
+/// An addon NAME lives in broker/addons/NAME. It adds to each room that it concerns by one constant in
+/// broker/addons/NAME/PART/addition.cc:
+/// - `kConfigAddition` (config/addition.h: definitions, presets, rules)
+/// - `kBrokerAddition` (below: parts that run)
+/// - `kHttpAddition` (http/addition.h: resources and metrics)
+/// - `kToolAddition` (tools/addition.h)
+/// - `kCommandAddition` (cli/addition.h)
+///
+/// The build lists the existing ones (broker/CMakeLists.txt). Nothing registers itself before main, and no room includes an
+/// addon.
 namespace partita::assembly {
 
-/// The parts of a broker that addons may use. All outlive the addons' use of them: from `attach` to `stop`.
+/// The parts of a broker that addons may use. They live from `attach` to `stop`, while addons use them.
 struct AddonPlace {
     const Schedule& schedule;
     FileSystem& file_system;
@@ -68,24 +73,25 @@ class Addon {
     [[nodiscard]] virtual const access::Rules* rules(const access::Rules* others) { return others; }
     /// Makes its parts, and joins them to the broker's: listeners of topics, coordinators, extensions.
     virtual void attach(const AddonPlace& place, handlers::Extensions& extensions) = 0;
-    /// Adds its steps to those that appends and reads pass, behind the broker's own.
+    /// Adds its steps for appends and reads, behind the broker's own steps.
     virtual void add_steps(logs::AppendSteps& /*appends*/, logs::ReadSteps& /*reads*/) {}
-    /// The topics and the settings are those of the data directory. Coordinators are loaded next, and then clients are served.
+    /// Called when the topics and the settings are those of the data directory. After that the broker loads the coordinators and
+    /// then serves clients.
     virtual void load(Now /*now*/) {}
-    /// Says in the log what clients have to know of it. The broker has opened its data directory.
+    /// Logs what clients must know about the addon. The broker has opened its data directory.
     virtual void announce() const {}
-    /// Starts its workers. Listeners are open.
+    /// Starts its workers. The listeners are open.
     virtual void start() {}
-    /// Ends its workers, also when it was not started.
+    /// Ends its workers. Also called if it was not started.
     virtual void stop() {}
 };
 
-/// How an addon is made.
+/// The function that makes an addon.
 struct Addition {
     std::unique_ptr<Addon> (*make)(const config::BrokerConfig& config) = nullptr;
 };
 
-/// Those of this build, in the order in which they are attached; none in a build without addons.
+/// The additions of this build, in the order of their attachment; none in a build without addons.
 [[nodiscard]] std::span<const Addition* const> additions();
 
 }  // namespace partita::assembly

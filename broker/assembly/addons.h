@@ -7,7 +7,7 @@
 
 namespace partita::assembly {
 
-/// The addons of one broker, which it treats as one part.
+/// All addons of one broker, which the broker uses as one part.
 class Addons {
   public:
     explicit Addons(const config::BrokerConfig& config);

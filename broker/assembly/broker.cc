@@ -54,7 +54,7 @@ namespace partita::runtime {
 
 namespace {
 
-/// Null when the config names no authorizer.
+/// Null if the config names no authorizer.
 std::unique_ptr<AclRules> made_acl_rules(const config::BrokerConfig& config, const PublishedTopics& topics) {
     const auto settings = config::authorizer_settings(config.given());
     PARTITA_ASSERT(settings.has_value(), "the config was checked when it was made");
@@ -69,7 +69,7 @@ std::unique_ptr<AclRules> made_acl_rules(const config::BrokerConfig& config, con
 
 }  // namespace
 
-/// The upkeep worker with its tasks, and what looks after the data beside it.
+/// The upkeep worker with its tasks, and the parts that look after the data beside it.
 struct Broker::Upkeep {
     Upkeep(Parts& parts, bool watches_directory);
 
@@ -85,7 +85,7 @@ struct Broker::Upkeep {
     std::optional<DirectoryWatch> directory_watch;
 };
 
-/// The way for clients' records into partitions and out of them, and the steps that appends and reads pass, in their order.
+/// The parts that write and read clients' records, and the steps of appends and reads, in their order.
 struct Broker::Records {
     Records(Parts& parts, TopicStates& topics);
 
@@ -105,10 +105,10 @@ struct Broker::Records {
     insight::ReaderReportSteps reader_reports;
 };
 
-/// Each part is made of parts above it, and destroyed before them.
+/// Each part uses only parts above it, and is destroyed before them.
 struct Broker::Parts {
     Parts(const Options& options, std::unique_ptr<Storage> opened, const std::atomic<bool>& is_ready);
-    /// Joins the addons to the parts that are there by then.
+    /// Joins the addons to the parts that exist by then.
     [[nodiscard]] handlers::Extensions join_addons();
 
     const Schedule schedule;
@@ -123,7 +123,7 @@ struct Broker::Parts {
     PublishedTopics topics;
     Turns turns;
     Connections connections;
-    /// When an authorizer is configured.
+    /// Set if an authorizer is configured.
     std::unique_ptr<AclRules> acl_rules;
     assembly::Addons addons;
     access::Authorizer authorizer;
@@ -143,7 +143,7 @@ struct Broker::Parts {
     ExpansionWorker expansion_worker;
     Records records;
 
-    /// Once the catalog has its log.
+    /// Set once the catalog has its log.
     std::optional<Upkeep> maintenance;
 
     Services services;
@@ -212,7 +212,7 @@ Broker::Parts::Parts(const Options& options, std::unique_ptr<Storage> opened, co
     coordination.outward_writes.set_marker_listener(fencing.wakes);
     coordination.groups.set_transaction_commit_listener(watching.request_notes);
     connections.set_listener(fencing.wakes);
-    // In this order: coordinators come last, when all others know which topics there are.
+    // In this order: coordinators come last, when all others know which topics exist.
     for (TopicsListener* listener : std::initializer_list<TopicsListener*>{
              &throttles, &watching.watched_topics, &coordination.group_updates, &coordination.transaction_updates, &turns,
              &fencing.fences, &fencing.wakes, &coordination.hosts, &coordination.orphaned_transactions}) {
@@ -271,7 +271,8 @@ Broker::Records::Records(Parts& parts, TopicStates& topics)
     parts.addons.add_steps(appends, reads);
 }
 
-// Clients wait for rebuilds, so these come first; short flushes ask the flusher before a fold keeps the worker.
+// Clients wait for rebuilds, so these come first. Short flushes come before folds: they must reach the flusher before a fold
+// occupies the worker.
 Broker::Upkeep::Upkeep(Parts& parts, bool watches_directory)
     : keyed_logs(parts.catalog.own_log(), parts.topics, *parts.storage->metadata_store),
       rebuilds(parts.coordination.hosts, keyed_logs),
@@ -295,7 +296,7 @@ Broker::Broker(const Options& options, std::unique_ptr<Storage> storage)
 Broker::~Broker() {
     stop_workers();
     parts_->storage->flusher.reset();
-    // Requests that wait hold logs, which are closed with the storage.
+    // Waiting requests hold logs, which close with the storage.
     for (const auto& [kind, host] : parts_->coordination.hosts.all()) {
         host->detach();
     }
@@ -312,7 +313,7 @@ std::expected<std::unique_ptr<Broker>, StartError> Broker::open(const Options& o
 std::expected<void, StartError> Broker::load(const Options& options) {
     Parts& parts = *parts_;
     Storage& storage = *parts.storage;
-    Clock& clock = parts.schedule.clock;  // Each part takes as long as the disk does.
+    Clock& clock = parts.schedule.clock;  // Read the time before each part, because each takes as long as the disk needs.
     const Catalog::Place place = {storage.file_system, storage.directory, *storage.logs, *storage.metadata_store};
     PARTITA_TRY(parts.catalog.load(place, clock.now()));
     storage.flusher->sync_first(parts.catalog.own_log());

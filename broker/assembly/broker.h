@@ -20,23 +20,23 @@ class NodePlan;
 namespace partita::runtime {
 
 /// A whole broker except its listeners: it makes the parts, starts them and stops them. It does nothing else, and no part knows
-/// it. `Services` has what requests may use. The program, the tests and the simulation use the same class.
+/// it. `Services` holds the parts that requests may use. The program, the tests and the simulation use the same class.
 class Broker {
   public:
     struct Options {
         std::shared_ptr<const config::BrokerConfig> config;
         /// How many reactors will run.
         std::size_t reactor_count = 1;
-        /// How many of them may poll for events at once before they sleep (EventPolling).
+        /// How many reactors may poll for events at once before they sleep (EventPolling).
         std::size_t polling_max = 0;
         Storage::Options storage = {};
-        /// Time, and where the work beside the reactors runs.
+        /// The clock, and the executor for work beside the reactors.
         Schedule schedule = real_schedule();
-        /// Who may do what; null: everybody everything. Outlives the broker.
+        /// The access rules; null allows everything. They outlive the broker.
         const access::Rules* access_rules = nullptr;
-        /// As which nodes the broker shows itself; null: as the one that `config` names. Outlives the broker.
+        /// The nodes that the broker presents itself as; null for the single node that `config` names. Outlives the broker.
         const logs::NodePlan* nodes = nullptr;
-        /// True to end the process when somebody deletes the data directory (DirectoryWatch).
+        /// True to end the process if the data directory is deleted (DirectoryWatch).
         bool watches_directory = true;
     };
 
@@ -49,18 +49,20 @@ class Broker {
     [[nodiscard]] Services& services();
     [[nodiscard]] Storage& storage();
 
-    /// Has the addons say in the log what clients have to know of them.
+    /// Lets the addons log what clients must know about them.
     void announce_addons() const;
-    /// Makes DescribeConfigs show where this broker has its HTTP side (`http`, "off" when there is none) and its data, as
-    /// `partita.http.advertised`, unless that was given, and `partita.data.directory`. Call it before a reactor runs.
+    /// Sets the two configs by which DescribeConfigs shows the broker's places. `partita.http.advertised` becomes `http` ("off"
+    /// without an HTTP side), unless it was configured. `partita.data.directory` becomes the data directory. Call this before a
+    /// reactor runs.
     void announce_places(const std::string& http);
-    /// Starts the workers beside the reactors, which run when this returned. Listeners are open.
+    /// Starts the workers beside the reactors. The listeners must be open; the reactors run after this returns.
     void start();
-    /// Sets what the readiness probe answers.
+    /// Sets the answer of the readiness probe.
     void set_ready(bool ready) { is_ready_.store(ready, std::memory_order_release); }
-    /// Answers all requests that wait in coordinators, and all waiting fetches. Call it on the first reactor's thread, at a stop.
+    /// Answers all requests that wait in coordinators, and all waiting fetches. Call this on the first reactor's thread, at a
+    /// stop.
     void answer_waiting_requests();
-    /// Writes everything out, closes the logs and leaves the clean mark. Call it after all reactors have stopped. False when that
+    /// Writes everything out, closes the logs and leaves the clean mark. Call this after all reactors have stopped. False if that
     /// failed: the log says why, and the next start recovers.
     [[nodiscard]] bool close();
 
@@ -71,7 +73,7 @@ class Broker {
 
     Broker(const Options& options, std::unique_ptr<Storage> storage);
     [[nodiscard]] std::expected<void, StartError> load(const Options& options);
-    /// Ends all workers. The reactors are somebody else's.
+    /// Ends all workers, but not the reactors: the caller owns them.
     void stop_workers();
 
     std::atomic<bool> is_ready_ = false;

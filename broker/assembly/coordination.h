@@ -18,8 +18,8 @@
 
 namespace partita::runtime {
 
-/// The coordinators of groups and of transactions, with what brings them up to date and what they write elsewhere. Each part is
-/// made of parts above it.
+/// The coordinators of groups and of transactions, with the parts that keep them up to date and that write for them elsewhere.
+/// Each part uses only parts above it.
 struct Coordination {
     Coordination(Turns& turns, const PublishedTopics& topics, MetadataStore& metadata_store, config::CurrentConfig& config,
                  UpkeepBell& upkeep, FailureLog& failures)
@@ -30,7 +30,7 @@ struct Coordination {
           transaction_updates(transactions, config),
           orphaned_transactions(outward_writes),
           timers(hosts, turns.first()) {
-        // Groups are loaded before those whose markers end what is pending in them.
+        // Groups load first, because the markers of transactions end what is pending in groups.
         hosts.add(catalog::CoordinatorKind::groups, groups);
         hosts.add(catalog::CoordinatorKind::transactions, transactions);
     }

@@ -13,8 +13,8 @@
 namespace partita::runtime {
 namespace {
 
-/// Opens and locks a directory of this user. -1 when it is not one, when somebody has the lock, or when whoever had it
-/// meanwhile removed the directory.
+/// Opens and locks a directory of this user. -1 if it is not one, if another process has the lock, or if the previous holder
+/// removed the directory meanwhile.
 int lock_directory(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor < 0) {
@@ -35,7 +35,7 @@ void remove_tree(const std::string& path) {
     std::filesystem::remove_all(path, ignored);
 }
 
-/// Removes the directories below `parent` whose owners are gone, and counts them.
+/// Removes the directories below `parent` whose owners are gone, and returns their number.
 std::size_t sweep(const std::string& parent) {
     std::vector<std::string> candidates;
     std::error_code error;
@@ -64,7 +64,7 @@ std::optional<EphemeralDirectory> EphemeralDirectory::create_in(const std::strin
         if (::mkdtemp(path.data()) == nullptr) {
             return std::nullopt;
         }
-        // Without the lock, somebody who sweeps came first, and the directory is gone or about to be.
+        // Without the lock, the sweep of another process came first, and the directory is gone or soon will be.
         if (const int descriptor = lock_directory(path); descriptor >= 0) {
             return EphemeralDirectory(std::move(path), descriptor);
         }
@@ -87,7 +87,7 @@ std::optional<EphemeralDirectory::Created> EphemeralDirectory::create(std::span<
 
 EphemeralDirectory::~EphemeralDirectory() {
     if (descriptor_ >= 0) {
-        // Locked until nothing is left, so that nobody sweeps it at the same time.
+        // Keep the lock until nothing is left, so that no other process sweeps it at the same time.
         remove_tree(path_);
         ::close(descriptor_);
     }

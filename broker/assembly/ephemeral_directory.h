@@ -9,17 +9,17 @@
 
 namespace partita::runtime {
 
-/// A new directory that is removed with its owner: at once when this object is destroyed, or by the next `create` of this user
-/// when the owner was killed. A lock on the directory itself shows whether the owner lives. The kernel drops the lock with the
-/// process, in whatever container that ran; process ids, in contrast, are used again.
+/// A new directory that is removed with its owner: when this object is destroyed, or by the next `create` of this user if the
+/// owner was killed. A lock on the directory itself shows whether the owner lives. The kernel drops the lock with the process,
+/// whatever container it ran in. Process ids would not do, because they are reused.
 class EphemeralDirectory {
   public:
-    /// The names of all such directories begin with this, and no other names may.
+    /// The names of all such directories begin with this; no other names may.
     static constexpr std::string_view kNamePrefix = "partita-ephemeral-";
 
     struct Created;
-    /// Removes what killed brokers of this user have left below any of `parents`, and then makes a directory in the first
-    /// parent in which it can. Empty when it can in none.
+    /// Removes the directories that killed brokers of this user left below any of `parents`. Then creates a directory in the
+    /// first parent that allows it. Empty if none does.
     [[nodiscard]] static std::optional<Created> create(std::span<const std::string> parents);
 
     EphemeralDirectory(EphemeralDirectory&& other) noexcept
@@ -35,7 +35,7 @@ class EphemeralDirectory {
     [[nodiscard]] static std::optional<EphemeralDirectory> create_in(const std::string& parent);
 
     std::string path_;
-    /// Holds the lock; -1 when moved from.
+    /// Holds the lock; -1 after a move.
     int descriptor_;
 };
 

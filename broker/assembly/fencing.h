@@ -16,7 +16,7 @@
 
 namespace partita::runtime {
 
-/// The memory of the growth of topics, with the parts that act on it. Each part is made of parts above it.
+/// The state of the growth of topics, with the parts that act on it. Each part uses only parts above it.
 struct Fencing {
     Fencing(Storage& storage, GroupShards& groups, Connections& connections, const PublishedTopics& topics, Turns& turns,
             insight::FindingsHub& findings, UpkeepBell& bell, std::int64_t longest_transaction_ms)

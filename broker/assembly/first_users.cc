@@ -74,7 +74,7 @@ std::expected<void, StartError> make_first_users(const config::BrokerConfig& con
     Catalog::Section section(catalog);
     for (authentication::ScramUser& user : users) {
         if (!has_password(section.snapshot(), user)) {
-            // One at a time: a command alters a user once.
+            // One at a time, because a command may alter a user only once.
             const catalog::AlterScramCredentialsCommand command{.deletions = {}, .upsertions = {upsertion_of(user)}};
             const auto decision = section.decide(now, [&](const catalog::CatalogCore& core, const catalog::CatalogContext&) {
                 return catalog::alter_scram_credentials(core.snapshot(), command);

@@ -11,9 +11,9 @@ namespace partita::runtime {
 
 class Catalog;
 
-/// Gives the users of the file that `partita.scram.users.file` names their credentials, before a client is served. Those whose
-/// password they have already keep theirs, so that a start that finds nothing new writes nothing. Users who are not in the file
-/// stay as they are. The error says which line of the file makes no user, or that nothing could be written.
+/// Gives credentials to the users in the file that `partita.scram.users.file` names, before the broker serves clients. A user
+/// that already has this password keeps its credentials, so a start without changes writes nothing. Users outside the file stay
+/// as they are. The error names the invalid line of the file, or says that a write failed.
 [[nodiscard]] std::expected<void, StartError> make_first_users(const config::BrokerConfig& config, Catalog& catalog, Now now);
 
 }  // namespace partita::runtime

@@ -32,9 +32,9 @@ std::size_t descriptor_limit() {
     return static_cast<std::size_t>(limit.rlim_cur);
 }
 
-/// The kernel doubles a process's table of descriptors as it fills, and once there are threads every doubling (the 64th
-/// descriptor, the 128th, ...) keeps the one who opened that file, or accepted that connection, waiting for a grace period of
-/// RCU: 7 to 13 ms. So it gets its size while there is one thread: 8 bytes of kernel memory for each place.
+/// The kernel doubles a process's descriptor table as it fills. In a process with threads, every doubling (the 64th descriptor,
+/// the 128th, ...) delays the thread that opens the file or accepts the connection. It waits for a grace period of RCU: 7 to 13
+/// ms. So the table gets its size while one thread exists, at 8 bytes of kernel memory per place.
 void grow_descriptor_table() {
     constexpr std::size_t kPlaces = 4096;
     const auto last = static_cast<int>(std::min(descriptor_limit(), kPlaces)) - 1;
@@ -47,7 +47,7 @@ void grow_descriptor_table() {
     }
 }
 
-/// Three of eight descriptors are for log files, the rest for connections and everything else.
+/// Three of eight descriptors are for log files, the rest for connections and other uses.
 std::size_t open_file_limit() {
     constexpr std::size_t kFewest = 16;
     constexpr std::size_t kMost = 100'000;
@@ -120,7 +120,7 @@ void Storage::report_recovery() const {
     const LogDirectory::OpenReport& report = logs->open_report();
     for (const RecoveryReport& partition : report.partitions) {
         if (partition.cut_bytes > 0 && partition.set_aside.empty() && partition.cut_kind == CutKind::zeros) {
-            // What lay ready behind a log that is synced often, as a rule.
+            // As a rule, these are zeros prepared behind a log that is synced often.
             log::info("recovery", "zeros behind the records were cut off",
                       {{"partition", partition.directory},
                        {"segment", partition.cut_segment},

@@ -16,7 +16,7 @@
 
 namespace partita::runtime {
 
-/// The data directory of a broker, open: its logs, their files, the metadata store, and the worker that syncs them.
+/// The open data directory of a broker: its logs, their files, the metadata store, and the worker that syncs them.
 struct Storage {
     struct Options {
         /// True for a data directory in memory that is removed at the end.
@@ -27,7 +27,7 @@ struct Storage {
         MetadataStoreOptions metadata_store;
     };
 
-    /// Opens the directory and recovers what is in it. Blocks on the disk. The log says what recovery has found.
+    /// Opens the directory and recovers its contents. Blocks on the disk. Logs what recovery found.
     [[nodiscard]] static std::expected<std::unique_ptr<Storage>, StartError> open(const config::BrokerConfig& config,
                                                                                   const Options& options,
                                                                                   const Schedule& schedule);
@@ -49,7 +49,7 @@ struct Storage {
     [[nodiscard]] std::expected<void, StartError> choose_directory(const config::BrokerConfig& config, bool ephemeral);
     [[nodiscard]] std::expected<void, StartError> open_logs(const config::BrokerConfig& config, TimestampMs now);
     void report_recovery() const;
-    /// The name in the metadata store of a log that an older version named by its directory.
+    /// The name in the metadata store for a log that an older version named by its directory.
     [[nodiscard]] std::string keyed_log_name_of(std::string_view directory) const;
 };
 

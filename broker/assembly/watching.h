@@ -18,7 +18,8 @@
 
 namespace partita::runtime {
 
-/// The observers of insight, with what tells them of this broker and what they do to it. Each part is made of parts above it.
+/// The observers of insight, with the parts that inform them about this broker and that carry out their changes. Each part uses
+/// only parts above it.
 struct Watching {
     Watching(const PublishedTopics& topics, GroupShards& groups, TransactionShards& transactions, Connections& connections,
              config::CurrentConfig& config, insight::FindingsHub& findings, OwnChanges& own_changes,
