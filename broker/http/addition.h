@@ -26,8 +26,8 @@ struct Route {
     /// GET stands for HEAD, too, and changes nothing.
     Method method = Method::get;
     /// The permission that the caller needs; for a topic or a group, on the one that the path names. Unset in two cases. Either
-    /// the resource tells nothing about data. Or it checks each thing that it would tell, itself or through the handler that it
-    /// asks (local_requests.h).
+    /// the resource shows nothing of the users' data. Or it checks each thing that it would show, itself or through the handler
+    /// that it asks (local_requests.h).
     std::optional<access::Need> need = std::nullopt;
 };
 

@@ -8,7 +8,7 @@
 namespace partita::http {
 namespace {
 
-/// Codes whose cause is not the form of the request. For all others it is.
+/// The statuses of codes that are not the fault of the request's form. All other codes mean 400.
 constexpr std::array<std::pair<ErrorCode, Status>, 14> kStatuses = {{
     {ErrorCode::unknown_topic_or_partition, Status::not_found},
     {ErrorCode::group_id_not_found, Status::not_found},

@@ -21,7 +21,7 @@ namespace {
 using config::ExpansionMode;
 using groups::TopicQuestion;
 
-/// How many other topics the facts name per group of one topic: as many joins as are watched afterwards.
+/// The limit of other topics that the facts name for one topic, over all its groups: as many joins as are watched afterwards.
 constexpr std::size_t kAlignedMax = insight::RememberedJoins::kJoinsMax;
 
 /// True if the request lets `topic` grow to the same count.
