@@ -25,7 +25,7 @@ using Acls = std::set<AclPointer, ByValue>;
 
 CatalogError invalid(std::string message) { return {ErrorCode::invalid_request, std::move(message)}; }
 
-/// Kafka makes no ACL of these, and trips over the request as a whole.
+/// True for codes that only filters use. Kafka makes no ACL of these, and the whole request fails.
 bool is_of_a_filter(const AclToCreate& acl) {
     using access::kAnyCode;
     return acl.resource == kAnyCode || acl.pattern == kAnyCode || acl.pattern == access::kMatchCode ||
@@ -42,7 +42,7 @@ CatalogError problem_of(const access::AclFilter& filter) {
     return {};
 }
 
-/// First what Kafka's broker checks, then its controller.
+/// Checks the rules of Kafka's broker first, then those of its controller.
 CatalogError problem_of(const AclToCreate& acl) {
     if (acl.resource == static_cast<std::int8_t>(access::ResourceType::cluster) && acl.name != access::kClusterName) {
         return invalid("The only valid name for the CLUSTER resource is " + std::string(access::kClusterName));

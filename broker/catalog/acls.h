@@ -11,7 +11,7 @@
 /// authorizer.
 namespace partita::catalog {
 
-/// Most ACLs that one request may add or remove, as in Kafka. A catalog keeps `access::AclIndex::kAclsMax` of them.
+/// Most ACLs that one request may add or remove, as in Kafka. A catalog keeps at most `access::AclIndex::kAclsMax` ACLs.
 inline constexpr std::size_t kMaxAclsPerRequest = 10'000;
 
 /// An ACL as a request names it, with any codes.
@@ -29,8 +29,8 @@ struct CreateAclsCommand {
     std::vector<AclToCreate> acls;
 };
 
-/// One result per ACL, in the order of the command. An ACL that is there already is no failure. When one says ANY or MATCH, which
-/// are for filters, all are refused.
+/// One result per ACL, in the order of the command. An ACL that already exists is not a failure. If one says ANY or MATCH, which
+/// only filters may use, all are refused.
 struct CreateAclsReply {
     std::vector<CatalogError> results;
 };
@@ -43,11 +43,11 @@ struct DeleteAclsCommand {
 
 struct DeletedAcls {
     CatalogError error;
-    /// Ascending by the order of Acl. Another filter of the command may have the same.
+    /// Ascending by the order of Acl. Another filter of the command may match the same ACLs.
     std::vector<access::AclPointer> acls;
 };
 
-/// One result per filter. When the filters mean more than `kMaxAclsPerRequest`, all are refused.
+/// One result per filter. If the filters match more than `kMaxAclsPerRequest` ACLs, all are refused.
 struct DeleteAclsReply {
     std::vector<DeletedAcls> results;
 };

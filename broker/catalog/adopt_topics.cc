@@ -34,7 +34,7 @@ CatalogError adoption_problem(const AdoptTopicsCommand::Topic& topic, const Cata
     return {};
 }
 
-/// The configs that mean something here; the names of the others go to `left_out`.
+/// The configs that are valid here; the names of the others go to `left_out`.
 ConfigMap valid_configs(const AdoptTopicsCommand::Topic& topic, const ConfigRules& rules, std::vector<std::string>& left_out) {
     const ConfigResource resource{ConfigResourceType::topic, topic.name};
     if (!config_value_problem(topic.configs) && !rules.validate(resource, topic.configs, {}).failed()) {
@@ -53,7 +53,7 @@ ConfigMap valid_configs(const AdoptTopicsCommand::Topic& topic, const ConfigRule
     return valid;
 }
 
-/// Returns how many there was no room for.
+/// Returns the number of ACLs that found no room.
 std::size_t adopt_acls(std::span<const access::Acl> acls, ChangeBuilder& change) {
     std::vector<access::AclPointer> added;
     std::size_t left_out = 0;

@@ -13,12 +13,11 @@
 
 namespace partita::catalog {
 
-/// Topics whose logs are there already, in a directory that a real Kafka left, users that could log in to it, and what they might
-/// do.
+/// Topics whose logs exist already, in a directory that a real Kafka left, with its users' credentials and ACLs.
 struct AdoptTopicsCommand {
     struct Topic {
         std::string name;
-        /// Zero when the topic's directories name no id: then it gets a fresh one.
+        /// Zero if the topic's directories name no id: the topic then gets a fresh one.
         TopicId id;
         std::int32_t partition_count = 0;
         ConfigMap configs;
@@ -26,7 +25,7 @@ struct AdoptTopicsCommand {
     std::vector<Topic> topics;
     /// Greater than every producer id in the logs.
     ProducerId next_producer_id{0};
-    /// Credentials by user. A user that the catalog has keeps its own.
+    /// Credentials by user. A user that the catalog already has keeps its own.
     std::map<std::string, ConfigMap> scram_credentials;
     /// Ascending, each once.
     std::vector<access::Acl> acls;
@@ -37,18 +36,18 @@ struct AdoptTopicsReply {
     struct Topic {
         std::string name;
         CatalogError error;
-        /// Configs that mean nothing here, or have an impossible value.
+        /// Configs that are unknown here, or have an impossible value.
         std::vector<std::string> left_out_configs;
     };
     /// In the order of the command.
     std::vector<Topic> topics;
-    /// What is beyond the numbers that a catalog keeps.
+    /// Numbers of ACLs and tokens beyond the limits of a catalog.
     std::size_t left_out_acls = 0;
     std::size_t left_out_tokens = 0;
 };
 
-/// Takes the topics into the catalog, under the ids that they have. Judges them one by one. Since no client asks for
-/// this, there is no limit per request.
+/// Takes the topics into the catalog, under their own ids. Judges them one by one. No client asks for this, so there is no limit
+/// per request.
 [[nodiscard]] Decision<AdoptTopicsReply> adopt_topics(const CatalogPointer& catalog, const AdoptTopicsCommand& command,
                                                       const ConfigRules& rules, const CatalogContext& context);
 

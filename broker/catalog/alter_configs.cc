@@ -20,7 +20,7 @@ bool can_be_altered(ConfigResourceType type) {
         case ConfigResourceType::client_metrics:
         case ConfigResourceType::group:
             return true;
-        // Log levels are no part of the catalog: whoever serves them takes them out of the request.
+        // The catalog does not keep log levels: the handler that serves them takes them out of the request.
         case ConfigResourceType::broker_logger:
         // These have requests of their own.
         case ConfigResourceType::client_quota:
@@ -31,7 +31,7 @@ bool can_be_altered(ConfigResourceType type) {
     return false;
 }
 
-/// Rules about the form of a request, which Kafka's broker checks before its controller sees it.
+/// Rules for the form of a request, which Kafka's broker checks before its controller sees it.
 CatalogError judge_resource(const ConfigResource& resource, const CatalogSettings& settings) {
     if (!can_be_altered(resource.type)) {
         return refused(ErrorCode::invalid_request, "Unknown resource type " + std::to_string(static_cast<int>(resource.type)));
@@ -99,7 +99,7 @@ std::string join_list(const std::vector<std::string>& items) {
     return text;
 }
 
-/// The configs that a resource has now. Empty for one that does not exist.
+/// The present configs of a resource. Empty if it does not exist.
 const ConfigMap& current_configs(const CatalogSnapshot& catalog, const ConfigResource& resource) {
     static const ConfigMap kNone;
     const auto find_in = [&](const CatalogSnapshot::ConfigsByName& all) -> const ConfigMap& {
@@ -145,7 +145,7 @@ std::expected<ConfigMap, CatalogError> altered_configs(const ResourceToAlter& wi
             case AlterOperation::subtract: {
                 const bool is_append = operation == AlterOperation::append;
                 if (!rules.is_list(wish.resource.type, change.name)) {
-                    // Kafka's broker refuses for brokers, its controller for topics, each in its own words.
+                    // Kafka's broker refuses for brokers, its controller for topics, with different texts.
                     return std::unexpected(refused(ErrorCode::invalid_config,
                                                    wish.resource.type == ConfigResourceType::broker
                                                        ? std::string("Config value ") + (is_append ? "append" : "subtract") +
@@ -170,7 +170,7 @@ std::expected<ConfigMap, CatalogError> altered_configs(const ResourceToAlter& wi
                 break;
             }
             default:
-                // Kafka fails on it without a word.
+                // Kafka fails on it without a message.
                 return std::unexpected(CatalogError{ErrorCode::unknown_server_error, std::nullopt});
         }
     }
@@ -202,7 +202,7 @@ CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& conf
     if (resource.type == ConfigResourceType::topic && catalog.find_topic(resource.name) == nullptr) {
         return refused(ErrorCode::unknown_topic_or_partition, "The topic '" + std::string(resource.name) + "' does not exist.");
     }
-    // What a topic had before there were limits stays until somebody changes it.
+    // A topic keeps a value from before the limits until a request changes it.
     const auto retention_of = [](const ConfigMap& of) {
         const auto found = of.find("retention.ms");
         return found == of.end() ? std::string_view() : std::string_view(found->second);
@@ -215,8 +215,8 @@ CatalogError judge_configs(const ConfigResource& resource, const ConfigMap& conf
 
 void store(const ConfigResource& resource, ConfigMap configs, const ConfigMap& current, const CatalogSnapshot& catalog,
            ChangeBuilder& change) {
-    // A broker reloads its configs even when the value stays the same: that is how a password file is
-    // read again (KAFKA-14136). Elsewhere no change leaves no record.
+    // A broker reloads its configs even if the value stays the same: that is how a password file is read again (KAFKA-14136). For
+    // other resources an unchanged value leaves no record.
     if (configs == current && resource.type != ConfigResourceType::broker) {
         return;
     }
@@ -227,7 +227,7 @@ void store(const ConfigResource& resource, ConfigMap configs, const ConfigMap& c
     }
 }
 
-/// How many records Kafka would write for a change.
+/// Number of records that Kafka would write for a change.
 std::int64_t changed_entries(const ConfigMap& before, const ConfigMap& after) {
     std::int64_t count = 0;
     for (const auto& [name, value] : after) {
@@ -242,7 +242,7 @@ std::int64_t changed_entries(const ConfigMap& before, const ConfigMap& after) {
     return count;
 }
 
-/// What both APIs share: `form_of` judges a resource's items, `result_of` gives its new set.
+/// The common part of both APIs: `form_of` judges a resource's items, `result_of` gives its new set.
 template <class Command, class FormOf, class ResultOf>
 Decision<AlterConfigsReply> alter(const Command& command, const CatalogPointer& catalog, const ConfigRules& rules,
                                   const CatalogSettings& settings, FormOf form_of, ResultOf result_of) {

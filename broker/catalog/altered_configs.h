@@ -6,8 +6,8 @@
 
 namespace partita::catalog {
 
-/// What `current` becomes by the changes of a request. Each of them that sets, adds or takes away has a value. The error is
-/// Kafka's: something is added to what is no list, or there is no such operation.
+/// The configs after the changes of a request to `current`. Each change that sets, adds or removes has a value. The error is
+/// Kafka's: the request adds to a config that is not a list, or the operation does not exist.
 [[nodiscard]] std::expected<ConfigMap, CatalogError> altered_configs(const ResourceToAlter& wish, const ConfigMap& current,
                                                                      const ConfigRules& rules);
 

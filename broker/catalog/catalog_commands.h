@@ -15,14 +15,13 @@
 #include "protocol/required.h"
 #include "protocol/types.h"
 
-/// What goes into the catalog core and what comes out. Commands borrow from the request; replies and effects own what
-/// they hold.
+/// The commands, replies and effects of the catalog core. Commands borrow from the request; replies and effects own their data.
 namespace partita::catalog {
 
 // Bounds ---------------------------------------------------------------------------------------------
 
-/// Most partitions that one CreateTopics may ask for, and most records that Kafka writes for one
-/// request (measured on 4.3.1: a topic record, a record per config and one per partition).
+/// Most partitions that one CreateTopics may ask for, and most records that Kafka writes for one request (measured on 4.3.1: a
+/// topic record, one record per config and one per partition).
 inline constexpr std::int64_t kMaxPartitionsPerRequest = 10000;
 inline constexpr std::int64_t kMaxRecordsPerRequest = 10000;
 inline constexpr std::int64_t kProducerIdBlockSize = 1000;
@@ -32,7 +31,7 @@ inline constexpr std::size_t kMaxConfigValueLength = 32767;
 
 // Errors ---------------------------------------------------------------------------------------------
 
-/// A result as replies carry it. `message` is null where Kafka sends null.
+/// A result in the form that replies carry. `message` is null if Kafka sends null.
 struct CatalogError {
     ErrorCode code = ErrorCode::none;
     std::optional<std::string> message;
@@ -41,12 +40,12 @@ struct CatalogError {
     friend bool operator==(const CatalogError&, const CatalogError&) = default;
 };
 
-/// Why persisted records are no catalog.
+/// The reason why persisted records do not form a catalog.
 struct [[nodiscard]] CatalogReplayError {
     enum class Kind {
-        /// Bytes that no version of the program writes: damage.
+        /// No version of the program writes such bytes: damage.
         corrupt,
-        /// Written by a newer version of the program.
+        /// A newer version of the program wrote the record.
         newer_version,
     };
     Kind kind = Kind::corrupt;
@@ -66,7 +65,7 @@ enum class ConfigResourceType : std::int8_t {
     broker_logger = 8,
     client_metrics = 16,
     group = 32,
-    // The catalog's own: no number that a request may name.
+    // Kinds of the catalog itself: requests cannot name these numbers.
     client_quota = -1,
     scram_credential = -2,
 };
@@ -77,49 +76,47 @@ struct ConfigResource {
     std::string_view name;
 };
 
-/// Judges names and values of configs. The catalog knows no config; the shell plugs in the definitions.
+/// Judges names and values of configs. The catalog knows no config; the shell provides the definitions.
 class ConfigRules {
   public:
     virtual ~ConfigRules() = default;
 
-    /// Judges the complete set of a resource's overrides as it would be after the change; `current` is the set before
-    /// it. Does not ask whether the resource exists. `none` accepts.
+    /// Judges the complete set of a resource's overrides as it would be after the change; `current` is the set before it. Does
+    /// not check whether the resource exists. `none` accepts.
     [[nodiscard]] virtual CatalogError validate(const ConfigResource& resource, const ConfigMap& overrides,
                                                 const ConfigMap& current) const = 0;
-    /// Whether values are comma-separated lists, so that APPEND and SUBTRACT work.
+    /// True if values are comma-separated lists, so that APPEND and SUBTRACT work.
     [[nodiscard]] virtual bool is_list(ConfigResourceType type, std::string_view name) const = 0;
-    /// The value of a list that the resource does not set: what APPEND and SUBTRACT start from.
+    /// The value of a list that the resource does not set: APPEND and SUBTRACT start from it.
     [[nodiscard]] virtual std::optional<std::string> default_value(ConfigResourceType type, std::string_view name) const = 0;
 };
 
 // Surroundings ---------------------------------------------------------------------------------------
 
-/// What a catalog may hold where topics are sold in tiers, beside Kafka's rules. Topics that the broker keeps for itself do not
-/// count.
+/// The limits of a catalog if topics are sold in tiers, in addition to Kafka's rules. The broker's internal topics do not count.
 struct CatalogLimits {
-    /// Whose limits they are, for refusals: "the standard tier".
+    /// The owner of the limits, for refusals: "the standard tier".
     Required<std::string> of;
     Required<std::int32_t> topics;
     Required<std::int32_t> partitions_of_topic;
-    /// Of all topics together.
+    /// Most partitions of all topics together.
     Required<std::int64_t> partitions;
-    /// The longest retention.ms that a topic may be given; one for ever (-1) is beyond it.
+    /// The longest retention.ms that a topic may have; unlimited retention (-1) exceeds it.
     Required<std::int64_t> retention_ms;
-    /// Whether a topic may get more partitions than it was made with.
+    /// True if a topic may get more partitions than it had at creation.
     Required<bool> adds_partitions;
 };
 
-/// The broker configs that the catalog acts on. The shell passes them anew with every command, since some may change.
+/// The broker configs that the catalog acts on. The shell passes them again with every command, since some may change.
 struct CatalogSettings {
     /// The registered brokers, all of them alive. With one node: its own id.
     Required<std::vector<BrokerId>> brokers;
     Required<std::int32_t> num_partitions;
     Required<std::int32_t> default_replication_factor;
     Required<bool> delete_topic_enable;
-    /// False when all log directories are cordoned (KIP-1066): then a partition is placed only by an assignment that
-    /// names the broker.
+    /// False if all log directories are cordoned (KIP-1066): then only an assignment that names the broker places a partition.
     Required<bool> takes_new_partitions;
-    /// Mostly null.
+    /// Usually null.
     Required<std::optional<CatalogLimits>> limits;
     Required<std::int32_t> offsets_topic_num_partitions;
     Required<std::int32_t> offsets_topic_segment_bytes;
@@ -136,12 +133,12 @@ class MutationQuotas;
 struct CatalogContext {
     Now now;
     const CatalogSettings& settings;
-    /// Returns a fresh random id (version 4). The core asks again when the id is zero, reserved or in use.
+    /// Returns a fresh random id (version 4). The core asks again if the id is zero, reserved or in use.
     std::function<TopicId()> next_topic_id;
-    /// Returns the log end offsets of a topic's partitions, by index; the core calls it at the cut. Partitions beyond
-    /// the result are empty. May be unset where no expansion can happen.
+    /// Returns the log end offsets of a topic's partitions, by index; the core calls it at the cut. Partitions beyond the result
+    /// are empty. May be unset if no expansion can happen.
     std::function<std::vector<Offset>(const Topic&)> log_end_offsets;
-    /// What clients have used of their controller_mutation_rate, see mutation_quotas.h. Null where that is not counted.
+    /// The clients' use of their controller_mutation_rate, see mutation_quotas.h. Null if the caller does not count it.
     MutationQuotas* mutation_quotas = nullptr;
 };
 
@@ -153,13 +150,13 @@ struct CatalogRecord {
     std::optional<std::string> value;
 };
 
-/// What a command changed, for those who act on it.
+/// A change that a command made, for the code that acts on it.
 struct CatalogChange {
     enum class Kind {
         topic_created,
         topic_deleted,
         topic_expanded,
-        /// An earlier expansion was recorded in more detail; partition counts did not change.
+        /// An earlier expansion has a more detailed record; partition counts did not change.
         expansion_annotated,
         topic_reconfigured,
         configs_changed,
@@ -173,18 +170,18 @@ struct CatalogChange {
     /// Null for topic_deleted, and for changes that concern no topic. The newest expansion is
     /// `after->expansions.back()`.
     TopicPointer after;
-    /// For configs_changed.
+    /// Set for configs_changed.
     ConfigResourceType resource_type = ConfigResourceType::unknown;
     std::string resource_name;
 };
 
 struct Effects {
-    /// The shell has to persist them together, all or none.
+    /// The shell must persist them together, all or none.
     std::vector<CatalogRecord> records;
     std::vector<CatalogChange> changes;
-    /// The catalog after the change; null when nothing changes.
+    /// The catalog after the change; null if nothing changes.
     CatalogPointer next;
-    /// The sequence of the snapshot that the command was decided on.
+    /// The sequence of the snapshot on which the command was decided.
     std::int64_t base_sequence = 0;
 
     [[nodiscard]] bool empty() const { return next == nullptr; }
@@ -216,7 +213,7 @@ struct TopicToCreate {
     std::string_view name;
     std::int32_t num_partitions = -1;
     std::int16_t replication_factor = -1;
-    /// Not empty: `num_partitions` and `replication_factor` must be -1.
+    /// If not empty, `num_partitions` and `replication_factor` must be -1.
     std::vector<ManualAssignment> assignments;
     std::vector<NamedConfig> configs;
 };
@@ -226,7 +223,7 @@ struct MutatingClient {
     /// The name of its principal.
     std::string_view user;
     std::string_view client_id;
-    /// Beyond the quota, newer versions of the requests are refused; older ones are served, and the client waits
+    /// Beyond the quota, the broker refuses newer versions of the requests. It serves older ones, and the client waits
     /// afterwards.
     bool may_be_refused = false;
 };
@@ -240,18 +237,18 @@ struct CreateTopicsCommand {
 struct CreatedTopic {
     std::string name;
     CatalogError error;
-    /// The id of the new topic (of the existing one for `auto_create_topic`). Zero on errors. With validate_only the
-    /// reply has an id too, as Kafka's, but no topic will have it.
+    /// The id of the new topic (of the existing one for `auto_create_topic`). Zero on errors. With validate_only the reply has an
+    /// id too, as in Kafka, but no topic will have it.
     TopicId id;
     std::int32_t num_partitions = -1;
     std::int16_t replication_factor = -1;
-    /// The overrides that were stored; the handler derives the effective configs from them.
+    /// The stored overrides, from which the handler derives the effective configs.
     ConfigMap configs;
 };
 
 struct CreateTopicsReply {
     std::vector<CreatedTopic> topics;
-    /// How long the client has to wait because of its quota.
+    /// How long the client must wait because of its quota, in milliseconds.
     std::int64_t throttle_ms = 0;
 };
 
@@ -263,8 +260,7 @@ struct TopicReference {
 
 struct DeleteTopicsCommand {
     std::vector<TopicReference> topics;
-    /// Below 3 a request is refused with INVALID_REQUEST while deletion is disabled, from 3 on with
-    /// TOPIC_DELETION_DISABLED.
+    /// While deletion is disabled, versions below 3 are refused with INVALID_REQUEST, later ones with TOPIC_DELETION_DISABLED.
     std::int16_t request_version = 6;
     MutatingClient client;
     /// The request came with no time left: every topic is refused with REQUEST_TIMED_OUT, unless deletion is disabled.
@@ -282,15 +278,15 @@ struct DeleteTopicsReply {
     std::int64_t throttle_ms = 0;
 };
 
-/// What the shell judged about one expansion before the command, from facts that it gathered.
+/// The shell's judgement of one expansion before the command, from facts that it gathered.
 struct JudgedExpansion {
-    /// The error to refuse the expansion with; `none` lets it happen.
+    /// The error that refuses the expansion; `none` allows it.
     CatalogError refusal;
     /// The circumstances to record, see `bounded_circumstances`; null for none.
     std::shared_ptr<const ExpansionCircumstances> circumstances;
 };
 
-/// Cuts what exceeds the bounds of `ExpansionCircumstances`, and sorts its lists.
+/// Cuts everything that exceeds the bounds of `ExpansionCircumstances`, and sorts its lists.
 [[nodiscard]] std::shared_ptr<const ExpansionCircumstances> bounded_circumstances(ExpansionCircumstances known);
 
 struct TopicToExpand {
@@ -299,8 +295,7 @@ struct TopicToExpand {
     std::int32_t count = 0;
     /// Brokers of each new partition; null to let the broker choose.
     std::optional<std::vector<std::vector<BrokerId>>> assignments;
-    /// The judgement, which counts once Kafka's rules allow the expansion, also with validate_only. Null when nobody
-    /// judged it.
+    /// The judgement, which counts once Kafka's rules allow the expansion, also with validate_only. Null without a judgement.
     const JudgedExpansion* judged = nullptr;
 };
 
@@ -320,7 +315,7 @@ struct CreatePartitionsReply {
     std::int64_t throttle_ms = 0;
 };
 
-/// The switches of producers, all in one epoch of one topic, that were proven since the last command.
+/// Proven switches of producers since the last command, all in one epoch of one topic.
 struct RecordProducerSwitchesCommand {
     TopicId topic_id;
     std::int32_t epoch = 0;
@@ -328,7 +323,7 @@ struct RecordProducerSwitchesCommand {
 };
 
 struct RecordProducerSwitchesReply {
-    /// 0 when the topic or the epoch is gone. Producers that are recorded already do not count.
+    /// 0 if the topic or the epoch is gone. Producers that are recorded already do not count.
     std::int32_t recorded = 0;
     /// Switches that were not recorded because of `ExpansionEpoch::kProducerSwitchesMax`.
     std::int32_t beyond_bound = 0;

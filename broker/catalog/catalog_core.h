@@ -36,7 +36,7 @@ class CatalogImage;
 /// One caller at a time, and a decision must be committed or dropped before the next command.
 class CatalogCore {
   public:
-    /// `rules` judges config names and values and outlives the core.
+    /// `rules` judges config names and values and must outlive the core.
     explicit CatalogCore(const ConfigRules& rules);
     ~CatalogCore();
     CatalogCore(const CatalogCore&) = delete;
@@ -44,12 +44,12 @@ class CatalogCore {
 
     // Start-up -----------------------------------------------------------------------------------
 
-    /// Takes one persisted record; no value is a tombstone. Records of one key must come in the order in
-    /// which they were written; keys may come in any order (LMDB gives them sorted, the log's tail
-    /// follows). Errors: bytes that are no catalog record, or written by a newer version.
+    /// Takes one persisted record; no value is a tombstone. Records of one key must come in the order in which they were written.
+    /// Keys may come in any order (LMDB gives them sorted, the log's tail follows). Errors: bytes that are not a catalog record,
+    /// or that a newer version wrote.
     [[nodiscard]] std::expected<void, CatalogReplayError> replay(Bytes key, std::optional<Bytes> value);
-    /// Ends the replay: checks that the records form a whole catalog (unique names, complete epochs) and makes it the
-    /// current snapshot. The shell calls it once, before the first command, also when there was nothing to replay.
+    /// Ends the replay: checks that the records form a whole catalog (unique names, complete epochs) and makes it the current
+    /// snapshot. The shell calls it once, before the first command, even after an empty replay.
     [[nodiscard]] std::expected<void, CatalogReplayError> finish_replay();
 
     /// Never null after `finish_replay`.
@@ -57,8 +57,8 @@ class CatalogCore {
 
     // Commands -----------------------------------------------------------------------------------
 
-    /// Gives a new data directory its cluster id and finalized features. An existing cluster id is kept, and then only
-    /// changed features are written; no records when there are none.
+    /// Gives a new data directory its cluster id and finalized features. An existing cluster id is kept, and only changed
+    /// features are written. Without changes there are no records.
     [[nodiscard]] Decision<InitialiseReply> initialise(std::string_view cluster_id, const FeatureLevels& features,
                                                        const CatalogContext& context) const;
 
@@ -68,10 +68,10 @@ class CatalogCore {
     [[nodiscard]] Decision<CreateTopicsReply> create_topics(const CreateTopicsCommand& command,
                                                             const CatalogContext& context) const;
 
-    /// Creates a topic that Metadata or a coordinator needs on first use; internal topics get the configs that Kafka
-    /// gives them. When the topic exists, the result is `none` with its id, and no records. Otherwise errors as in
-    /// `CreatedTopic`, but none for the three internal names. The caller decides whether auto-creation is allowed
-    /// (auto.create.topics.enable, the request's flag); internal topics are created regardless.
+    /// Creates a topic that Metadata or a coordinator needs on first use; internal topics get the configs that Kafka gives them.
+    /// If the topic exists, the result is `none` with its id, and no records. Otherwise errors as in `CreatedTopic`, but never
+    /// for the three internal names. The caller decides whether auto-creation is allowed (auto.create.topics.enable, the
+    /// request's flag); internal topics are created regardless.
     [[nodiscard]] Decision<CreatedTopic> auto_create_topic(std::string_view name, const CatalogContext& context) const;
 
     /// DeleteTopics, with names and ids mixed. Kafka shuffles its results; here refusals come first, then deletions in
@@ -80,23 +80,23 @@ class CatalogCore {
                                                             const CatalogContext& context) const;
 
     /// CreatePartitions. Results: duplicates first, then topics in the order of the request. The judgement
-    /// (`TopicToExpand::judged`) may refuse an expansion that Kafka allows. For an expansion that happens, the core
-    /// calls `context.log_end_offsets` once, and records the result and the judged circumstances in the same atomic
-    /// group as the new count.
+    /// (`TopicToExpand::judged`) may refuse an expansion that Kafka allows. For an expansion that happens, the core calls
+    /// `context.log_end_offsets` once. It records the result and the judged circumstances in the same atomic group as the new
+    /// count.
     [[nodiscard]] Decision<CreatePartitionsReply> create_partitions(const CreatePartitionsCommand& command,
                                                                     const CatalogContext& context) const;
 
-    /// Adds producers that have switched to the new count to an earlier expansion. A producer's first switch stands: no
-    /// records when nothing is new.
+    /// Adds producers that have switched to the new count to an earlier expansion. A producer's first switch stands. Without news
+    /// there are no records.
     [[nodiscard]] Decision<RecordProducerSwitchesReply> record_producer_switches(
         const RecordProducerSwitchesCommand& command) const;
 
-    /// Empties `seeded_groups` of that expansion's circumstances: no group has offsets from it any more. No records
-    /// when it was empty. Returns the groups that it named.
+    /// Empties `seeded_groups` of that expansion's circumstances: no group has offsets from it any more. No records if it was
+    /// empty. Returns the groups that it named.
     [[nodiscard]] Decision<std::vector<std::string>> forget_seeded_groups(const TopicId& topic, std::int32_t epoch) const;
 
-    /// IncrementalAlterConfigs (KIP-339) of topics, brokers, groups and client metrics subscriptions.
-    /// Resources are judged one by one; within one resource all or nothing is changed.
+    /// IncrementalAlterConfigs (KIP-339) of topics, brokers, groups and client metrics subscriptions. Resources are judged one by
+    /// one. Within one resource either all changes apply or none.
     [[nodiscard]] Decision<AlterConfigsReply> incremental_alter_configs(const IncrementalAlterConfigsCommand& command,
                                                                         const CatalogContext& context) const;
     /// The legacy AlterConfigs: removes the configs of a resource that the request does not name.
@@ -113,7 +113,7 @@ class CatalogCore {
   private:
     const ConfigRules& rules_;
     CatalogPointer snapshot_;
-    /// Only while replaying.
+    /// Set only during the replay.
     std::unique_ptr<CatalogImage> replayed_;
 };
 

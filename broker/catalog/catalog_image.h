@@ -15,8 +15,8 @@
 
 namespace partita::catalog {
 
-/// Collects what persisted records say while they are replayed. The snapshot is made once, at the end, because the
-/// order of keys means nothing: an expansion may come before its topic.
+/// Collects persisted records during the replay. It makes the snapshot once, at the end, because keys come in any order: an
+/// expansion may come before its topic.
 class CatalogImage {
   public:
     [[nodiscard]] std::expected<void, CatalogReplayError> replay(Bytes key, std::optional<Bytes> value);

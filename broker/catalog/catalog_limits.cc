@@ -7,14 +7,14 @@
 namespace partita::catalog {
 namespace {
 
-/// Those that nobody has asked for do not count.
+/// True for topics that a client asked for; the others do not count.
 bool counts(const Topic& topic) { return !topic.internal && !is_internal_topic(topic.name); }
 
 std::string at_most(const CatalogLimits& limits, std::int64_t number, std::string_view of_what) {
     return limits.of.value + " has at most " + std::to_string(number) + " " + std::string(of_what);
 }
 
-/// Whether records are to be kept for longer than they may. The value was judged to be a number.
+/// True if records would be kept for longer than allowed. The value has already been checked to be a number.
 bool keeps_too_long(const ConfigMap& configs, std::int64_t retention_ms_max) {
     const auto found = configs.find("retention.ms");
     if (found == configs.end()) {

@@ -8,15 +8,15 @@
 
 namespace partita::catalog {
 
-/// Holds what one command makes to the catalog's limits, topic by topic. Without limits it costs nothing; with some it counts the
-/// topics once, which are few then.
+/// Applies the catalog's limits to the topics that one command makes, one by one. Without limits it costs nothing. With limits it
+/// counts the topics once, which are few then.
 class LimitedCommand {
   public:
     LimitedCommand(const CatalogSnapshot& catalog, const std::optional<CatalogLimits>& limits);
 
-    /// Why the topic may not be made; none if it may, and then it counts for what follows.
+    /// The reason against the topic; `none` if it is allowed, and then it counts for later topics.
     [[nodiscard]] CatalogError admit(const Topic& made);
-    /// The same for a topic that is to have `count` partitions, more than it has.
+    /// The same for a topic that grows to `count` partitions.
     [[nodiscard]] CatalogError admit_growth(const Topic& grown, std::int32_t count);
 
   private:
@@ -27,7 +27,7 @@ class LimitedCommand {
     std::int64_t partitions_ = 0;
 };
 
-/// Why a topic may not have these configs: it would keep records for longer than the limits allow.
+/// The reason why a topic may not have these configs: it would keep records for longer than the limits allow.
 [[nodiscard]] CatalogError retention_problem(const std::optional<CatalogLimits>& limits, std::string_view topic,
                                              const ConfigMap& configs);
 

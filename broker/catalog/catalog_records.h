@@ -62,14 +62,14 @@ struct CatalogGroupAtCut {
     static const Schema schema;
 };
 
-/// Version 0 ends behind the log ends; version 1 adds the circumstances.
+/// Version 0 ends after the log ends; version 1 adds the circumstances.
 struct CatalogExpansionRecord {
     std::int32_t old_partition_count = 0;
     std::int32_t new_partition_count = 0;
     std::int64_t time_ms = -1;
     std::int64_t catalog_sequence = 0;
     Array<std::int64_t> log_end_offsets;
-    /// False when the shell gave no circumstances.
+    /// False if the shell gave no circumstances.
     bool has_circumstances = false;
     std::string_view client_id;
     std::string_view software_name;
@@ -130,7 +130,7 @@ struct CatalogPrincipalName {
     static const Schema schema;
 };
 
-/// A delegation token, without what makes it a secret.
+/// A delegation token, without its secret parts.
 struct CatalogTokenRecord {
     CatalogPrincipalName owner;
     CatalogPrincipalName requester;
@@ -192,10 +192,10 @@ using CatalogKey =
 [[nodiscard]] CatalogRecord delegation_token_record(const access::DelegationToken& token);
 [[nodiscard]] inline CatalogRecord tombstone(const CatalogKey& key) { return {encode_key(key), std::nullopt}; }
 
-// What is true of every topic that is written, and is asked again when it is read back: a record that says otherwise is corrupt.
+// Rules that hold for every written topic. The reader checks them again: a record that breaks them is corrupt.
 
 [[nodiscard]] inline bool has_partitions(const Topic& topic) { return topic.partition_count >= 1; }
-/// Whether a topic of `partition_count` partitions can have grown like this.
+/// True if a topic of `partition_count` partitions can have grown like this.
 [[nodiscard]] bool may_follow(std::int32_t partition_count, const ExpansionEpoch& expansion);
 
 /// The topic without its expansions.
@@ -204,7 +204,7 @@ using CatalogKey =
 [[nodiscard]] std::expected<ExpansionEpoch, CatalogReplayError> decode_expansion(const ExpansionKey& key, Bytes value);
 [[nodiscard]] std::expected<ProducerSwitch, CatalogReplayError> decode_producer_switch(const ProducerSwitchKey& key, Bytes value);
 [[nodiscard]] std::expected<ConfigMap, CatalogReplayError> decode_configs(Bytes value);
-/// An ACL is in its key; the value says only how to read it.
+/// Checks the value of an ACL. The ACL itself is in the key; the value holds only a version.
 [[nodiscard]] std::expected<void, CatalogReplayError> check_acl(Bytes value);
 [[nodiscard]] std::expected<access::DelegationToken, CatalogReplayError> decode_delegation_token(const DelegationTokenKey& key,
                                                                                                  Bytes value);

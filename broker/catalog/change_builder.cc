@@ -156,12 +156,12 @@ Effects ChangeBuilder::finish() {
 }
 
 TopicId fresh_topic_id(const CatalogContext& context, const CatalogSnapshot& catalog) {
-    // A random id is used up with probability 2^-122; a generator that repeats itself is broken.
+    // A random id is taken with probability 2^-122; a generator that repeats itself is broken.
     constexpr int kAttempts = 64;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         const TopicId id = context.next_topic_id();
-        // Kafka keeps 0 and 1 for itself (no id, and the metadata log's), and leaves out ids whose text begins
-        // with '-', which command lines take for an option.
+        // Kafka reserves 0 and 1 (no id, and the metadata log's). It avoids ids whose text begins with '-', which command lines
+        // would take for an option.
         const bool reserved =
             std::ranges::all_of(std::span(id.bytes).first(15), [](auto byte) { return byte == 0; }) && id.bytes[15] <= 1;
         const bool looks_like_an_option = (id.bytes[0] >> 2) == 62;

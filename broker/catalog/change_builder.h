@@ -12,8 +12,8 @@
 
 namespace partita::catalog {
 
-/// Collects what one command changes: the next snapshot, its records and its changes, always together. Without any
-/// change it copies nothing, and `finish` returns empty effects.
+/// Collects the changes of one command: the next snapshot, its records and its changes, always together. Without any change it
+/// copies nothing, and `finish` returns empty effects.
 class ChangeBuilder {
   public:
     explicit ChangeBuilder(const CatalogPointer& base) : base_(base) {}
@@ -29,16 +29,16 @@ class ChangeBuilder {
     void expand_topic(const TopicPointer& before, Topic after);
     /// `after` differs in one epoch: it also has the producers in `added`.
     void record_switches(const TopicPointer& before, Topic after, std::int32_t epoch, std::span<const ProducerSwitch> added);
-    /// `after` differs in what that epoch records besides its producers.
+    /// `after` differs in the record of that epoch, apart from its producers.
     void annotate_expansion(const TopicPointer& before, Topic after, std::int32_t epoch);
     void reconfigure_topic(const TopicPointer& before, ConfigMap configs);
     /// Sets the configs of a broker, group or client metrics subscription.
     void set_configs(ConfigResourceType type, std::string_view name, ConfigMap configs);
-    /// The `added` ones are not there yet, the `removed` ones are. Both ascending, each named once.
+    /// The `added` ACLs do not exist yet, the `removed` ones do. Both ascending, each named once.
     void change_acls(std::span<const access::AclPointer> added, std::span<const access::AclPointer> removed);
-    /// A new one, or one that is there and has changed.
+    /// Stores a new token, or a changed one.
     void put_delegation_token(access::DelegationTokenPointer token);
-    /// They are there; each named once.
+    /// The tokens exist; each is named once.
     void remove_delegation_tokens(std::span<const std::string> ids);
     void set_next_producer_id(ProducerId id);
     void set_identity(std::string_view cluster_id, const FeatureLevels& features);
@@ -57,13 +57,13 @@ class ChangeBuilder {
 /// The id for a new topic: not zero, not reserved by Kafka, and not in use.
 [[nodiscard]] TopicId fresh_topic_id(const CatalogContext& context, const CatalogSnapshot& catalog);
 
-/// Checks Kafka's rules for the brokers that a client assigns to one partition by hand; `expected_replicas` is the
-/// replica count of the partitions before. Null when they hold.
+/// Checks Kafka's rules for the brokers that a client assigns to one partition by hand; `expected_replicas` is the replica count
+/// of the partitions before. Null if they hold.
 [[nodiscard]] std::optional<std::string> assignment_problem(std::span<const BrokerId> brokers,
                                                             std::optional<std::size_t> expected_replicas,
                                                             std::span<const BrokerId> registered);
 
-/// Kafka's refusal when a value is too long; null when none is.
+/// Kafka's refusal if a value is too long; null if all fit.
 [[nodiscard]] std::optional<CatalogError> config_value_problem(const ConfigMap& configs);
 
 /// Cuts a client's text to `ExpansionCircumstances::kTextBytesMax`.
@@ -73,7 +73,7 @@ inline void cut_text(std::string& text) {
     }
 }
 
-/// Kafka's text when nothing can be placed because all log directories are cordoned.
+/// Kafka's text if nothing can be placed because all log directories are cordoned.
 inline constexpr std::string_view kNoPlace = "All brokers are currently fenced, or have all their log directories cordoned.";
 inline constexpr std::string_view kDuplicateTopicName = "Duplicate topic name.";
 inline constexpr std::string_view kExcessiveBatch = "Unable to perform excessively large batch operation.";

@@ -47,7 +47,7 @@ std::string entity_name(const QuotaEntity& entity) {
     return text;
 }
 
-/// Undoes `entity_name`; empty for what it did not make.
+/// Undoes `entity_name`; null for any other text.
 std::optional<QuotaEntity> parse_entity(std::string_view text) {
     constexpr std::string_view kDefault = "default;";
     QuotaEntity entity;
@@ -78,7 +78,7 @@ std::optional<QuotaEntity> parse_entity(std::string_view text) {
     return entity;
 }
 
-/// As Kafka prints an entity.
+/// The text by which Kafka prints an entity.
 std::string entity_text(const QuotaEntity& entity) {
     std::string text = "ClientQuotaEntity(entries={";
     for (const auto& [type, name] : entity) {
@@ -105,7 +105,7 @@ double parse_number(std::string_view text) {
 
 // Rules --------------------------------------------------------------------------------------------------------
 
-/// An address, or a name that could be one's. Kafka asks the resolver, which may take seconds.
+/// True for an address, or a name that could belong to one. Kafka asks the resolver, which may take seconds.
 bool is_address(std::string_view text) {
     constexpr std::string_view kAddressCharacters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-._:%";
     return text.find_first_not_of(kAddressCharacters) == text.npos;
@@ -336,7 +336,7 @@ std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std:
         if (!rate) {
             continue;
         }
-        // A quota for any user or any client id holds for each of them by itself.
+        // A quota for any user or any client id applies to each of them separately.
         std::string bucket;
         if (level.user != Part::absent) {
             bucket += "user=" + std::to_string(user.size()) + ":" + std::string(user) + ";";

@@ -12,23 +12,23 @@
 #include "broker/catalog/catalog.h"
 #include "broker/catalog/catalog_commands.h"
 
-/// Client quotas (KIP-546): what kafka-configs sets for users, client ids and addresses. This file stores and describes
-/// them; client_rates.h and mutation_quotas.h count what clients use.
+/// Client quotas (KIP-546), which kafka-configs sets for users, client ids and addresses. This file stores and describes them;
+/// client_rates.h and mutation_quotas.h count the clients' use.
 namespace partita::catalog {
 
-/// Whom a quota is for: types ("user", "client-id", "ip") to names; no name stands for the default of the type.
+/// The entity that a quota is for: types ("user", "client-id", "ip") to names. A type without a name means its default.
 using QuotaEntity = std::map<std::string, std::optional<std::string>, std::less<>>;
-/// Quotas by key, ascending: what the catalog stores for an entity.
+/// Quotas by key, ascending, as the catalog stores them for an entity.
 using QuotaValues = std::map<std::string, double, std::less<>>;
 
 struct QuotaOperation {
     std::string_view key;
-    /// No value removes the quota.
+    /// Null removes the quota.
     std::optional<double> value;
 };
 
 struct QuotaAlteration {
-    /// As the request has it: when it names a type twice the last name counts, as in Kafka.
+    /// The entity as the request names it: if it names a type twice the last name counts, as in Kafka.
     QuotaEntity entity;
     std::vector<QuotaOperation> operations;
 };
@@ -43,8 +43,8 @@ struct AlteredQuotas {
     CatalogError error;
 };
 
-/// One result per entity, in the order of the request. When an entity comes twice, its first alteration takes effect,
-/// and the result is a refusal.
+/// One result per entity, in the order of the request. If an entity comes twice, its first alteration takes effect, and the
+/// result is a refusal.
 struct AlterClientQuotasReply {
     std::vector<AlteredQuotas> entities;
 };
@@ -68,29 +68,28 @@ struct DescribedQuotas {
 [[nodiscard]] std::expected<std::vector<DescribedQuotas>, CatalogError> describe_client_quotas(
     const CatalogSnapshot& catalog, std::span<const QuotaFilterComponent> filter, bool strict);
 
-/// True when the catalog can hold quotas under this name: checks names that were stored, by any version.
+/// True if the catalog can hold quotas under this name. Checks names that any version stored.
 [[nodiscard]] bool is_quota_entity(std::string_view name);
 
-/// The quota of exactly this entity; empty when it has none.
+/// The quota of exactly this entity; null if it has none.
 [[nodiscard]] std::optional<double> client_quota(const CatalogSnapshot& catalog, const QuotaEntity& entity, std::string_view key);
 
-/// The quota that holds for a client.
+/// The quota that applies to a client.
 struct QuotaInForce {
-    /// What may be used per second; above 0.
+    /// The amount that may be used per second; above 0.
     double rate = 0;
-    /// Clients with the same bucket are counted together: all clients of a user, all of a client id, or one client id
-    /// of a user.
+    /// Clients with the same bucket count together: all clients of a user, all of a client id, or one client id of a user.
     std::string bucket;
 
     friend bool operator==(const QuotaInForce&, const QuotaInForce&) = default;
 };
 
-/// The most specific quota for a client, in Kafka's order: user and client id; user and any client id; user; then the
-/// same three for any user; then the client id; any client id. Empty when no quota limits the client.
+/// The most specific quota for a client, in Kafka's order: user and client id; user and any client id; user; then the same three
+/// for any user; then the client id; any client id. Null if no quota limits the client.
 [[nodiscard]] std::optional<QuotaInForce> quota_of_client(const CatalogSnapshot& catalog, std::string_view user,
                                                           std::string_view client_id, std::string_view key);
 
-/// The quota of an address in numeric form, else the one for any address, which holds for each address by itself.
+/// The quota of an address in numeric form, else the one for any address, which applies to each address separately.
 [[nodiscard]] std::optional<QuotaInForce> quota_of_address(const CatalogSnapshot& catalog, std::string_view address,
                                                            std::string_view key);
 

@@ -14,7 +14,7 @@ namespace {
 
 CatalogError error(ErrorCode code, std::string message) { return {code, std::move(message)}; }
 
-/// Kafka's rules in Kafka's order. `records_before` counts the partitions that the request added so far.
+/// Checks Kafka's rules in Kafka's order. `records_before` counts the partitions that the request added so far.
 CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t records_before, const CatalogSettings& settings,
                    LimitedCommand& limited, MutationMeter& meter) {
     if (topic == nullptr) {
@@ -52,8 +52,7 @@ CatalogError judge(const TopicToExpand& wish, const Topic* topic, std::int64_t r
         }
     }
     if (records_before + added > kMaxRecordsPerRequest) {
-        // Kafka runs into its limit on records half-way and tells the client only this. Nothing of such
-        // an expansion is applied here.
+        // Kafka hits its limit on records half-way and tells the client only this. Nothing of such an expansion is applied here.
         return error(ErrorCode::unknown_server_error, std::string(error_message(ErrorCode::unknown_server_error)));
     }
     return {};

@@ -32,7 +32,7 @@ CreateTopicsReply all_refused(const CreateTopicsCommand& command, ErrorCode code
     return reply;
 }
 
-/// Names of the broker's own, which no topic may have.
+/// Names that the broker reserves and no topic may have.
 constexpr std::array kReserved{kClusterMetadataTopicName, kCatalogLogName};
 
 std::int64_t partitions_asked_for(const TopicToCreate& topic, const CatalogSettings& settings) {
@@ -45,8 +45,8 @@ std::int64_t partitions_asked_for(const TopicToCreate& topic, const CatalogSetti
     return std::max(topic.num_partitions, 0);
 }
 
-/// Kafka looks at the names first and lets the last finding win: a name that exists already is told so
-/// even where it would be invalid.
+/// Kafka checks the names first, and the last problem wins: for an existing name it reports that, even if the name is also
+/// invalid.
 std::optional<CatalogError> name_problem(std::string_view name, const CatalogSnapshot& catalog) {
     const std::string quoted = "Topic '" + std::string(name) + "'";
     if (catalog.find_topic(name) != nullptr) {
@@ -151,8 +151,8 @@ std::expected<Shape, CatalogError> judge_shape(const TopicToCreate& topic, const
                  static_cast<std::int16_t>(replicas)};
 }
 
-/// One topic, all rules. `existing` is the catalog before the request: Kafka does not look for
-/// collisions between the topics of one request.
+/// Judges one topic by all rules. `existing` is the catalog before the request: Kafka does not look for collisions between the
+/// topics of one request.
 std::expected<Topic, CatalogError> judge_topic(const TopicToCreate& topic, const CatalogSnapshot& existing,
                                                const ConfigRules& rules, const CatalogContext& context) {
     if (auto problem = name_problem(topic.name, existing)) {
@@ -178,13 +178,13 @@ CreatedTopic created_result(const Topic& topic) {
             .configs = topic.configs};
 }
 
-/// What Kafka creates on first use. Texts of the configs live in `configs`.
+/// The topic that Kafka creates on first use. Texts of the configs live in `configs`.
 TopicToCreate automatic_topic(std::string_view name, const CatalogSettings& settings, ConfigMap& configs) {
     TopicToCreate topic{.name = name};
     if (const InternalTopic* internal = find_internal_topic(name)) {
         topic.num_partitions = partitions_when_made(*internal, settings);
-        // The sample configuration asks for 3 replicas of these topics, which one node cannot have: they get
-        // one. A user's topic is refused in that case, as in Kafka.
+        // Kafka's sample configuration asks for 3 replicas of these topics, which one node cannot have: they get one. A user's
+        // topic is refused in that case, as in Kafka.
         topic.replication_factor = 1;
         configs = configs_when_made(*internal, settings);
     }
@@ -236,7 +236,7 @@ Decision<CreateTopicsReply> CatalogCore::create_topics(const CreateTopicsCommand
             reply.topics.push_back(refused(topic.name, throttled.code, std::move(throttled.message)));
             continue;
         }
-        // Kafka's count, so that the same requests are refused; ours would be one record.
+        // This is Kafka's count, so that the same requests are refused; we write only one record.
         records += 1 + static_cast<std::int64_t>(created->configs.size()) + created->partition_count;
         if (records > kMaxRecordsPerRequest) {
             return {all_refused(command, ErrorCode::policy_violation, kExcessiveBatch), {}};
@@ -270,7 +270,7 @@ Decision<CreatedTopic> CatalogCore::auto_create_topic(std::string_view name, con
     ConfigMap configs;
     CreateTopicsCommand command;
     command.topics.push_back(automatic_topic(name, context.settings, configs));
-    // A coordinator without its topic would serve nobody: its topic finds a place in cordoned directories, too.
+    // A coordinator without its topic could serve no client, so its topic finds a place even in cordoned directories.
     CatalogSettings settings = context.settings;
     settings.takes_new_partitions = settings.takes_new_partitions || is_internal_topic(name);
     auto decision = create_topics(command, {.now = context.now,

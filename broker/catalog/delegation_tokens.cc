@@ -14,7 +14,7 @@ namespace {
 using access::DelegationToken;
 using access::PrincipalName;
 
-/// The end of time instead of one before now, which a sum beyond it would be.
+/// Adds a period to a time. A sum that would overflow gives the end of time.
 TimestampMs after(TimestampMs now, std::int64_t period_ms) {
     constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
     return {period_ms > kLast - now.value ? kLast : now.value + period_ms};
@@ -33,7 +33,7 @@ ErrorCode problem_of(const CreateDelegationTokenCommand& command, const CatalogS
     return catalog.delegation_tokens().size() >= kDelegationTokensMax ? ErrorCode::policy_violation : ErrorCode::none;
 }
 
-/// Kafka leaves out ids that a command line would take for an option.
+/// Returns a random id. Kafka avoids ids that a command line would take for an option.
 std::string fresh_token_id(const CatalogContext& context, const CatalogSnapshot& catalog) {
     constexpr int kAttempts = 64;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {

@@ -9,17 +9,17 @@
 #include "broker/catalog/catalog.h"
 #include "broker/catalog/catalog_commands.h"
 
-/// CreateDelegationToken, RenewDelegationToken and ExpireDelegationToken (KIP-48): Kafka's rules and errors. Whether the client
-/// may ask at all, and which token an HMAC names, was decided before.
+/// CreateDelegationToken, RenewDelegationToken and ExpireDelegationToken (KIP-48): Kafka's rules and errors. The caller has
+/// already decided whether the client may ask at all, and which token an HMAC names.
 namespace partita::catalog {
 
-/// A catalog keeps no more of them: each is a secret that somebody has to keep, too. Kafka has no such limit.
+/// Most tokens in a catalog: each is also a secret that a client must keep. Kafka has no such limit.
 inline constexpr std::size_t kDelegationTokensMax = 10'000;
-/// Renewers of a token, and the longest name in it. Kafka has no such limits.
+/// Most renewers of a token, and the longest name in it. Kafka has no such limits.
 inline constexpr std::size_t kTokenRenewersMax = 100;
 inline constexpr std::size_t kTokenNameBytesMax = 1024;
 
-/// How long tokens live: delegation.token.max.lifetime.ms, delegation.token.expiry.time.ms.
+/// The lifetimes of tokens: delegation.token.max.lifetime.ms, delegation.token.expiry.time.ms.
 struct TokenLifetimes {
     std::int64_t latest_ms = 0;
     std::int64_t until_renewal_ms = 0;
@@ -33,10 +33,10 @@ struct CreateDelegationTokenCommand {
     std::int64_t lifetime_ms = 0;
 };
 
-/// False for principals of other types, who could neither log in nor renew a token.
+/// False for principals of other types, which could neither log in nor renew a token.
 [[nodiscard]] bool names_only_users(const CreateDelegationTokenCommand& command);
 
-/// The token, or why there is none.
+/// The token, or the reason for the refusal.
 struct CreateDelegationTokenReply {
     ErrorCode error = ErrorCode::none;
     access::DelegationToken token;
@@ -48,17 +48,17 @@ struct CreateDelegationTokenReply {
                                                                            const CatalogContext& context);
 
 struct MoveExpiryCommand {
-    /// Empty for an HMAC of which nobody knows a token.
+    /// Empty for an HMAC that names no token.
     std::string_view token_id;
     access::PrincipalName requester;
-    /// From now on. Of a renewal 0 and below mean as long as the lifetimes allow; of an expiry what is below 0 means that the
-    /// token is to be removed, also one that has expired.
+    /// The period from now on. For a renewal, 0 and below mean as long as the lifetimes allow. For an expiry, a value below 0
+    /// removes the token, even one that has expired.
     std::int64_t period_ms = 0;
 };
 
 struct MoveExpiryReply {
     ErrorCode error = ErrorCode::none;
-    /// When the token expires; for one that was removed this is now.
+    /// When the token expires; for a removed token this is now.
     std::int64_t expires_ms = 0;
 };
 
@@ -67,9 +67,9 @@ struct MoveExpiryReply {
 [[nodiscard]] Decision<MoveExpiryReply> expire_delegation_token(const CatalogPointer& catalog, const MoveExpiryCommand& command,
                                                                 const TokenLifetimes& lifetimes, TimestampMs now);
 
-/// Removes those that have expired. The reply says which.
+/// Removes expired tokens. The reply lists them.
 [[nodiscard]] Decision<std::vector<std::string>> remove_expired_tokens(const CatalogPointer& catalog, TimestampMs now);
-/// True when there are any.
+/// True if some tokens have expired.
 [[nodiscard]] bool has_expired_tokens(const CatalogSnapshot& catalog, TimestampMs now);
 
 }  // namespace partita::catalog

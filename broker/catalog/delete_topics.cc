@@ -21,7 +21,7 @@ DeletedTopic refused(std::optional<std::string_view> name, const TopicId& id, Er
     return result;
 }
 
-/// What is answered for every topic before any is looked at, if anything is.
+/// The error that applies to every topic before any is checked; null if there is none.
 std::optional<ErrorCode> failure_of_all(const DeleteTopicsCommand& command, const CatalogSettings& settings) {
     if (!settings.delete_topic_enable) {
         return command.request_version < kFirstVersionWithDeletionDisabled ? ErrorCode::invalid_request
@@ -42,13 +42,13 @@ DeleteTopicsReply all_refused(const DeleteTopicsCommand& command, ErrorCode code
     return reply;
 }
 
-/// What the request asks for, each name and id counted.
+/// The names and ids that the request asks for, with their counts.
 struct Wishes {
     std::map<std::string_view, int> names;
     std::map<TopicId, int> ids;
 };
 
-/// Sorts out what names nothing, or a topic in two ways.
+/// Sorts out entries that name nothing, or name a topic in two ways.
 Wishes count_wishes(const DeleteTopicsCommand& command, DeleteTopicsReply& reply) {
     Wishes wishes;
     for (const TopicReference& topic : command.topics) {
@@ -87,7 +87,7 @@ Decision<DeleteTopicsReply> CatalogCore::delete_topics(const DeleteTopicsCommand
         }
     }
 
-    // Ids first, then names, as Kafka: a name whose id was supplied as well takes both out.
+    // Ids first, then names, as in Kafka: a name whose id also came cancels both.
     std::set<TopicId> doomed;
     for (const auto& [id, count] : wishes.ids) {
         if (count > 1) {

@@ -1,4 +1,4 @@
-// What is noted of an expansion after it happened.
+// Notes about an expansion after it happened.
 
 #include <algorithm>
 #include <memory>

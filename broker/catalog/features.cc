@@ -49,7 +49,7 @@ std::optional<std::string> problem_of(const FeatureUpdate& update, std::int16_t 
     const std::string controller = "Local controller " + std::to_string(node.value);
     const Feature* feature = find_feature(update.feature);
     if (feature == nullptr) {
-        // Level 0 counts as supported by everybody, and then there is no such feature to set.
+        // Every broker counts as supporting level 0, so the refusal says that the feature does not exist.
         return invalid_version(update, update.level == 0 ? "Feature " + std::string(update.feature) + " not found."
                                                          : controller + " does not support this feature.");
     }
@@ -68,7 +68,7 @@ std::optional<std::string> problem_of(const FeatureUpdate& update, std::int16_t 
                                "Can't downgrade the version of this feature without setting the upgrade type to either "
                                "safe or unsafe downgrade.");
     }
-    // Each level of it added records that a lower one cannot read.
+    // Each level of this feature added records that a lower one cannot read.
     if (update.feature == kMetadataVersion) {
         return unsupported_downgrade(current, update);
     }

@@ -9,7 +9,7 @@
 #include "broker/catalog/catalog.h"
 #include "broker/catalog/catalog_commands.h"
 
-/// Feature levels (KIP-584, KIP-1022): which exist, and how UpdateFeatures changes them.
+/// The existing feature levels (KIP-584, KIP-1022), and the way UpdateFeatures changes them.
 namespace partita::catalog {
 
 inline constexpr std::string_view kMetadataVersion = "metadata.version";
@@ -23,11 +23,11 @@ struct Feature {
     std::string_view name;
     std::int16_t minimum_level;
     std::int16_t maximum_level;
-    /// The level in a new cluster, and in an old one when its broker first knows the feature.
+    /// The level in a new cluster, and in an old one whose broker first knows the feature.
     std::int16_t initial_level;
 };
 
-/// Ascending by name. A feature that is missing here is not served; clients enable behaviour by these levels.
+/// Ascending by name. The broker does not serve a feature that is missing here; clients enable behaviour by these levels.
 [[nodiscard]] std::span<const Feature> served_features();
 
 /// The levels that a data directory starts with: its stored levels, and the initial level of each feature that is new
@@ -45,7 +45,7 @@ struct FeatureUpdate {
 };
 
 struct UpdateFeaturesCommand {
-    /// When a feature comes more than once, its last update counts.
+    /// If a feature comes more than once, its last update counts.
     std::vector<FeatureUpdate> updates;
     bool validate_only = false;
 };

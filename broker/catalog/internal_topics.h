@@ -9,29 +9,30 @@
 #include "broker/catalog/catalog.h"
 #include "broker/catalog/catalog_commands.h"
 
-/// The topics that clients see as internal, Kafka's and one of the broker's own: what they are named, made of and used for.
-/// Whoever treats one of them in a way of its own asks its row here and does not know its name.
+/// The topics that clients see as internal, Kafka's and one of the broker's own: their names, settings and uses. Code that treats
+/// one of them in its own way looks up its row here and does not know its name.
 
 namespace partita::catalog {
 
-/// Whose state is kept in a topic's records.
+/// The coordinators whose state a topic's records keep.
 enum class CoordinatorKind : std::uint8_t { groups, transactions, claims };
 
 struct InternalTopic {
     std::string_view name;
-    /// Set: coordinators of this kind rebuild themselves from it, one for each partition. Its logs are then keyed logs: the last
-    /// value of each key counts and is folded into the metadata store, and neither retention nor compaction removes what was not
-    /// folded yet. Unset: this broker keeps nothing there, and only makes it as Kafka does when a client asks for it.
+    /// Set: coordinators of this kind rebuild themselves from the topic, one for each partition. Its logs are then keyed logs:
+    /// the last value of each key counts and is folded into the metadata store. Neither retention nor compaction removes records
+    /// that are not folded yet. Unset: this broker keeps nothing there. It only creates the topic when a client asks for it, as
+    /// Kafka does.
     std::optional<CoordinatorKind> coordinator;
-    /// Null: one.
+    /// Null: one partition.
     Required<std::int32_t> CatalogSettings::* partition_count;
     Required<std::int32_t> CatalogSettings::* segment_bytes;
-    /// Null: the topic is made without `min.insync.replicas`.
+    /// Null: the topic is created without `min.insync.replicas`.
     Required<std::int32_t> CatalogSettings::* min_isr;
-    /// Whether administrators' clients may write there, as they may into Kafka's own.
+    /// True if administrators' clients may write there, as they may into Kafka's own.
     bool takes_records_of_administrators = true;
-    /// What the topic is made with besides, by name and text. Says what stays of its records, so that it also holds for a
-    /// topic that was found without its settings.
+    /// Further settings at creation, by name and text. They decide which records stay, and so also apply to a topic that was
+    /// found without its settings.
     std::span<const std::pair<std::string_view, std::string_view>> configs;
 };
 
@@ -42,12 +43,12 @@ struct InternalTopic {
 /// The topic of the coordinators of this kind.
 [[nodiscard]] const InternalTopic& topic_of(CoordinatorKind kind);
 
-/// Whether administrators' clients may write into the internal topic of this name; nobody else may into any.
+/// True if administrators' clients may write into the internal topic of this name. No other client may write into any.
 [[nodiscard]] bool takes_records_of_administrators(std::string_view name);
-/// True for those that a coordinator rebuilds itself from.
+/// True for topics from which a coordinator rebuilds itself.
 [[nodiscard]] bool holds_coordinators(std::string_view name);
 
-/// What such a topic is made with on first use.
+/// The partition count and the settings of such a topic at creation on first use.
 [[nodiscard]] std::int32_t partitions_when_made(const InternalTopic& topic, const CatalogSettings& settings);
 [[nodiscard]] ConfigMap configs_when_made(const InternalTopic& topic, const CatalogSettings& settings);
 

@@ -38,14 +38,14 @@ std::string base64(std::string_view bytes) {
     return text;
 }
 
-/// Filters have codes that no ACL has.
+/// False for codes that only filters have.
 bool are_codes_of_an_acl(std::int8_t resource, std::int8_t pattern, std::int8_t operation, std::int8_t effect) {
     return access::is_resource_code(resource) && resource != access::kAnyCode && access::is_pattern_code(pattern) &&
            pattern != access::kAnyCode && pattern != access::kMatchCode && access::is_operation_code(operation) &&
            operation != access::kAnyCode && access::is_effect_code(effect) && effect != access::kAnyCode;
 }
 
-/// "User:alice". The name may have colons.
+/// "User:alice". The name may contain colons.
 access::PrincipalName principal_of(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon == text.npos) {
@@ -153,7 +153,7 @@ bool KafkaAccess::apply_token(Cursor& cursor) {
         !cursor.read_unsigned_varint(count_and_one)) {
         return false;
     }
-    // Each takes a byte at least.
+    // Each element takes a byte at least.
     for (std::uint32_t index = 1; index < count_and_one; ++index) {
         std::string renewer;
         if (!read_compact_text(cursor, renewer)) {

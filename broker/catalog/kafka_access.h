@@ -18,16 +18,16 @@ class Cursor;
 
 namespace partita::catalog {
 
-/// Puts together, record by record, who could log in to a Kafka and what they might do there.
+/// Collects, record by record, the users of a Kafka and their permissions.
 class KafkaAccess {
   public:
-    /// Takes what follows the frame of a record of this kind. Null for kinds that say nothing of it; false for a record that ends
-    /// too early.
+    /// Takes the bytes after the frame of a record of this kind. Null for kinds that have nothing to do with access; false for a
+    /// record that ends too early.
     [[nodiscard]] std::optional<bool> apply(std::uint32_t kind, Cursor& cursor);
 
     /// Credentials by user, as the catalog keeps them (see scram_credentials.h): texts by mechanism.
     [[nodiscard]] const std::map<std::string, ConfigMap>& scram_credentials() const { return scram_credentials_; }
-    /// Ascending, each once. Of a newer Kafka's rules those are left out that are about what is not known here.
+    /// Ascending, each once. Rules of a newer Kafka about things that are not known here are left out.
     [[nodiscard]] std::vector<access::Acl> acls() const;
     [[nodiscard]] std::size_t unknown_acls() const { return unknown_acls_.size(); }
     /// Ascending by id.

@@ -9,7 +9,7 @@
 namespace partita::catalog {
 namespace {
 
-/// In front of every record (KIP-631): the version of this frame, the kind of record and its version, each a varint.
+/// The frame before every record (KIP-631): the version of this frame, the kind of record and its version, each a varint.
 constexpr std::uint32_t kFrameVersion = 1;
 
 enum class RecordKind : std::uint32_t {

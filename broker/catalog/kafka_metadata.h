@@ -16,11 +16,11 @@ class Cursor;
 
 namespace partita::catalog {
 
-/// Puts together, record by record, what a Kafka wrote about its topics into the log `__cluster_metadata`, so that a
-/// directory that it left can be served with the settings that its topics had.
+/// Collects, record by record, what a Kafka wrote about its topics into the log `__cluster_metadata`. So the broker can serve a
+/// directory of that Kafka with the settings of its topics.
 ///
-/// It takes topics, their configs, producer ids, and who could log in and what they might do (kafka_access.h); brokers and quotas
-/// are passed over.
+/// It takes topics, their configs, producer ids, and users with their permissions (kafka_access.h). It ignores brokers and
+/// quotas.
 class KafkaMetadata {
   public:
     struct Topic {
@@ -30,18 +30,18 @@ class KafkaMetadata {
         ConfigMap configs;
     };
 
-    /// Partitions of one topic, far more than a Kafka cluster holds: a record that names more is not valid.
+    /// Most partitions of one topic, far more than a Kafka cluster holds: a record that names more is not valid.
     static constexpr std::int32_t kPartitionsMax = 1'000'000;
 
-    /// Takes the value of one record of the log, or of its snapshot, in their order. False when it is not such a
-    /// record. Skips kinds that are not needed, whatever their version.
+    /// Takes the value of one record of the log, or of its snapshot, in their order. False if it is not such a record. Skips
+    /// kinds that are not needed, in any version.
     [[nodiscard]] bool apply(Bytes record);
 
-    /// False as long as there was no record.
+    /// False until the first record.
     [[nodiscard]] bool has_begun() const { return has_begun_; }
     /// By name.
     [[nodiscard]] std::vector<Topic> topics() const;
-    /// No id at or above this one was given to a producer.
+    /// Kafka gave no id at or above this one to a producer.
     [[nodiscard]] ProducerId next_producer_id() const { return next_producer_id_; }
     [[nodiscard]] const KafkaAccess& access() const { return access_; }
 
@@ -50,7 +50,7 @@ class KafkaMetadata {
         std::string name;
         std::int32_t partition_count = 0;
     };
-    // Each reads what follows the frame of a record. False when it ends too early.
+    // Each reads the bytes after the frame of a record. False if the record ends too early.
     [[nodiscard]] bool apply_topic(Cursor& cursor);
     [[nodiscard]] bool apply_partition(Cursor& cursor);
     [[nodiscard]] bool apply_config(Cursor& cursor);

@@ -7,7 +7,7 @@
 #include "protocol/cursor.h"
 #include "protocol/types.h"
 
-/// Fields of the records in Kafka's metadata log (KIP-631). Each is false when the record ends too early.
+/// Readers for fields of the records in Kafka's metadata log (KIP-631). Each returns false if the record ends too early.
 namespace partita::catalog {
 
 [[nodiscard]] inline bool read_id(Cursor& cursor, TopicId& out) {
@@ -19,7 +19,7 @@ namespace partita::catalog {
     return true;
 }
 
-/// A text or bytes. Null when the length is 0.
+/// A text or bytes. Null if the length is 0.
 [[nodiscard]] inline bool read_compact_text(Cursor& cursor, std::optional<std::string>& out) {
     std::uint32_t length_and_one = 0;
     Bytes bytes;
@@ -37,7 +37,7 @@ namespace partita::catalog {
     return true;
 }
 
-/// One that must not be null.
+/// A text that must not be null.
 [[nodiscard]] inline bool read_compact_text(Cursor& cursor, std::string& out) {
     std::optional<std::string> text;
     if (!read_compact_text(cursor, text) || !text) {

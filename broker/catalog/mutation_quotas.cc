@@ -32,7 +32,7 @@ MutationQuotas::Charge MutationQuotas::charge(const QuotaInForce& quota, std::in
     if (!is_refused) {
         bucket.tokens -= static_cast<double>(partitions);
     }
-    // A client whose request is not refused at all learns at once what it owes; one that may be refused learns it then.
+    // A client whose requests are never refused learns at once how long it must wait; others learn it with the refusal.
     const bool waits = bucket.tokens < 0 && (is_refused || !refuses);
     return {is_refused, waits ? std::llround(-bucket.tokens / quota.rate * 1000.0) : 0};
 }

@@ -13,24 +13,25 @@
 /// controller_mutation_rate (KIP-599): how many partitions a client may create and delete per second.
 namespace partita::catalog {
 
-/// Kafka's token buckets. A bucket starts full and holds what the rate gives in all windows together. While it is not
-/// overdrawn, a client may take as much as it likes, and then waits until that is paid back.
+/// Kafka's token buckets. A bucket starts full and holds what the rate gives in all windows together. While it is not overdrawn,
+/// a client may take any number, and then waits until that is paid back.
 class MutationQuotas {
   public:
-    /// Buckets that are kept. Beyond it, buckets that are full again are forgotten, which changes nothing; when there
-    /// are none, the bucket that was used least recently.
+    /// Most buckets that are kept. Beyond it, buckets that are full again are forgotten, which changes nothing. If there are
+    /// none, the least recently used bucket goes.
     static constexpr std::size_t kBucketsMax = 10'000;
 
-    /// `controller.quota.window.num` times `controller.quota.window.size.seconds`: the seconds that a bucket holds.
+    /// `window_seconds`: the seconds that a bucket holds, `controller.quota.window.num` times
+    /// `controller.quota.window.size.seconds`.
     explicit MutationQuotas(std::int64_t window_seconds = 11) : window_seconds_(window_seconds) {}
 
     struct Charge {
-        /// The bucket was already overdrawn, and nothing was taken.
+        /// The bucket was already overdrawn, so nothing was taken.
         bool is_refused = false;
-        /// Milliseconds until nothing is owed any more, for a client that was refused or cannot be refused; else 0.
+        /// Milliseconds until the debt is paid, for a client that was refused or cannot be refused; else 0.
         std::int64_t wait_ms = 0;
     };
-    /// Takes partitions out of a bucket. `refuses`: takes nothing when the bucket is already overdrawn.
+    /// Takes partitions out of a bucket. `refuses`: take nothing if the bucket is already overdrawn.
     [[nodiscard]] Charge charge(const QuotaInForce& quota, std::int64_t partitions, bool refuses, Instant now);
 
     [[nodiscard]] std::size_t bucket_count() const { return buckets_.size(); }
@@ -54,9 +55,9 @@ class MutationMeter {
   public:
     MutationMeter(const CatalogSnapshot& catalog, const MutatingClient& client, const CatalogContext& context);
 
-    /// THROTTLING_QUOTA_EXCEEDED, as in Kafka without a text, or `none`.
+    /// THROTTLING_QUOTA_EXCEEDED, without a text as in Kafka, or `none`.
     [[nodiscard]] CatalogError charge(std::int64_t partitions);
-    /// How long the last charge that made the client wait makes it wait, in milliseconds.
+    /// The wait of the last charge that made the client wait, in milliseconds.
     [[nodiscard]] std::int64_t throttle_ms() const { return throttle_ms_; }
 
   private:

@@ -64,7 +64,7 @@ CatalogError judge(const ScramUpsertion& upsertion) {
     return {};
 }
 
-/// Results by user; a second alteration of a user whose first one was in order spoils both.
+/// Results by user. A second alteration of a user whose first one was valid makes both fail.
 class Verdicts {
   public:
     template <class Judge>
@@ -81,7 +81,7 @@ class Verdicts {
 
   private:
     std::vector<AlteredScramUser> users_;
-    /// Of a user in `users_`; the names are the command's.
+    /// The place of each user in `users_`; the names are the command's.
     std::map<std::string_view, std::size_t> places_;
 };
 

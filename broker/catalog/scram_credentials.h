@@ -12,7 +12,7 @@
 #include "broker/catalog/catalog.h"
 #include "broker/catalog/catalog_commands.h"
 
-/// SCRAM credentials of users (KIP-554): stored until a listener needs them, and described only by mechanism and
+/// SCRAM credentials of users (KIP-554). The catalog stores them for the listeners; descriptions show only mechanism and
 /// iterations.
 namespace partita::catalog {
 
@@ -21,7 +21,7 @@ enum class ScramMechanism : std::int8_t { unknown = 0, sha_256 = 1, sha_512 = 2 
 inline constexpr std::int32_t kScramMinIterations = 4096;
 inline constexpr std::int32_t kScramMaxIterations = 16384;
 
-/// What a server keeps of a password (RFC 5802), the bytes in base64. Never the salted password itself.
+/// A server's record of a password (RFC 5802), the bytes in base64. Never the salted password itself.
 struct ScramCredential {
     std::string salt;
     std::string stored_key;
@@ -29,16 +29,16 @@ struct ScramCredential {
     std::int32_t iterations = 0;
 };
 
-/// "SCRAM-SHA-256", under which a credential is kept; empty for what is none of the two.
+/// "SCRAM-SHA-256", the name under which the catalog keeps a credential; empty for an unknown mechanism.
 [[nodiscard]] std::string_view scram_mechanism_name(ScramMechanism mechanism);
-/// The text that is kept: the one in which Kafka kept credentials in ZooKeeper.
+/// The stored text, in the form in which Kafka kept credentials in ZooKeeper.
 [[nodiscard]] std::string scram_credential_text(const ScramCredential& credential);
 
 struct ScramUpsertion {
     std::string_view user;
     std::int8_t mechanism = 0;
     std::int32_t iterations = 0;
-    /// Unset when the client's bytes make no credential; that user is then refused.
+    /// Unset if the client's bytes are not a valid credential; that user is then refused.
     std::optional<ScramCredential> credential;
 };
 

@@ -38,13 +38,13 @@ class SnapshotEditor {
         PARTITA_ASSERT(std::ranges::is_sorted(tokens, {}, id_of), "a token is looked for by its id");
         draft_->delegation_tokens_ = std::make_shared<const CatalogSnapshot::DelegationTokens>(std::move(tokens));
     }
-    /// Never goes back: an id is given out once.
+    /// Never decreases: an id is given out once.
     void set_next_producer_id(ProducerId id) {
         PARTITA_ASSERT(id >= draft_->next_producer_id_, "a producer id is given out once");
         draft_->next_producer_id_ = id;
     }
     void set_identity(std::string cluster_id, FeatureLevels features);
-    /// Never goes back.
+    /// Never decreases.
     void set_sequence(std::int64_t sequence) {
         PARTITA_ASSERT(sequence >= draft_->sequence_, "later snapshots have higher numbers");
         draft_->sequence_ = sequence;

@@ -23,7 +23,7 @@ bool has_collision_characters(std::string_view name) { return name.find_first_of
 
 char unified(char character) { return character == '.' ? '_' : character; }
 
-/// FNV-1a over the unified characters: no copy of the name is made.
+/// FNV-1a over the unified characters, without a copy of the name.
 std::size_t unified_hash_of(std::string_view name) {
     std::uint64_t hash = 0xcbf29ce484222325ULL;
     for (const char character : name) {
@@ -221,7 +221,7 @@ void TopicIndex::replace(TopicPointer topic) {
 }
 
 void TopicIndex::erase(const Topic& topic) {
-    // The caller's reference may be to the topic whose last owner is this index.
+    // The caller's reference may be to a topic that only this index owns.
     const TopicPointer old = find(topic.name);
     PARTITA_ASSERT(old && old->id == topic.id, "only a topic that is there can be removed");
     by_name_.replace(hash_of(old->name), *old, nullptr);

@@ -68,11 +68,11 @@ class TopicIndex {
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool empty() const { return size_ == 0; }
-    /// Null when there is none.
+    /// Null if it does not exist.
     [[nodiscard]] const TopicPointer& find(std::string_view name) const;
     [[nodiscard]] const TopicPointer& find(const TopicId& id) const;
-    /// The first topic by name, other than `name` itself, whose name equals `name` when every '.' in both is read as
-    /// '_'. Null when there is none.
+    /// The first topic by name, other than `name` itself, whose name equals `name` if every '.' in both is read as '_'. Null if
+    /// there is none.
     [[nodiscard]] const TopicPointer& find_colliding(std::string_view name) const;
 
     [[nodiscard]] Iterator begin() const { return {this, 0, 0}; }
@@ -84,7 +84,7 @@ class TopicIndex {
     void insert(TopicPointer topic);
     /// Replaces the topic of the same name and id.
     void replace(TopicPointer topic);
-    /// Removes a topic that must be there.
+    /// Removes a topic that must exist.
     void erase(const Topic& topic);
 
   private:
