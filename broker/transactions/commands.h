@@ -10,9 +10,9 @@
 #include "broker/transactions/results.h"
 #include "protocol/types.h"
 
-/// What can be asked of a coordinator of transactions. Everything in a command is borrowed for the duration of the call; `Result`
-/// is its answer, which comes with the call. A command that may use up all epochs of a producer id is asked without a fresh id
-/// first: its answer says when one is needed (`needs_producer_id`), nothing has happened then, and the shell asks again with one.
+/// The commands of a transaction coordinator. A command borrows everything for the duration of the call; `Result` is its answer,
+/// which comes with the call. The shell first sends a command that may use up all epochs of a producer id without a fresh id. If
+/// one is needed, the answer says so (`needs_producer_id`) and nothing has happened; the shell then asks again with one.
 
 namespace partita::transactions {
 
@@ -22,19 +22,19 @@ struct WrittenPartition {
     PartitionIndex partition;
 };
 
-/// Makes the one who asks the only producer of the id: everybody before is fenced, and what they left open is aborted.
+/// Makes the caller the only producer of the id: the coordinator fences all earlier producers and aborts their open transaction.
 struct InitProducerId {
     using Result = InitProducerIdResult;
 
     std::string_view transactional_id;
     std::int32_t timeout_ms = 0;
-    /// Who the producer thinks it is, when it recovers from an error (KIP-360).
+    /// The producer's own idea of its id and epoch, when it recovers from an error (KIP-360).
     std::optional<Producer> expected;
     std::optional<ProducerId> fresh_producer_id;
     ReplyToken reply_to;
 };
 
-/// The transaction, which begins if none is open, will write to these partitions. That they exist is the shell's to know.
+/// The transaction will write to these partitions; it begins if none is open. The shell checks that they exist.
 struct AddPartitions {
     using Result = AddPartitionsResult;
 
@@ -45,7 +45,7 @@ struct AddPartitions {
     ReplyToken reply_to;
 };
 
-/// Whether these partitions belong to the open transaction (KIP-890). Changes nothing.
+/// Asks whether these partitions belong to the open transaction (KIP-890). Changes nothing.
 struct VerifyPartitions {
     using Result = VerifyPartitionsResult;
 
@@ -73,7 +73,7 @@ struct DescribeTransaction {
     ReplyToken reply_to;
 };
 
-/// All of this coordinator that every filter lets through.
+/// Lists the transactions of this coordinator that pass every filter.
 struct ListTransactions {
     using Result = ListTransactionsResult;
 
@@ -81,8 +81,8 @@ struct ListTransactions {
     std::span<const ProducerId> producer_ids;
     /// Empty: any.
     std::span<const TransactionState> states;
-    /// Only those that began longer ago; negative: any. An id without a transaction counts as begun at the beginning of time, as
-    /// in Kafka.
+    /// Only transactions that began longer ago than this; negative: any. An id without a transaction counts as begun at the
+    /// beginning of time, as in Kafka.
     std::int64_t longer_than_ms = -1;
     ReplyToken reply_to;
 };

@@ -4,7 +4,7 @@
 #include "broker/transactions/records.h"
 #include "broker/transactions/results.h"
 
-/// What a call of the coordinator of transactions wants to happen. Its writes are the markers that end transactions.
+/// The effects of a call of the transaction coordinator. Its writes are the markers that end transactions.
 
 namespace partita::transactions {
 

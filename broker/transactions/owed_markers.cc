@@ -31,7 +31,7 @@ MutableBytes copy_of(const std::vector<std::byte>& batch, Arena& arena) {
     return {memory, batch.size()};
 }
 
-/// Whether trying again may help.
+/// True if another try may succeed.
 bool is_passing(ErrorCode error) {
     return error != ErrorCode::none && error != ErrorCode::unknown_topic_or_partition &&
            error != ErrorCode::invalid_producer_epoch && error != ErrorCode::transaction_coordinator_fenced;

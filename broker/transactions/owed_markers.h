@@ -19,26 +19,26 @@
 
 namespace partita::transactions {
 
-/// Which partitions still lack the marker of a transaction whose end was decided. Follows from the records alone: after a
-/// rebuild everything is owed again, and a partition that has its marker already gets another one, which changes nothing there.
+/// The partitions that still lack the marker of a transaction whose end is decided. It follows from the records alone. After a
+/// rebuild every marker is owed again; a partition that already has its marker gets another one, which changes nothing there.
 class OwedMarkers {
   public:
-    /// Markers that could not be written are tried again after this.
+    /// After this time the coordinator tries again to write markers that failed.
     static constexpr std::int64_t kRetryMs = 100;
 
-    /// Every partition of the transaction, which is ending, is owed its marker, from now on.
+    /// From now on, every partition of the transaction, which is ending, is owed its marker.
     void owe(std::string_view transactional_id, const Transaction& transaction, Instant now);
     [[nodiscard]] bool owes(std::string_view transactional_id) const { return owed_.contains(transactional_id); }
 
-    /// Asks for everything that is due, up to `coordination::kOutwardWritesMax` writes in the effects; what is left stays due.
-    /// What was asked for earlier and is not `written` yet is not asked for again.
+    /// Asks for all markers that are due, up to `coordination::kOutwardWritesMax` writes in the effects; the rest stays due.
+    /// Markers whose earlier request is not `written` yet are not asked for again.
     void ask(const TransactionTable& table, std::int32_t coordinator_epoch, Now now, Effects& effects);
-    /// What became of all that was asked for. Returns the ids that owe nothing any more, in the order in which they were asked
-    /// for. A marker that can never be written, because its partition is gone or a later epoch of the producer has been there, is
-    /// no longer owed.
+    /// Takes the outcomes of all requested writes. Returns the ids that owe nothing any more, in the order of the requests. A
+    /// marker that can never be written is no longer owed: its partition is gone, or a later epoch of the producer has been
+    /// there.
     [[nodiscard]] std::vector<std::string> written(std::span<const coordination::OutwardWriteOutcome> outcomes, Now now);
 
-    /// When `ask` is to be called again.
+    /// When the caller must call `ask` again.
     [[nodiscard]] std::optional<Instant> next_deadline() const {
         return due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
     }
@@ -63,21 +63,21 @@ class OwedMarkers {
 
     struct Asked {
         OwedById::value_type* owed;
-        /// Among its partitions.
+        /// Its index among the partitions of its Owed.
         std::size_t place;
     };
 
     void make_due(OwedById::value_type& owed, Instant instant);
     void make_not_due(OwedById::value_type& owed);
-    /// Forgets what was asked for and is done. Returns the ids that owe nothing any more.
+    /// Forgets requests that are done. Returns the ids that owe nothing any more.
     [[nodiscard]] std::vector<std::string> settle(std::span<const Asked> asked);
 
     OwedById owed_;
-    /// What was asked for and is not `written` yet, in the order of the tokens, which follow each other from `first_token_` on.
-    /// Those of one id stand together.
+    /// Requests that are not `written` yet, in the order of their tokens, which are consecutive from `first_token_` on. Those of
+    /// one id stand together.
     std::vector<Asked> asked_;
     std::uint64_t first_token_ = 1;
-    /// Ids that are to be asked for, each once, and when.
+    /// Ids for which `ask` must request markers, each once, with the time.
     std::set<std::pair<Instant, std::string_view>> due_;
 };
 

@@ -54,12 +54,12 @@ std::expected<EncodedRecord, EncodeError> encode_one(const TransactionTombstone&
     return coordination::tombstone(kTransactionType, TransactionLogKey{record.transactional_id}, buffer);
 }
 
-/// A level that this broker does not know, by a later one, counts as the highest that it knows.
+/// A level that only a later broker knows counts as the highest level that this one knows.
 TransactionVersion version_of(std::int16_t level) {
     return static_cast<TransactionVersion>(std::clamp<std::int16_t>(level, 0, static_cast<std::int16_t>(TransactionVersion::v2)));
 }
 
-/// Topics and partitions in the order that TransactionRecord promises, whatever the order in the log.
+/// Topics and partitions in the order that TransactionRecord promises, for any order in the log.
 std::vector<PartitionsOfTopic> sorted_partitions(const Array<PartitionsSchema>& topics) {
     std::vector<PartitionsOfTopic> result;
     result.reserve(topics.count());
@@ -75,9 +75,8 @@ std::vector<PartitionsOfTopic> sorted_partitions(const Array<PartitionsSchema>& 
     return result;
 }
 
-/// The first field whose value no coordinator writes; empty when there is none. An id in one of the two states that nobody is
-/// ever seen in has no way out of it, a marker without a producer ends nothing, and ids that were made up would use up all
-/// others.
+/// The first field with a value that no coordinator writes; empty if all are possible. An id in one of the two states that no
+/// client ever sees could not leave it. A marker without a producer ends nothing. Invented ids could use up all others.
 std::string_view impossible_field(const TransactionLogValue& value) {
     const std::optional<TransactionState> state = state_numbered(value.transaction_status);
     if (!state || *state == TransactionState::dead || *state == TransactionState::prepare_epoch_fence) {

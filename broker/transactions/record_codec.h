@@ -18,13 +18,12 @@ namespace partita::transactions {
 using coordination::EncodedRecord;
 
 /// Encodes into `buffer`, replacing its former content; the result borrows from it. Fails only for a transactional id above
-/// 32,767 bytes, which fits into no record: such a change cannot be persisted.
+/// 32,767 bytes, which fits into no record: the coordinator cannot persist such a change.
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> encode_record(const Record& record, ByteBuffer& buffer);
 
 /// Reads a record of the log. Texts of the result borrow from `key` and `value`.
 ///
-/// Empty for keys of another type and values of a later version, which Kafka passes over as well. Fails for bytes that are no
-/// record at all.
+/// Null for keys of another type and values of a later version, which Kafka skips as well. Fails for bytes that are not a record.
 [[nodiscard]] std::expected<std::optional<Record>, DecodeError> decode_record(Bytes key, std::optional<Bytes> value,
                                                                               Arena& arena);
 

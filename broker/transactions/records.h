@@ -9,16 +9,16 @@
 #include "broker/transactions/transaction_state.h"
 #include "protocol/types.h"
 
-/// What a coordinator of transactions persists, as plain values. They carry what Kafka's records of `__transaction_state` carry
-/// (TransactionLogKey/Value); `record_codec.h` turns them into those bytes and back. Texts that are views are borrowed: from the
-/// arena of the `Effects` that hold the record, or from the buffer that a codec decoded.
+/// The records of a transaction coordinator, as plain values. They carry the fields of Kafka's records of `__transaction_state`
+/// (TransactionLogKey/Value); `record_codec.h` turns them into those bytes and back. Views borrow their texts from the arena of
+/// the `Effects` that hold the record, or from the buffer that a codec decoded.
 
 namespace partita::transactions {
 
-/// A producer id that nobody had an epoch of yet.
+/// The epoch of a producer id that no producer has had yet.
 inline constexpr ProducerEpoch kNoProducerEpoch{-1};
 
-/// Whose batches are meant. An epoch fences all lower ones of the same id.
+/// A producer, by its id and epoch. An epoch fences all lower ones of the same id.
 struct Producer {
     ProducerId id = kNoProducerId;
     ProducerEpoch epoch = kNoProducerEpoch;
@@ -31,7 +31,7 @@ enum class TransactionVersion : std::int16_t {
     v0 = 0,
     /// Flexible records.
     v1 = 1,
-    /// The epoch rises with every end of a transaction, and writing to a partition adds it (KIP-890).
+    /// The epoch rises with every end of a transaction, and a write to a partition adds it (KIP-890).
     v2 = 2,
 };
 
@@ -40,29 +40,29 @@ struct PartitionsOfTopic {
     std::vector<PartitionIndex> partitions;
 };
 
-/// All that is durable of one transactional id. It replaces the record before it.
+/// The durable state of one transactional id. It replaces the record before it.
 struct TransactionRecord {
     std::string_view transactional_id;
     Producer producer;
-    /// The producer id before this record: the same one, if the id did not change with it.
+    /// The producer id before this record; the same id if this record did not change it.
     ProducerId previous_producer_id = kNoProducerId;
-    /// While a transaction of version 2 ends that used up all epochs: what its producer goes on with.
+    /// Set while a transaction of version 2 ends that used up all epochs: the id with which its producer continues.
     ProducerId next_producer_id = kNoProducerId;
     std::int32_t timeout_ms = 0;
     TransactionState state = TransactionState::empty;
-    /// Those of the transaction that is open or ends. Topics ascending, and their partitions.
+    /// The partitions of the transaction that is open or ends. Topics ascending, and so are their partitions.
     std::vector<PartitionsOfTopic> partitions;
-    /// When the transaction began; kNoTimestamp for an id that had none since its producer was initialised.
+    /// When the transaction began; kNoTimestamp for an id without a transaction since its producer was initialised.
     TimestampMs start_timestamp = kNoTimestamp;
     TimestampMs last_update_timestamp = kNoTimestamp;
-    /// How the client works that made the last step.
+    /// The protocol version of the client that made the last step.
     TransactionVersion client_version = TransactionVersion::v0;
     /// Version of the value in the log: 1 from level v1 of the feature on. Version 0 loses the two other producer ids and the
     /// version of the client.
     std::int16_t value_version = 1;
 };
 
-/// The id is not known any more.
+/// The id is no longer known.
 struct TransactionTombstone {
     std::string_view transactional_id;
 };

@@ -9,7 +9,7 @@
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
-/// What the coordinator answers. Results own their data: they wait for records to be persisted.
+/// The answers of the coordinator. Results own their data, because they wait until records are persisted.
 
 namespace partita::transactions {
 
@@ -31,7 +31,7 @@ struct VerifyPartitionsResult {
 
 struct EndTransactionResult {
     ErrorCode error = ErrorCode::none;
-    /// What a producer of version 2 goes on with; unset on errors.
+    /// The producer with which a client of version 2 continues; unset on errors.
     Producer producer;
     bool needs_producer_id = false;
 };

@@ -11,16 +11,16 @@
 namespace partita::transactions {
 namespace {
 
-/// The last epoch of a producer id that a producer is given. The one behind it is kept for fencing that producer.
+/// The last epoch of a producer id that a producer gets. The next one is reserved for fencing that producer.
 constexpr ProducerEpoch kLastUsableEpoch{std::numeric_limits<std::int16_t>::max() - 1};
 constexpr ProducerEpoch kHighestEpoch{std::numeric_limits<std::int16_t>::max()};
 
-/// Of a client, or of this broker's own doing.
+/// `version`: that of a client, or of the broker's own actions.
 constexpr bool bumps_epochs(TransactionVersion version) { return version >= TransactionVersion::v2; }
 
 constexpr bool is_exhausted(ProducerEpoch epoch) { return epoch >= kLastUsableEpoch; }
 
-/// The one behind the highest is that one: whoever got so far is in a state that must not be, and may still abort.
+/// The highest epoch has itself as its successor. A producer with that epoch is in an invalid state, and may still abort.
 constexpr ProducerEpoch next_epoch(ProducerEpoch epoch) {
     return epoch == kHighestEpoch ? epoch : ProducerEpoch{static_cast<std::int16_t>(epoch.value + 1)};
 }
@@ -32,7 +32,8 @@ constexpr TransactionState completed(bool commit) {
     return commit ? TransactionState::complete_commit : TransactionState::complete_abort;
 }
 
-/// A client asks again for an end that was decided already, by the first protocol or because its epoch shows it.
+/// Answers a client that repeats a request for an end that is already decided. It does so by the first protocol, or its epoch
+/// shows it.
 ErrorCode answer_to_repeated_end(TransactionState state, bool commit) {
     if (state == completed(commit)) {
         return ErrorCode::none;
@@ -108,7 +109,7 @@ InitProducerIdResult TransactionCoordinator::init_producer_id(const InitProducer
     }
 
     const std::optional<Producer>& expected = command.expected;
-    // Its own id, or the one before, if it never heard that the epochs of that one were used up.
+    // A client may name its own id. It may also name the previous one, if it missed that the epochs of that one were used up.
     if (expected && expected->id != known->producer.id &&
         (expected->id != known->previous_producer_id || !is_exhausted(expected->epoch))) {
         return {.error = ErrorCode::producer_fenced};
@@ -117,7 +118,7 @@ InitProducerIdResult TransactionCoordinator::init_producer_id(const InitProducer
         return {.error = ErrorCode::concurrent_transactions};
     }
     if (known->state == TransactionState::ongoing) {
-        // The producer comes again, and gets an epoch of its own then.
+        // The producer will ask again, and then gets an epoch of its own.
         fence(command.transactional_id, *known, now, effects);
         return {.error = ErrorCode::concurrent_transactions};
     }
@@ -135,8 +136,8 @@ InitProducerIdResult TransactionCoordinator::init_producer_id(const InitProducer
         record.producer.epoch = next_epoch(epoch);
         last_epoch = expected ? epoch : kNoProducerEpoch;
     } else if (expected->epoch == known->last_producer_epoch) {
-        // It asks a second time for what it was given: an epoch that nobody else has got meanwhile, or there would be no last
-        // one.
+        // The producer repeats its request for the same epoch. No other producer got an epoch meanwhile, or there would be no
+        // last one.
         last_epoch = known->last_producer_epoch;
     } else {
         return {.error = ErrorCode::producer_fenced};
@@ -255,19 +256,19 @@ EndTransactionResult TransactionCoordinator::end_by_first_protocol(const EndTran
     }
     TransactionRecord record = TransactionTable::record_of(command.transactional_id, transaction, effects.arena);
     record.next_producer_id = kNoProducerId;
-    // Whatever the broker can do: the client has shown how it works.
+    // The client's protocol decides, not the broker's level.
     record.client_version = TransactionVersion::v0;
     prepare_end(std::move(record), prepared(command.commit), transaction.last_producer_epoch, now, effects);
     return {.producer = producer};
 }
 
-// The client gets a new epoch with each end, so that an epoch tells which end is meant (KIP-890): the one that is known means the
-// transaction that is open now, or that there is none; the one before means that the client did not hear the answer.
+// The client gets a new epoch with each end, so that an epoch tells which end is meant (KIP-890). The known epoch means the
+// transaction that is open now, or that none is open. The one before means that the client missed the answer.
 EndTransactionResult TransactionCoordinator::end_by_epoch(const EndTransaction& command, const Transaction& transaction, Now now,
                                                           Effects& effects) {
     const Producer& known = transaction.producer;
     const Producer& asked = command.producer;
-    // The answer that was not heard gave out another producer id, because the epochs of this one were used up.
+    // The missed answer gave out another producer id, because the epochs of this one were used up.
     const bool repeats_last_epoch =
         transaction.previous_producer_id == asked.id && asked.epoch == kLastUsableEpoch && known.epoch.value == 0;
     const bool repeats = repeats_last_epoch || known.epoch.value == asked.epoch.value + 1;
@@ -285,7 +286,7 @@ EndTransactionResult TransactionCoordinator::end_by_epoch(const EndTransaction& 
         const ErrorCode error = answer_to_repeated_end(transaction.state, command.commit);
         return {.error = error, .producer = error == ErrorCode::none ? known : Producer{}};
     }
-    // Nothing is open, as far as the broker knows: an abort may follow a write that never came, a commit is a mistake.
+    // As far as the broker knows, no transaction is open. An abort may follow a write that never came; a commit is an error.
     if (transaction.state != TransactionState::ongoing && command.commit) {
         return {.error = ErrorCode::invalid_txn_state};
     }
@@ -308,8 +309,7 @@ EndTransactionResult TransactionCoordinator::end_by_epoch(const EndTransaction& 
 
 void TransactionCoordinator::fence(std::string_view transactional_id, const Transaction& transaction, Now now, Effects& effects) {
     TransactionRecord record = TransactionTable::record_of(transactional_id, transaction, effects.arena);
-    // By version 2 the end of the transaction fences its producer, as each end does, and leaves it an epoch that it may have
-    // missed.
+    // By version 2 the end of the transaction fences its producer, as each end does, and the producer may miss its new epoch.
     const ProducerEpoch last_epoch = bumps_epochs(config_.version) ? record.producer.epoch : kNoProducerEpoch;
     record.producer.epoch = next_epoch(record.producer.epoch);
     record.next_producer_id = kNoProducerId;
@@ -437,7 +437,7 @@ void TransactionCoordinator::raise_epochs(const std::map<ProducerId, ProducerEpo
         TransactionRecord& record = raised.emplace_back(TransactionTable::record_of(id, transaction, effects.arena));
         record.producer.epoch = found->second;
         if (transaction.state != TransactionState::ongoing) {
-            // How the one before ended is not the end of the last one.
+            // The end of an earlier transaction says nothing about the end of the lost one.
             record.state = TransactionState::empty;
             record.start_timestamp = kNoTimestamp;
         }
@@ -471,7 +471,7 @@ Instant TransactionCoordinator::next_abort_check(Instant instant) const {
 
 void TransactionCoordinator::watch_timeout(std::string_view transactional_id, Now now) {
     const Transaction& transaction = *table_.find(transactional_id);
-    // One that began later than now did so by a clock that was ahead: it would stay open until the clock is there again.
+    // A transaction that began in the future had a clock that was ahead. It must not stay open until the clock gets there again.
     const std::int64_t since_ms = std::max<std::int64_t>(wrapping_subtract(now.wall.value, transaction.start_timestamp.value), 0);
     const std::int64_t left_ms = std::max<std::int64_t>(transaction.timeout_ms - since_ms, 0);
     const Instant check = next_abort_check(now.monotonic + left_ms);

@@ -35,22 +35,23 @@ struct TransactionConfig {
     std::int64_t id_expiration_ms = 0;             ///< transactional.id.expiration.ms
     std::int64_t abort_check_interval_ms = 0;      ///< transaction.abort.timed.out.transaction.cleanup.interval.ms
     std::int64_t id_expiry_check_interval_ms = 0;  ///< transaction.remove.expired.transaction.cleanup.interval.ms
-    /// The finalized level of the feature `transaction.version`. What the broker ends by itself, it ends by this.
+    /// The finalized level of the feature `transaction.version`. The broker uses it for transactions that it ends by itself.
     TransactionVersion version = TransactionVersion::v2;
 };
 
-/// All transactional ids whose state lives in ONE partition of `__transaction_state`. It behaves as the transaction coordinator
+/// All transactional ids whose state lives in ONE partition of `__transaction_state`. It behaves like the transaction coordinator
 /// of Apache Kafka 4.3.1, for clients of the first protocol and of KIP-890's.
 ///
-/// A coordination::CoordinatorCore that writes outward, see there for the rules of its life. Every command is answered by its own
-/// call.
+/// It is a coordination::CoordinatorCore that writes outward, see there for the rules of its life. Each call answers its own
+/// command.
 ///
 /// A transaction ends in three steps: the record that decides it (PrepareCommit, PrepareAbort), a marker in each of its
-/// partitions, and the record that all have theirs (CompleteCommit, CompleteAbort). The first and the markers are asked for by
-/// one call, and the client is told after both were tried: so that what it commits is there for whoever it tells next. Markers
-/// that fail are owed until they are written, also after a rebuild; meanwhile the id answers CONCURRENT_TRANSACTIONS.
+/// partitions, and the record that all have theirs (CompleteCommit, CompleteAbort). One call asks for the first record and for
+/// the markers. The client gets its answer after both were tried, so that its commit is visible to any client that it tells
+/// next. Markers that fail are owed until they are written, also after a rebuild; meanwhile the id answers
+/// CONCURRENT_TRANSACTIONS.
 ///
-/// Kafka also answers that while a record waits for its log. Nothing ever waits here, so that such races do not show.
+/// Kafka also answers that while a record waits for its log. Here no record ever waits, so these races do not show.
 class TransactionCoordinator {
   public:
     using Record = transactions::Record;
@@ -60,16 +61,16 @@ class TransactionCoordinator {
     /// `coordinator_epoch`: the leader epoch of the partition, which its markers carry.
     TransactionCoordinator(const TransactionConfig& config, std::int32_t coordinator_epoch);
 
-    // How its records are written in the log; see `record_codec.h`.
+    // The form of its records in the log; see `record_codec.h`.
 
     [[nodiscard]] static std::expected<std::optional<Record>, DecodeError> decode(Bytes key, std::optional<Bytes> value,
                                                                                   Arena& arena);
     [[nodiscard]] static std::expected<void, EncodeError> encode(const Record& record, TimestampMs timestamp, ByteBuffer& scratch,
                                                                  BatchBuilder& batch);
 
-    /// Puts one record of the log into the state. Only before `loaded`.
+    /// Applies one record of the log to the state. Only before `loaded`.
     void replay(const Record& record);
-    /// The log has been replayed: open transactions time out from now on, and markers that are owed are asked for.
+    /// The log has been replayed. Open transactions time out from now on, and the coordinator asks for markers that are owed.
     void loaded(Now now, Effects& effects);
 
     void decide(const InitProducerId& command, Now now, Effects& effects);
@@ -81,26 +82,26 @@ class TransactionCoordinator {
 
     void written(std::span<const coordination::OutwardWriteOutcome> outcomes, Now now, Effects& effects);
 
-    /// Nothing is kept that a deleted topic takes along: a transaction that wrote to it ends without a marker there.
+    /// Nothing needs to change for a deleted topic: a transaction that wrote to it ends without a marker there.
     void topic_deleted(const coordination::TopicDeleted& event, Now now, Effects& effects);
 
-    /// Aborts what is open for too long, forgets ids that nobody used for too long, and asks again for markers that failed: the
-    /// first two are looked for at fixed times, as Kafka does, counted from `loaded`.
+    /// Aborts transactions that are open for too long, forgets ids that were unused for too long, and asks again for markers that
+    /// failed. It checks the first two at fixed times counted from `loaded`, as Kafka does.
     void tick(Now now, Effects& effects);
     [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-    /// The logs show that these producers had these epochs. Where that is more than is known, a power failure took the records
-    /// that gave them out: they are not given to anybody a second time, whose first records would be taken for repetitions.
-    /// After `loaded`; a transaction whose markers are still owed is left as it is.
+    /// The logs show that these producers had these epochs. If an epoch is higher than the known one, a power failure lost the
+    /// records that gave it out. The coordinator must not give such an epoch to a second producer, whose first records would look
+    /// like repetitions. Call it after `loaded`. It leaves a transaction alone whose markers are still owed.
     void raise_epochs(const std::map<ProducerId, ProducerEpoch>& shown, Effects& effects);
 
-    /// Nobody waits for a coordinator of transactions.
+    /// Does nothing: no request waits in a transaction coordinator.
     void fail_waiting(ErrorCode error, Effects& effects);
 
     /// Takes effect for later calls.
     void reconfigure(const TransactionConfig& config);
 
-    /// What is known, by transactional id.
+    /// All known transactions, by transactional id.
     [[nodiscard]] const TransactionTable::Transactions& all() const { return table_.all(); }
     [[nodiscard]] std::string dump() const { return table_.dump(); }
 
@@ -114,14 +115,14 @@ class TransactionCoordinator {
                                                     Effects& effects);
     /// Decides the end of a transaction, and asks for its markers; without partitions it is complete at once.
     void prepare_end(TransactionRecord record, TransactionState state, ProducerEpoch last_epoch, Now now, Effects& effects);
-    /// Aborts the open transaction and keeps its producer from going on.
+    /// Aborts the open transaction and keeps its producer from continuing.
     void fence(std::string_view transactional_id, const Transaction& transaction, Now now, Effects& effects);
     void complete(std::string_view transactional_id, Now now, Effects& effects);
     void change(TransactionRecord record, ProducerEpoch last_epoch, Effects& effects);
 
     void abort_what_is_due(Now now, Effects& effects);
     void expire_ids(Now now, Effects& effects);
-    /// The first time of looking that is later than `instant`.
+    /// The first time of a check that is later than `instant`.
     [[nodiscard]] Instant next_abort_check(Instant instant) const;
     void watch_timeout(std::string_view transactional_id, Now now);
     void forget_timeout(std::string_view transactional_id);
@@ -132,7 +133,7 @@ class TransactionCoordinator {
     OwedMarkers markers_;
     Instant loaded_at_;
     Instant next_id_expiry_check_;
-    /// When open transactions are to be aborted, the earliest first; and the same by id.
+    /// When open transactions must be aborted, the earliest first; and the same by id.
     std::set<std::pair<Instant, std::string>> timeouts_;
     std::map<std::string, Instant, std::less<>> timeout_of_;
 };

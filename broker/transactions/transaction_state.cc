@@ -21,8 +21,8 @@ struct Row {
 
 using enum TransactionState;
 
-/// In the order of the states. That an abort may follow a transaction that never began is what transactions of version 2 added
-/// (KIP-890): such a client aborts without knowing whether the broker had added a partition.
+/// In the order of the states. Transactions of version 2 (KIP-890) allow an abort of a transaction that never began: such a
+/// client aborts without knowing whether the broker had added a partition.
 constexpr std::array<Row, 8> kRows{{
     {"Empty", any_of(empty, complete_commit, complete_abort)},
     {"Ongoing", any_of(ongoing, empty, complete_commit, complete_abort)},

@@ -8,9 +8,9 @@ namespace partita::transactions {
 
 /// The states of a transactional id. The numbers are those in the records of `__transaction_state`.
 ///
-/// Nobody is ever seen in the last two: an id that expires goes at once (`dead`), and fencing an epoch and aborting what was
-/// open under it are one step here (`prepare_epoch_fence`), because a core never waits for its log. They are named since clients
-/// may ask for them.
+/// No client ever sees the last two. An id that expires goes at once (`dead`). Fencing an epoch and aborting its open transaction
+/// are one step here (`prepare_epoch_fence`), because a core never waits for its log. They have names because clients may ask for
+/// them.
 enum class TransactionState : std::int8_t {
     empty = 0,
     ongoing = 1,
@@ -24,15 +24,15 @@ enum class TransactionState : std::int8_t {
 
 /// Kafka's name, for example "PrepareCommit".
 [[nodiscard]] std::string_view state_name(TransactionState state);
-/// Empty when no state has the name. Letters count as they are.
+/// Null if no state has the name. Case matters.
 [[nodiscard]] std::optional<TransactionState> state_named(std::string_view name);
-/// Empty when no state has the number.
+/// Null if no state has the number.
 [[nodiscard]] std::optional<TransactionState> state_numbered(std::int8_t number);
 
-/// The table of valid predecessors: whether an id may come to be in `state` out of `previous`.
+/// The table of valid predecessors: true if an id may change from `previous` to `state`.
 [[nodiscard]] bool may_follow(TransactionState state, TransactionState previous);
 
-/// It was decided how the transaction ends, and markers may still be owed.
+/// The end of the transaction is decided, and markers may still be owed.
 [[nodiscard]] constexpr bool is_ending(TransactionState state) {
     return state == TransactionState::prepare_commit || state == TransactionState::prepare_abort;
 }

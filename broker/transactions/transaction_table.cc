@@ -34,7 +34,7 @@ void TransactionPartitions::add(std::string_view topic, std::span<const Partitio
     }
     std::vector<PartitionIndex>& known = found->second;
     known.insert(known.end(), partitions.begin(), partitions.end());
-    // Most come in their order, and none of them twice.
+    // Most come in order and without repetition.
     if (std::ranges::adjacent_find(known, std::ranges::greater_equal()) != known.end()) {
         std::ranges::sort(known);
         const auto repeated = std::ranges::unique(known);

@@ -16,27 +16,27 @@
 namespace partita::transactions {
 
 /// The partitions of a transaction, by their topics. A transaction may have thousands, and takes each of its steps with all of
-/// them: so they are a row of numbers for each topic and no tree.
+/// them. So they are an array of numbers for each topic, not a tree.
 class TransactionPartitions {
   public:
     using Topics = std::map<std::string, std::vector<PartitionIndex>, std::less<>>;
 
-    /// In any order, and also those that are there already.
+    /// Adds partitions in any order; known ones may repeat.
     void add(std::string_view topic, std::span<const PartitionIndex> partitions);
     void clear() { topics_.clear(); }
 
     [[nodiscard]] bool contains(std::string_view topic, PartitionIndex partition) const;
     [[nodiscard]] bool empty() const { return topics_.empty(); }
-    /// Topics ascending, and their partitions, each once.
+    /// Topics ascending, and so are their partitions, each once.
     [[nodiscard]] const Topics& topics() const { return topics_; }
 
   private:
     Topics topics_;
 };
 
-/// What is known of one transactional id.
+/// The state of one transactional id.
 struct Transaction {
-    // What records say.
+    // The durable part, from records.
 
     Producer producer;
     ProducerId previous_producer_id = kNoProducerId;
@@ -48,32 +48,32 @@ struct Transaction {
     TimestampMs last_update_timestamp = kNoTimestamp;
     TransactionVersion client_version = TransactionVersion::v0;
 
-    // What no record says, as in Kafka, and nobody knows any more after a rebuild.
+    // The volatile part. No record holds it, as in Kafka, so a rebuild loses it.
 
     /// The epoch that its producer had before, if it came to the present one by itself: a repeated request names that one.
     ProducerEpoch last_producer_epoch = kNoProducerEpoch;
 };
 
-/// All transactional ids of one partition of `__transaction_state`, as its records say.
+/// All transactional ids of one partition of `__transaction_state`, according to its records.
 ///
-/// What is durable changes in one way only: `apply` of a record, when it is made and when it is replayed.
+/// The durable part changes in one way only: `apply` of a record, when it is made and when it is replayed.
 class TransactionTable {
   public:
     /// In the order of their ids.
     using Transactions = std::map<std::string, Transaction, std::less<>>;
 
-    /// A record that is made must be a valid step: asserted for what an id may come to be out of what it is. Of a log everything
-    /// is taken as it stands. `made` says which.
+    /// Tells `apply` where a record comes from. A record that is made must be a valid step from the id's present state, which is
+    /// asserted. A record of the log is taken as it stands.
     enum class Origin : std::uint8_t { made, replayed };
     void apply(const Record& record, Origin origin);
-    /// Forgotten when the id gets its next record.
+    /// Lasts until the id's next record.
     void set_last_producer_epoch(std::string_view transactional_id, ProducerEpoch epoch);
 
-    /// Null when the id is not known. Valid until the next `apply` for this id.
+    /// Null if the id is not known. Valid until the next `apply` for this id.
     [[nodiscard]] const Transaction* find(std::string_view transactional_id) const;
     [[nodiscard]] const Transactions& all() const { return transactions_; }
 
-    /// The record that says what is known of the id, for a change of some of it. Its texts live in `arena`.
+    /// The record of the id's present state, as a base for a change of some of it. Its texts live in `arena`.
     [[nodiscard]] static TransactionRecord record_of(std::string_view transactional_id, const Transaction& transaction,
                                                      Arena& arena);
 
