@@ -15,23 +15,26 @@
 
 namespace partita::coordination {
 
-/// What a core must offer so that the shards of the running broker (`runtime/coordinators/coordinator_shards.h`) can run it: all
-/// state that lives in ONE partition of an internal topic, rebuilt from the records of that partition.
+/// The requirements for a core that the shards of the running broker (`runtime/coordinators/coordinator_shards.h`) can run. A
+/// core
+/// is all state that lives in ONE partition of an internal topic, rebuilt from the records of that partition.
 ///
 /// A core is pure: no clock, file, socket, thread, randomness. One caller at a time; calls run to their end and append to
-/// `Effects`, see there. Each record is applied when it is made, by the function that replays it, and before it is durable: so
-/// the next command waits for no disk. Nobody hears of it earlier; when it cannot be persisted, the core is rebuilt from the log.
+/// `Effects`, see there. The core applies each record when it is made, before it is durable, by the function that replays it. So
+/// the next command does not wait for a disk. No client hears of a record before it is durable. If a record cannot be persisted,
+/// the core is rebuilt from the log.
 ///
-/// - `Record` and `Result` are its values: what it persists, and a std::variant of all answers.
-/// - `decode` reads a record of the log; empty for records that are not for this core, an error for bytes that are none. `encode`
-///   adds a record to the batch that is to be appended, and leaves the batch as it was on an error.
+/// - `Record` and `Result` are its values: its persisted records, and a std::variant of all answers.
+/// - `decode` reads a record of the log. It returns null for records that are not for this core, and an error for bytes that are
+///   not a record. `encode` adds a record to the batch that will be appended, and leaves the batch as it was on an error.
 /// - Start: `replay` of every record in order, then `loaded` once.
-/// - `decide(command, now, effects)` is what is asked of it: one overload for each command. A command names its answer
-///   (`Command::Result`, one of the variant) and has a `reply_to`, which the shards fill in. Each token is answered exactly once,
-///   with the type of its command, by the same call or by a later one (of anybody, or `tick`).
-/// - `tick` runs what is due, `next_deadline` says when it is needed next. Calling early or often is harmless.
-/// - `fail_waiting` answers everybody who waits with the error and does nothing else; the replies depend on no record.
-/// - `topic_deleted`: what it keeps of that topic goes.
+/// - `decide(command, now, effects)` takes a command: one overload for each. A command names its answer (`Command::Result`, one
+///   of
+///   the variant) and has a `reply_to`, which the shards fill in. Each token is answered exactly once, with the type of its
+///   command, by the same call or by a later one (of any command, or `tick`).
+/// - `tick` runs the work that is due, `next_deadline` says when it is needed next. Early or frequent calls are harmless.
+/// - `fail_waiting` answers all waiting requests with the error and does nothing else; the replies depend on no record.
+/// - `topic_deleted` removes the core's state of that topic.
 template <class C>
 concept CoordinatorCore = std::same_as<typename C::Effects, Effects<typename C::Record, typename C::Result>> &&
                           requires(C& core, const C& known, const typename C::Record& record, typename C::Effects& effects,
@@ -48,10 +51,12 @@ concept CoordinatorCore = std::same_as<typename C::Effects, Effects<typename C::
                               core.topic_deleted(TopicDeleted(), now, effects);
                           };
 
-/// A core whose log producers write to within transactions. Records that a call asks for with `Effects::transaction` are not
-/// decided before the marker of that transaction stands in the log, and neither are those of the log that `in_transaction` makes
-/// other records of, for `replay`; empty for those that mean nothing there. `transaction_ended` comes with the marker, in the
-/// order of the log; what it returns is for the kind, which calls it (`CoordinatorShards::end_transaction`).
+/// A core whose log producers write to within transactions.
+///
+/// Records that a call requests with `Effects::transaction` are not decided before the marker of that transaction stands in the
+/// log. The same holds for records of the log from which `in_transaction` makes other records, for `replay`; it returns null for
+/// those without a meaning there. `transaction_ended` comes with the marker, in the order of the log. Its result is for the kind,
+/// which calls it (`CoordinatorShards::end_transaction`).
 template <class C>
 concept TakesPartInTransactions =
     CoordinatorCore<C> && requires(C& core, const typename C::Record& record, ProducerId producer_id) {
@@ -59,10 +64,10 @@ concept TakesPartInTransactions =
         core.transaction_ended(producer_id, true);
     };
 
-/// A core that also writes to partitions that are not its own. `written` tells it what became of all writes of one call, in their
-/// order, and may ask for records and replies but for no more writes: what failed is tried again when a timer is due. What a core
-/// owes others must follow from its records, so that it asks again after a rebuild: then nobody was told, and `written` does
-/// not come.
+/// A core that also writes to partitions of others. `written` tells it the outcomes of all writes of one call, in their order. It
+/// may then ask for records and replies, but not for more writes: it tries failed writes again when a timer is due. The debts of
+/// a core to others must follow from its records, so that it asks again after a rebuild. In that case no client got an answer,
+/// and `written` does not come.
 template <class C>
 concept WritesOutward = CoordinatorCore<C> && requires(C& core, std::span<const OutwardWriteOutcome> outcomes, Now now,
                                                        typename C::Effects& effects) { core.written(outcomes, now, effects); };

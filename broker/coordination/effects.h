@@ -11,7 +11,7 @@
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
-/// What cores of coordinators have in common: the values that go in and come out. `coordinator_core.h` says what a core is.
+/// The values that go into and come out of all coordinator cores. `coordinator_core.h` describes a core.
 
 namespace partita::coordination {
 
@@ -27,17 +27,17 @@ struct Reply {
     AnyResult result;
 };
 
-/// Names a write to another partition. The core makes it and gets it back with what became of the write.
+/// Names a write to another partition. The core makes it and gets it back with the outcome of the write.
 struct WriteToken : StrongInt<struct WriteTokenTag, std::uint64_t> {
     friend constexpr auto operator<=>(WriteToken, WriteToken) = default;
 };
 
-/// What a marker ends.
+/// The end of a transaction that a marker carries.
 struct TransactionEnd {
     ProducerId producer_id;
     bool is_commit = false;
-    /// The producer's epoch rises with every end of a transaction (KIP-890): a marker with the epoch of what is open comes too
-    /// late.
+    /// The producer's epoch rises with every end of a transaction (KIP-890): a marker with the epoch of the open transaction
+    /// comes too late.
     bool bumps_epoch = false;
 };
 
@@ -48,39 +48,39 @@ struct OutwardWrite {
     PartitionIndex partition;
     /// One whole batch. The log writes its base offset and leader epoch into it.
     MutableBytes batch;
-    /// Set: the batch is the marker of a transaction. Nothing else is written into the topics of coordinators.
+    /// Set if the batch is the marker of a transaction. Only markers are written into the topics of coordinators.
     std::optional<TransactionEnd> ends = std::nullopt;
 };
 
-/// What became of an OutwardWrite. UNKNOWN_TOPIC_OR_PARTITION: there is no such partition (any more), and never will be
-/// under that name and for that purpose. KAFKA_STORAGE_ERROR: it could not be written; NOT_LEADER_OR_FOLLOWER: the partition is
-/// of a coordinator that is being rebuilt. A later try of these two may succeed. Other errors are the log's refusals of the
-/// batch.
+/// The outcome of an OutwardWrite. UNKNOWN_TOPIC_OR_PARTITION: the partition does not exist (any more), and never will under that
+/// name and for that purpose. KAFKA_STORAGE_ERROR: the log could not write it. NOT_LEADER_OR_FOLLOWER: the partition belongs to a
+/// coordinator that is being rebuilt. A later try may succeed after either of these two. Other errors are the log's refusals of
+/// the batch.
 struct OutwardWriteOutcome {
     WriteToken token;
     ErrorCode error = ErrorCode::none;
 };
 
-/// Whose transaction a batch belongs to.
+/// The producer in whose transaction a batch stands.
 struct Transaction {
     ProducerId producer_id;
     ProducerEpoch producer_epoch;
 };
 
-/// Outward writes that one call may ask for. A core that owes more asks for the rest when a timer is due.
+/// Most outward writes that one call may ask for. A core that owes more asks for the rest when a timer is due.
 inline constexpr std::size_t kOutwardWritesMax = 10'000;
 
-/// What a call of a core wants to happen, in this order: first `records` become durable, in their order and together (all or
-/// none); then `writes` are tried, those of one partition in their order and by one write; then `replies` leave; then the core is
-/// told what became of its writes (`written`), whose own effects go the same way. When the records cannot be persisted nothing
+/// The effects that a call of a core asks for, in this order. First `records` become durable, in their order and together (all or
+/// none). Then `writes` are tried, those of one partition in their order and by one write. Then `replies` leave. Then the core
+/// learns the outcomes of its writes (`written`), whose own effects go the same way. If the records cannot be persisted, nothing
 /// else of these effects may happen, and the core must be thrown away and rebuilt by replay.
 ///
-/// The effects own all that they speak of: texts and bytes of records and writes live in `arena`. Calls append, so that one
+/// The effects own everything that they mention: texts and bytes of records and writes live in `arena`. Calls append, so that one
 /// `Effects` may collect several calls and be persisted once.
 template <class AnyRecord, class AnyResult>
 struct Effects {
     std::vector<AnyRecord> records;
-    /// Set: the records stand in a transaction of this producer, all of them.
+    /// Set if all the records stand in a transaction of this producer.
     std::optional<Transaction> transaction;
     std::vector<OutwardWrite> writes;
     std::vector<Reply<AnyResult>> replies;
@@ -97,10 +97,10 @@ struct Effects {
     [[nodiscard]] bool empty() const { return records.empty() && writes.empty() && replies.empty(); }
 };
 
-/// A topic was deleted, and its core has been told nothing of a later one of its name: all that it keeps under the name goes.
-/// Another id than this one is of an earlier topic, whose end a power failure took.
+/// A topic was deleted, and its core has not heard of a later one of its name: the core drops everything that it keeps under the
+/// name. Another id belongs to an earlier topic, whose deletion a power failure lost.
 struct TopicDeleted {
-    /// Empty when nobody knows it any more, after a start: then all that is kept under the id goes.
+    /// Empty after a start, if the name is not known any more: then the core drops everything that it keeps under the id.
     std::string_view name;
     TopicId topic_id;
 };

@@ -11,7 +11,7 @@
 #include "protocol/try.h"
 #include "protocol/types.h"
 
-/// Inside of the codecs: what the records of all internal topics have in common. A key starts with the type of its record, a
+/// Internal to the codecs: the common frame of the records of all internal topics. A key starts with the type of its record, a
 /// value with its version.
 
 namespace partita::coordination {
@@ -33,7 +33,7 @@ template <class Message>
     return {};
 }
 
-/// Encodes a key and, behind it, a value. Both are cut out at the end, because the buffer may move while it grows.
+/// Encodes a key and, behind it, a value. Both views are taken at the end, because the buffer may move while it grows.
 template <class Key>
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> tombstone(std::int16_t type, const Key& key, ByteBuffer& buffer) {
     PARTITA_ASSERT(buffer.size() == 0, "the key is all that the buffer holds");
@@ -51,7 +51,7 @@ template <class Key, class Value>
     return EncodedRecord{buffer.bytes(0, key_size), buffer.bytes(key_size, buffer.size() - key_size)};
 }
 
-/// The number in front of a key or value, and what follows it.
+/// The number before a key or value, and the bytes after it.
 struct Prefixed {
     std::int16_t prefix = 0;
     Bytes rest;
