@@ -22,25 +22,25 @@ struct TopicPartitionName {
     friend bool operator==(const TopicPartitionName&, const TopicPartitionName&) = default;
 };
 
-/// What a client asks of one partition, and what the session last told it.
+/// A client's request for one partition, and the last answer of the session about it.
 struct SessionPartition {
     TopicPartitionName name;
     LeaderEpoch current_leader_epoch = kNoLeaderEpoch;
     Offset fetch_offset;
     LeaderEpoch last_fetched_epoch = kNoLeaderEpoch;
     std::int32_t max_bytes = 0;
-    // Answered last; -1 before the first answer, so that the first answer always counts as a change.
+    // The last answer; -1 before the first one, so that the first answer always counts as a change.
     Offset sent_high_watermark = kNoOffset;
     Offset sent_log_start_offset = kNoOffset;
 };
 
-/// A partition's place in its session. It stays the same until a request of the session forgets the partition; then it
-/// may be reused.
+/// A partition's place in its session. It stays the same until a request of the session forgets the partition; then the session
+/// may reuse it.
 struct SessionSlot {
     std::uint32_t index = 0;
 };
 
-/// What an answer says about one partition; the session remembers it.
+/// The content of an answer about one partition; the session remembers it.
 struct SessionNews {
     SessionSlot slot;
     Offset high_watermark;
@@ -80,7 +80,7 @@ class FetchSession {
         }
     }
 
-    /// Remembers what an answer said. The partition of each slot must still be in the session.
+    /// Remembers the content of an answer. The partition of each slot must still be in the session.
     void note_answer(std::span<const SessionNews> news);
 
     /// Moves to the next epoch. After 2^31-1 comes 1, because epoch 0 means "new session".
@@ -107,18 +107,17 @@ class FetchSession {
 
 /// The broker's fetch sessions, bounded by `max.incremental.fetch.session.cache.slots`.
 ///
-/// When all slots are taken, a new session takes the place of one that has not been used for two
-/// minutes, or of a smaller one that has existed for as long (KIP-227, min.incremental.fetch.session.eviction.ms);
-/// else the client gets no session and goes on with full requests.
-/// A pure core: ids and time come in as arguments.
+/// If all slots are taken, a new session replaces one that has not been used for two minutes, or a smaller one that has existed
+/// for as long (KIP-227, min.incremental.fetch.session.eviction.ms). Otherwise the client gets no session and continues with
+/// full requests. A pure core: ids and time come in as arguments.
 class FetchSessions {
   public:
     static constexpr std::int64_t kEvictionAgeMs = 120'000;
 
     explicit FetchSessions(std::size_t slots) : slots_(slots) {}
 
-    /// Makes a session for `partition_count` partitions with the fresh positive `id`. Null when there is no slot, or
-    /// the id is taken. The pointer, like every other one to a session, is valid until the next call.
+    /// Makes a session for `partition_count` partitions with the fresh positive `id`. Null if no slot is free, or if the id is
+    /// taken. The pointer, like every other one to a session, is valid until the next call.
     FetchSession* create(std::int32_t id, bool uses_topic_ids, std::size_t partition_count, Instant now);
 
     /// Finds the session of an incremental request and advances its epoch. Errors are Kafka's top-level ones:
@@ -126,9 +125,9 @@ class FetchSessions {
     [[nodiscard]] std::expected<FetchSession*, ErrorCode> use(std::int32_t id, std::int32_t epoch, bool uses_topic_ids,
                                                               Instant now);
 
-    /// Remembers what the answer to a fetch says. False, and nothing is remembered, when a later request has superseded
-    /// the fetch: Kafka then answers invalid_fetch_session_epoch (IncrementalFetchContext). True when the session is
-    /// gone: there is nothing to remember.
+    /// Remembers the content of the answer to a fetch. False if a later request has superseded the fetch; then it remembers
+    /// nothing, and Kafka answers invalid_fetch_session_epoch (IncrementalFetchContext). True if the session is gone, because
+    /// then nothing needs to be remembered.
     [[nodiscard]] bool answer(SessionTurn turn, std::span<const SessionNews> news);
 
     void remove(std::int32_t id);

@@ -42,7 +42,7 @@ void FetchWaiters::on_append(PartitionKey partition, const Growth& growth, std::
         Waiter& waiter = waiters_.at(id);
         const auto waited = std::ranges::lower_bound(waiter.partitions, partition, {}, &WaitedPartition::partition);
         if (waiter.isolation == Isolation::read_committed && !(waited->is_stable && growth.is_stable)) {
-            // What a transaction hid cannot be counted: when some of it shows, a read has to tell how much.
+            // Bytes that a transaction hid cannot be counted: once some of them show, only a read can tell how many.
             const bool shows_more = growth.is_stable || growth.stable_end > waited->stable_end;
             waited->is_stable = growth.is_stable;
             waited->stable_end = std::max(waited->stable_end, growth.stable_end);
@@ -115,7 +115,7 @@ void FetchWaiters::remove(std::unordered_map<WaiterId, Waiter>::iterator waiter)
         }
     }
     waiters_.erase(waiter);
-    // Keeps the heap within a constant of the live waits however fast waits begin and end.
+    // This keeps the heap within a constant of the live waits, however fast waits begin and end.
     if (deadlines_.size() > 64 + 2 * waiters_.size()) {
         std::vector<Deadline> alive;
         alive.reserve(waiters_.size());

@@ -21,14 +21,14 @@ struct PartitionKey : StrongInt<struct PartitionKeyTag, std::uint64_t> {
 struct WaiterId : StrongInt<struct WaiterIdTag, std::uint64_t> {
     friend constexpr auto operator<=>(WaiterId, WaiterId) = default;
 };
-/// Names none.
+/// Names no waiter.
 inline constexpr WaiterId kNoWaiter{0};
 
-/// How much longer than the client asked an empty fetch waits: a fiftieth, at most 10 ms, plus 1 ms because the clock
-/// cuts off fractions of milliseconds and no answer may be early. When records are written about as often as fetches
-/// end (500 ms is the default of clients, and popular with programs), the record is then in the answer instead of just
-/// behind an empty one. After an empty answer the Java consumer of Kafka 4.0 to 4.3 with `group.protocol=consumer` may
-/// not fetch again for as long as its poll lasts (KAFKA-20780).
+/// The extra time that an empty fetch waits beyond the client's: a fiftieth, at most 10 ms, plus 1 ms. The 1 ms is there because
+/// the clock cuts off fractions of milliseconds and no answer may be early. If a client writes records about as often as fetches
+/// end, a record is then in the answer instead of just behind an empty one. (500 ms is the clients' default, and popular with
+/// programs.) After an empty answer the Java consumer of Kafka 4.0 to 4.3 with `group.protocol=consumer` may not fetch again
+/// during the rest of its poll (KAFKA-20780).
 [[nodiscard]] constexpr std::int32_t grace_ms(std::int32_t max_wait_ms) {
     constexpr std::int32_t kShare = 50;
     constexpr std::int32_t kMostMs = 10;
@@ -70,17 +70,16 @@ class FetchWaiters {
         Isolation isolation = Isolation::read_uncommitted;
     };
 
-    /// What an append did to a partition.
+    /// The change that an append made to a partition.
     struct Growth {
         std::int64_t bytes = 0;
-        /// The last stable offset after the append, and whether it is the log end, so that no transaction hides
-        /// anything.
+        /// The last stable offset after the append, and whether it is the log end, so that no transaction hides any record.
         Offset stable_end;
         bool is_stable = true;
     };
 
     enum class Reason : std::uint8_t {
-        /// The bytes are there: the answer is due, however little the limits let it hold.
+        /// The bytes are there: the answer is due, even if the limits leave little room in it.
         enough,
         /// Only a read can tell whether the answer is due.
         look,
@@ -105,7 +104,7 @@ class FetchWaiters {
     /// `partition` grew. This call and those below append the waits that end to `woken`.
     void on_append(PartitionKey partition, const Growth& growth, std::vector<Woken>& woken);
 
-    /// `partition` changed: every fetch that waits for it has to look.
+    /// `partition` changed: every fetch that waits for it must read again.
     void on_change(PartitionKey partition, std::vector<Woken>& woken);
 
     /// Ends all waits whose deadline is at or before `now`.
@@ -114,12 +113,12 @@ class FetchWaiters {
     /// Ends every wait, for shutdown.
     void complete_all(std::vector<Woken>& woken);
 
-    /// When the shell has to call `advance` next; empty when nothing waits.
+    /// When the shell must call `advance` next; null if no fetch waits.
     [[nodiscard]] std::optional<Instant> next_deadline();
 
     [[nodiscard]] bool waits_for(PartitionKey partition) const { return by_partition_.contains(partition); }
     [[nodiscard]] std::size_t size() const { return waiters_.size(); }
-    /// Deadlines that are held, those of ended waits included: at most twice `size` plus a constant.
+    /// Number of deadlines, including those of ended waits: at most twice `size` plus a constant.
     [[nodiscard]] std::size_t deadline_count() const { return deadlines_.size(); }
 
   private:
