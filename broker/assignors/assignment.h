@@ -16,14 +16,14 @@ struct TopicPartitions {
     friend auto operator<=>(const TopicPartitions&, const TopicPartitions&) = default;
 };
 
-/// What one member has or shall have: ascending by topic id, no topic twice, no topic without partitions.
+/// The partitions that one member has or should have: ascending by topic id, no topic twice, no topic without partitions.
 using Assignment = std::vector<TopicPartitions>;
 
 /// Sorts topics and partitions, which may be in any order, into the order of an Assignment.
 [[nodiscard]] Assignment normalized(Assignment assignment);
 
 [[nodiscard]] std::size_t partition_count(const Assignment& assignment);
-/// Null when the assignment has no partition of the topic.
+/// Null if the assignment has no partition of the topic.
 [[nodiscard]] const TopicPartitions* find_topic(const Assignment& assignment, const TopicId& topic_id);
 
 }  // namespace partita::assignors

@@ -9,11 +9,11 @@ namespace partita::assignors {
 /// All members have the same subscription. Time is linear in members and partitions.
 [[nodiscard]] GroupAssignment assign_uniformly_to_equals(const GroupSpec& group);
 
-/// Members with subscriptions of their own.
+/// The members have different subscriptions.
 [[nodiscard]] GroupAssignment assign_uniformly_to_individuals(const GroupSpec& group);
 
-/// Calls `visit(std::uint32_t topic, std::span<const std::int32_t> partitions)` for each topic of `previous` that still
-/// exists, ascending: `topic` is its index in `group.topics`, `partitions` are those that still exist.
+/// Calls `visit(std::uint32_t topic, std::span<const std::int32_t> partitions)` for each topic of `previous` that still exists,
+/// ascending. `topic` is its index in `group.topics`; `partitions` are those that still exist.
 template <class Visit>
 void for_each_existing(const GroupSpec& group, const Assignment& previous, Visit&& visit) {
     std::uint32_t topic = 0;

@@ -80,8 +80,8 @@ GroupAssignment assign_uniformly_to_equals(const GroupSpec& group) {
     const std::size_t quota = total / group.members.size();
     std::size_t extras = total % group.members.size();
 
-    // Some members get one more than the others. Those who have more than the quota anyway come first: giving the
-    // extra partition to anybody else would move a partition for nothing.
+    // Some members get one more than the others. Members with more than the quota come first: to give the extra partition to
+    // another member would move a partition for nothing.
     std::vector<std::size_t> quotas(group.members.size(), quota);
     for (const bool only_holders : {true, false}) {
         for (std::size_t member = 0; member < group.members.size() && extras > 0; ++member) {

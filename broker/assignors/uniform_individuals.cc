@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int32_t kNobody = -1;
 
-/// The assignment while it is made: who owns and who owned each partition, and how much everybody has.
+/// The assignment in progress: the present and the previous owner of each partition, and the load of each member.
 class Table {
   public:
     explicit Table(const GroupSpec& group) : group_(group), topics_(group.topics.size()), loads_(group.members.size(), 0) {
@@ -28,7 +28,7 @@ class Table {
         }
     }
 
-    /// Everybody keeps what it has and is still subscribed to.
+    /// Every member keeps the partitions that it has and is still subscribed to.
     void keep_previous() {
         for (std::size_t index = 0; index < group_.members.size(); ++index) {
             const GroupSpec::Member& member = group_.members[index];
@@ -52,8 +52,8 @@ class Table {
         }
     }
 
-    /// Topics in the order in which they are dealt with: those with the fewest choices first, so that the
-    /// partitions that anybody can take are left to even out the rest.
+    /// Topics in the order in which they are dealt. Those with the fewest choices come first, so that the partitions that every
+    /// member can take are left to even out the rest.
     [[nodiscard]] std::vector<std::uint32_t> order() const {
         std::vector<std::uint32_t> order(topics_.size());
         for (std::uint32_t topic = 0; topic < order.size(); ++topic) {
@@ -89,7 +89,7 @@ class Table {
         }
     }
 
-    /// Moves partitions of the topic to members that have two less, until there are none. Says whether any moved.
+    /// Moves partitions of the topic to members that have two less, until no such member is left. True if any moved.
     bool even_out(std::uint32_t topic_index) {
         Topic& topic = topics_[topic_index];
         if (!is_uneven(topic)) {
@@ -132,8 +132,8 @@ class Table {
         }
     }
 
-    /// Evens out two members that share no topic by way of others: each on the way gives one partition and gets one.
-    /// Says whether there were such members.
+    /// Evens out two members that share no topic by way of others: each on the way gives one partition and gets one. True if
+    /// there were such members.
     bool even_out_along_a_path() {
         std::vector<std::int32_t> by_load(group_.members.size());
         for (std::size_t member = 0; member < by_load.size(); ++member) {
@@ -141,7 +141,7 @@ class Table {
         }
         std::ranges::stable_sort(by_load, std::greater<>{}, [this](std::int32_t member) { return load(member); });
         const std::vector<std::vector<std::uint32_t>> held = held_topics();
-        // Whoever is reached from a member that finds nobody would find nobody either: it has not more to give.
+        // A search that fails from one member would also fail from every member that it reached: none of these has more to give.
         std::vector<bool> is_done(by_load.size());
         for (const std::int32_t giver : by_load) {
             if (!is_done[static_cast<std::size_t>(giver)] && shift_from(giver, held, is_done)) {
@@ -251,7 +251,7 @@ class Table {
         return std::ranges::any_of(topic.subscribers, [&](std::int32_t member) { return load(member) + 2 <= most; });
     }
 
-    /// A partition whose move costs least: one that goes home, then one that is on the move anyway, then any.
+    /// The partition whose move costs least: one that goes home, then one that moves anyway, then any.
     [[nodiscard]] static std::int32_t take_cheapest(const Topic& topic, std::vector<std::int32_t>& held, std::int32_t giver,
                                                     std::int32_t taker) {
         const auto previous = [&](std::int32_t partition) { return topic.previous[static_cast<std::size_t>(partition)]; };
@@ -282,8 +282,8 @@ GroupAssignment assign_uniformly_to_individuals(const GroupSpec& group) {
     for (const std::uint32_t topic : order) {
         table.deal_out(topic);
     }
-    // Each move lessens the sum of the squared loads, so this ends. Evening out one topic may open a gap in one that
-    // was dealt with before, hence the rounds.
+    // Each move lessens the sum of the squared loads, so this ends. Evening out one topic may open a gap in an earlier one, hence
+    // the rounds.
     bool moved = true;
     while (moved) {
         moved = false;
