@@ -7,8 +7,9 @@
 
 namespace partita::test {
 
-/// The system's clocks, of which a test has two things in its hand: it sets them forward, instead of waiting until a time is over
-/// that a busy machine may let pass too early, and it lets nothing be measured until it wants that. From any thread.
+/// The system's clocks, with two controls for a test. The test can set the clocks forward instead of waiting for a time to pass,
+/// which a busy machine may let pass too early. It can also keep the stopwatches at 0 until it wants measurements. Callable from
+/// any thread.
 class AdjustedClock final : public Clock {
   public:
     [[nodiscard]] Now now() override {
@@ -21,9 +22,10 @@ class AdjustedClock final : public Clock {
     [[nodiscard]] std::int64_t thread_processor_ns() override { return measures ? system_.thread_processor_ns() : 0; }
     [[nodiscard]] std::int64_t process_processor_ns() override { return measures ? system_.process_processor_ns() : 0; }
 
-    /// By so much both clocks are ahead of the system's. Who sleeps until a time finds it over when something else wakes him.
+    /// How far both clocks are ahead of the system's. A thread that sleeps until a time sees the new time only when something
+    /// else wakes it.
     std::atomic<std::int64_t> shift_ms = 0;
-    /// While it is false, everything takes no time and no processor.
+    /// While it is false, everything seems to take no time and no processor.
     std::atomic<bool> measures = true;
 
   private:

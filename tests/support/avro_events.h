@@ -12,7 +12,7 @@
 
 namespace partita::test {
 
-/// An event as it stands in a file of capture. Of a property the number of its branch in the union stands before its value.
+/// An event as a capture file has it. The value of a property follows the number of its branch in the union.
 struct AvroEvent {
     std::int64_t sequence_number = 0;
     std::string offset;
@@ -22,8 +22,8 @@ struct AvroEvent {
     std::optional<std::string> body;
 };
 
-/// Reads files of capture from Avro's specification, without the code that wrote them. Throws for anything that is not as that
-/// says.
+/// Reads capture files by Avro's specification, without the code that wrote them. Throws for anything that breaks the
+/// specification.
 class AvroFileReader {
   public:
     static std::vector<AvroEvent> read(std::string_view file) { return AvroFileReader(file).events(); }

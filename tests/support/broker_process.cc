@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPoll = 5ms;
-/// A limit for what hangs; whoever waits for something else is slow only because the machine is.
+/// Ends a wait that hangs. A wait that succeeds takes long only on a slow machine.
 constexpr auto kWait = 60s;
 
 std::string read_text(const std::string& path) {
@@ -35,7 +35,7 @@ std::string read_text(const std::string& path) {
     return content.str();
 }
 
-/// What the kernel counts of one thread: nanoseconds that it ran, and that it waited for a processor.
+/// Reads the kernel's figures for one thread: the nanoseconds that it ran, and the nanoseconds that it waited for a processor.
 std::chrono::nanoseconds waited_for_processor(const std::string& schedstat_path) {
     std::istringstream fields(read_text(schedstat_path));
     std::int64_t ran_ns = 0;
@@ -91,7 +91,7 @@ void BrokerProcess::launch(const Options& options) {
     const std::string output = scratch_ / "output";
     process_ = ::fork();
     if (process_ == 0) {
-        // A test that dies takes its broker along.
+        // The broker dies with its test.
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int descriptor = ::open(output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
         ::dup2(descriptor, 1);
@@ -165,7 +165,7 @@ bool BrokerProcess::is_running() const {
         return false;
     }
     siginfo_t information{};
-    // The process is left to be waited for.
+    // WNOWAIT leaves the process in place, so that `wait` can still collect it.
     return ::waitid(P_PID, static_cast<id_t>(process_), &information, WEXITED | WNOHANG | WNOWAIT) == 0 &&
            information.si_pid == 0;
 }

@@ -11,10 +11,10 @@
 
 namespace partita::test {
 
-/// The program under test: the one of this build, or what PARTITA_BROKER_BINARY in the environment says.
+/// The program under test: the one of this build, or the one that PARTITA_BROKER_BINARY in the environment names.
 [[nodiscard]] std::string broker_binary();
 
-/// A directory of its own for a test, removed with everything in it at the end.
+/// A test's own directory. The destructor removes it with its content.
 class TemporaryDirectory {
   public:
     TemporaryDirectory();
@@ -29,7 +29,7 @@ class TemporaryDirectory {
     std::string path_;
 };
 
-/// What a finished process left.
+/// The result of a finished process.
 struct Finished {
     int exit_code = -1;  ///< -1 when a signal ended it.
     int signal_number = 0;
@@ -59,14 +59,14 @@ class BrokerProcess {
         bool choose_http_port = true;
     };
 
-    /// Starts the broker and waits until clients can connect. Null when it ended before, or did not get
-    /// that far in time; the test is then failed, with what it wrote.
+    /// Starts the broker and waits until clients can connect. Null when the broker ended or was not ready in time; the test then
+    /// fails and prints the broker's output.
     [[nodiscard]] static std::unique_ptr<BrokerProcess> start(const Options& options);
     [[nodiscard]] static std::unique_ptr<BrokerProcess> start() { return start(Options()); }
-    /// Runs it to its end, for starts that are refused.
+    /// Runs the broker to its end, for starts that are refused.
     [[nodiscard]] static Finished run(const Options& options);
 
-    /// Kills a broker that still runs. A broker that died by itself fails the test.
+    /// Kills a broker that still runs. Fails the test when the broker died by itself.
     ~BrokerProcess();
     BrokerProcess(const BrokerProcess&) = delete;
     BrokerProcess& operator=(const BrokerProcess&) = delete;
@@ -77,10 +77,10 @@ class BrokerProcess {
     [[nodiscard]] pid_t process_id() const { return process_; }
     [[nodiscard]] bool is_running() const;
 
-    /// Everything it wrote so far.
+    /// Everything that the broker wrote so far.
     [[nodiscard]] std::string output() const;
     [[nodiscard]] std::size_t count_in_output(const std::string& text) const;
-    /// Waits until the output has `text`; false when it does not come.
+    /// Waits until the output has `text`; false when the text does not come in time.
     [[nodiscard]] bool wait_for_output(const std::string& text) const;
 
     void send_signal(int signal_number) const;
@@ -92,7 +92,7 @@ class BrokerProcess {
     [[nodiscard]] std::int64_t resident_kib() const;
     /// Processor time of all its threads.
     [[nodiscard]] std::chrono::milliseconds processor_time() const;
-    /// How long its threads, taken together, were ready to run and had no processor. 0 where the system does not count that.
+    /// How long its threads, taken together, were ready to run and had no processor. 0 where the system does not count this.
     [[nodiscard]] std::chrono::milliseconds kept_waiting() const;
     [[nodiscard]] int open_descriptors() const;
 
@@ -114,10 +114,10 @@ class BrokerProcess {
     bool end_expected_ = false;
 };
 
-/// Raises this process's own limit of open files as far as the system lets it; answers what it is.
+/// Raises this process's own limit of open files as far as the system allows; returns the limit.
 [[nodiscard]] std::uint64_t raise_open_files_limit();
 
-/// As `BrokerProcess::kept_waiting`, of the thread that asks.
+/// Like `BrokerProcess::kept_waiting`, for the calling thread.
 [[nodiscard]] std::chrono::milliseconds thread_kept_waiting();
 
 /// How much longer things may take in this build (sanitizers).

@@ -9,7 +9,7 @@
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
-/// Members of the classic protocol, by hand: what consumers say of themselves in JoinGroup and SyncGroup.
+/// Members of the classic protocol, by hand: what consumers state about themselves in JoinGroup and SyncGroup.
 namespace partita::test {
 
 class WireClient;
@@ -47,9 +47,9 @@ inline std::string assignment_of(const HeldPartitions& held) {
     return std::string(as_text(out.bytes()));
 }
 
-/// Makes the group's only member over this connection: it subscribes to the topics and holds these partitions, with a session of
-/// ten minutes; `assignor` is the protocol that it offers. The error that the broker answered, or `network_exception`. For a
-/// broker with `group.initial.rebalance.delay.ms=0`.
+/// Makes the group's only member over this connection. The member subscribes to the topics, holds these partitions and has a
+/// session of ten minutes; `assignor` is the protocol that it offers. Returns the error that the broker answered, or
+/// `network_exception`. For a broker with `group.initial.rebalance.delay.ms=0`.
 [[nodiscard]] ErrorCode join_alone(WireClient& wire, const std::string& group, const HeldPartitions& held,
                                    const std::string& assignor = "range");
 

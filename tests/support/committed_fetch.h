@@ -8,7 +8,7 @@
 
 namespace partita::test {
 
-/// Fetches of committed records in partition 0 of `t`, in two halves, so that something can happen while one waits.
+/// Fetches committed records from partition 0 of `t`, in two halves, so that a test can act while a fetch waits.
 class CommittedFetch {
   public:
     explicit CommittedFetch(std::uint16_t port) : wire_(port) {}
@@ -18,7 +18,7 @@ class CommittedFetch {
         std::int32_t max_wait_ms = 0;
         std::int32_t partition_max_bytes = 1 << 20;
     };
-    /// False when it could not be sent. `id`: its answer has it.
+    /// False when the request could not be sent. `id` is its correlation id, which the answer repeats.
     [[nodiscard]] bool ask(const Wanted& wanted, std::int32_t id) {
         std::array partitions{FetchRequest::FetchPartition{
             .partition = 0, .fetch_offset = wanted.from, .partition_max_bytes = wanted.partition_max_bytes}};
@@ -27,7 +27,7 @@ class CommittedFetch {
             kVersion, FetchRequest{.max_wait_ms = wanted.max_wait_ms, .min_bytes = 1, .isolation_level = 1, .topics = topics},
             id));
     }
-    /// Null when none came; why not says `wire`. Valid until the next one.
+    /// Null when no answer came; `wire` has the reason. Valid until the next call.
     [[nodiscard]] const FetchResponse::PartitionData* answer(std::int32_t id) {
         const auto* response =
             static_cast<const FetchResponse*>(wire_.read_reply(*find_api(ApiKey::fetch), kVersion, id, WireClient::kPatience));

@@ -7,16 +7,16 @@
 #include "broker/runtime/settings/group_settings.h"
 #include "broker/runtime/settings/log_settings.h"
 
-/// Settings for tests of the parts that act on them: the declared defaults, carried over as in the broker.
+/// Settings for tests of the parts that act on them: the declared defaults, converted as the broker does it.
 namespace partita {
 
-/// With the wait for more members that Kafka has, and this broker has not.
+/// Includes Kafka's wait for more members, which this broker does not have by default.
 inline groups::GroupConfig declared_group_config() {
     groups::GroupConfig config = runtime::group_settings(config::BrokerConfig());
     config.initial_rebalance_delay_ms = 3'000;
     return config;
 }
-/// With another value of one of them.
+/// The declared settings with another value for one of them.
 template <class Value>
 groups::GroupConfig group_config_with(Required<Value> groups::GroupConfig::* setting, std::type_identity_t<Value> value) {
     groups::GroupConfig config = declared_group_config();

@@ -4,7 +4,7 @@
 
 namespace partita::test {
 
-/// Its writes are those of the file.
+/// Its writes count as writes of the file.
 class FaultyWindow final : public FileWindow {
   public:
     FaultyWindow(FaultyFileSystem& owner, std::string path, std::unique_ptr<FileWindow> real)

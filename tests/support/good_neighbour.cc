@@ -28,7 +28,7 @@ GoodNeighbour::~GoodNeighbour() {
 }
 
 void GoodNeighbour::finish() {
-    // A test may be quicker than its neighbour.
+    // A test may end sooner than its neighbour gets anything done.
     constexpr std::int64_t kRoundsMin = 5;
     const auto deadline = std::chrono::steady_clock::now() + WireClient::kPatience;
     while (rounds_ < kRoundsMin && !has_failed_ && std::chrono::steady_clock::now() < deadline) {
@@ -85,7 +85,7 @@ std::string GoodNeighbour::round(WireClient& client, std::int64_t number) {
         return "fetch: not the one partition that was asked for";
     }
     const Bytes records = response->responses[0].partitions[0].records.bytes();
-    // Base offset and leader epoch are the broker's; all from the attributes on is the producer's.
+    // The broker sets base offset and leader epoch; everything from the attributes on is the producer's.
     constexpr std::size_t kFirstByteOfProducer = 21;
     if (records.size() != batch.size() ||
         !std::equal(records.begin() + kFirstByteOfProducer, records.end(), batch.begin() + kFirstByteOfProducer)) {

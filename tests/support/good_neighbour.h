@@ -9,19 +9,19 @@
 
 namespace partita::test {
 
-/// A well-behaved client beside hostile ones: produces and fetches back what it produced, all the time, and
-/// notes whether it was ever refused, told something else than it wrote, or kept waiting.
+/// A well-behaved client beside hostile ones. It keeps producing and fetching back what it produced. It notes when the broker
+/// refused it, returned something else than it wrote, or kept it waiting.
 class GoodNeighbour {
   public:
     using Time = std::function<std::chrono::milliseconds()>;
 
-    /// `topic` is created with one partition. `time` is what rounds are measured by.
+    /// Creates `topic` with one partition. `time` measures the rounds.
     GoodNeighbour(std::uint16_t port, std::string topic, Time time = steady_time);
     ~GoodNeighbour();
     GoodNeighbour(const GoodNeighbour&) = delete;
     GoodNeighbour& operator=(const GoodNeighbour&) = delete;
 
-    /// Stops and fails the test when anything went wrong or no round was made.
+    /// Stops, and fails the test when anything went wrong or no round was made.
     void finish();
     [[nodiscard]] std::int64_t rounds() const { return rounds_.load(); }
     [[nodiscard]] std::chrono::milliseconds slowest_round() const { return slowest_; }

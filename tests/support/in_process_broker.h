@@ -17,8 +17,8 @@
 
 namespace partita::test {
 
-/// A whole broker within the test program, with its Kafka listener on a free port of the loopback, so that a test can
-/// let the file system below it fail.
+/// A whole broker within the test program, with its Kafka listener on a free loopback port. A test can make the file system below
+/// it fail.
 class InProcessBroker {
   public:
     struct Options {
@@ -30,9 +30,9 @@ class InProcessBroker {
         net::reactor_choice::Limits placement = {};
         const access::Rules* access_rules = nullptr;
         const logs::NodePlan* nodes = nullptr;
-        /// What serves the requests of clients.
+        /// Serves the requests of clients.
         kafka::RequestServer* requests = &kafka::local_handlers();
-        /// In place of the system's.
+        /// Replaces the system's clock when set.
         Clock* clock = nullptr;
 
         [[nodiscard]] Schedule schedule() const {
@@ -40,7 +40,7 @@ class InProcessBroker {
         }
     };
 
-    /// Null when it does not start: the reason is on standard error.
+    /// Null when the broker does not start; standard error has the reason.
     [[nodiscard]] static std::unique_ptr<InProcessBroker> start(const Options& options);
     /// Like a kill: what was not written by then is not written any more.
     ~InProcessBroker();

@@ -103,7 +103,7 @@ class MemoryFile final : public File {
         return {};
     }
 
-    /// Of what it sends anything may survive a crash, as of what was written without it.
+    /// A crash may lose or keep any part of this range, as if it had not been written back.
     StorageResult<void> write_back(std::uint64_t position, std::uint64_t length) override {
         if (system_.on_write_back) {
             system_.on_write_back(path_, position, length);

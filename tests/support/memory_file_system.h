@@ -18,12 +18,11 @@ namespace partita::test {
 
 /// A file system in memory that can die in two ways and refuse any call.
 ///
-/// `crash_power(seed)`: of each file the bytes of the last sync survive, and of the writes since then a
-/// random choice, the last of them possibly torn at a 512-byte border; a grown file shows zeros where a
-/// write was lost. Of the names created, renamed and removed since the last sync of their directory a
-/// random prefix survives. A rename from one directory to another is one step, as in a journal: a file that has lost the one name
-/// has the other. A killed process (`crash_process`) loses nothing that was written.
-/// Handles of the life before keep working on nothing.
+/// `crash_power(seed)` keeps the bytes that each file had at its last sync, and a random choice of the writes since then. The
+/// last of these writes may be torn at a 512-byte border. A grown file shows zeros where a write was lost. Names that were
+/// created, renamed or removed since the last sync of their directory survive as a random prefix. A rename from one directory to
+/// another is one step, as in a journal: a file that has lost its old name has the new one. A killed process (`crash_process`)
+/// loses nothing that was written. Handles from before the crash keep working, without effect.
 class MemoryFileSystem final : public FileSystem {
   public:
     MemoryFileSystem();
@@ -41,16 +40,16 @@ class MemoryFileSystem final : public FileSystem {
 
     void crash_power(std::uint64_t seed);
     void crash_process();
-    /// What a crash at this moment would leave, as a file system of its own, while this one goes on as if nothing had happened:
-    /// after a power failure with that seed, or after a kill.
+    /// Returns what a crash at this moment would leave, as a separate file system, while this one goes on unchanged. The crash is
+    /// a power failure with that seed, or a kill.
     [[nodiscard]] std::unique_ptr<MemoryFileSystem> left_by_crash(std::optional<std::uint64_t> power_failure) const;
 
-    /// Call number `n` (from now, counting from 1) fails with `error_number`; when `forever`, all later
-    /// ones too. A failing write leaves a part of its bytes in the file. Removals, truncations and reads
-    /// go on where a full disk would let them (`only_growing`).
+    /// Call number `n` (from now, counting from 1) fails with `error_number`; when `forever`, all later calls fail, too. A
+    /// failing write leaves a part of its bytes in the file. With `only_growing`, removals, truncations and reads still work, as
+    /// on a full disk.
     void fail_call(std::uint64_t n, int error_number, bool forever = false, bool only_growing = false);
-    /// The next write to a file whose path contains `path_part` fails with `error_number`, and no other call; or the one behind
-    /// the next `after`.
+    /// The next write to a file whose path contains `path_part` fails with `error_number`, and no other call does. `after` such
+    /// writes pass first.
     void fail_write(std::string path_part, int error_number, std::uint64_t after = 0);
     void heal();
     /// Calls that could have failed, since the last `fail_call` or `heal`.
@@ -70,10 +69,10 @@ class MemoryFileSystem final : public FileSystem {
     /// Likewise when a range of a file is about to be written back.
     std::function<void(const std::string& path, std::uint64_t position, std::uint64_t length)> on_write_back;
 
-    /// Called before each call that changes files or names, or syncs them, by whoever makes it: a crash can come there.
+    /// Called before each call that changes files or names, or syncs them, on the calling thread: a crash can come there.
     std::function<void()> before_change;
 
-    /// Whole content of a file, empty when missing.
+    /// The whole content of a file; empty when the file is missing.
     [[nodiscard]] std::string content(const std::string& path);
     void set_content(const std::string& path, std::string bytes);
     [[nodiscard]] std::vector<std::string> files_below(const std::string& path);
@@ -90,12 +89,12 @@ class MemoryFileSystem final : public FileSystem {
     struct Node;
     using NodePointer = std::shared_ptr<Node>;
     using Names = std::map<std::string, NodePointer>;
-    /// Of a directory: first the one name goes, then the other comes; an empty one is none.
+    /// A change of a directory's names: `removed` goes first, then `added` comes; an empty name means no change.
     struct NameChange {
         std::string removed;
         std::string added;
         NodePointer node;
-        /// Set: what lost its name here has this one there.
+        /// Set when the file moved to another directory: the node of that directory, where the file is called `taken_as`.
         NodePointer taker = nullptr;
         std::string taken_as = {};
     };
@@ -119,7 +118,7 @@ class MemoryFileSystem final : public FileSystem {
     static void make_durable(Node& node);
     static void apply(Names& names, const NameChange& change);
     static void change_names(Node& directory, NameChange change);
-    /// A removal is durable: so is the name for which it was one half.
+    /// Makes a removal durable, and with it the new name when the removal is one half of a rename.
     static void settle(const NameChange& removal);
     using Copies = std::map<const Node*, NodePointer>;
     static NodePointer copy(const NodePointer& node, Copies& copies);

@@ -25,7 +25,7 @@ namespace partita::test {
 namespace {
 
 constexpr std::chrono::milliseconds kPollStep{20};
-/// Requests that change the cluster are refused when they come without any time left.
+/// The broker refuses requests that change the cluster when they allow no time.
 constexpr std::int32_t kTimeoutMs = 30'000;
 
 }  // namespace

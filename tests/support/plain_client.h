@@ -29,8 +29,8 @@ struct TopicSeen {
     std::size_t partitions = 0;
 };
 
-/// One connection and the requests of a plain client, each a call that waits for its answer. When the broker is
-/// gone, the answer is `network_exception` or nothing.
+/// One connection and the requests of a plain client. Each call waits for its answer. When the broker is gone, the answer is
+/// `network_exception` or nothing.
 class PlainClient {
   public:
     explicit PlainClient(std::uint16_t port) : wire_(port) {}
@@ -49,7 +49,7 @@ class PlainClient {
     Produced produce_value(const std::string& topic, int partition, const std::string& value, std::int64_t producer_id = -1,
                            std::int32_t sequence = -1, std::int64_t timestamp_ms = 0);
     ErrorCode commit(const std::string& group, const std::string& topic, int partition, std::int64_t offset);
-    /// -1: none; nothing: an error.
+    /// -1: no offset is committed; nothing: an error.
     std::optional<std::int64_t> committed(const std::string& group, const std::string& topic, int partition);
     ErrorCode delete_records(const std::string& topic, int partition, std::int64_t before);
     /// -2 earliest, -1 latest.
@@ -65,15 +65,15 @@ class PlainClient {
 
 [[nodiscard]] bool poll_until(bool (*condition)(void*), void* argument, double seconds);
 
-/// Polls `condition`, for what happens in the background and cannot be heard of. The limit is for what hangs, as
-/// `WireClient::kPatience` is.
+/// Polls `condition`, for events in the background that the test cannot be told of. The limit only ends a wait that hangs, as
+/// `WireClient::kPatience` does.
 template <class Condition>
 [[nodiscard]] bool eventually(Condition&& condition, double seconds = 60) {
     return poll_until([](void* argument) -> bool { return (*static_cast<std::remove_reference_t<Condition>*>(argument))(); },
                       &condition, seconds);
 }
 
-/// Bytes that files below the directory take on the disk.
+/// Bytes that the files below the directory take on the disk.
 [[nodiscard]] std::uint64_t disk_usage(const std::filesystem::path& directory);
 /// PARTITA_LONG_TESTS is set.
 [[nodiscard]] bool long_tests();

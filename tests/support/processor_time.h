@@ -5,7 +5,8 @@
 
 namespace partita::test {
 
-/// Processor time that the calling thread has used: what work costs, however much of the machine others take.
+/// Processor time that the calling thread has used. It measures the cost of work, however much of the machine other programs
+/// take.
 [[nodiscard]] inline std::chrono::nanoseconds processor_time_of_thread() {
     timespec used{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);

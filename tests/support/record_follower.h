@@ -9,16 +9,16 @@
 
 #include "broker/groups/group_coordinator.h"
 
-/// Shows that what is durable of a coordinator of groups changes by records alone, and that a record means the same when it is
+/// Shows that records alone change the durable state of a group coordinator, and that a record has the same effect when it is
 /// made and when it is replayed.
 namespace partita::test {
 
-/// What is durable of two coordinators differs, in words; nothing when it is equal. Of groups that rebalance in one of them only
-/// the offsets are compared: there members are as the last record said, or as the next one will say.
+/// Describes how the durable states of two coordinators differ; nothing when they are equal. For groups that rebalance in one of
+/// them, only the offsets are compared: their members follow either the last record or the next one.
 inline std::optional<std::string> durable_difference(std::string_view left_dump, std::string_view right_dump) {
     static constexpr std::string_view kRebalancing = " rebalancing\n";
     static constexpr std::string_view kGroup = "group ";
-    /// No record made such a group, but a transaction that was aborted.
+    /// No record made such a group; an aborted transaction did.
     static constexpr std::string_view kOfNobody = " type= generation=0 protocol=- leader=- since=-\n";
     struct Section {
         std::string_view id;
@@ -62,13 +62,13 @@ inline std::optional<std::string> durable_difference(std::string_view left_dump,
     return std::nullopt;
 }
 
-/// A coordinator that is never asked anything: it replays the records that another one makes, and that is all.
+/// A coordinator that gets no requests: it only replays the records that another one makes.
 class RecordFollower {
   public:
     /// Begins anew, as after a start.
     void start(const groups::GroupConfig& config) { follower_.emplace(config); }
     void hear(const groups::Record& record) { follower_->replay(record); }
-    /// What is durable of the other one is not what its records say.
+    /// Describes how the durable state of the other coordinator differs from its records.
     [[nodiscard]] std::optional<std::string> difference(const groups::GroupCoordinator& other) const {
         return durable_difference(follower_->dump(), other.dump());
     }

@@ -16,14 +16,14 @@
 #include "tests/support/broker_process.h"
 #include "tests/support/wire_client.h"
 
-/// Clients that log in by SASL, step by step, and a broker that wants them to.
+/// Clients that log in by SASL, step by step, and a broker that requires it.
 namespace partita::test {
 
 inline constexpr std::string_view kPackage = "org.apache.kafka.common.security.";
 
 inline constexpr std::string_view kLoginListener = "SASL_PLAINTEXT://127.0.0.1:0";
 
-/// The settings of a broker whose only listener, `kLoginListener`, wants a login, by PLAIN or SCRAM.
+/// The settings of a broker whose only listener, `kLoginListener`, requires a login by PLAIN or SCRAM.
 inline std::vector<std::string> login_overrides(const std::vector<std::string>& more = {}) {
     const std::string prefix = "listener.name.sasl_plaintext.";
     std::vector<std::string> overrides = {
@@ -39,12 +39,12 @@ inline std::vector<std::string> login_overrides(const std::vector<std::string>& 
     return overrides;
 }
 
-/// A broker like that.
+/// Starts a broker with these settings.
 inline std::unique_ptr<BrokerProcess> start_with_logins(const std::vector<std::string>& more = {},
                                                         const std::string& data_directory = {}) {
     BrokerProcess::Options options{.data_directory = data_directory, .choose_port = false};
     options.overrides = login_overrides(more);
-    // First, since `more` may have other listeners beside it.
+    // This comes first, since `more` may set other listeners beside it.
     options.overrides.insert(options.overrides.begin(), "listeners=" + std::string(kLoginListener));
     return BrokerProcess::start(options);
 }
@@ -57,7 +57,7 @@ inline const SaslAuthenticateResponse* say(WireClient& client, std::string_view 
     return client.call<SaslAuthenticateResponse>(version, SaslAuthenticateRequest{.auth_bytes = as_bytes(token)});
 }
 
-/// What the broker answers to a password.
+/// Logs in by PLAIN and returns the broker's answer to the password.
 inline const SaslAuthenticateResponse* plain_login(WireClient& client, std::string_view user, std::string_view password) {
     const SaslHandshakeResponse* const hands = shake_hands(client, "PLAIN");
     EXPECT_TRUE(hands != nullptr && hands->error_code == ErrorCode::none) << client.failure();
@@ -66,7 +66,7 @@ inline const SaslAuthenticateResponse* plain_login(WireClient& client, std::stri
 
 inline bool is_served(WireClient& client) { return client.call<ListGroupsResponse>(4, ListGroupsRequest{}) != nullptr; }
 
-/// How a login by SCRAM went: "served", or why not; and for how long.
+/// The result of a login by SCRAM: "served" or the refusal, and for how long.
 struct ScramLogin {
     std::string said;
     std::int64_t session_ms = 0;

@@ -63,7 +63,7 @@ class StorageWorld {
         directory = std::move(*opened);
         return {};
     }
-    /// Lets go of everything without a word to the disk, as a killed process does.
+    /// Drops everything without writing to the disk, as a killed process does.
     void vanish() {
         logs.clear();
         directory.reset();
@@ -109,7 +109,7 @@ class StorageWorld {
     std::vector<std::shared_ptr<PartitionLog>> logs;
 };
 
-/// Everything from `from` on that a consumer would see, as bytes.
+/// Returns everything from `from` on that a consumer would see, as bytes.
 inline std::string read_all(const PartitionLog& log, Offset from) {
     std::string all;
     while (from < log.log_end_offset()) {

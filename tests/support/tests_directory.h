@@ -4,8 +4,8 @@
 
 namespace partita::test {
 
-/// Where tests/ lies in the checkout that this program was built from: for golden files. A function of its own library, so that
-/// what a compiler cache holds of the tests serves every checkout.
+/// The path of tests/ in the checkout from which this program was built, for golden files. The function has its own library, so
+/// that one compiler cache can serve every checkout.
 [[nodiscard]] std::filesystem::path tests_directory();
 
 }  // namespace partita::test

@@ -8,8 +8,8 @@
 
 namespace partita::test {
 
-/// A plan of three nodes, 1 to 3: partitions go round, groups are the second's, transactions the third's. Node 1 is reached where
-/// the client came in, the others at addresses of their own; the listener "THIRD" is the third's.
+/// A plan of three nodes, 1 to 3. Partitions go round; node 2 has the groups and node 3 the transactions. Clients reach node 1
+/// where they came in and the others at their own addresses; the listener "THIRD" belongs to node 3.
 class ThreeNodes final : public logs::NodePlan {
   public:
     [[nodiscard]] std::span<const logs::Node> nodes() const override { return nodes_; }

@@ -22,7 +22,7 @@ ErrorCode TransactionalClient::begin(std::int32_t timeout_ms) {
         return ErrorCode::network_exception;
     }
     ErrorCode error = ErrorCode::network_exception;
-    // While the coordinator is made, or ends what was open, producers are told to come again.
+    // While the broker makes the coordinator, or ends an open transaction, it tells producers to come again.
     (void)eventually([&] {
         const auto* answer = wire_.call<InitProducerIdResponse>(
             4, InitProducerIdRequest{.transactional_id = id_, .transaction_timeout_ms = timeout_ms});

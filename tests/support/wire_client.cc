@@ -100,7 +100,7 @@ WireClient::WireClient(std::uint16_t port, Caller caller) : client_id_(std::move
     const sockaddr_in to = address_of("127.0.0.1", port);
     const int on = 1;
     descriptor_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    // The port is chosen when the peer is known: thousands of connections come from one address.
+    // The system chooses the port when it knows the peer: thousands of connections come from one address.
     ::setsockopt(descriptor_, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
     if (descriptor_ >= 0 && (::bind(descriptor_, reinterpret_cast<const sockaddr*>(&from), sizeof from) != 0 ||
                              ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0)) {

@@ -46,17 +46,17 @@ template <class Request>
 /// One batch of records with the given values and keys k0, k1, ...
 [[nodiscard]] std::vector<std::byte> make_batch(std::span<const std::string> values, Codec codec = Codec::none);
 
-/// A connection that speaks the protocol byte by byte, so that it can also speak it wrongly. Blocking, with
-/// a limit on every wait.
+/// A connection that speaks the protocol byte by byte, so that it can also speak it wrongly. Calls block, and each wait has a
+/// limit.
 class WireClient {
   public:
-    /// How long anything is waited for that has to come: a limit for what hangs, and no measure of how quick it is. A machine
-    /// that others use may stop a process for seconds.
+    /// The limit of a wait for something that has to come. It ends waits that hang and does not measure speed: a shared machine
+    /// may stop a process for seconds.
     static constexpr std::chrono::milliseconds kPatience{60'000};
 
     explicit WireClient(std::uint16_t port, const std::string& host = "127.0.0.1", int receive_buffer_bytes = 0);
-    /// Who calls: the client.id of every request, and the address that the connection comes from ("127.0.0.2": on loopback
-    /// all of 127/8 is there).
+    /// The caller's identity: the client.id of every request, and the address from which the connection comes ("127.0.0.2": on
+    /// loopback all of 127/8 exists).
     struct Caller {
         std::string client_id;
         std::string address = "127.0.0.1";
@@ -71,21 +71,21 @@ class WireClient {
     [[nodiscard]] bool is_connected() const { return descriptor_ >= 0; }
     [[nodiscard]] int descriptor() const { return descriptor_; }
     void close();
-    /// The end of what this side sends; replies can still come.
+    /// Ends this side's stream; replies can still come.
     void finish_sending();
 
-    /// False when the peer took no more (closed, or `limit` passed).
+    /// False when the peer took no more (it closed, or `limit` passed).
     bool send(std::span<const std::byte> bytes, std::chrono::milliseconds limit = kPatience);
 
-    /// The next frame without its size. None when the connection ended or nothing came in time.
+    /// Returns the next frame without its size; nothing when the connection ended or no frame came in time.
     [[nodiscard]] std::optional<std::vector<std::byte>> receive(std::chrono::milliseconds limit = kPatience);
     /// True when the broker closes, whatever it sends before.
     [[nodiscard]] bool is_closed_within(std::chrono::milliseconds limit = kPatience);
     /// True when nothing comes and the connection stays.
     [[nodiscard]] bool is_silent_for(std::chrono::milliseconds duration);
 
-    /// Sends a request and reads its reply. Null when the connection was closed or the reply does not
-    /// decode exactly; the reason is in `failure`. The reply is valid until the next call.
+    /// Sends a request and reads its reply. Null when the connection was closed or the reply does not decode exactly; `failure`
+    /// has the reason. The reply is valid until the next call.
     template <class Response, class Request>
     [[nodiscard]] const Response* call(std::int16_t version, const Request& request,
                                        std::chrono::milliseconds limit = kPatience) {
@@ -93,14 +93,14 @@ class WireClient {
     }
     [[nodiscard]] const void* call(const ApiInfo& api, std::int16_t version, const void* request,
                                    std::chrono::milliseconds limit = kPatience);
-    /// Sends without waiting; answers the correlation id.
+    /// Sends without waiting; returns the correlation id.
     template <class Request>
     std::int32_t send_request(std::int16_t version, const Request& request) {
         const std::int32_t id = next_correlation_id_++;
         send(request_frame(api_of<Request>(), version, &request, id, client_id_));
         return id;
     }
-    /// Reads the reply to a request that was sent before.
+    /// Reads the reply to an earlier request.
     template <class Response, class Request>
     [[nodiscard]] const Response* read_reply(std::int16_t version, std::int32_t correlation_id,
                                              std::chrono::milliseconds limit = kPatience) {
@@ -124,13 +124,12 @@ class WireClient {
     Arena arena_;
 };
 
-/// Creates a topic and waits for nothing: it can be used at once. False when refused.
+/// Creates a topic, which can be used at once. False when the broker refused.
 [[nodiscard]] bool create_topic(WireClient& client, std::string_view name, std::int32_t partitions,
                                 std::span<const std::pair<std::string_view, std::string_view>> configs = {});
 [[nodiscard]] std::optional<TopicId> topic_id_of(WireClient& client, std::string_view name);
 
-/// The error of producing one batch with acks=1; `base_offset` receives the offset. None when the
-/// connection failed.
+/// Produces one batch with acks=1 and returns the error; `base_offset` receives the offset. Nothing when the connection failed.
 [[nodiscard]] std::optional<ErrorCode> produce(WireClient& client, std::string_view topic, std::int32_t partition,
                                                std::span<const std::byte> batch, std::int64_t* base_offset = nullptr);
 
