@@ -21,11 +21,12 @@ using namespace partita;
 using namespace partita::insight;
 
 constexpr std::int32_t kPartitions = 12;
-/// What the documentation promises for all topics together, with keys of usual size and with the longest that are kept.
+/// The documentation promises these limits for all topics together: with keys of usual size, and with the longest keys that are
+/// kept.
 constexpr std::int64_t kUsualBytesMax = std::int64_t{64} << 20;
 constexpr std::int64_t kWorstBytesMax = std::int64_t{128} << 20;
 
-/// Of this thread's arena, which is the only one here.
+/// Returns the bytes in use of this thread's arena, which is the only one here.
 std::int64_t bytes_given_out() {
     const struct mallinfo2 heap = mallinfo2();
     return static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);

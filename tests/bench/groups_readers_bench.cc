@@ -1,4 +1,4 @@
-// What it costs to say who reads one topic, in the coordinators of a broker with a crowd of groups: the processor time of one
+// Measures how long the coordinators of a broker with many groups take to say which groups read one topic: processor time of one
 // look.
 
 #include <benchmark/benchmark.h>

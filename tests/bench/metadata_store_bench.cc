@@ -10,8 +10,8 @@
 #include "broker/catalog/snapshot_editor.h"
 #include "storage/metadata_store.h"
 
-// What a checkpoint costs: offsets of 1000 groups with 50 partitions each, spread over the 50 logs of
-// __consumer_offsets, all changed between two folds.
+// Measures a checkpoint with the offsets of 1000 groups with 50 partitions each. They are spread over the 50 logs of
+// __consumer_offsets, and all change between two folds.
 
 namespace partita {
 namespace {

@@ -1,4 +1,4 @@
-// What it costs to place keys, and to learn from keys that somebody else placed.
+// Measures how long it takes to place keys, and to learn from keys that another client placed.
 
 #include <benchmark/benchmark.h>
 
@@ -32,7 +32,7 @@ void place_key(benchmark::State& state) {
 }
 BENCHMARK(place_key)->DenseRange(0, static_cast<int>(partitioners::kFamilyCount) - 1);
 
-/// What `partita partitioner` does between reading and writing. The promise is a million keys a second.
+/// Measures the work of `partita partitioner` between reading and writing. The documentation promises a million keys a second.
 void map_lines(benchmark::State& state) {
     std::string input;
     for (const std::string& key : make_keys(10'000)) {

@@ -11,7 +11,8 @@
 #include "tests/fuzz/pieces.h"
 #include "tests/unit/catalog/catalog_fixture.h"
 
-/// What a data directory says of topics: the records of our catalog, those of a Kafka's metadata log, stored fences.
+/// Feeds the parsers of a data directory's statements about topics: records of our catalog, records of Kafka's metadata log,
+/// stored fences.
 namespace {
 
 using namespace partita;

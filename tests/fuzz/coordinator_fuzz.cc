@@ -13,8 +13,8 @@
 #include "tests/support/declared_settings.h"
 #include "tests/support/test_cluster.h"
 
-/// What members put into JoinGroup and SyncGroup, and what a log holds of groups: bytes of strangers, of other
-/// programs, of a damaged disk.
+/// Feeds the parsers of what members put into JoinGroup and SyncGroup, and of what a log holds of groups. These bytes come from
+/// strangers, other programs or a damaged disk.
 namespace {
 
 using namespace partita;

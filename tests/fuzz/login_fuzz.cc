@@ -8,7 +8,8 @@
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/pieces.h"
 
-/// What strangers say before anybody knows them, and the texts beside it: JAAS lines, key sets, tokens, and whole logins.
+/// Feeds the parsers of what unauthenticated clients send, and of the texts beside it: JAAS lines, key sets, tokens, and whole
+/// logins.
 namespace {
 
 using namespace partita;
@@ -71,7 +72,7 @@ std::shared_ptr<const LoginSettings> fuzz_settings() {
     return settings;
 }
 
-/// Who has proven nothing is nobody; who has is one of those that there are.
+/// Checks that a client without proof has no principal, and that a client with proof is a known user.
 void check_login(Mechanism mechanism, fuzz::Pieces pieces) {
     static const OneUser credentials;
     LoginExchange exchange(fuzz_settings());

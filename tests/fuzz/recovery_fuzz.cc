@@ -22,7 +22,7 @@ constexpr std::string_view kNames[] = {"00000000000000000000.index",    "0000000
 constexpr std::uint8_t kCleanBit = 1;
 constexpr std::uint8_t kRecoveryPointBit = 2;
 
-/// What a consumer would see, but for why it sees nothing.
+/// True when a consumer can read the whole log.
 bool is_readable(const PartitionLog& log) {
     const std::string all = test::read_all(log, log.log_start_offset());
     for (const std::string_view failure : {"error", "bad", "short", "empty"}) {
@@ -67,7 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     FUZZ_CHECK(world.directory->open_report().failed.empty());
     PartitionLog& log = world.log();
     FUZZ_CHECK(log.log_start_offset() >= Offset{0} && log.log_start_offset() <= log.log_end_offset());
-    // What a clean stop or a recovery point vouched for is not checked again.
+    // Recovery does not check again what a clean stop or a recovery point vouched for.
     if (flags == 0) {
         FUZZ_CHECK(is_readable(log));
     }

@@ -29,7 +29,7 @@ void check_body(const Schema& schema, std::int16_t version, Bytes body) {
     }
     FUZZ_CHECK(*consumed <= body.size());
 
-    // What was read can be written, and reading that gives the same.
+    // A message that was read can be written, and reading that gives the same message.
     ByteBuffer out;
     const auto size = encode(schema, message.get(), version, out);
     FUZZ_CHECK(size.has_value());

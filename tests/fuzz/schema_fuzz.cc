@@ -7,8 +7,8 @@
 #include "broker/addons/schemas/core/protobuf.h"
 #include "tests/fuzz/fuzz_target.h"
 
-/// Schemas of a registry and values that claim to be written by them, both a stranger's: the kind, the schema up to a zero byte,
-/// and the value. What is decoded can be encoded, and is the same again.
+/// Feeds schemas of a registry and values that claim to be written by them; both come from strangers. The input is the kind, the
+/// schema up to a zero byte, and the value. A decoded value can be encoded, and decodes to the same value again.
 namespace {
 
 using namespace partita;
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (!value) {
         return 0;
     }
-    // What is no message of its own (a time in the year 10,000) is shown, and cannot be written.
+    // A value that has no message of its own (a time in the year 10,000) can be shown, but not written.
     const auto encoded = schema->encode(*value);
     if (!encoded) {
         return 0;

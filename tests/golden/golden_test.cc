@@ -14,13 +14,12 @@
 #include "tests/support/tests_directory.h"
 #include "tests/unit/protocol/message_catalogue.h"
 
-/// Bytes made by others must decode, and encode again to the same bytes.
+/// Checks bytes made by other programs: they must decode, and encode again to the same bytes.
 ///
-/// `frames/<api>_<request|response>_v<version>_<client>.hex` are frames that real clients and a real
-/// Kafka 4.3.1 exchanged, without the length; `.txt` beside each is what we read in it. With
-/// PARTITA_REWRITE_GOLDEN set, the .txt files are written anew: commit them only after reading the
-/// difference. `kafka_generated.txt` holds, for each message and version, what Kafka's own classes
-/// wrote for random values: name, version, bytes.
+/// `frames/<api>_<request|response>_v<version>_<client>.hex` are frames that real clients and a real Kafka 4.3.1 exchanged,
+/// without the length; `.txt` beside each is what we read in it. With PARTITA_REWRITE_GOLDEN set, this test writes the .txt files
+/// anew: commit them only after reading the difference. `kafka_generated.txt` holds, for each message and version, what Kafka's
+/// own classes wrote for random values: name, version, bytes.
 namespace partita {
 namespace {
 

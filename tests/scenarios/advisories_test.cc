@@ -1,5 +1,5 @@
-// What advisories about Kafka and its peers tell of, tried here by their numbers: what touches the time before a login, and who
-// may do what. Those about compression and record formats are with these (protocol/compression_test.cc, bad_input_test.cc).
+// Tries the attacks that advisories about Kafka and its peers describe, by their numbers: those before a login, and those on
+// permissions. The tests of compression and record formats (protocol/compression_test.cc, bad_input_test.cc) cover the others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ void append_varint(std::string& bytes, std::uint32_t value) {
     bytes.push_back(static_cast<char>(value));
 }
 
-/// For a broker that serves somebody meanwhile.
+/// Expects that the broker still serves a new client.
 void expect_served(BrokerProcess& broker) {
     WireClient client(broker.port());
     const auto* const answer = plain_login(client, "alice", "alice-secret");
@@ -224,7 +224,7 @@ TEST(Advisories, Cve2018_1288_AClientThatCallsItselfAReplicaIsNone) {
     ASSERT_EQ(plain_login(alice, "alice", "alice-secret")->error_code, ErrorCode::none);
     EXPECT_EQ(fetch(alice, -1, 0), (std::pair{ErrorCode::none, std::int64_t{1}}));
     EXPECT_EQ(fetch(alice, 5, 0).first, ErrorCode::topic_authorization_failed) << "only brokers may be replicas";
-    // Whoever may do everything disturbs nothing by it either.
+    // Fetches of a client that may do everything disturb nothing, either.
     (void)fetch(admin, 5, 0);
     (void)fetch(admin, 1, 1);
     EXPECT_EQ(fetch(alice, -1, 0), (std::pair{ErrorCode::none, std::int64_t{1}}));

@@ -1,5 +1,5 @@
-// What strangers may send: each connection gets what Kafka gives, the log says it once, memory stays bounded,
-// and a well-behaved client on the side notices nothing.
+// Tests what strangers may send. Each connection gets what Kafka gives, the log reports it once, memory stays bounded, and a
+// well-behaved client beside them notices nothing.
 
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -35,7 +35,7 @@ class BadInput : public ::testing::Test {
         ASSERT_NE(broker_, nullptr);
         WireClient client(broker_->port());
         ASSERT_TRUE(create_topic(client, kTopic, 1));
-        // What the machine does for others is nobody's fault here.
+        // Time that the machine spends on other programs does not count here.
         neighbour_.emplace(broker_->port(), "neighbour", [this] {
             const auto now = std::chrono::steady_clock::now().time_since_epoch();
             return std::chrono::duration_cast<std::chrono::milliseconds>(now) - broker_->kept_waiting() - thread_kept_waiting();
@@ -370,8 +370,8 @@ std::int64_t peak_resident_kib(pid_t process) {
     return -1;
 }
 
-// What a bomb costs is counted in the broker's own processor time and memory, and its answer is waited for however long that
-// takes: on a machine that is busy otherwise the numbers are the same.
+// The cost of a bomb is counted in the broker's own processor time and memory, and the test waits for its answer however long
+// that takes. On a machine that is busy otherwise the numbers are the same.
 TEST_F(BadInput, DecompressionBombsStayBounded) {
     is_busy_on_purpose_ = true;
     std::chrono::milliseconds spent{0};

@@ -54,7 +54,7 @@ std::string key_name(int key) { return "key" + std::to_string(key); }
     return client.produce(topic, 0, batch).error == ErrorCode::none;
 }
 
-/// What a consumer that reads everything knows in the end: "<key>:<round>" of every key. Empty when it cannot read.
+/// Returns what a consumer that reads everything knows in the end: "<key>:<round>" for every key. Empty when it cannot read.
 std::map<std::string, std::string> latest_values(PlainClient& client, const std::string& topic) {
     std::map<std::string, std::string> latest;
     const auto records = client.read_all(topic, 0);
@@ -88,7 +88,7 @@ TEST(CompactedTopic, KeepsTheLastValueOfEveryKeyAndGivesSpaceBack) {
         ASSERT_TRUE(write_round(client, "compacted", round));
     }
     ASSERT_TRUE(broker->wait_for_output("a log was compacted")) << broker->output();
-    // Of 9.6 MB there stay one value of each key, what is in the active segment, and what is about to be cleaned.
+    // One value of each key remains of the 9.6 MB, plus the active segment and the records that are about to be cleaned.
     EXPECT_TRUE(eventually([&] { return disk_usage(broker->data_directory() + "/compacted-0") < 3'500'000; }));
     const auto latest = latest_values(client, "compacted");
     EXPECT_EQ(latest.size(), static_cast<std::size_t>(kKeys));

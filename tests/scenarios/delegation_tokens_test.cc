@@ -1,5 +1,5 @@
-// Delegation tokens in a whole broker: who is let in by one, for how long, and what becomes of it in time and over restarts. What
-// each request answers is compared with Kafka's in tests/interop/conversations.
+// Tests delegation tokens in a whole broker: who can log in with one, for how long, and how it changes over time and restarts.
+// tests/interop/conversations compares the answer to each request with Kafka's.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// What was acknowledged is there after kill -9, at whatever moment: records, offsets of groups, topics.
+// Kills the broker (kill -9) at any moment: everything it acknowledged is still there, be it records, offsets of groups or
+// topics.
 
 #include <gmock/gmock.h>
 
@@ -18,7 +19,7 @@ namespace {
 constexpr int kProducers = 3;
 constexpr int kPartitions = 3;
 
-/// What the broker told somebody, and what somebody wanted and heard nothing of.
+/// The broker's acknowledgements, and the requests of clients that got no answer.
 struct Promised {
     /// Value to (partition, offset).
     std::map<std::string, std::pair<int, std::int64_t>> acknowledged;

@@ -160,7 +160,7 @@ TEST_F(DurabilityLifecycle, ProducersAreForgottenInTheIntervalOfTheirOwnCheck) {
     ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
     const std::int64_t producer = client_->new_producer_id();
     ASSERT_EQ(client_->produce_value("t", 0, "v", producer, 0).error, ErrorCode::none);
-    // Of a producer that is not known any sequence may come first.
+    // The broker accepts any first sequence from a producer that it does not know.
     EXPECT_TRUE(eventually([&] { return client_->produce_value("t", 0, "v", producer, 7).error == ErrorCode::none; }));
 }
 

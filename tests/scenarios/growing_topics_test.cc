@@ -1,4 +1,4 @@
-// What clients are told while topics grow, against the broker as it is shipped.
+// Tests what the broker, as it is shipped, tells clients while topics grow.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace partita::test {
 namespace {
 
-/// What Metadata lists for a topic: partition indexes in the order of the answer. Empty when it failed.
+/// Returns what Metadata lists for a topic: partition indexes in the order of the answer. Empty when it failed.
 std::vector<std::int32_t> listed_partitions(PlainClient& client, const std::string& topic) {
     MetadataRequest::Topic wanted{.name = topic};
     MetadataRequest request;
@@ -61,7 +61,7 @@ TEST(Growing, MetadataListsEveryPartitionInOrderAtEveryMoment) {
                     }
                 }
                 const int length = static_cast<int>(listed.size());
-                // What was acknowledged is shown, and no answer takes it back.
+                // Metadata shows the acknowledged growth, and no later answer takes it back.
                 if (length < least || length < seen) {
                     complaint = std::to_string(length) + " after " + std::to_string(std::max(seen, least));
                 }
@@ -86,7 +86,7 @@ TEST(Growing, MetadataListsEveryPartitionInOrderAtEveryMoment) {
     EXPECT_EQ(listed_partitions(admin, "orders").size(), static_cast<std::size_t>(kLast));
 }
 
-// What a start after a crash repairs of an expansion gives no offset to a group that does not read the topic any more.
+// After a crash, the start repairs an expansion; it gives no offset to a group that does not read the topic any more.
 TEST(Growing, AGroupThatWasDeletedAfterItWasSeededStaysDeletedWhenTheBrokerIsKilled) {
     const TemporaryDirectory directory;
     const BrokerProcess::Options options{.overrides = {}, .data_directory = directory / "data"};

@@ -98,7 +98,7 @@ TEST(Login, WhileOneWaitsForItsRefusalOthersLogIn) {
     WireClient refused(broker->port());
     ASSERT_NE(shake_hands(refused, "PLAIN"), nullptr);
     (void)refused.send_request(2, SaslAuthenticateRequest{.auth_bytes = as_bytes(plain_token("alice", "wrong"))});
-    // What it sends behind is not read any more.
+    // The broker does not read what the client sends after that.
     (void)refused.send_request(4, ListGroupsRequest{});
     WireClient client(broker->port());
     EXPECT_EQ(plain_login(client, "alice", "alice-secret")->error_code, ErrorCode::none);
@@ -146,7 +146,7 @@ TEST(Login, RequestsOfStrangersAreSmall) {
     client.send(std::vector{std::byte{0}, std::byte{0}, std::byte{3}, std::byte{0xe9}});  // 1001
     EXPECT_TRUE(client.is_closed_within());
     EXPECT_TRUE(broker->wait_for_output("(sasl.server.max.receive.size)")) << broker->output();
-    // Who is known may send more.
+    // A known user may send larger requests.
     WireClient known(broker->port());
     EXPECT_EQ(plain_login(known, "alice", "alice-secret")->error_code, ErrorCode::none);
     const std::string long_name(2000, 'x');

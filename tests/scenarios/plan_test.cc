@@ -168,7 +168,8 @@ Json but_for_the_time(Json plan) {
     return plan;
 }
 
-/// What a dry run can know: hazards of the topic and its groups, for which no key is looked at. H04 goes by who sends keys.
+/// Returns the hazards that a dry run can know: those of the topic and its groups, which need no look at keys. H04 depends on the
+/// producers that send keys.
 std::set<std::string> hazards_without_keys(const Json& plan) {
     const std::set<std::string> of_keys = {"H01", "H04", "H07", "H08", "H09", "H10", "H11", "H40"};
     std::set<std::string> ids;
@@ -352,7 +353,7 @@ TEST_F(Plans, EndWhenTheirClientGoesAndLeaveRoomForOthers) {
         const std::string request = "GET /v1/topics/orders/expansion?to=12 HTTP/1.1\r\nHost: localhost\r\n\r\n";
         ASSERT_TRUE(gone.send(as_bytes(request)));
     }
-    // Whoever asks next is served as soon as those are noticed to be gone.
+    // The broker serves the next client as soon as it notices that those are gone.
     EXPECT_TRUE(eventually([&] { return run(plan("orders --to 12")).code == 3; }));
     EXPECT_EQ(broker->http_get("/health/live")->status, 200);
 }
@@ -415,7 +416,7 @@ class StrangeServer {
         });
     }
     ~StrangeServer() {
-        // Whoever was to ask has ended.
+        // The client has ended.
         ::shutdown(listener_, SHUT_RDWR);
         thread_.join();
         ::close(listener_);

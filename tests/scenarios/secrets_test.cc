@@ -101,7 +101,7 @@ class Secrets : public ::testing::Test {
 };
 
 TEST_F(Secrets, AreInNoAnswerNoLogAndNoFile) {
-    // Who logs in, and who does not.
+    // One login with a wrong password and one with the right one.
     {
         WireClient wrong(broker_->port());
         const auto* const refused = plain_login(wrong, "alice", "wrong-secret");
@@ -173,7 +173,8 @@ TEST_F(Secrets, AreInNoAnswerNoLogAndNoFile) {
     EXPECT_THAT(finished.output, Not(HasSubstr(std::string(kMarker))));
     EXPECT_THAT(finished.output, Not(HasSubstr(hmac)));
     EXPECT_THAT(finished.output, Not(HasSubstr(salted)));
-    // Of what is on disk the catalog has what kafka-configs was told, as Kafka's metadata log has; nothing else has any.
+    // On disk only the catalog holds the secret that kafka-configs was told, as Kafka's metadata log does; no other file holds
+    // any.
     for (const auto& entry : std::filesystem::recursive_directory_iterator(broker_->data_directory())) {
         if (!entry.is_regular_file()) {
             continue;

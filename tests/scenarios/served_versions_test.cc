@@ -66,7 +66,7 @@ class ServedVersions : public ::testing::Test {
         EXPECT_EQ(broker_->stop().exit_code, 0);
     }
 
-    /// What ApiVersions states.
+    /// Returns the versions that ApiVersions states.
     std::map<std::int16_t, Versions> advertised() {
         const ApiVersionsRequest request{.client_software_name = "scenario", .client_software_version = "1"};
         const auto* response = client_->call<ApiVersionsResponse>(4, request);
@@ -78,7 +78,7 @@ class ServedVersions : public ::testing::Test {
         return versions;
     }
 
-    /// What it accepts: Produce below 3 is stated for the sake of a client, and not served.
+    /// Returns the versions that the broker accepts: it states Produce below 3 for the sake of a client, but does not serve it.
     static Versions accepted(std::int16_t key, Versions stated) {
         return {std::max(stated.first, find_api(key)->versions.first), stated.last};
     }

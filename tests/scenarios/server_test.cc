@@ -32,7 +32,7 @@ struct Address {
     friend bool operator==(const Address&, const Address&) = default;
 };
 
-/// What clients of this connection are told as the broker's address.
+/// Returns the broker's address as the broker tells it to clients of this connection.
 Address advertised_to(WireClient& client) {
     const auto* response = client.call<MetadataResponse>(9, MetadataRequest{});
     if (response == nullptr || response->brokers.count() != 1) {
@@ -84,7 +84,7 @@ TEST(Listeners, OnBothLoopbacksWithTheSamePort) {
     EXPECT_EQ(advertised_to(six).port, broker->port());
 }
 
-// What grows later, on a thread that serves, holds it up for a grace period of the kernel (`grow_descriptor_table`).
+// A descriptor table that grows later holds up a serving thread for a grace period of the kernel (`grow_descriptor_table`).
 TEST(Start, PrintsTheMessageThatStartersWaitForWhenClientsAreServed) {
     const auto silent = BrokerProcess::start();
     ASSERT_TRUE(silent);
@@ -217,7 +217,7 @@ TEST(Http, WithoutDescriptorsItsAcceptorRests) {
     ASSERT_NE(broker, nullptr);
     rlimit before{};
     ASSERT_EQ(::prlimit(broker->process_id(), RLIMIT_NOFILE, nullptr, &before), 0);
-    // What is open stays open; nothing new can be opened.
+    // Open descriptors stay open; the broker cannot open new ones.
     const rlimit none{.rlim_cur = 1, .rlim_max = before.rlim_max};
     ASSERT_EQ(::prlimit(broker->process_id(), RLIMIT_NOFILE, &none, nullptr), 0);
     WireClient waiting(broker->http_port());

@@ -1,10 +1,10 @@
-// What the machine allows: a broker of one thread without features. It receives, checks the checksum, gives offsets, writes
-// to the page cache and answers; it sends by sendfile and lets readers at the end wait. Nothing else: no groups, no
-// indexes on disk, no recovery, no limits against bad clients. Measurements compare the broker with it.
+// A broker of one thread without features, which shows what the machine allows. It receives, checks the checksum, gives offsets,
+// writes to the page cache and answers; it sends by sendfile and lets readers at the end wait. It does nothing else: no groups,
+// no indexes on disk, no recovery, no limits against bad clients. Measurements compare Partita with it.
 //
-//   limit_broker PORT DIRECTORY PARTITIONS [--sync]     --sync: a device sync before answers, shared by all that wait
+// limit_broker PORT DIRECTORY PARTITIONS [--sync]     --sync: a device sync before answers, shared by all that wait
 //
-// It speaks ApiVersions 0, Produce 7, Fetch 4 (one topic, one partition per Fetch) and Metadata 1, of any topic name. Metadata
+// It speaks ApiVersions 0, Produce 7, Fetch 4 (one topic, one partition per Fetch) and Metadata 1, for any topic name. Metadata
 // names the first partition only: a client that asks where to write writes there.
 
 #include <arpa/inet.h>
@@ -309,7 +309,7 @@ class LimitBroker {
     void answer_fetch(Connection& connection) {
         ParkedFetch& parked = connection.parked;
         const Log& log = logs_.at(static_cast<std::size_t>(parked.partition));
-        // Whoever is at the end waits, without a limit: measurements stop at a known size.
+        // A reader at the end waits without a limit: measurements stop at a known size.
         if (parked.offset >= log.next_offset) {
             parked.waits = true;
             return;

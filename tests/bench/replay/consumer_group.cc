@@ -25,7 +25,7 @@ struct Reader {
     std::int32_t epoch = kJoiningEpoch;
     Uuid topic_id{};
     std::vector<std::int32_t> partitions;
-    /// What it was given last differs from what it has said it owns.
+    /// The latest assignment differs from the partitions that the reader last reported.
     bool owes_answer = false;
     bool in_group = false;
     bool waits = false;

@@ -45,8 +45,8 @@ bool is_found(Connection& connection, std::string_view group_id) {
     return error == ErrorCode::none;
 }
 
-/// A coordinator that was just found may still have its log to read. Whatever else it says, it is there to say it: for a group
-/// that nobody ever was in some answer that there is no such group.
+/// True when the group's coordinator has read its log; a coordinator that was just found may not have done so yet. Any other
+/// error shows that the coordinator is there: some brokers answer that a group without members does not exist.
 bool is_loaded(Connection& connection, std::string_view group_id) {
     OffsetFetchRequest request;
     request.group_id = group_id;

@@ -26,10 +26,11 @@ class Transactions {
     /// Waits for a broker that has to make its coordinators first.
     Transactions(Connection& connection, std::string id);
 
-    /// Of the next transaction. By the second protocol it is another one after each `commit`, and sequences begin at 0 again.
+    /// The producer of the next transaction. With the second protocol it changes after each `commit`, and sequences begin at 0
+    /// again.
     [[nodiscard]] const ProducerIdentity& producer() const { return producer_; }
     [[nodiscard]] const std::string& id() const { return id_; }
-    /// What a Produce request has to be so that it takes part.
+    /// The version that makes a Produce request take part in the transaction.
     [[nodiscard]] std::int16_t produce_version() const;
     [[nodiscard]] bool is_second_protocol() const { return second_protocol_; }
     /// By the first protocol: adds the partitions, and waits until the markers of the transaction before are written. By the

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int32_t kMaxWaitMs = 500;
 
-/// Reads partition 0 from offset 0 on, one request at a time. What it reads must be whole batches of one size, as
-/// `produce` makes them, so that the next offset follows from the number of bytes.
+/// Reads partition 0 from offset 0 on, one request at a time. The partition must hold whole batches of one size, as `produce`
+/// makes them, so that the next offset follows from the number of bytes.
 class Reader {
   public:
     Reader(const Settings& settings, const EncodedBatch& batch)

@@ -2,7 +2,7 @@
 
 #include "tests/bench/replay/settings.h"
 
-/// What the client can be told to do. Each mode checks every answer and prints one line of JSON.
+/// The modes of the client. Each mode checks every answer and prints one line of JSON.
 namespace partita::bench {
 
 /// Sends batches that were encoded before, as fast as `in_flight` requests on each of `connections` allow: one more for each

@@ -43,7 +43,7 @@ struct Requests {
     };
     std::vector<Request> all;
     std::int16_t version = kProduceVersion;
-    /// Of the last letter of the transactional id, which says whose request it is; 0 without one.
+    /// Position of the last letter of the transactional id, which says whose request it is; 0 without such an id.
     std::size_t producer_position = 0;
     std::uint64_t bytes_each = 0;
     std::uint64_t records_each = 0;
@@ -155,8 +155,8 @@ class Producer {
     [[nodiscard]] std::size_t in_flight() const { return sent_at_ns_.size(); }
     [[nodiscard]] bool has_buffered() const { return connection_.has_buffered(); }
 
-    /// False while the transaction is full and not all of it was answered, and while it ends. Ends a full one. What the first
-    /// protocol needs besides is waited for: whoever has several producers stands still then.
+    /// False while the transaction is full and some of it is unanswered, and while it ends. Ends a full transaction. With the
+    /// first protocol the call waits for the further requests, and all producers of the caller stand still meanwhile.
     [[nodiscard]] bool may_send(const Settings& settings) {
         if (!transactions_ && small_request_.empty()) {
             return true;
@@ -201,7 +201,7 @@ class Producer {
         connection_.send(request.frame);
     }
 
-    /// Of records, or of the end of a transaction.
+    /// Reads one answer: to records, or to the end of a transaction.
     void read_answer(const Requests& requests, Latencies& latencies) {
         if (is_ending_) {
             return read_end();
@@ -258,7 +258,7 @@ class Producer {
     ProducerIdentity identity_;
     std::optional<Transactions> transactions_;
     std::uint64_t in_transaction_bytes_ = 0;
-    std::vector<std::byte> small_request_;  ///< What takes the place of the end of a transaction, if anything.
+    std::vector<std::byte> small_request_;  ///< Takes the place of the end of a transaction; empty: none.
     bool is_ending_ = false;
     std::int32_t next_correlation_id_ = 0;
     std::int32_t next_answer_id_ = 0;

@@ -200,8 +200,8 @@ class Group {
 }  // namespace
 
 void rejoin(const Settings& settings) {
-    // Of one formation alone chance decides: its coordinator's log is made with it, and what makes files waits for whatever
-    // the file system has in hand.
+    // A single formation would measure chance: the broker makes the coordinator's log with it, and creating files waits for other
+    // work of the file system.
     Latencies formations(kFormations);
     std::optional<Group> group;
     for (std::size_t i = 0; i < kFormations; ++i) {

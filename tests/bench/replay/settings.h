@@ -6,7 +6,7 @@
 
 namespace partita::bench {
 
-/// What the command line says. One struct for all modes: a mode reads what it needs, and an option that no mode knows is
+/// The options of the command line, in one struct for all modes. Each mode reads what it needs; an option that no mode knows is
 /// refused.
 struct Settings {
     std::string mode;
@@ -32,9 +32,9 @@ struct Settings {
     bool keyed = false;
     bool idempotent = false;
     bool transactional = false;
-    std::uint64_t transaction_bytes = 1'000'000;  ///< Of records in each transaction.
-    /// Plain records in the rhythm of transactions: after each `transaction_bytes` all answers are waited for, then one small
-    /// request and its answer. What a transaction costs in any broker.
+    std::uint64_t transaction_bytes = 1'000'000;  ///< Bytes of records in each transaction.
+    /// Sends plain records in the rhythm of transactions: after each `transaction_bytes` it waits for all answers, then sends one
+    /// small request and waits for its answer. This measures the cost of transactions in any broker.
     bool transaction_rhythm = false;
     bool read_committed = false;
     bool bursts = false;  ///< Nothing is sent before all that is in flight was answered.

@@ -20,15 +20,14 @@ namespace partita::bench {
 inline constexpr std::int32_t kPlainCorrelationId = 7;
 
 /// How long a client that sends as fast as it can looks for an answer before it sleeps. Waking it takes 20 us and more on a
-/// virtual machine: where a broker answers sooner, its figures would be the client's sleep. 50 us in vain are nothing to whoever
-/// waits longer.
+/// virtual machine. Where a broker answers sooner, the figures would show the client's sleep. For a longer wait, 50 us spent in
+/// vain do not matter.
 inline constexpr std::int64_t kLookNs = 50'000;
 
 /// Waits until one of `waits` is ready, for a client of several connections: looks for it for `kLookNs`, and sleeps.
 void wait_for_answers(std::span<pollfd> waits);
 
-/// A blocking connection to a broker on loopback. Whatever goes wrong ends the process: a measurement with an error in
-/// it is none.
+/// A blocking connection to a broker on loopback. Any error ends the process: a measurement with an error in it is worthless.
 class Connection {
   public:
     explicit Connection(int port);
@@ -42,7 +41,7 @@ class Connection {
 
     void send(Bytes bytes);
     void receive(std::byte* to, std::size_t count);
-    /// What is not in the buffer yet never reaches this process.
+    /// Bytes that are not in the buffer yet never reach this process.
     void discard(std::size_t count);
     template <class Number>
     Number receive_number() {
