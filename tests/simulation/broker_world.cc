@@ -139,7 +139,7 @@ void BrokerWorld::fill_disk() {
 
 void BrokerWorld::restart() {
     clients_world_.tell(broker_.death() == Death::power_failure ? "power failure" : "kill");
-    // What had left before reached its clients.
+    // Replies that had left the broker before its death reach their clients.
     read_replies();
     clients_world_.network = nullptr;
     for (const auto& client : clients_) {
@@ -292,7 +292,7 @@ void BrokerWorld::audit() {
 
 void BrokerWorld::look_back() {
     constexpr int kRoundsMax = 5'000;
-    // Who waits long does not keep others from what they do meanwhile: it may wait for one of these, as members of a group do.
+    // A client that waits long does not keep others from acting meanwhile: it may wait for one of them, as members of a group do.
     constexpr std::int64_t kRoundMs = 1'000;
     bool is_more = true;
     for (int round = 0; is_more && round < kRoundsMax && wrong().empty(); ++round) {

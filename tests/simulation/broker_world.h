@@ -39,11 +39,11 @@ class BrokerWorld {
         std::uint64_t replies = 0;
         int kills = 0;
         int power_failures = 0;
-        /// Of these, within a step.
+        /// Deaths among these that struck within a step.
         int within_steps = 0;
         /// Writes that found no room.
         int full_disks = 0;
-        /// What scenes were to bring about, and how often they did.
+        /// Events that scenes were meant to cause, with their counts.
         std::map<std::string, std::uint64_t> happened;
     };
     [[nodiscard]] Counts counts() const;

@@ -39,7 +39,7 @@ class CalledBroker {
         }
         EXPECT_TRUE(ledger_.wrong().empty()) << ledger_.wrong().front();
     }
-    /// Whatever the broker does by itself in so much time.
+    /// Lets the broker work by itself for that long.
     void rest(std::int64_t duration_ms) {
         const Instant end = clock_.now().monotonic + duration_ms;
         while (clock_.now().monotonic < end) {

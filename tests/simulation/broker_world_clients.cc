@@ -226,7 +226,7 @@ void SimulatedAdmin::grow(const std::string& topic) {
 
 void SimulatedAdmin::look_at_offsets(const std::string& group, const std::string& topic) {
     constexpr std::int32_t kBeyond = 2;
-    // What is known of the count when the offsets come has happened before the broker looked for them.
+    // Asks for the count first: a count that is known when the offsets come was true before the broker looked for the offsets.
     look(topic);
     std::vector<std::int32_t> partitions;
     std::vector<std::int64_t> acknowledged;

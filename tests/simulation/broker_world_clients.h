@@ -19,7 +19,7 @@
 
 namespace partita::test {
 
-/// What all clients of a simulation share.
+/// State that all clients of a simulation share.
 struct ClientsWorld {
     Ledger& ledger;
     std::mt19937_64& random;
@@ -29,13 +29,13 @@ struct ClientsWorld {
     /// Requests that were sent and replies that were read.
     std::uint64_t sent = 0;
     std::uint64_t answered = 0;
-    /// Of all replies, in their order.
+    /// Digest of all replies, in order.
     std::uint64_t digest = 0;
 
     /// Lets the broker die within the next few changes of files, where chance would hardly ever strike.
     std::function<void()> endanger;
 
-    /// What a history was to bring about, and how often it did.
+    /// Events that a history was meant to cause, with their counts.
     std::map<std::string, std::uint64_t> happened;
 
     /// Prints what happens.
@@ -79,13 +79,14 @@ class SimulatedClient {
         send(api_of<Request>(), version, &request,
              [on_reply = std::move(on_reply)](const void* response) { on_reply(*static_cast<const Response*>(response)); });
     }
-    /// As every client does before it asks a coordinator for the first time, and when it is told that this is none.
+    /// Finds the coordinator, as every client does before its first request to one, and when a broker answers that it is not the
+    /// coordinator.
     void find_coordinator(const std::string& group);
     [[nodiscard]] static bool is_no_coordinator(ErrorCode error) {
         return error == ErrorCode::not_coordinator || error == ErrorCode::coordinator_not_available;
     }
     [[nodiscard]] std::size_t asked_count() const { return asked_.size(); }
-    /// What was asked is lost.
+    /// Called when the replies to pending requests are lost.
     virtual void on_lost() {}
     [[nodiscard]] Instant now() const { return world_.clock.now().monotonic; }
 
@@ -201,7 +202,7 @@ class SimulatedMember : public SimulatedClient {
     void act() override;
 
   protected:
-    /// What it does with its partitions, when nothing else is due. This one commits any offset now and then.
+    /// Works on the client's partitions when nothing else is due. This one commits any offset now and then.
     virtual void work();
     /// It has other partitions than before.
     virtual void on_assigned() {}

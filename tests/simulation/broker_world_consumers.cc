@@ -16,8 +16,8 @@ constexpr std::int64_t kSessionMs = 45'000;
 /// A partition by its topic's id.
 using Partition = std::pair<Uuid, std::int32_t>;
 
-/// Who has what, as the members know it. Whoever has a partition has it until the request that says otherwise is sent, or a
-/// session without an answer is over.
+/// The owner of each partition, as the members know it. A member keeps a partition until it sends the request that gives the
+/// partition up, or until a session passes without an answer.
 class Owners {
   public:
     explicit Owners(ClientsWorld& world) : world_(world) {}
@@ -54,7 +54,7 @@ class Consumer final : public SimulatedClient {
     Consumer(ClientsWorld& world, Owners& owners, std::vector<std::string> topics, std::string name)
         : SimulatedClient(world, std::move(name)), owners_(owners), topics_(std::move(topics)) {}
 
-    /// What was told of late may be lost.
+    /// The broker may have lost its latest answers.
     void power_failed() { is_answered_ = false; }
     void act() override {
         if (waits()) {
@@ -83,7 +83,7 @@ class Consumer final : public SimulatedClient {
             request.rebalance_timeout_ms = 300'000;
             request.subscribed_topic_names = names;
         }
-        // What was to be given up is: nobody reads it any more.
+        // The member gives up the partitions that it was told to give up: it reads them no more.
         for (const Partition& partition : owned_) {
             if (assigned_.contains(partition)) {
                 continue;
@@ -172,7 +172,7 @@ class Consumer final : public SimulatedClient {
     std::int32_t epoch_ = 0;
     std::set<Partition> owned_;
     std::set<Partition> assigned_;
-    /// What the broker was told last of what this member owns is out of date.
+    /// The broker's latest word from this member about its partitions is out of date.
     bool has_news_ = false;
     bool must_tell_all_ = false;
     Instant next_heartbeat_{};
@@ -213,7 +213,7 @@ class ConsumerGroup final : public Scene {
     ClientsWorld& world_;
     const std::vector<std::string> topics_;
     Owners owners_;
-    /// Owned by whom `clients` gave them to.
+    /// The consumers that `clients` returned; its caller owns them.
     std::vector<Consumer*> consumers_;
 };
 

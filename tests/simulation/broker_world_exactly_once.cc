@@ -35,13 +35,13 @@ struct WorkDiary {
     WorkDiary(ClientsWorld& clients_world, bool is_bumping) : world(clients_world), bumps_epochs(is_bumping) {}
 
     struct Stream {
-        /// Numbers below it were committed, as somebody was told.
+        /// Numbers below it were committed, and the broker said so.
         std::int64_t acknowledged = 0;
     };
     struct Attempt {
         int run = 0;
         std::size_t stream = 0;
-        /// Somebody asked for its commit.
+        /// A worker asked for its commit.
         bool may_be_committed = false;
     };
 
@@ -85,7 +85,7 @@ std::optional<Emitted> emitted_of(const std::string& text) {
     return number.ec == std::errc() && number.ptr == end ? std::optional(emitted) : std::nullopt;
 }
 
-/// One of those who work on a stream. They share its transactional id, so that whoever came last has fenced the others.
+/// One of several workers on a stream. They share its transactional id, so that the latest worker has fenced the others.
 class Worker final : public SimulatedClient {
   public:
     Worker(ClientsWorld& world, WorkDiary& diary, std::size_t stream, std::string name)
@@ -101,7 +101,7 @@ class Worker final : public SimulatedClient {
         if (run_ != diary_.run) {
             begin_anew();
         }
-        // Somebody takes the work from somebody who is alive.
+        // A worker takes over the work while another one is alive.
         if (world_.one_in(60)) {
             begin_anew();
         }
@@ -329,7 +329,7 @@ class Worker final : public SimulatedClient {
             step_ = Step::find;
         }
     }
-    /// Whatever is open goes with the next epoch.
+    /// The next epoch ends the open transaction.
     void give_up(ErrorCode error) {
         if (error == ErrorCode::producer_fenced || error == ErrorCode::invalid_producer_epoch) {
             ++world_.happened["workers that were fenced"];
@@ -363,7 +363,7 @@ class Worker final : public SimulatedClient {
     Instant rests_until_{};
     Producer producer_;
     std::array<std::int32_t, kWorkPartitions> sequences_{};
-    /// Of the stream.
+    /// Position in the stream.
     std::int64_t position_ = 0;
     std::int64_t attempt_ = 0;
     std::int64_t count_ = 0;
@@ -543,7 +543,7 @@ class WorkReader final : public SimulatedClient {
             are_positions_known_ = true;
         });
     }
-    /// What is under way ends, so that somebody is given the id in the end.
+    /// Asks for the next transactional id. Open transactions end meanwhile, so that the broker grants the id in the end.
     void try_id() {
         const std::string id = id_of(usable_ids_);
         std::array<std::string_view, 1> keys{id};
@@ -562,7 +562,7 @@ class WorkReader final : public SimulatedClient {
     int rounds_ = 0;
     bool are_positions_known_ = false;
     std::array<std::int64_t, kStreams> positions_{};
-    /// The transactional ids of the first streams, so many, were given to somebody.
+    /// Number of streams, from the first on, whose transactional id the broker has granted.
     std::size_t usable_ids_ = 0;
 };
 

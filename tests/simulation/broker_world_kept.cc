@@ -64,7 +64,7 @@ class Diary {
             logs_.clear();
         }
     }
-    /// What a reader found between `start` and the end, since that event and that moment.
+    /// Checks what a reader found between `start` and the end, since that event and that moment.
     void check(std::int32_t partition, const Found& found, std::int64_t start, std::uint64_t since, Instant began) {
         for (const auto& [offset, record] : found) {
             const auto known = logs_[partition].find(offset);

@@ -30,7 +30,7 @@ void Ledger::note_acknowledged(const Place& place, std::int64_t offset, const st
     if (!synced_topics.contains(place.first)) {
         return;
     }
-    // A power failure may have made it unknown how many there are. So many at least.
+    // After a power failure the partition count may be unknown. It is at least this one.
     if (place.second >= count_of(place.first)) {
         note_count(place.first, place.second + 1);
     }
@@ -193,7 +193,7 @@ void Ledger::note_power_failure(Instant died) {
         std::erase_if(places, [&](const auto& committed) { return committed.second.told >= before; });
     }
     owners_.clear();
-    // Of who reads the topic still. Seeds are synced before the growth.
+    // Keeps only the growths' readers that still read the topic. Seeds are synced before the growth.
     for (Growth& growth : growths_) {
         std::erase_if(growth.readers, [&](const std::string& group) { return !reads(group, growth.topic); });
     }

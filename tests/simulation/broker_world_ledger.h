@@ -13,12 +13,12 @@
 
 namespace partita::test {
 
-/// What a simulated broker has told its clients, and what must therefore be true for ever. Whoever is told something notes it
-/// here; what contradicts what was told before is noted as wrong.
+/// The statements of a simulated broker to its clients, which must stay true for ever. Every client notes here what the broker
+/// tells it; the ledger notes contradictions as wrong.
 class Ledger {
   public:
-    /// What was told so long ago survives a power failure: a background sync is due after a second, and time passes only when
-    /// nobody has anything to do.
+    /// Statements of this age survive a power failure: a background sync is due after a second, and time passes only when no part
+    /// has anything to do.
     static constexpr std::int64_t kUnsyncedMs = 1'500;
 
     explicit Ledger(Clock& clock) : clock_(clock) {}
@@ -38,7 +38,7 @@ class Ledger {
     /// Topics whose records are synced before they are acknowledged (flush.messages=1).
     std::set<std::string> synced_topics;
 
-    /// Of every value that is sent there is one.
+    /// Returns a value that no other record has.
     [[nodiscard]] std::string fresh_value() { return "v" + std::to_string(++last_value_); }
     void note_acknowledged(const Place& place, std::int64_t offset, const std::string& value);
     /// A record of that partition was synced before it was acknowledged: the partition survives everything, too.
@@ -81,12 +81,12 @@ class Ledger {
     void note_commit_wanted(const std::string& group, const Place& place, std::int64_t offset) {
         wanted_commits_[group][place].insert(offset);
     }
-    /// What was acknowledged; -1: none.
+    /// The acknowledged offset; -1: none.
     [[nodiscard]] std::int64_t committed(const std::string& group, const Place& place) const;
     void note_committed(const std::string& group, const Place& place, std::int64_t offset);
-    /// A broker that was asked when `acknowledged` had been (see `committed`) finds `offset`; -1: none. That is no older commit,
-    /// and one that somebody wanted, or a seed. Of a partition that does not exist there is none, when the count was looked at
-    /// just before.
+    /// Checks that the broker finds the right `offset` (-1: none) when it was asked after `acknowledged` was committed (see
+    /// `committed`). It must not be an older commit, and must be an offset that a client wanted or a seed. A partition that does
+    /// not exist has no offset, if the count was looked at just before.
     void check_committed(const std::string& group, const Place& place, std::int64_t acknowledged, std::int64_t offset);
 
     // Growths ------------------------------------------------------------------------------------
@@ -95,14 +95,14 @@ class Ledger {
     bool gives_seeds = false;
     /// Answers how that growth is called. `seeded`: its topic's mode promises seeds, whatever `gives_seeds` says of others.
     std::size_t note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to, bool seeded = false);
-    /// It has not happened. Of one that was not answered nobody knows.
+    /// Notes that the growth did not happen. The fate of a growth without an answer is unknown.
     void note_growth_refused(std::size_t growth) { growths_[growth].readers.clear(); }
     /// Its answer does not come any more, and it may be under way as long as the broker lives.
     void note_growth_lost() { growth_may_be_under_way_ = true; }
 
     // Crashes ------------------------------------------------------------------------------------
 
-    /// A kill takes nothing that anybody was told. What is not synced then may be for as long again after the start.
+    /// A kill loses no statement of the broker. Data unsynced at the kill may stay unsynced for as long again after the start.
     void note_kill(Instant died, Instant started);
     /// A power failure takes what was not synced: everything that was told of late, but for acknowledged records of
     /// `synced_topics`, and the partitions that they are in.

@@ -18,7 +18,7 @@ constexpr std::int8_t kTopicResource = 2;
 constexpr std::int8_t kBrokerResource = 4;
 constexpr std::int8_t kSet = 0;
 constexpr std::int64_t kRecordBytes = 2'000;
-/// Of the topic: smaller than a record, or larger.
+/// Limits for the topic: smaller than a record, and larger.
 constexpr std::array<std::int64_t, 2> kTopicLimits{1'000, 100'000};
 /// producer_byte_rate.
 constexpr std::int64_t kBytesPerSecond = 1'000;

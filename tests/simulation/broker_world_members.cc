@@ -239,7 +239,7 @@ void SimulatedMember::rejoin(ErrorCode error) {
 }
 
 void SimulatedMember::on_lost() {
-    // Whoever was answered nothing asks again; who has partitions keeps them as long as the session lasts.
+    // A member without an answer asks again; a member with partitions keeps them as long as its session lasts.
     if (state_ != State::stable) {
         state_ = State::outside;
     }

@@ -45,11 +45,11 @@ class MortalBroker {
     [[nodiscard]] MemoryFileSystem& files() { return *files_; }
     /// Takes one of the steps that could come now: a worker's or a turn of the reactor. False when there is none.
     bool step();
-    /// Somebody has something for the reactor, which looks.
+    /// Wakes the reactor, which looks for work.
     void wake();
-    /// Moves the clock to the broker's next deadline, by so much at most.
+    /// Moves the clock to the broker's next deadline, by `most_ms` at most.
     void let_time_pass(std::int64_t most_ms);
-    /// Of workers and the reactor, in all lives.
+    /// Steps of workers and the reactor, in all lives.
     [[nodiscard]] std::uint64_t steps() const { return steps_; }
     /// Called with the name of the worker before each of its steps.
     std::function<void(const std::string& worker)> on_step;
@@ -57,9 +57,9 @@ class MortalBroker {
     // Dying --------------------------------------------------------------------------------------
 
     enum class Death : std::uint8_t { kill, power_failure };
-    /// It dies before so many changes more, unless it is doomed or dead.
+    /// The broker makes `changes` more changes and dies before the next one. Does nothing when it is doomed or dead already.
     void doom(Death death, std::uint64_t changes);
-    /// Whoever is doomed lives on.
+    /// Lets a doomed broker live on.
     void spare() { doom_.reset(); }
     [[nodiscard]] bool is_doomed() const { return doom_.has_value(); }
     /// It is doomed to die before its very next change.

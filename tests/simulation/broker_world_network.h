@@ -22,9 +22,9 @@ namespace partita::test {
 
 class SimulatedNetwork;
 
-/// A connection without a socket: the broker's own Conversation, and two heaps of bytes. The client's side is called by the
-/// simulation between two steps, and reaches the broker as an event of its reactor. What the broker delivers to some of them
-/// leaves at once, in the middle of a step, as it does when another reactor's thread has the connection.
+/// A connection without a socket: the broker's own Conversation, and two buffers of bytes. The simulation calls the client's side
+/// between two steps, which reaches the broker as an event of its reactor. Some connections deliver the broker's replies at once,
+/// in the middle of a step, as when another reactor's thread has the connection.
 class SimulatedConnection final : public runtime::ReplyReceiver, public std::enable_shared_from_this<SimulatedConnection> {
   public:
     SimulatedConnection(SimulatedNetwork& network, runtime::ClientConnection client);
@@ -32,7 +32,7 @@ class SimulatedConnection final : public runtime::ReplyReceiver, public std::ena
     // The client's side.
     void send(std::span<const std::byte> bytes);
     void hang_up();
-    /// What came and was not taken yet.
+    /// Bytes that arrived and were not taken yet.
     [[nodiscard]] std::vector<std::byte>& received() { return received_; }
     [[nodiscard]] bool is_over() const { return conversation_.is_over(); }
 

@@ -35,7 +35,7 @@ constexpr std::int64_t kMetadataAgeMs = 20'000;
 
 Ledger::Place place_of(std::int32_t partition) { return {kTopic, partition}; }
 
-/// What producers and readers of the topic know. Events are counted, so that of any two it is known which came first.
+/// The knowledge of the topic's producers and readers. The diary numbers events, so that it knows which of any two came first.
 class Diary {
   public:
     Diary(ClientsWorld& clients_world, bool fenced) : world(clients_world), is_fenced(fenced) {}
@@ -145,7 +145,7 @@ class Diary {
     bool has_forgotten = false;
 
   private:
-    /// Of the group, in a partition.
+    /// Progress of the group in a partition.
     struct Progress {
         std::int64_t committed = 0;
         std::int64_t fetched = 0;
@@ -265,7 +265,7 @@ class Grower final : public SimulatedClient {
                 note_wrong("grew while a group had not read everything");
             }
             const bool is_loud = diary_.last_write < when && when - diary_.last_write < kQuietMs;
-            // Who writes to an empty topic may not have been heard before a connection was lost.
+            // A connection may have been lost before the broker heard of a producer that writes to an empty topic.
             if (is_loud && !diary_.may_be_empty()) {
                 note_wrong("grew while producers wrote");
             }
@@ -458,7 +458,7 @@ class OrderedReader final : public SimulatedMember {
     struct Reading {
         std::int64_t next = 0;
         std::deque<std::int64_t> given;
-        /// What was done, and what of it was committed.
+        /// The offset behind the records that are done, and the offset that is committed.
         std::int64_t done = 0;
         std::int64_t committed = 0;
     };

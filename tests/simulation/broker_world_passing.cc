@@ -61,7 +61,7 @@ struct Diary {
     }
 
     ClientsWorld& world;
-    /// What it is now, as far as anybody was told; nobody knows while an answer is missing.
+    /// The topic's present id, as far as the broker told anybody; unknown while an answer is missing.
     std::optional<Uuid> current;
     bool is_known = false;
     /// It was told, and nobody has asked for its deletion since.
@@ -69,16 +69,16 @@ struct Diary {
     Instant told_at{};
     /// All that ever were, and since when.
     std::map<Uuid, Instant> told;
-    /// Whose making or deletion a power failure may have taken in part: the catalog and the directories are synced one after the
-    /// other, so what is left of them can be in the one that was before, or in the one that came after.
+    /// Topics whose making or deletion a power failure may have taken in part. The broker syncs the catalog and the directories
+    /// one after the other, so their remains can be in the topic before or the topic after.
     std::set<Uuid> lost;
-    /// Whose deletion was asked for.
+    /// Topics whose deletion a client requested.
     std::set<Uuid> condemned;
-    /// Whose deletion was answered, and when.
+    /// Topics whose deletion was answered, and when.
     std::map<Uuid, Instant> gone;
     /// By value.
     std::map<std::string, Uuid> sent_to;
-    /// Of `current`: the offset that was acknowledged last, for each partition. Offsets that are asked for ascend.
+    /// The last acknowledged offset of `current`, for each partition. Clients ask for ascending offsets.
     std::map<std::int32_t, std::int64_t> committed;
     /// False after a power failure, which may have brought back what a deletion had taken away.
     bool are_commits_known = true;

@@ -22,7 +22,7 @@ class Scene {
     virtual void replies_were_read() {}
     /// The broker died, and has begun anew.
     virtual void broker_died(Instant /*died*/, Instant /*started*/, bool /*is_power_failure*/) {}
-    /// What the auditor is to read from its beginning to its end, when everything is at rest.
+    /// The partitions that the auditor reads from beginning to end when everything is at rest.
     [[nodiscard]] virtual std::vector<Ledger::Place> places() const { return {}; }
 };
 

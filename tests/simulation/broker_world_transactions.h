@@ -17,8 +17,8 @@ class SimulatedTransactions {
     SimulatedTransactions(ClientsWorld& world, std::string topic) : world_(world), topic_(std::move(topic)) {}
 
     void act(runtime::Services& services);
-    /// Whatever is open is ended by the next `act`: a power failure may have taken some of it, and a start may have aborted it,
-    /// as no coordinator knows it.
+    /// The next `act` ends an open transaction. A power failure may have taken some of it. A start may also have aborted it,
+    /// because no coordinator knows it.
     void broker_died() {
         if (!open_) {
             return;

@@ -24,7 +24,7 @@ namespace {
 
 enum class Crash { none, before_persist, after_persist, after_commit };
 
-/// What a client was told, the oracle for "acknowledged changes are never lost".
+/// The answers that a client got: the oracle for "acknowledged changes are never lost".
 struct Acknowledged {
     TopicId id;
     std::int32_t partitions = 0;
@@ -420,7 +420,7 @@ class Simulation {
     void allocate() {
         const auto decision = core_->allocate_producer_ids(context());
         const std::int64_t first = decision.reply.first.value;
-        // Only ids that were told to somebody may not come again.
+        // Only ids that the broker told a client must not come again.
         if (carry_out(decision)) {
             if (first < next_free_producer_id_) {
                 fail("producer ids were given out twice");

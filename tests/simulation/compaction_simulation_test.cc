@@ -155,7 +155,8 @@ class CompactedLife {
         }
     }
 
-    /// The `n`th call of a cleaning fails, and all after it; then process or machine dies. False: there is no such call.
+    /// Call number `n` of a cleaning and all later ones fail; then the process or the machine dies. False when the cleaning makes
+    /// fewer calls.
     bool clean_and_die(std::uint64_t n, bool power) {
         note_meeting(world_.log().active_segment_base());
         const CleaningOptions options = cleaning_options();
@@ -176,7 +177,7 @@ class CompactedLife {
         return happened;
     }
 
-    /// One call of a cleaning fails, the process lives on. False: there is no such call.
+    /// Call number `n` of a cleaning fails, and the process lives on. False when the cleaning makes fewer calls.
     bool clean_and_stumble(std::uint64_t n) {
         note_meeting(world_.log().active_segment_base());
         const CleaningOptions options = cleaning_options();
@@ -319,7 +320,8 @@ class CompactedLife {
         return state;
     }
 
-    /// What is in the log is what was appended there; what a cleaning never met, and the last record of every key, is there.
+    /// Checks that each record in the log was appended there. Records that no cleaning met, and the last record of every key,
+    /// must still be there.
     void check_records() {
         PartitionLog& log = world_.log();
         const std::string bytes = read_all(log, {0});

@@ -72,9 +72,9 @@ class ConsumersWorld : CoordinatorWorld {
         std::uint64_t life = 0;
         std::string id;
         std::int32_t epoch = 0;
-        /// What it works on now.
+        /// The partitions that the member works on now.
         std::set<Partition> owned;
-        /// What it was told to work on.
+        /// The partitions that the coordinator told it to work on.
         std::set<Partition> told;
         /// It says everything with its next heartbeat: at first, and when an answer was missed.
         bool says_all = true;
@@ -128,7 +128,7 @@ class ConsumersWorld : CoordinatorWorld {
     ConsumersOptions options_;
     std::shared_ptr<test::TestCluster> cluster_ = std::make_shared<test::TestCluster>();
     std::vector<Member> members_;
-    /// Who waits for which reply: index and life of the member.
+    /// The member that waits for each reply: its index and life.
     std::map<std::uint64_t, std::pair<std::size_t, std::uint64_t>> waiting_;
     std::uint64_t tokens_ = 0;
     std::uint64_t ids_ = 0;

@@ -59,7 +59,7 @@ void ConsumersWorld::dispatch(const Effects& effects) {
         if (!member.is_on || member.life != life || (faulty_ && chance(loss_percent_))) {
             continue;
         }
-        // What a member does next is a call of its own.
+        // The member's next step is a separate call.
         at(0, [this, &member, life, result = reply.result] {
             if (!member.is_on || member.life != life) {
                 return;

@@ -19,8 +19,8 @@
 
 namespace partita::groups::simulation {
 
-/// What every world around a coordinator has: chance that follows from a seed, a clock that steps from event to event, and
-/// the log of what was written, from which the coordinator is made again after a crash.
+/// The base of every world around a coordinator. It has chance that follows from a seed, a clock that steps from event to event,
+/// and the log of written records. From this log it makes the coordinator again after a crash.
 class CoordinatorWorld {
   protected:
     explicit CoordinatorWorld(std::uint64_t seed) : random_(seed * 0x9E3779B97F4A7C15ULL + 1) {}
@@ -85,9 +85,9 @@ class CoordinatorWorld {
         }
     }
 
-    /// Calls the coordinator, and lets the follower hear of the records that this makes, whether or not they will ever be
-    /// written. What is durable of the two must then be equal: nothing changes but by a record, and a record changes nothing
-    /// else when it is made than when it is replayed.
+    /// Calls the coordinator and passes the records that this makes to the follower, whether or not they are ever written. The
+    /// durable states of both must then be equal. Only a record changes the durable state, and a record has the same effect when
+    /// it is made and when it is replayed.
     template <class Call>
     void call_core(Call&& call, Effects& effects) {
         const std::size_t known = effects.records.size();
@@ -113,7 +113,8 @@ class CoordinatorWorld {
         }
     }
 
-    /// What is said of who reads the topics must not depend on the index. Now and then, so that changes gather between two looks.
+    /// Checks that answers about the topics' readers do not depend on the index. Runs only now and then, so that changes gather
+    /// between two looks.
     void check_readers(std::span<const TopicQuestion> topics) {
         if (++readers_checks_ % 3 != 0) {
             return;

@@ -188,7 +188,7 @@ void World::release(const Reply& reply) {
     }
     if (const auto* commit = std::get_if<OffsetCommitResult>(&reply.result);
         commit && commit->error == ErrorCode::none && commit->partition_errors.empty()) {
-        // What was committed before an administrator removed it may be answered after.
+        // The answer to a commit may come after an administrator removed the commit.
         const auto removed = removed_up_to_.find({request.group, request.partition});
         if (removed == removed_up_to_.end() || request.number > removed->second) {
             auto& number = acknowledged_[{request.group, request.partition}];

@@ -20,7 +20,7 @@
 
 namespace partita::groups::simulation {
 
-/// What the harness may do wrong on purpose, to show that the invariants notice.
+/// Errors that the harness can make on purpose, to show that the invariants notice.
 enum class Sabotage {
     none,
     lose_commit_records,     ///< acknowledges offsets whose records were not written
@@ -140,7 +140,7 @@ class World : CoordinatorWorld {
     std::uint64_t tokens_ = 0;
     std::uint64_t suffixes_ = 0;
 
-    // What was seen
+    // Observations.
     std::map<std::string, std::int32_t> written_generation_;
     std::map<std::pair<std::uint64_t, std::string>, std::int32_t> announced_generation_;
     std::map<std::tuple<std::uint64_t, std::string, std::int32_t>, std::set<std::string>> leaders_;

@@ -20,7 +20,7 @@ namespace partita::insight::simulation {
 
 enum class Mode { faithful, safe_offsets, fenced };
 
-/// What the world may do wrong on purpose, to show that its checks notice.
+/// Errors that the world can make on purpose, to show that its checks notice.
 enum class Sabotage {
     none,
     one_boundary_for_all,    ///< every batch waits for the parent as it was at the expansion

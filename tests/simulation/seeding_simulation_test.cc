@@ -1,6 +1,6 @@
-// One growth of a topic in the assembled broker, which dies before each change of a file that comes between the request and its
-// answer, or finds no room for it: what is left is the old topic without seeds, or the new topic with all of them. What is true
-// is asked by a client, as anybody would.
+// Grows a topic in the assembled broker, which dies or finds no room before each file change between the request and its answer.
+// It leaves either the old topic without seeds, or the new topic with all of them. A client asks for the result over the
+// protocol, as any client would.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ class GrowingWorld {
         for (int group = 0; group < kGroups; ++group) {
             commit("g" + std::to_string(group));
         }
-        // What is older than the background sync survives a power failure.
+        // Data older than the background sync survives a power failure.
         rest(5'000);
     }
 
@@ -60,7 +60,7 @@ class GrowingWorld {
         broker_.spare();
         return broker_.is_dead();
     }
-    /// Of the changes of files from now on this one finds no room.
+    /// Makes one of the following file changes find no room.
     void fill_disk(std::uint64_t call) { broker_.files().fail_call(call, ENOSPC, false, true); }
     /// Whether it came to that, which it does not later.
     bool was_disk_full() {

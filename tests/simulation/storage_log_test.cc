@@ -229,7 +229,7 @@ class LogLife {
         }
         check_everything();
         check_producer();
-        // What the producer believes to have sent is gone: it starts anew, as a client does.
+        // The log has lost what the producer believes it sent. The producer starts anew, as a client does.
         const auto producers = world_.log().active_producers();
         sequence_ = producers.empty() ? Sequence{0} : Sequence{producers[0].last_sequence.value + 1};
         if (last_of_producer_ >= end_) {
