@@ -70,7 +70,7 @@ class Client {
     WireClient coordinator_;
 };
 
-/// Throws unless the code is none.
+/// Throws when `error` is not `none`.
 void expect_none(ErrorCode error, const std::string& what);
 
 /// A member of a group, as the group protocols know it.
@@ -79,7 +79,7 @@ struct Membership {
     /// Generation or member epoch.
     std::int32_t generation = -1;
     Partitions assigned;
-    /// Of the consumer protocol: what it was given is to be acknowledged.
+    /// Consumer protocol only: the member still has to acknowledge its assignment.
     bool owes_answer = false;
 };
 
@@ -98,7 +98,7 @@ class GroupDriver {
     /// All of the group's members meet and share `partition_count` partitions (of the consumer protocol: all that there are).
     void rebalance(const std::vector<Member>& members, int partition_count);
     void leave(const Member& member);
-    /// Somebody else takes the member out of its group, of the classic protocol.
+    /// Classic protocol: an administrator removes the member from its group.
     void remove(WireClient& administrator, const Member& member);
     void commit(const Member& member, const Offsets& offsets);
     /// As the member would have by the generation or epoch before its own. Returns what was accepted: of the consumer protocol,

@@ -12,9 +12,9 @@
 
 #include "tests/histories/script.h"
 
-/// What the clients of a history noted down: what they sent and was acknowledged, what they were given and when, what they
-/// committed. The log is among it, for whoever produced a record was told its offset. Plain data: the player writes it, the
-/// oracle reads it.
+/// The notes of a history's clients: the requests that were acknowledged, the records that they were given, and the offsets that
+/// they committed. The log is part of them, because the broker tells each producer the offset of its record. Plain data: the
+/// player writes it, the oracle reads it.
 namespace partita::test::histories {
 
 using Clock = std::chrono::steady_clock;
@@ -70,7 +70,8 @@ struct Beginning {
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
     Clock::time_point last;
-    /// What lies before it was never read. Not so when it began at the start of the log, or somebody of the group went back.
+    /// The group never read the records before it. False when the group began at the start of the log, or when a member went
+    /// back.
     bool skips = false;
 };
 
@@ -84,7 +85,7 @@ struct Inversion {
     bool is_provable = false;
 };
 
-/// Who a group gave a partition to, by member id, since the broker's last start.
+/// The members to which a group gave a partition, by member id, since the broker's last start.
 struct Owners {
     std::string owner;
     std::string previous;
@@ -105,16 +106,16 @@ struct GroupDiary {
     /// By partition.
     std::map<int, Owners> owners;
     std::map<int, std::int64_t> committed;
-    /// By partition and offset: somebody of the group was given it.
+    /// By partition: the offsets that members of the group were given.
     std::map<int, std::set<std::int64_t>> given;
     /// By partition.
     std::map<int, Beginning> beginnings;
     /// By client and partition.
     std::map<std::pair<Caller, int>, NoOffset> without_offset;
-    /// Who had no offset asked where to begin, or read all the same.
+    /// A client without an offset asked where to begin, or read all the same.
     bool has_policy = false;
-    /// Growths, by how many there were before, at which it had members or commits; of a group that came after a restart nobody
-    /// can tell.
+    /// Growths, by how many there were before, at which it had members or commits. This is unknown for a group that came after a
+    /// restart.
     std::set<int> grew_with;
     bool may_have_been_there = false;
     std::map<int, Inversion> inversions;
@@ -142,21 +143,21 @@ struct GroupDiary {
 /// A fetch was given nothing of a new partition, though records lay behind the place that it asked for.
 struct KeptBack {
     Caller caller;
-    /// Of the client's connection, among all of the history.
+    /// Number of the client's connection within the history.
     int client = 0;
     int partition = 0;
     Clock::time_point time;
-    /// So many bytes were asked for that a batch fits in.
+    /// The fetch asked for enough bytes to fit a batch.
     bool is_sure = false;
 };
 
-/// What an open connection fetched of partitions that a growth added.
+/// New partitions, added by a growth, that an open connection fetched.
 struct NewReading {
     std::set<int> partitions;
     Clock::time_point since;
 };
 
-/// What an outsider read since the topic grew first, and the broker did not restart.
+/// The reading of an outsider since the topic's first growth, while the broker did not restart.
 struct OutsiderDiary {
     /// By how often the topic had grown, and partition: the earliest offset that it asked for.
     std::map<std::pair<int, int>, std::int64_t> began_at;
@@ -183,7 +184,7 @@ struct Diary {
     std::vector<KeptBack> kept_back;
     /// By client.
     std::map<int, NewReading> new_readings;
-    /// What the broker saw of producers it remembers since then.
+    /// The broker remembers what it saw of producers from this order on.
     std::int64_t restarted_at_order = 0;
     std::int64_t records = 0;
     /// When a producer of that name wrote last: before it sent the batch, and after it was acknowledged.

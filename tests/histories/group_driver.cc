@@ -104,7 +104,7 @@ void GroupDriver::join_classic(const std::vector<Member>& members) {
         }
         member.membership->member_id = response.member_id;
     }
-    // Somebody may be through with a generation before the others have come; then it comes again.
+    // One member may complete a generation before the others have joined; then it joins again.
     std::vector<std::int32_t> generations(members.size(), -1);
     std::vector<std::int32_t> waiting(members.size(), -1);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {

@@ -8,8 +8,8 @@
 
 #include "tests/histories/diary.h"
 
-/// What stands against a growth in mode `guarded`, derived from the diaries by what docs/expansion.md says of it, and whether an
-/// answer of the broker agrees. Pure.
+/// Derives from the diaries, by the rules in docs/expansion.md, the objections to a growth in mode `guarded`, and judges whether
+/// an answer of the broker agrees. Pure.
 namespace partita::test::histories {
 
 /// The silence of producers that a history's topic asks for.
@@ -23,7 +23,7 @@ struct GrowthAnswer {
     Clock::time_point answered;
 };
 
-/// What the broker has to hold against a growth that was asked for within that time.
+/// The objections that the broker must have to a growth that was requested within that time.
 struct GuardView {
     /// In the words of the refusal, all of them.
     std::set<std::string> of_groups;

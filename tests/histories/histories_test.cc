@@ -204,15 +204,15 @@ TEST(Histories, EveryFindingIsTrueAndNoneIsMissing) {
         return;
     }
     EXPECT_GE(seen, count * 9 / 10) << "too little was seen for numbers to be exact";
-    // What is never due is not tested.
+    // A finding that is never due is not tested.
     for (const char* id : {"H03", "H04", "H07", "H20", "H22", "H24", "H29", "H30"}) {
         EXPECT_GT(confirmed[id], 0) << id << " was never due";
     }
     if (count < kLongCount) {
         return;
     }
-    // Not H21, which is told ten seconds after somebody left for the second time: no history waits for that, so that only what
-    // would be told of it wrongly is seen here. test_findings_of_readers.py shows the rest.
+    // H21 is missing: the broker tells it ten seconds after a member left for the second time, and no history waits for that.
+    // Histories therefore only see an H21 that is told wrongly. test_findings_of_readers.py shows the rest.
     for (const char* id : {"H06", "H08", "H09", "H23", "H40", "H41", "H48", "H52", "refused", "confirmed", "drained"}) {
         EXPECT_GT(confirmed[id], 0) << id << " was never due";
     }

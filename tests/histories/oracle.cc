@@ -14,7 +14,7 @@ std::vector<std::string> compare(const std::vector<Claim>& claims, const std::ve
     for (const Told& finding : told) {
         std::string nearest = "nothing of the kind holds";
         bool holds = false;
-        // What is no exact number has to say so, and the other way round.
+        // A text must say so when its number is not exact, and must not when it is.
         const bool is_bound = finding.text.starts_with("at least ") || finding.text.find("up to ") != std::string::npos;
         const bool is_honest = !finding.is_exact || *finding.is_exact != is_bound;
         for (const Claim& claim : claims) {

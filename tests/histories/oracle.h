@@ -7,14 +7,14 @@
 
 #include "tests/histories/diary.h"
 
-/// What must be told of a history, and what may be, derived from the log and the clients' diaries by what docs/expansion.md says
-/// of each finding; nothing of the broker's own code is in here.
+/// Derives, from the log and the clients' diaries, the findings that the broker must tell about a history and those that it may
+/// tell. The oracle follows docs/expansion.md and uses none of the broker's own code.
 namespace partita::test::histories {
 
 /// How H20 is called here where it accuses nobody: it is one of several that share a name.
 inline constexpr const char* kOneOfSeveral = "H20, one of several";
 
-/// A finding that holds. Who tells it has to give a number from `least` to `most`.
+/// A finding that holds. A broker that tells it has to give a number from `least` to `most`.
 struct Claim {
     std::string id;
     /// The group, or the client ("shop@127.0.0.1"), or nothing for the topic.
@@ -25,7 +25,7 @@ struct Claim {
     bool is_due = true;
     /// The facts that it follows from, for people.
     std::string why;
-    /// Who does not say "at least" has to give this number; -1 when nothing is known of that.
+    /// The number that a finding without "at least" has to give; -1 when it is unknown.
     std::int64_t exact = -1;
 };
 
@@ -36,7 +36,7 @@ struct Told {
     std::int64_t count = 0;
     /// As it came.
     std::string text;
-    /// Of findings that say whether their number is exact.
+    /// Set for findings that say whether their number is exact.
     std::optional<bool> is_exact;
 };
 

@@ -1,4 +1,4 @@
-// What must be told, and may be, of groups.
+// The findings about groups that the broker must or may tell.
 
 #include <algorithm>
 #include <map>
@@ -24,8 +24,8 @@ void Oracle::about_group(std::size_t index) {
     add("H30", name, seeds, seeds, true, "seeded partitions without a commit");
 }
 
-// G04: a history lasts for seconds, so that all of it lies within the five minutes. What members of KIP-848 hold between two
-// agreements the diary does not know.
+// G04: a history lasts for seconds, so that all of it lies within the five minutes. The diary does not know what KIP-848 members
+// hold between two agreements.
 void Oracle::flapping(const std::string& name, const GroupDiary& group, bool is_consumer_protocol) {
     const auto is_restless = [](const auto& partition) { return partition.second.returns >= kRestlessReturns; };
     const auto partitions = static_cast<std::int64_t>(std::ranges::count_if(group.owners, is_restless));
@@ -61,7 +61,8 @@ void Oracle::backlog(const std::string& name, const GroupDiary& group) {
     add("H03", name, records, records, true, "committed less than the cut of old partitions, and reads new ones");
 }
 
-// H06: keys. What is proved compares a record with the one of its key before it, and remembers so many steps of a key.
+// H06: keys. The broker's proof compares a record with the one before it of the same key, and remembers a limited number of steps
+// for each key.
 void Oracle::inverted(const std::string& name, const GroupDiary& group) {
     std::int64_t all = 0;
     std::int64_t surely = 0;
@@ -118,7 +119,7 @@ std::pair<bool, bool> Oracle::was_there(const GroupDiary& group, int partition) 
     return {surely, surely || group.may_have_been_there};
 }
 
-// H20: what lies before the place where the group began for the first time. Whoever began again may have read what lies between.
+// H20: the records before the place where the group first began. A group that began again may have read the records between.
 void Oracle::skipped(const std::string& name, std::size_t index) {
     const GroupCast& cast = script_.groups[index];
     const GroupDiary& group = diary_.groups[index];
@@ -148,7 +149,8 @@ void Oracle::skipped(const std::string& name, std::size_t index) {
     }
 }
 
-// Of several behind one name nobody is accused: it is told that one of them skipped the records, or a reader in no group.
+// When several clients share a name, the broker accuses none of them. It tells that one of them, or a reader in no group, skipped
+// the records.
 void Oracle::skipped_by_one_of_several(const std::string& name, const GroupCast& cast) {
     for (const Caller& member : cast.members) {
         std::int64_t records = 0;

@@ -1,4 +1,4 @@
-// What must be told, and may be, of readers in no group.
+// The findings about readers in no group that the broker must or may tell.
 
 #include <algorithm>
 #include <map>
@@ -32,8 +32,8 @@ void Oracle::about_outsider(std::size_t index) {
     if (all.began_at.empty()) {
         return;
     }
-    // Of a connection that could be a member's nothing is said; but one that goes on with what no member of the name holds is
-    // told.
+    // The broker says nothing about a connection that could be a member's. It does tell of a connection that continues with a
+    // partition that no member of that name holds.
     const bool is_told = !is_name_of_a_member(caller);
     const std::string about = to_string(caller);
     const std::int64_t old_records = replayed(all);
@@ -101,8 +101,9 @@ bool Oracle::is_surely_one_of_several(const KeptBack& kept) const {
     return false;
 }
 
-// H52: a client that is kept from records, though it may be somebody else than the member for whose sake it is. All clients of a
-// history are of one process and one machine: only the client id tells them apart, and who bears his own is told apart at once.
+// H52: a client that the broker keeps from records for the sake of a member, though the client may not be that member. All
+// clients of a history share one process and one machine. Only the client id tells them apart, and it tells a client with its own
+// id apart at once.
 void Oracle::held_readers() {
     constexpr auto kHeld = 10s;
     constexpr auto kToSettle = 5s;

@@ -1,4 +1,4 @@
-// What must be told, and may be, of producers and keys.
+// The findings about producers and keys that the broker must or may tell.
 
 #include <algorithm>
 #include <map>
@@ -108,7 +108,7 @@ void Oracle::stale_producers() {
     }
 }
 
-// What several of one name left behind is told together.
+// The broker tells the leftovers of all producers with one name together.
 void Oracle::stale_leftovers(int epoch) {
     std::map<Caller, StaleWork> by_name;
     std::set<Caller> due;

@@ -62,7 +62,7 @@ class Oracle {
     }
 
   private:
-    /// What is said of keys by a broker that was too busy to look at every record is said of those that it looked at.
+    /// A broker that was too busy to look at every record bases its findings about keys on the records that it saw.
     [[nodiscard]] std::int64_t of_keys(std::int64_t most) const {
         return sees_all_ ? most : std::max<std::int64_t>(diary_.records, 1);
     }
@@ -110,7 +110,7 @@ class Oracle {
         return members_called(client_id) + std::ranges::count_if(script_.outsiders, is_called) > 1;
     }
     [[nodiscard]] std::int64_t replayed(const OutsiderDiary& outsider) const;
-    /// Other producers with the same name are one to whoever goes by names.
+    /// Returns the producers with this name: observers that go by names take them for one.
     [[nodiscard]] std::vector<std::size_t> producers_called(const Caller& caller) const {
         std::vector<std::size_t> same;
         for (std::size_t index = 0; index < script_.producers.size(); ++index) {
@@ -146,7 +146,7 @@ class Oracle {
     /// A record of the last epoch that lies where only the count in force puts it; `surely`: whatever rule of the hash is looked
     /// at.
     [[nodiscard]] bool proves_switch(const Written& record, int partition, bool surely) const;
-    /// What the producer wrote by earlier counts, while the topic was at that epoch.
+    /// Records that the producer wrote by earlier partition counts while the topic was at that epoch.
     struct StaleWork {
         std::int64_t records = 0;
         std::int64_t surely = 0;

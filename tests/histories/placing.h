@@ -27,8 +27,8 @@ enum class Placing : std::uint8_t {
 
 /// The partition of the key among `count`. Not for `at_random`.
 [[nodiscard]] int place(Placing placing, std::string_view key, int count);
-/// Where the three rules that clients bring one hash into range by (positive, unsigned, signed) put the key. Who looks at few
-/// partitions cannot tell these apart.
+/// The partitions that the three rules by which clients bring one hash into range (positive, unsigned, signed) choose for the
+/// key. An observer of few partitions cannot tell these rules apart.
 [[nodiscard]] std::vector<int> places_of_siblings(Placing placing, std::string_view key, int count);
 
 /// The text of a history's key: "key-17".

@@ -438,7 +438,7 @@ void Player::restart(bool kill) {
 
 void Player::check(bool after_all) {
     do {
-        // Whoever reads goes on reading.
+        // Outsiders that read go on reading.
         for (std::size_t index = 0; index < outsiders_.size() && !diary_.is_deleted; ++index) {
             const OutsiderDiary& outsider = diary_.outsiders[index];
             if (!outsider.began_at.empty()) {
@@ -457,7 +457,7 @@ void Player::check(bool after_all) {
     } while (after_all);
     std::vector<std::string> problems = look();
     if (!problems.empty()) {
-        // What changes with time may have changed between the look and the thought.
+        // Findings that depend on time may have changed since the look; the broker thinks again first.
         wait_for_thought();
         diary_.now = Clock::now();
         problems = look();

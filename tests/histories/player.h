@@ -18,7 +18,7 @@ namespace partita::test::histories {
 struct Outcome {
     /// One sentence each; empty when every finding was true and none was missing.
     std::vector<std::string> problems;
-    /// What happened, a line for each step with its facts.
+    /// The events, a line for each step with its facts.
     std::vector<std::string> transcript;
     /// Claims that were due and told, by id, at all checks.
     std::map<std::string, int> confirmed;

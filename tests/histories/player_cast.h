@@ -11,7 +11,7 @@
 /// The clients of a history that is being played, for the files of the player alone.
 namespace partita::test::histories {
 
-/// What ListOffsets asks for.
+/// The timestamps with which ListOffsets asks for the ends of a log.
 inline constexpr std::int64_t kLatestOffset = -1;
 inline constexpr std::int64_t kEarliestOffset = -2;
 inline constexpr int kSmallFetchBytes = 300;

@@ -1,4 +1,4 @@
-// What members of groups do.
+// The actions of group members.
 
 #include <algorithm>
 
@@ -130,7 +130,8 @@ Partitions Player::ask_for_offsets(std::size_t group, std::size_t member) {
     return without;
 }
 
-// Whoever looks for a place, or reads, where a client of its name had no offset: that group does not stop for it.
+// Notes that a client looks for a place, or reads, where a client of its name had no offset: its group has a policy and does not
+// stop.
 void Player::note_looking(const Caller& caller, int partition) {
     for (GroupDiary& group : diary_.groups) {
         group.has_policy |= group.without_offset.contains({caller, partition});
@@ -193,7 +194,7 @@ void Player::note_fetch(std::size_t group, std::size_t member, int partition, st
     const auto known = beginnings.find(partition);
     note_looking(consumer.client->caller(), partition);
     note_first_fetch(consumer.client->caller(), partition, position);
-    // What goes on over a connection does not begin there.
+    // A fetch that continues on its connection is not a beginning.
     if (consumer.fetched.insert(partition).second && consumer.fresh.contains(partition)) {
         const std::int64_t lowest = known == beginnings.end() ? position : std::min(known->second.lowest, position);
         const bool skipped_before =
@@ -213,7 +214,7 @@ void Player::note_first_fetch(const Caller& caller, int partition, std::int64_t 
     highest = std::max(highest, position);
 }
 
-// Somebody of the group reads, or will read, from there.
+// Notes that a member of the group reads, or will read, from there.
 void Player::go_back(std::size_t group, int partition, std::int64_t position) {
     const auto known = diary_.groups[group].beginnings.find(partition);
     if (known == diary_.groups[group].beginnings.end() || position >= known->second.lowest) {
@@ -232,7 +233,7 @@ void Player::commit(std::size_t group, std::size_t member, const Offsets& offset
     note_commit(group, offsets);
 }
 
-// What is refused is no commit, and nothing follows from it.
+// Sends a commit that the broker refuses. It changes nothing.
 void Player::commit_late(std::size_t group, std::size_t member) {
     Consumer& consumer = groups_[group]->members[member];
     if (consumer.positions.empty() || consumer.membership.generation < 2) {
@@ -270,15 +271,15 @@ void Player::note_inversions(std::size_t group, const Offsets& before, const Off
     }
 }
 
-// The group is through with that record. Of the same key it may have an older one to read in another partition. Where it only
-// began behind the record it was not given it, and read nothing too early.
+// Notes that the group has finished with that record. The group may still have an older record of the same key to read in another
+// partition. A group that only began behind the record was not given it, and read nothing too early.
 void Player::note_inversion(std::size_t group, int partition, std::int64_t offset, bool is_by_first) {
     GroupDiary& diary = diary_.groups[group];
     if (!diary.given[partition].contains(offset)) {
         return;
     }
-    // Who read it and committed nothing may not be known from who began behind it later, and commits; nor who goes on from who
-    // goes to the end anew.
+    // The broker may not be able to tell a member that read the record, and committed nothing, from a later one that began behind
+    // it and commits. It also cannot tell a member that continues from one that goes to the end anew.
     const auto beginning = diary.beginnings.find(partition);
     const bool is_surely_given = !is_by_first || (script_.groups[group].reset == Reset::earliest &&
                                                   (beginning == diary.beginnings.end() || offset >= beginning->second.highest));

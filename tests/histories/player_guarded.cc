@@ -76,7 +76,7 @@ void Player::drain() {
 
 bool Player::grow_guarded(int count) {
     bool has_grown = false;
-    // What only asks is no first request.
+    // A request that only validates does not count as the first request.
     if (!is_growth_right(kAdmin, count, true, false, has_grown)) {
         return false;
     }

@@ -10,7 +10,7 @@ namespace {
 const std::vector<std::vector<int>> kGrowths = {{3, 4}, {3, 6}, {6, 8}, {6, 12}, {6, 8, 12}, {3, 6, 12}, {5, 10}, {3, 4, 6}};
 /// In mode `fenced` the old count divides the new one, and the next growth waits for minutes.
 const std::vector<std::vector<int>> kFencedGrowths = {{3, 6}, {6, 12}, {5, 10}, {3, 12}};
-/// What librdkafka, kcat and confluent-kafka call themselves unless told otherwise.
+/// The default client id of librdkafka, kcat and confluent-kafka.
 constexpr const char* kCommonName = "rdkafka";
 
 class Writer {
@@ -99,7 +99,7 @@ class Writer {
     int some_member(int group) { return dice_.roll(members_of(group)); }
     int variant_of_records() { return dice_.happens(30) ? 1 : script_.is_compacted && dice_.happens(40) ? 2 : 0; }
 
-    /// What went on before the topic grew.
+    /// Steps before the topic grows.
     void begin() {
         for (int producer = 0; producer < static_cast<int>(script_.producers.size()); ++producer) {
             // Some come later.
@@ -175,7 +175,7 @@ class Writer {
         } else if (kind < 82) {
             add({.action = Action::close_member, .who = group, .member = member, .variant = dice_.roll(2)});
         } else if (kind < 84) {
-            // One that finds no offset and may not choose ends with an error, and whoever watches over it starts it again.
+            // A consumer that finds no offset and may not choose one ends with an error, and its supervisor starts it again.
             const bool comes_again = script_.groups[static_cast<std::size_t>(group)].reset == Reset::none;
             for (int time = 0; time < (comes_again ? 3 : 1); ++time) {
                 add({.action = Action::close_early, .who = group, .member = member});

@@ -7,8 +7,8 @@
 #include "tests/histories/placing.h"
 #include "tests/support/wire_client.h"
 
-/// What happens in a history: a cast of clients and a list of steps, all of it drawn from a seed. The same seed gives the same
-/// script. Steps that make no sense when their turn comes (a commit of a member that has gone) do nothing, so any of them can be
+/// The script of a history: a cast of clients and a list of steps, all drawn from a seed. The same seed gives the same script.
+/// Steps that make no sense when their turn comes (such as a commit of a member that has gone) do nothing, so any of them can be
 /// left out.
 namespace partita::test::histories {
 
@@ -19,7 +19,7 @@ using Caller = WireClient::Caller;
 enum class Mode : std::uint8_t { faithful, safe_offsets, fenced, guarded };
 [[nodiscard]] std::string_view to_string(Mode mode);
 
-/// What a consumer does where its group has no committed offset.
+/// The place where a consumer begins when its group has no committed offset.
 enum class Reset : std::uint8_t { earliest, latest, none, by_duration };
 [[nodiscard]] std::string_view to_string(Reset reset);
 

@@ -86,8 +86,8 @@ void SettleClock::fail(const std::string& problem) {
     changed_.notify_all();
 }
 
-// Of two findings of the topic one is about a group that has records of before the growth to read (H03), and the other about keys
-// that were deleted where they are not (H41).
+// Prepares two findings of the topic. H03 concerns a group that still has records from before the growth to read; H41 concerns
+// keys that were deleted in a partition where they are not.
 bool SettleClock::prepare() {
     if (client_->create_topic(topic_, 1, {{"cleanup.policy", "compact,delete"}}).error != ErrorCode::none) {
         return false;
@@ -188,7 +188,7 @@ bool Stage::start() {
         {.overrides = {"group.initial.rebalance.delay.ms=0", "offsets.topic.num.partitions=4",
                        "group.consumer.max.session.timeout.ms=3600000", "group.consumer.session.timeout.ms=3600000",
                        "group.consumer.assignment.interval.ms=0",
-                       // What is not looked at cannot be told.
+                       // The broker can tell only about records that it looked at, so it may look at all of them.
                        "partita.detection.processor.percent=100"},
          .data_directory = directory_ / "data"});
     if (!broker_) {
@@ -201,7 +201,7 @@ bool Stage::start() {
 bool Stage::restart(bool kill) {
     clock_.reset();
     if (kill) {
-        // What is killed on purpose did not end by itself.
+        // A broker that the test kills on purpose did not end by itself.
         broker_.reset();
     } else if (broker_->stop().exit_code != 0) {
         return false;

@@ -66,7 +66,7 @@ class Stage {
     /// Stops the broker, or kills it, and starts it again. Nobody else may use the stage meanwhile.
     [[nodiscard]] bool restart(bool kill);
 
-    /// What the broker tells of the topic now; none when it does not answer.
+    /// The broker's findings about the topic now; nothing when it does not answer.
     [[nodiscard]] std::optional<std::vector<Told>> findings(const std::string& topic) const;
     /// Records with keys that the broker has looked at, of all producers of the topic; -1 when it does not answer.
     [[nodiscard]] std::int64_t keyed_records_seen(const std::string& topic) const;
