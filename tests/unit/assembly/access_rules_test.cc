@@ -398,9 +398,10 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
     rules_.set(true);
     // A topic is deleted last, since others need it.
     std::ranges::stable_partition(requests_, [](const Asked& each) { return each.api->key != ApiKey::delete_topics; });
-    // What is enough on the cluster hides what is asked for otherwise, but not from those who may nothing.
+    // A sufficient permission on the cluster keeps handlers from asking for others. The run above, without any permission, shows
+    // those.
     ask_all();
-    // Of Metadata alone an older version tells of the cluster.
+    // Only Metadata needs an older version, to tell about the cluster.
     const MetadataRequest old{.topics = nullptr, .include_cluster_authorized_operations = true};
     ASSERT_NE(client_->call<MetadataResponse>(10, old), nullptr);
     asked[ApiKey::metadata].merge(rules_.take_asked());

@@ -67,7 +67,7 @@ namespace {
 
 constexpr int kWarmUp = 300;
 constexpr int kRequests = 1000;
-/// What may grow once in a while: the index of a segment, the list of recent batches.
+/// Allocations that may come once in a while: the index of a segment and the list of recent batches grow.
 constexpr std::uint64_t kOddOnes = kRequests / 50;
 
 class Allocations : public ::testing::Test {

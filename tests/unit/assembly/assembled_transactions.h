@@ -53,7 +53,7 @@ class AssembledTransactions : public ::testing::Test {
             ASSERT_TRUE(broker_.step()) << "nobody does it";
         }
     }
-    /// Whatever the broker does by itself in so much time.
+    /// Lets the broker work by itself for that long.
     void rest(std::int64_t duration_ms) {
         const Instant end = clock_.now().monotonic + duration_ms;
         while (clock_.now().monotonic < end && !broker_.is_dead()) {

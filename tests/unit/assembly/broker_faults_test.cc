@@ -1,5 +1,5 @@
-// What clients see of a broker whose disk fails here and there: what Kafka's would see, nothing that was acknowledged is
-// lost, and when the fault ends it goes on without a restart.
+// Tests what clients see of a broker whose disk fails here and there. They see what Kafka's clients would see, and nothing that
+// was acknowledged is lost. When the fault ends, the broker goes on without a restart.
 
 #include <gmock/gmock.h>
 
@@ -49,7 +49,7 @@ class BrokerFaults : public ::testing::Test {
     [[nodiscard]] static auto retriable() {
         return AnyOf(ErrorCode::not_coordinator, ErrorCode::coordinator_not_available, ErrorCode::coordinator_load_in_progress);
     }
-    /// What a client that tries again hears in the end.
+    /// The committed offset that a client hears in the end when it keeps trying.
     [[nodiscard]] std::int64_t committed(const std::string& group) {
         std::optional<std::int64_t> offset;
         EXPECT_TRUE(eventually([&] { return (offset = client_->committed(group, "t", 0)).has_value(); }));

@@ -1,5 +1,5 @@
-// What readers of committed records are told while transactions are open, in a whole broker. No client can begin a
-// transaction, so their batches are put into the log by hand, as they lie in a directory that was a Kafka's.
+// Tests what a whole broker tells readers of committed records while transactions are open. The tests put the transactions'
+// batches into the log by hand, as they lie in a directory that was a Kafka's.
 
 #include <gtest/gtest.h>
 
@@ -77,8 +77,8 @@ TEST_F(CommittedReaders, WaitThroughWhatAnOpenTransactionHides) {
     EXPECT_EQ(data->last_stable_offset, 6);
 }
 
-// Whoever is behind by a segment is answered at once. Who waits for a transaction to end is not behind, and would ask for nothing
-// thousands of times a second.
+// The broker answers a reader at once when it is behind by a segment. A reader that waits for a transaction to end is not behind:
+// answered at once, it would ask for nothing thousands of times a second.
 TEST_F(CommittedReaders, WaitForATransactionThatIsOpenInAnEarlierSegment) {
     write_in_transaction(1);
     produce_one(600'000);

@@ -52,7 +52,7 @@ class ConfiguredBroker {
             1, IncrementalAlterConfigsRequest{.resources = resources}, [&](const auto& response) {
                 EXPECT_EQ(response.responses[0].error_code, ErrorCode::none) << response.responses[0].error_message.value_or("");
             });
-        // What looks only now and then has looked.
+        // Parts that look at the settings only now and then have looked by now.
         called_.rest(2 * insight::KeyObserver::kIdleMs);
     }
 
@@ -74,7 +74,7 @@ class ConfiguredBroker {
 
     // Syncs --------------------------------------------------------------------------------------
 
-    /// What a producer writes to a topic with these configs is on the device so soon.
+    /// Whether a record in a topic with these configs is on the device within that time.
     bool syncs_within(std::int64_t duration_ms, std::vector<CreateTopicsRequest::CreatableTopicConfig> configs) {
         const std::string topic = make_topic(1, std::move(configs));
         // The catalog has its own sync.
@@ -93,19 +93,19 @@ class ConfiguredBroker {
     static constexpr std::int64_t kKeysPerBatch = 40;
     static constexpr std::int64_t kKeys = kBatches * kKeysPerBatch;
 
-    /// The compactor looks for work so often.
+    /// How often the compactor looks for work within that time.
     int looks_within(std::int64_t duration_ms) {
         const int before = looks_;
         called_.rest(duration_ms);
         return looks_ - before;
     }
     struct Cleaning {
-        /// So many of `kKeys` records are compacted.
+        /// Offset up to which the `kKeys` records are compacted.
         std::int64_t cleaned_until = 0;
         /// Changes of files and syncs in that time.
         std::uint64_t file_changes = 0;
     };
-    /// What one look of the compactor does with a log of `kKeys` different keys.
+    /// Runs one look of the compactor at a log of `kKeys` different keys.
     Cleaning clean_once() {
         (void)changes_of_next_look();
         const std::string topic =
@@ -122,7 +122,7 @@ class ConfiguredBroker {
         BatchBuilder last;
         last.append(called_.now().wall, as_bytes("last"), as_bytes("v"));
         produce(topic, 1, last);
-        // What is not synced is not compacted either.
+        // The compactor skips records that are not synced.
         called_.rest(2'000);
         const std::uint64_t changes = changes_of_next_look();
         const auto range = state_of(topic)->partitions[0]->log->dirty_range(called_.now().wall, kNobodyNeedsMore);
@@ -132,7 +132,7 @@ class ConfiguredBroker {
 
     // Detection ----------------------------------------------------------------------------------
 
-    /// Of one produced batch the broker looks at the keys.
+    /// Whether the broker looks at the keys of one produced batch.
     bool looks_at_keys() { return batches_taken(1, 1) == 1; }
     /// It takes more records at once than its budget pays for, and no more than the queue holds.
     bool takes_whatever_comes() {
@@ -215,9 +215,9 @@ class ConfiguredBroker {
     static constexpr int kFewRecords = 50;
     static constexpr std::size_t kValueBytes = 1'000;
 
-    /// Who sends a few records is told to wait.
+    /// Whether the broker tells a producer of a few records to wait.
     bool delays_producers() { return produce_few(make_topic(1, {}), kFewRecords) > 0; }
-    /// Who reads a few records is told to wait after it.
+    /// Whether the broker tells a reader of a few records to wait afterwards.
     bool delays_consumers() {
         const std::string topic = make_topic(1, {});
         produce_few(topic, kFewRecords);
@@ -235,7 +235,7 @@ class ConfiguredBroker {
             });
         return wait_ms > 0;
     }
-    /// Who commits for the second time at once is told to wait.
+    /// Whether the broker tells a client to wait when it commits twice at once.
     bool delays_commits() {
         const std::string topic = make_topic(1, {});
         const std::string group = fresh("group");
@@ -266,7 +266,7 @@ class ConfiguredBroker {
         const std::int32_t wait_ms = produce_few(topic, kFewRecords);
         EXPECT_GT(wait_ms, 0);
         called_.rest(wait_ms);
-        // Whoever comes next has it looked at.
+        // The next request makes the broker look at the wait.
         produce_few(topic, 1);
         called_.rest(1'000);
         return units() > before;
@@ -302,7 +302,7 @@ class ConfiguredBroker {
         table_ = called_.broker().services().topics.table();
         return table_->find(topic);
     }
-    /// The same batch for each partition, in one request. Returns for how many milliseconds whoever sends it has to wait.
+    /// Sends the same batch to each partition, in one request. Returns for how many milliseconds the producer has to wait.
     std::int32_t produce(const std::string& topic, std::int32_t partition_count, BatchBuilder& builder) {
         std::vector<std::byte> batch;
         builder.build(batch);

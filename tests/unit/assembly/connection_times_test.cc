@@ -1,5 +1,5 @@
-// How long connections of a whole broker may be silent, log in and stay logged in. Time is the test's: it sets the broker's clock
-// forward, so that no machine is too slow for whoever has to be in time.
+// Tests how long connections of a whole broker may be silent, take to log in and stay logged in. The test sets the broker's clock
+// forward, so that no machine is too slow for a client with a deadline.
 
 #include <gmock/gmock.h>
 
@@ -64,7 +64,7 @@ class ConnectionTimes : public ::testing::Test {
         ::testing::internal::CaptureStderr();
         is_log_kept_ = true;
     }
-    /// Ends the broker. What it wrote to its log since `begin_log`.
+    /// Ends the broker. Returns what it wrote to its log since `begin_log`.
     std::string end_and_log() {
         broker_.reset();
         log::set_level(log::Level::off);

@@ -42,7 +42,7 @@ class CoordinatorsMadeLater : public ::testing::Test {
         broker_.reset();
     }
     [[nodiscard]] runtime::GroupShards& groups() { return broker_->services().groups; }
-    /// What the broker's log says while the topic is made.
+    /// Makes the topic and returns what the broker logs meanwhile.
     std::string log_of_making(int partitions) {
         ::testing::internal::CaptureStderr();
         EXPECT_EQ(client_->create_topic(kOffsetsTopic, partitions).error, ErrorCode::none);

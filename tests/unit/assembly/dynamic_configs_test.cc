@@ -40,7 +40,7 @@ const std::map<std::string_view, Change>& changes() {
     static const auto cleans_all_keys = [](ConfiguredBroker& broker) {
         return broker.clean_once().cleaned_until >= ConfiguredBroker::kKeys;
     };
-    // Of `kKeys` keys not half have room.
+    // A table with room for less than half of the `kKeys` keys.
     static const std::vector<std::string> kSmallTable{"log.cleaner.dedupe.buffer.size=1048577",
                                                       "log.cleaner.io.buffer.load.factor=0.1"};
     static constexpr const char* kOneUnit = "partita.capacity.units=1";
@@ -176,14 +176,14 @@ class DynamicConfigs : public ::testing::Test {
         WireClient client = elsewhere();
         EXPECT_TRUE(is_served(client));
     }
-    /// Who comes beyond the limit waits for its end.
+    /// A connection beyond the limit waits until the limit ends.
     void limit_connections() {
         set("max.connections", "1");
         expect_waiting_until_unset("max.connections", elsewhere());
     }
     void limit_rate() {
         set("max.connection.creation.rate", "1");
-        // Of those that come while the rate is kept, each is served at once.
+        // The broker serves each of these connections at once while they keep within the rate.
         constexpr int kMany = 30;
         std::vector<WireClient> clients;
         for (int count = 0; count < kMany; ++count) {

@@ -1,5 +1,5 @@
-// What adding partitions costs a broker on which many groups read many topics, counted and not timed; and what stands in its
-// way, in a whole broker.
+// Counts, without timing, the work of adding partitions on a broker on which many groups read many topics. Also tests the
+// obstacles to it in a whole broker.
 
 #include <gtest/gtest.h>
 
@@ -142,7 +142,7 @@ TEST_F(ExpansionWork, WhatAGroupCommittedIsOnTheDeviceWhenItWasSynced) {
     EXPECT_FALSE(offsets->partition(static_cast<std::int32_t>(groups.shard_of("g")))->log->has_unsynced_data());
 }
 
-// Somebody may delete the topic of the offsets between the seeds of a growth and their sync.
+// An administrator may delete the offsets topic between the seeds of a growth and their sync.
 TEST_F(ExpansionWork, GroupsWhoseOffsetsWereDeletedCannotBeSynced) {
     const std::vector<std::string> ids{"g"};
     ASSERT_EQ(client_->delete_topic("__consumer_offsets"), ErrorCode::none);

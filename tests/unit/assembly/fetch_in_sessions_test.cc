@@ -92,7 +92,7 @@ TEST_F(FetchInSessions, AnIncrementalAnswerHasWhatIsNewAlone) {
     EXPECT_EQ(response->responses[0].partitions[0].high_watermark, 1);
 }
 
-// What Kafka's IncrementalFetchContext says of a "possible duplicate request".
+// Kafka's IncrementalFetchContext calls this a "possible duplicate request".
 TEST_F(FetchInSessions, AWaitingFetchThatALaterOneSupersedesIsAnErrorWhenItIsAnswered) {
     ask(*first_, 1, {.topics = {"a"}});
     const FetchResponse* response = answer(*first_, 1);
@@ -114,7 +114,7 @@ TEST_F(FetchInSessions, AWaitingFetchThatALaterOneSupersedesIsAnErrorWhenItIsAns
     EXPECT_EQ(response->session_id, session);
     EXPECT_EQ(response->responses.count(), 0u);
 
-    // What the refused answer would have told is still news.
+    // The records that the refused answer left out are still news.
     ask(*second_, 4, {.session_id = session, .epoch = 3});
     response = answer(*second_, 4);
     ASSERT_NE(response, nullptr) << second_->failure();

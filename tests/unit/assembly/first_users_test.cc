@@ -32,7 +32,7 @@ class FirstUsers : public ::testing::Test {
 
     [[nodiscard]] std::string path() const { return directory_ + "/scram-users"; }
     void write(const std::string& text) const { std::ofstream(path()) << text; }
-    /// What is kept of a user's password; empty when nothing is.
+    /// Returns what the broker keeps of a user's password; empty when it keeps nothing.
     static std::string kept(CalledBroker& called, const std::string& user, const std::string& mechanism) {
         const auto table = called.broker().services().topics.table();
         const auto& all = table->catalog->all_scram_credentials();

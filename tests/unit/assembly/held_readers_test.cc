@@ -147,7 +147,7 @@ TEST_F(HeldReaders, WaitForWhatCameAfterAPowerFailureThatTookRecordsOfTheirParti
     {
         const auto table = services().topics.table();
         const runtime::TopicState& topic = *table->find("t");
-        // The upkeep may be storing it just now, and takes the new file away from whoever else does.
+        // The upkeep may be storing the fence just now, and then takes the new file away from this call.
         ASSERT_TRUE(eventually([&] { return services().fences.store(*topic.topic, *topic.expansion->encoded_fence(), true); }));
     }
     client_.reset();
@@ -162,7 +162,7 @@ TEST_F(HeldReaders, WaitForWhatCameAfterAPowerFailureThatTookRecordsOfTheirParti
     EXPECT_EQ(fetch(reader).bytes, size) << "the second waits for the parent's record at 3";
 }
 
-/// Who is behind connections is not said before the gate opens.
+/// The broker does not learn who is behind its connections before the gate opens.
 class UnknownReaders : public HeldReaders {
   protected:
     /// A record of the parent waits to be read, one of the child was written after it, and a reader has the group's client id.

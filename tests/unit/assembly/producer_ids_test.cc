@@ -174,7 +174,7 @@ TEST_F(ToldProducerIds, ThatFollowTheLastEpochAreToldToNobodyBeforeTheyAreDurabl
 }
 
 TEST(ProducerIds, AreNotGivenAgainAfterAPowerFailure) {
-    // What of unsynced bytes survives follows from the seed: with some of these nothing.
+    // The seed decides which unsynced bytes survive; with some of these seeds none do.
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {
         const TemporaryDirectory scratch;
         MemoryFileSystem files;

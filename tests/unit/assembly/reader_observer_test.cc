@@ -1,4 +1,4 @@
-// What the observer of readers says of topics that grow while it looks, in a whole broker.
+// Tests what the observer of readers in a whole broker says about topics that grow while it looks.
 
 #include <gtest/gtest.h>
 
@@ -388,7 +388,7 @@ TEST_F(TimeOfTheReaderObserver, AsksForPositionsAgainWhenItRemembersNoMoreGroups
     commit_of(insight::ToldPositions::kGroupsMax);
     EXPECT_FALSE(observer().reports().wants_positions(topic, "g" + std::to_string(insight::ToldPositions::kGroupsMax)));
     EXPECT_TRUE(observer().reports().wants_positions(topic, "g0")) << "told twice is told: what is known already stays";
-    // What is true of the first group is still told: it was beyond a new record with an old one left.
+    // The observer still tells the truth about the first group, which was beyond a new record with an old one left.
     (void)observer().settle_round(*table(), now_);
     read_ahead();
     settle(*table());

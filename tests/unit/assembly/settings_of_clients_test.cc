@@ -1,4 +1,5 @@
-// Settings that say whom listeners let in, changed while the broker runs: those with which it could not start again are refused.
+// Tests settings that say which clients a listener lets in, changed while the broker runs. The broker refuses those with which it
+// could not start again.
 
 #include <gmock/gmock.h>
 

@@ -32,8 +32,8 @@ using ::testing::HasSubstr;
 constexpr std::string_view kRequest("\0\0\0\x0a\0\x12\0\0\0\0\0\x07\xff\xff", 14);
 constexpr std::string_view kReplyBegins("\0\0\0\x07\0\0", 6);
 
-/// What handshakes are given where that is what a test is about (partita.authentication.time.max.ms): whatever has to be done
-/// within it is, on any machine, and connections may be idle for longer by default.
+/// The time for handshakes (partita.authentication.time.max.ms) in the tests about it. Any machine does its work within this
+/// time, and by default connections may be idle for longer.
 constexpr std::int64_t kTimeMs = 500'000;
 
 class TlsListener : public ::testing::Test {
@@ -80,7 +80,7 @@ class TlsListener : public ::testing::Test {
         }
         return all;
     }
-    /// What comes until the broker has closed it.
+    /// Returns everything that comes until the broker closes the connection.
     static std::string receive_to_end(int descriptor) {
         std::string all;
         char byte = 0;
@@ -180,7 +180,7 @@ TEST_F(TlsListener, ARequestInManyRecordsAndAReplyBeyondTheSocketsBuffersPass) {
 }
 
 TEST_F(TlsListener, AConnectionThatMovesToAnotherThreadGoesOn) {
-    // Whoever does anything is busy.
+    // With these settings any activity makes a reactor busy.
     start("SSL", {}, {.busy_permille = 1, .gap_permille = 1, .settle_ms = 50, .spare_permille = 0});
     struct Open {
         int socket;
@@ -301,7 +301,7 @@ TEST_F(TlsListener, AHandshakeThatStallsIsEndedInTime) {
     EXPECT_EQ(receive(client, other, 10).substr(4, 6), kReplyBegins);
     EXPECT_EQ(broker_->services().counters.closed_for_bad_input.load(), 0u) << "there is time yet";
     clock_.shift_ms = kTimeMs;
-    const int later = connect();  // What happens next lets the broker look at its clock.
+    const int later = connect();  // This event makes the broker look at its clock.
     EXPECT_EQ(receive_to_end(silent), "");
     EXPECT_EQ(receive_to_end(half), "");
     EXPECT_TRUE(are_refused(2));
@@ -327,7 +327,7 @@ TEST_F(TlsListener, HandshakeAndLoginHaveOneTimeTogether) {
     ASSERT_TRUE(client.send(kRequest));
     EXPECT_EQ(receive(client, socket, 10).substr(4, 6), kReplyBegins);
     clock_.shift_ms = kTimeMs;
-    const int later = connect();  // What happens next lets the broker look at its clock.
+    const int later = connect();  // This event makes the broker look at its clock.
     while (SSL_get_shutdown(&client.connection()) == 0 && wait_readable(socket)) {
         (void)client.receive();
     }

@@ -1,5 +1,5 @@
-// What was found in other brokers that serve transactions, by Jepsen among others: an end that comes late and ends another
-// transaction, aborted records that are read, transactions that are torn, offsets that stall or fall back. See also
+// Tests for anomalies that were found in other transactional brokers, by Jepsen among others. An end comes late and ends another
+// transaction; readers see aborted records; transactions are torn; offsets stall or fall back. See also
 // EndWhollyOrNotAtAllWhereverTheBrokerDies, and the scene of exactly once in the simulation of the broker.
 
 #include <gmock/gmock.h>

@@ -329,7 +329,8 @@ TEST_F(TransactionalProduce, ListedOffsetsOfCommittedReadersEndAtTheOpenTransact
     EXPECT_EQ(offset_of(kLatest, true), 4) << "never below the start of the log";
 }
 
-// Who has the id writes, and who wants it ends what the other began: whatever comes first, nothing stays open.
+// One producer writes with the id while another one asks for it and ends the first one's transaction. In any order, no
+// transaction stays open.
 TEST_F(TransactionalProduce, NoInterleavingLeavesATransactionOpenForGood) {
     (void)begin_producer(*client_);
     for (int round = 0; round < 100; ++round) {

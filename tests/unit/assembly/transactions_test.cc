@@ -334,7 +334,7 @@ TEST_F(Transactions, FollowTheFinalizedLevelOfTheirFeature) {
     EXPECT_EQ(services().transactions.config().version, TransactionVersion::v2);
     finalize(0, 2);
     EXPECT_EQ(services().transactions.config().version, TransactionVersion::v0);
-    // What the broker ends by itself it ends as of old: one epoch more.
+    // The broker ends a transaction by itself as in the old version: one epoch more.
     const Producer producer = init("a", 5'000);
     write("a", producer);
     rest(7'000);
@@ -345,7 +345,7 @@ TEST_F(Transactions, FollowTheFinalizedLevelOfTheirFeature) {
     EXPECT_EQ(services().transactions.config().version, TransactionVersion::v2);
 }
 
-// A power failure may take what says that an id was given out, and leave the record of whom it was given to.
+// A power failure may take the record that an id was given out, and leave the record of its owner.
 TEST_F(Transactions, KeepTheirProducerIdsFromOthers) {
     const ProducerId taken{123'456};
     const auto given =
@@ -358,7 +358,7 @@ TEST_F(Transactions, KeepTheirProducerIdsFromOthers) {
     EXPECT_GT(init("d").id, after);
 }
 
-// What a power failure leaves of writes that nobody synced: any of them, in any log.
+// A power failure may leave any of the unsynced writes, in any log.
 TEST_F(Transactions, OpenInAPartitionAndForgottenByTheirCoordinatorAreAborted) {
     const Producer known = init("known");
     write("known", known);

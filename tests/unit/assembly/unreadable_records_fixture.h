@@ -56,7 +56,7 @@ class UnreadableRecords : public ::testing::Test {
         client_.reset();
         broker_.reset();
     }
-    /// What the log says of it.
+    /// Restarts the broker and returns what it logs meanwhile.
     std::string log_of_restart(bool after_a_kill = false) {
         ::testing::internal::CaptureStderr();
         after_a_kill ? kill() : stop();

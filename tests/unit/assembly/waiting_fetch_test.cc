@@ -42,7 +42,7 @@ class EventfulRules final : public access::Rules {
     mutable std::function<void()> before_b;
 };
 
-// What it found before another reactor published the next topics must outlive the turn that published nothing of its own.
+// The topics that a fetch found must outlive its turn, although another reactor publishes the next topics meanwhile.
 TEST(WaitingFetch, KeepsTheTopicsThatItFoundWhenOneOfThemGrowsMeanwhile) {
     TemporaryDirectory directory;
     EventfulRules rules;

@@ -45,7 +45,7 @@ Creation acl_of(std::int8_t effect, std::string_view host, Operation operation, 
             .permission_type = effect};
 }
 
-/// Whoever comes from 127.0.0.1 may do everything, because the rules say so; whoever comes from elsewhere, what a test lets him.
+/// Rules let a client from 127.0.0.1 do everything. Clients from elsewhere may do what a test lets them.
 class AclsInForce : public ::testing::Test {
   protected:
     static constexpr std::string_view kTopic = "t";

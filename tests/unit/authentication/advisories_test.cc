@@ -1,4 +1,4 @@
-// What advisories about logins tell of, tried by their numbers.
+// Tries the attacks from advisories about logins, by their numbers.
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ TEST(LoginAdvisories, Cve2021_38153_APasswordIsComparedToItsEndWhereverItDiffers
     EXPECT_GT(best[1], best[0] / 2);
 }
 
-// What librdkafka before 2.6.1 sends: its own nonce once more in front, with a proof that is right for it.
+// The message that librdkafka before 2.6.1 sends: its own nonce stands in front once more, with a proof that is right for it.
 TEST(LoginAdvisories, Cve2024_56128_AProofHoldsForTheWholeNonceThatTheServerGave) {
     const auto finish = [](std::string_view final_nonce) {
         const std::string first_bare = "n=user,r=clientnonce";

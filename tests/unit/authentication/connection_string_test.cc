@@ -92,7 +92,7 @@ TEST(ConnectionString, OfTheGreatestSizeIsTaken) {
         "");
 }
 
-// Whatever is done to a right one, it is refused or has parts that are in it.
+// Changes a valid string at random: the parser refuses the result, or returns parts that the string contains.
 TEST(ConnectionString, ChangedAtRandomNeverYieldsWhatIsNotThere) {
     std::mt19937 random(21);
     constexpr std::string_view kLetters = ";;==//:: \0Endpoint,sb.SharedAccessKeyName\x7f\xff";

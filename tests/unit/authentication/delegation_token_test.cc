@@ -8,7 +8,7 @@
 namespace partita::authentication {
 namespace {
 
-// Of Python's hmac: base64(hmac.digest(b"secret", b"MkQmVDVgTGGkMvsm3iCfmA", "sha512")).
+// Expected value from Python's hmac: base64(hmac.digest(b"secret", b"MkQmVDVgTGGkMvsm3iCfmA", "sha512")).
 TEST(DelegationToken, HasAnHmacThatFollowsFromItsIdAndTheSecret) {
     EXPECT_EQ(to_base64(token_hmac("secret", "MkQmVDVgTGGkMvsm3iCfmA")),
               "gyoej6I3kX44o6QsspBHDFR77D3+s6nEy/UAYDd8J9Bb685sPFbTI+ikTdJ5"

@@ -81,7 +81,7 @@ TEST(Jaas, ARefusalNamesThePlaceAndNoValue) {
     EXPECT_EQ(modules.error().message.find("secret"), std::string::npos);
 }
 
-// Whoever forgets the quotes has the rest of a password read as the next word.
+// When an administrator forgets the quotes, the parser reads the rest of a password as the next word.
 TEST(Jaas, TheRestOfAPasswordIsNotShown) {
     EXPECT_EQ(jaas_error("M required user_a=correct horse;"), "Value not specified for key '...' in JAAS config");
     EXPECT_EQ(jaas_error("M required user_a=correct;horse battery;"), "Invalid login module control flag '...' in JAAS config");

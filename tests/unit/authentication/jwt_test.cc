@@ -211,7 +211,7 @@ TEST(SignedToken, TimesSubjectAndScopesMustBeThereAndInOrder) {
 TEST(SignedToken, AudienceAndIssuerMustBeTheExpectedOnes) {
     SignedTokens rules = ed_rules();
     constexpr std::string_view kFor = R"({"sub":"a","iat":1,"exp":1800000060,"aud":["x","kafka"],"iss":"https://issuer"})";
-    // A token for somebody is not for whoever expects none: jose4j's rule.
+    // A broker that expects no audience refuses a token that names one: jose4j's rule.
     EXPECT_EQ(verdict_on(rules, kFor), "refused: the token is for another audience (aud)");
     rules.audience = {"kafka", "other"};
     EXPECT_EQ(verdict_on(rules, kFor), "a");

@@ -79,7 +79,7 @@ TEST(LoginSettings, AMechanismsOwnValueGoesBeforeTheListenersAndThisBeforeTheBro
 }
 
 TEST(LoginSettings, MechanismsAreToldInTheOrderOfAJavaHashSet) {
-    // What a JVM prints for new ArrayList<>(new HashSet<>(List.of(...))).
+    // The order in which a JVM prints new ArrayList<>(new HashSet<>(List.of(...))).
     EXPECT_EQ(in_told_order({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"}),
               (std::vector<std::string>{"PLAIN", "SCRAM-SHA-512", "SCRAM-SHA-256", "OAUTHBEARER"}));
     EXPECT_EQ(in_told_order({"SCRAM-SHA-512", "PLAIN", "PLAIN"}), (std::vector<std::string>{"SCRAM-SHA-512", "PLAIN"}));

@@ -53,7 +53,7 @@ void plays_as_published(const PublishedLogin& published) {
 TEST(Scram, Sha256IsAsInRfc7677) { plays_as_published(kRfc7677); }
 TEST(Scram, Sha512IsAsPublished) { plays_as_published(kSha512); }
 
-/// Both halves with each other. What the client is told, or why not.
+/// Runs both halves against each other. Returns what the client is told, or the reason of a refusal.
 std::expected<std::string, std::string> scram_login(std::string_view user, std::string_view known, std::string_view typed,
                                                     std::int32_t iterations = 4096) {
     ScramClient client(Hash::sha_256, std::string(user), std::string(typed), "clientnonce");

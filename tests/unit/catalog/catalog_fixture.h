@@ -63,7 +63,7 @@ class TestTopicIds {
     std::uint64_t next_;
 };
 
-/// What a shell does, with a map for the log.
+/// Does the work of a shell, with a map for the log.
 class TestCatalog {
   public:
     TestCatalog() { restart(); }

@@ -71,7 +71,7 @@ TEST(EpochLog, ExpansionWithoutCircumstancesSaysSo) {
 }
 
 TEST(EpochLog, ReadsRecordsFromBeforeCircumstancesExisted) {
-    // What version 0 wrote: 3 to 6 partitions at time 5000, sequence 2, one log end of 10.
+    // Bytes that version 0 wrote: 3 to 6 partitions at time 5000, sequence 2, one log end of 10.
     constexpr std::string_view kVersion0(
         "\0\0"
         "\0\0\0\x03\0\0\0\x06\0\0\0\0\0\0\x13\x88\0\0\0\0\0\0\0\x02"

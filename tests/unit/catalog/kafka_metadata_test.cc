@@ -23,7 +23,7 @@ class Record {
         bytes_ += text;
         return *this;
     }
-    /// Of an array.
+    /// Writes the length of an array.
     Record& count(int count) {
         bytes_ += static_cast<char>(count + 1);
         return *this;
@@ -43,7 +43,7 @@ class Record {
         bytes_.append(reinterpret_cast<const char*>(bytes), sizeof bytes);
         return *this;
     }
-    /// What follows the fields that are read: more fields, and no tags.
+    /// Writes what follows the fields that the broker reads: more fields, and no tags.
     Record& more() {
         bytes_ += std::string(12, '\0');
         return *this;

@@ -17,7 +17,7 @@ class AnsweringServer {
     explicit AnsweringServer(std::string answer) : answer_(std::move(answer)), thread_([this] { serve(); }) {}
     ~AnsweringServer() {
         if (thread_.joinable()) {
-            // Nobody came: whoever waits for a request gets one that is empty.
+            // No client came: an empty connection ends the wait for a request.
             boost::system::error_code ignored;
             tcp::socket(context_).connect(acceptor_.local_endpoint(), ignored);
             thread_.join();

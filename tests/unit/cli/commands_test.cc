@@ -1,4 +1,4 @@
-// What a command line is taken for, and the exit codes that scripts rely on.
+// Tests how command lines are understood, and the exit codes that scripts rely on.
 
 #include <gmock/gmock.h>
 #include <unistd.h>

@@ -30,7 +30,7 @@ TEST(CoreDumps, PasswordsKeysAndTokensAreSecrets) {
 }
 
 TEST(CoreDumps, NoneIsWrittenOfAProcessThatForbidsThem) {
-    // Of a child: what this process does with its own is the matter of whoever runs the tests.
+    // A child forbids its own core dumps; the people who run the tests decide about those of this process.
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 constexpr std::size_t kLineMax = 100;
 
-/// What was handed out line by line.
+/// The lines that the client handed out.
 struct Lines {
     std::vector<std::string> lines;
     std::expected<HttpAnswer, HttpFailure> answer;

@@ -1,4 +1,4 @@
-// What people and scripts are told of two answers about a group's partitions.
+// Tests the report for people and scripts on two answers about a group's partitions.
 
 #include "broker/cli/ownership_changes.h"
 

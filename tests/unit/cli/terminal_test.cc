@@ -1,4 +1,4 @@
-// What is shown where: colours, redrawing, and characters beyond ASCII.
+// Tests which output gets colours, redrawing, and characters beyond ASCII.
 
 #include "broker/cli/terminal.h"
 

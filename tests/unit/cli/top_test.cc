@@ -1,4 +1,4 @@
-// What `partita top` makes of a broker's answers, and how it shows it.
+// Tests how `partita top` reads a broker's answers, and how it shows them.
 
 #include <gmock/gmock.h>
 

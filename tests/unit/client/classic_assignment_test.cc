@@ -1,4 +1,4 @@
-// What classic consumers tell each other, and how the leader divides partitions.
+// Tests the messages of classic consumers to each other, and how the leader divides partitions.
 
 #include "broker/client/classic_assignment.h"
 

@@ -265,7 +265,7 @@ TEST(Cluster, SilenceEndsWithTheRequestTimeout) {
     EXPECT_TRUE(network.still_clock.now_ms <= 1'050) << network.still_clock.now_ms;
 }
 
-/// Whoever listens hangs up when something comes.
+/// A network whose listeners close the connection when bytes arrive.
 class HangingUp final : public Network {
   public:
     std::expected<std::unique_ptr<Transport>, TransportFailure> connect(const Endpoint&, Instant) override {

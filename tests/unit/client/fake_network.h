@@ -31,7 +31,7 @@ class StillClock final : public Clock {
     std::int64_t now_ms = 1'000;
 };
 
-/// What a test's broker says to one request: bytes of the frame without its size, or nothing for an end of the connection.
+/// One request to a test's broker. The answer is bytes of the frame without its size, or nothing for an end of the connection.
 struct Asked {
     const ApiInfo& api;
     std::int16_t version;
@@ -79,13 +79,13 @@ class FakeNetwork final : public Network {
     std::vector<Endpoint> connects;
     std::vector<Endpoint> unreachable;
     std::function<void()> after_connect;
-    /// Whose names have no address.
+    /// Endpoints whose names have no address.
     std::vector<Endpoint> nameless;
     std::vector<std::int64_t> pauses;
     std::vector<std::string> requests;
     /// Bytes that one receive gives at most.
     std::size_t piece_bytes = 1'000'000;
-    /// What the frame says of its size, where that is not the truth.
+    /// The size that the frame states, when it differs from the true one.
     std::optional<std::int32_t> stated_size;
     /// The connection ends in the middle of answers.
     bool ends_within_answers = false;

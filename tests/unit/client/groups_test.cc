@@ -1,4 +1,4 @@
-// What coordinators say of groups, asked from outside.
+// Tests what a client learns about groups from their coordinators.
 
 #include "broker/client/groups.h"
 
@@ -93,7 +93,7 @@ TEST_F(GroupsTest, MembersOfTheNewProtocolAreDescribedWithWhatTheyAskFor) {
     EXPECT_THAT(described->members.at(0).subscription, ElementsAre("t", "u"));
 }
 
-/// Brokers of every age answer with commits of t-0 and u-0. What was asked stands in `named`.
+/// Brokers of every age answer with commits of t-0 and u-0. `named` holds the topics of the request.
 class CommitsTest : public GroupsTest {
   protected:
     CommitsTest() {

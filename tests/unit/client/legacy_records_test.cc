@@ -116,7 +116,7 @@ TEST(LegacyRecords, OffsetsOfFormatOneFollowFromThatOfTheLast) {
         std::vector<std::byte> bytes = bytes_of(written.hexadecimal);
         store_big_endian<std::int64_t>(bytes.data(), 1'002);
         EXPECT_THAT(read_all(bytes), ElementsAre(HasSubstr("1000 "), HasSubstr("1001 "), HasSubstr("1002 "))) << written.codec;
-        // What some librdkafka wrote.
+        // Records that some versions of librdkafka wrote.
         store_big_endian<std::int64_t>(bytes.data(), 0);
         EXPECT_THAT(read_all(bytes), ElementsAre(HasSubstr("0 "), HasSubstr("1 "), HasSubstr("2 "))) << written.codec;
     }

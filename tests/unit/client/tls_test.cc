@@ -1,4 +1,4 @@
-// TLS of our own client against a server in memory: whom it believes, and what it says when it does not.
+// Tests TLS of our own client against a server in memory: which servers the client believes, and its errors when it does not.
 
 #include "broker/client/tls.h"
 
@@ -45,7 +45,7 @@ std::unique_ptr<BIO, Free> reader(const std::string& text) {
     return std::unique_ptr<BIO, Free>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-/// What a server is.
+/// Properties of a server.
 struct ServerWishes {
     Identity identity;
     /// Not empty: clients must show a certificate of this authority.
@@ -162,7 +162,7 @@ class ClientTls : public ::testing::Test {
         EXPECT_TRUE(made.has_value()) << made.error().message;
         return made.value_or(nullptr);
     }
-    /// What a client says in vain to this server.
+    /// Returns the error of a client that fails to connect to this server.
     static TransportFailure failure(const Properties& properties, const ServerWishes& wishes,
                                     const std::string& host = "localhost") {
         EchoServer server(wishes);

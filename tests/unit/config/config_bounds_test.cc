@@ -1,4 +1,4 @@
-// The bounds of definitions hold for whatever is given at the start, whether or not somebody acts on it.
+// Tests that the bounds of a definition hold for each value at the start, whether or not the broker acts on the config.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

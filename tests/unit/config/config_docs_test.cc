@@ -1,4 +1,4 @@
-// What the docs say of configs is what their definitions say.
+// Tests that the docs state the same about configs as their definitions.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ std::string row(const ConfigDefinition& definition) {
     return text.str();
 }
 
-/// Those that somebody acts on, then the others.
+/// Lists the configs that the broker acts on, or the others.
 template <class Definitions, class Of>
 std::string table(const Definitions& definitions, Of of, bool are_kept) {
     std::string text = "| config | default | changes while it runs | what it is |\n|---|---|---|---|\n";
@@ -138,7 +138,7 @@ TEST(ConfigDocs, DynamicConfigsAreSaidToTakeEffectWhereTheirDefinitionsSaySo) {
     }
     const std::string text = content(docs() / "dynamic-configs.md");
     std::set<std::string> said = names_of_table(text, "| config | takes effect |\n");
-    // Of a Kafka nobody knows these; their own pages tell of them.
+    // Kafka does not have these; their own pages describe them.
     for (const std::string& name : acting) {
         if (name.starts_with("partita.")) {
             said.insert(name);

@@ -121,7 +121,7 @@ inline const std::set<std::string>& departures() {
     return kNames;
 }
 
-/// `others`: names that differ besides, for whoever has other files or listeners than the Kafka had.
+/// `others`: further names that may differ, for tests with other files or listeners than the Kafka had.
 inline void expect_as_in(const std::string& file, const std::vector<ConfigEntry>& entries,
                          const std::set<std::string>& others = {}) {
     const auto is_compared = [&](const std::string& name) { return !departures().contains(name) && !others.contains(name); };

@@ -87,7 +87,7 @@ std::string start_departure(const std::string& given) {
         {"principal.builder.class\t", "OK"},
         // The last of two equal names wins everywhere else.
         {"listener.security.protocol.map\tA:PLAINTEXT,a:SSL,PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT", "OK"},
-        // Of two invalid values the first by name is refused; Kafka's order is that of a hash table.
+        // When two values are invalid, the broker refuses the first by name; Kafka's order is that of a hash table.
         {"log.segment.bytes\t10\tlog.retention.hours\tx",
          "Invalid value x for configuration log.retention.hours: Not a number of type INT"},
         // Kafka says "/ by zero".

@@ -1,4 +1,5 @@
-// The directory that `partita dev-security` makes: who trusts whom, who can read it, and what is refused.
+// Tests the directory that `partita dev-security` makes: which certificates trust which, who can read the files, and what is
+// refused.
 
 #include "broker/dev_security/dev_security.h"
 
@@ -57,7 +58,7 @@ Key key_in(const std::string& pem) {
     return Key(PEM_read_bio_PrivateKey(memory.get(), nullptr, nullptr, nullptr));
 }
 
-/// What OpenSSL says of a certificate that is shown for `purpose` (X509_PURPOSE_...), at a time.
+/// OpenSSL's verdict on a certificate that is shown for `purpose` (X509_PURPOSE_...), at a time.
 int verdict(X509& certificate, X509& authority, int purpose, std::int64_t at_s) {
     const std::unique_ptr<X509_STORE, Free> store(X509_STORE_new());
     X509_STORE_add_cert(store.get(), &authority);

@@ -33,7 +33,7 @@ struct TestGroup {
         previous.push_back(std::move(before));
     }
     [[nodiscard]] GroupAssignment assign(Assignor assignor) const {
-        // Assignors are only told of topics that somebody wants.
+        // Assignors are told only about topics that a member wants.
         std::vector<GroupSpec::Topic> wanted;
         std::vector<std::uint32_t> place(topics.size());
         for (std::uint32_t topic = 0; topic < topics.size(); ++topic) {

@@ -13,7 +13,7 @@ namespace partita::groups::testing {
 using assignors::Assignment;
 using assignors::TopicPartitions;
 
-/// What a member of a consumer group says. `joining` says everything, `silent` nothing but that it is there.
+/// A heartbeat of a member of a consumer group. `joining` sets all fields, `silent` only those that show the member is there.
 struct Beat {
     std::string group = "g";
     std::string member = "m1";

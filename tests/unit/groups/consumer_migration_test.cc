@@ -226,7 +226,7 @@ TEST(MigrationPolicyName, IsReadInAnyCase) {
     EXPECT_EQ(migration_policy("disabled"), MigrationPolicy::disabled);
 }
 
-/// Of no topic at all.
+/// A filter that knows no topic at all.
 class KnowsNone final : public TopicFilter {
   public:
     bool has(std::string_view) const override { return false; }

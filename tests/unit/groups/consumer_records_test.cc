@@ -20,7 +20,7 @@ TEST(MetadataHash, IsKafkas) {
 
 class ConsumerRecords : public ::testing::Test {
   protected:
-    /// What is read is what was written.
+    /// Writes a record and reads it back; both must be equal.
     template <class R>
     R round_trip(const R& record) {
         ByteBuffer buffer;

@@ -104,7 +104,7 @@ class StoredRecord {
     Record record_;
 };
 
-/// What a client says when it joins. The defaults are those of an ordinary consumer.
+/// A client's request to join. The defaults are those of an ordinary consumer.
 struct Joining {
     std::string group = "g";
     std::string id;
@@ -270,7 +270,8 @@ class GroupFixture : public ::testing::Test {
             command.reply_to);
         return take_reply<OffsetCommitResult>(command.reply_to);
     }
-    /// The marker stands in the log. Who reads it from then on finds the offsets where they were written, or does not find them.
+    /// The marker stands in the log. A later reader finds the offsets where they were written when it is a commit, and does not
+    /// find them otherwise.
     std::vector<TransactionCommit> end_transaction(std::int64_t producer_id, bool is_commit) {
         std::vector<std::unique_ptr<StoredRecord>> log;
         for (auto& record : log_) {
@@ -484,7 +485,7 @@ class GroupFixture : public ::testing::Test {
     /// After every call what is durable is what the records say. Tests turn it off whose groups are so large that it takes long.
     bool follows_records_ = true;
     std::map<std::uint64_t, Result> replies_;
-    /// What fetches ask for.
+    /// The flag that fetches ask for.
     bool require_stable_ = false;
     std::uint64_t tokens_ = 0;
     std::uint64_t suffixes_ = 0;

@@ -1,4 +1,4 @@
-// What a coordinator tells the history of a group.
+// Tests what a coordinator tells the history of a group.
 
 #include "broker/insight/history/group_history.h"
 #include "broker/groups/group_queries.h"

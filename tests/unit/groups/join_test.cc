@@ -122,7 +122,7 @@ TEST_F(NoInitialDelay, WhoWasGivenAnIdMeanwhileIsWaitedForToALimit) {
     const std::string id = fresh_id();
     advance_ms(3 * kShortestInitialDelayMs);
     const ReplyToken second = join({.id = id});
-    fresh_id();  // Whoever asked for this one never comes.
+    fresh_id();  // The member with this id never comes.
     advance_ms(kUnaskedInitialDelayMaxMs - 3 * kShortestInitialDelayMs - 1);
     EXPECT_TRUE(is_waiting(first));
     advance_ms(1);

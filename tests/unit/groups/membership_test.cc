@@ -32,7 +32,7 @@ TEST_F(Sync, FollowersWaitForTheLeadersAssignment) {
     EXPECT_EQ(result.protocol_name, "range");
     EXPECT_EQ(result.protocol_type, "consumer");
     EXPECT_EQ(text_of(synced(leader).assignment), "L");
-    // Whom the leader forgot gets nothing, without an error.
+    // A member that the leader forgot gets nothing, without an error.
     const SyncResult forgotten = synced(sync(ids[2], 1));
     EXPECT_EQ(forgotten.error, ErrorCode::none);
     EXPECT_TRUE(forgotten.assignment.empty());

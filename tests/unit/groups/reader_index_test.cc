@@ -86,7 +86,7 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
                         .session_ms = 6'000 + 1'000 * roll(30),
                         .rebalance_ms = 1'000 * (1 + roll(10)),
                         .version = static_cast<std::int16_t>(member.instance ? 5 : 3)};
-        // What the protocol that is chosen says may be something else than what the one before said.
+        // The chosen protocol may name other topics than the protocol before it.
         for (const char* protocol : {"range", "roundrobin"}) {
             if (joining.protocols.empty() || roll(2) == 0) {
                 joining.protocols.emplace_back(protocol, subscription_to(some_topics()));
@@ -162,7 +162,7 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
         }
     }
 
-    // What can happen --------------------------------------------------------------------------------
+    // Events --------------------------------------------------------------------------------------------
 
     void happen() {
         switch (roll(20)) {
@@ -178,7 +178,7 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
                 break;
             case 2:
             case 3:
-                // Who waits for an answer may ask again, and say something else.
+                // A member that waits for an answer may ask again, with other content.
                 if (Known* member = some_member(false, true)) {
                     send_join(*member);
                 }
@@ -277,7 +277,7 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
             {});
     }
 
-    /// What the index says of all topics, and what every group says of itself.
+    /// True when the index says about all topics what the groups say about themselves.
     [[nodiscard]] bool agrees() {
         std::vector<std::string> names;
         for (int number = 0; number < kTopics; ++number) {

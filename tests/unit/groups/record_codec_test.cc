@@ -11,7 +11,7 @@ using test::hex;
 
 class RecordCodec : public ::testing::Test {
   protected:
-    /// Encodes and decodes again. What comes back borrows from the buffer of this fixture.
+    /// Encodes and decodes again. The result borrows from the buffer of this fixture.
     Record round(const Record& record) {
         const auto encoded = encode_record(record, buffer_);
         EXPECT_TRUE(encoded.has_value());

@@ -18,7 +18,7 @@ constexpr bool kAbort = false;
 
 class TransactionalOffsets : public ConsumerFixture {
   protected:
-    /// What somebody reads who wants to know whether an offset may still change.
+    /// Fetches an offset as a client that wants to know whether the offset may still change.
     OffsetFetchResult::Partition stable(std::int32_t partition) {
         require_stable_ = true;
         auto result = fetch("g", "topic", {partition}).topics.at(0).partitions.at(0);
@@ -207,7 +207,7 @@ TEST_F(TransactionalOffsets, TooLongMetadataIsRefusedForItsPartition) {
     EXPECT_THAT(end_transaction(1, kCommit), IsEmpty());
 }
 
-// Who may commit. ------------------------------------------------------------------------------------------------------
+// Permission to commit. ------------------------------------------------------------------------------------------------
 
 TEST_F(TransactionalOffsets, OfAnUnknownGroupNeedNoGeneration) {
     EXPECT_EQ(commit_in_transaction(1, {.generation = 0}).error, ErrorCode::illegal_generation);

@@ -1,5 +1,5 @@
-// What describes the cluster, asked by who may, by who may not and by who may only describe: a whole broker with
-// `authorizer.class.name`. Nobody is authenticated; clients of the same machine are told apart by their address, as ACLs can.
+// Tests the requests that describe the cluster, from clients that may do so, that may only describe, and that may not. A whole
+// broker runs with `authorizer.class.name`. No client is authenticated; ACLs tell clients of one machine apart by their address.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class ClusterDescriptions : public ::testing::Test {
     static constexpr std::int32_t kIterations = 8192;
 
     void SetUp() override {
-        // Whoever there is no rule about may do everything, until the first rule.
+        // Before the first rule, a client without a rule may do everything.
         broker_ =
             InProcessBroker::start({.data_directory = directory_ / "data",
                                     .overrides = {"authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer",

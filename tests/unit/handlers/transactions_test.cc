@@ -1,5 +1,6 @@
-// What the APIs of transactions say: one broker, over the wire, at the oldest and the newest version. What a coordinator decides
-// and when is tested with its core; these tests show that each of its answers arrives, and what handlers answer by themselves.
+// Tests what the APIs of transactions answer: one broker, over the wire, at the oldest and the newest version. The tests of the
+// coordinator's core cover its decisions and their times. These tests show that each of its answers arrives, and what handlers
+// answer by themselves.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What handlers decide by the version of a request, and how they put errors on the wire.
+// Tests what handlers decide by the version of a request, and how they put errors on the wire.
 
 #include <gtest/gtest.h>
 

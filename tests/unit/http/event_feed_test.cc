@@ -70,7 +70,7 @@ TEST(EventFeed, BeginsWithWhatIsOpenAndGoesOnWithEveryChange) {
     EXPECT_THAT(listener->sequences(), ElementsAre(0, 2, 3));
 }
 
-/// Whoever comes from 10.0.0.1 may describe the topic "orders", and whoever comes from 10.0.0.2 the cluster.
+/// A client from 10.0.0.1 may describe the topic "orders", and a client from 10.0.0.2 the cluster.
 class RulesByAddress final : public access::Rules {
   public:
     bool allows(const access::Requester& requester, access::Permission permission,

@@ -1,4 +1,4 @@
-// Who is let in over HTTP, with and without a token.
+// Tests which clients the gate lets in over HTTP, with and without a token.
 
 #include "broker/http/gate.h"
 

@@ -132,7 +132,7 @@ class Resources : public ::testing::Test {
         EXPECT_TRUE(exchange->wait()) << path;
         return exchange;
     }
-    /// What a caller is told who may do everything.
+    /// The answer to a caller that may do everything.
     json told(std::string_view path) {
         rules_.allows_all = true;
         const auto answer = ask(Method::get, path);

@@ -1,4 +1,4 @@
-// What HTTP clients may do, in a whole broker with rules in force (today it serves without any), and what they are told.
+// Tests what HTTP clients may do, and what they are told, in a whole broker with rules in force (today it serves without any).
 
 #include <gmock/gmock.h>
 
@@ -36,7 +36,7 @@ TEST_F(NeedfulResources, AreRefusedToWhoMayNothingWithWhatIsMissingAndNothingEls
         {Method::get, "/v1/topics/t/expansions", access::kDescribeTopic},
         {Method::get, "/v1/topics/t/producers", access::kReadTopic},
         {Method::get, "/v1/topics/t/protection", access::kDescribeTopic},
-        // Without a target it is refused for another reason by whoever may ask.
+        // The broker refuses this for another reason than permissions: it has no target.
         {Method::get, "/v1/topics/t/expansion", access::kReadTopic},
         {Method::delete_, "/v1/topics/t/seeds", access::kAlterTopic},
         {Method::post, "/v1/topics/t/nudge", access::kAlterTopic},
@@ -327,7 +327,7 @@ TEST_F(Resources, TheConsoleRunsNoScriptButItsOwnAndIsKeptByBrowsers) {
         EXPECT_EQ(answer->status, Status::ok) << path;
         EXPECT_EQ(header(*answer, "Cache-Control"), "public, max-age=31536000, immutable");
         bytes += answer->body.size();
-        // What could make markup of a text stands in no file.
+        // No file contains a call that could turn text into markup.
         for (const std::string_view word :
              {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "://cdn"}) {
             EXPECT_EQ(file.content.find(word), std::string_view::npos) << file.name << " has " << word;

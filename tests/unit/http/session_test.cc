@@ -18,7 +18,7 @@ using asio::ip::tcp;
 /// A session at the other end of a connection; what it is asked for is always a method that the path does not have.
 class Sessions : public ::testing::Test {
   protected:
-    /// What a request is answered with, head and body.
+    /// The answer to a request, head and body.
     std::string answer_of(const std::string& request_line, const std::string& headers) {
         asio::io_context context;
         tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
@@ -45,7 +45,7 @@ class Sessions : public ::testing::Test {
     const std::vector<std::string> names_ = {"broker.lan"};
     const std::string identity_ = "node=1; kafka=localhost:9092";
     Gate gate_;
-    /// Who sent the last request that was served.
+    /// The client of the last request that was served.
     std::string asked_by_;
 };
 

@@ -256,7 +256,7 @@ TEST_F(AutoResetsTest, OfTwoGroupsThatNothingTellsApartOneOfThemIsTold) {
     EXPECT_EQ(lost->count, 7);
     EXPECT_EQ(lost->severity, Severity::warn);
     EXPECT_NE(lost->condition.find("one of group audit, group billing, or"), std::string::npos) << lost->condition;
-    // Who commits behind the place did not begin there.
+    // A group that commits behind the place did not begin there.
     commit("billing", {{kNew, Offset{3}}});
     EXPECT_EQ(skipped()->subject.group, "audit");
     EXPECT_EQ(skipped()->severity, Severity::warn) << "it may still be somebody in no group";
@@ -309,7 +309,7 @@ TEST_F(AutoResetsTest, AGroupThatBeganAtTheStartHasSkippedNothingWhenItBeginsAga
     EXPECT_FALSE(skipped()) << "nobody knows how much of the seven it read, and did not commit";
 }
 
-// Who left soon is known last, though it came first.
+// The watch learns of the member that left soon last, though it came first.
 TEST_F(AutoResetsTest, AGroupWhoseMemberBeganAtTheStartAndLeftSoonHasSkippedNothing) {
     const ClientIdentity other{"billing-app-2", "/10.0.0.1"};
     billing().members.push_back({other.client_id, other.address, {{3}}, "billing-2"});
@@ -486,8 +486,8 @@ TEST_F(AutoResetsTest, WhoIsFoundToHaveBegunBehindLaterHasSkippedNothing) {
     EXPECT_FALSE(skipped("billing")) << "nobody knows how much of the seven it read";
 }
 
-// Beginnings that skip nothing are kept for what they say of later ones. Of those that have no place the groups count as having
-// begun there: what they skip later is not told, rather than too much.
+// The watch keeps beginnings that skip nothing, because later beginnings are judged by them. When there is no room, the groups
+// count as having begun there: the watch omits later skips rather than telling too many.
 TEST_F(AutoResetsTest, OfABeginningThatHasNoPlaceALaterOneIsNotTold) {
     (void)findings();
     for (std::size_t reader = 0; reader < AutoResets::kPlainStartsMax; ++reader) {

@@ -66,7 +66,7 @@ class ConsumerWatchTest : public testing::Test {
   protected:
     static constexpr PartitionIndex kOld{0};
     static constexpr PartitionIndex kNew{2};
-    /// Of the member of "billing": it speaks to its coordinator over the first, and fetches over the second.
+    /// Connections of the member of "billing": it speaks to its coordinator over the first, and fetches over the second.
     static constexpr ConnectionId kCoordinator{1};
     static constexpr ConnectionId kFetches{2};
 

@@ -167,7 +167,7 @@ TEST(Fence, GroupThatDoesNotMoveIsLetThroughAfterTheTimeout) {
     EXPECT_EQ(passed.limit, Offset{8});
     EXPECT_EQ(fence.timeouts(), 1U);
     EXPECT_EQ(fence.released_groups().size(), 1U);
-    // What was let through stays so; what comes later waits anew.
+    // Records that the fence let through stay so; later ones wait anew.
     EXPECT_FALSE(judge(fence, 6, 50, 8, 1001, settings).held);
     fence.mark(partition(6), Offset{8}, Offset{105});
     const auto later = judge(fence, 6, 50, 9, 1500, settings);
@@ -262,7 +262,7 @@ TEST(Fence, WhatIsFetchedCountsOnlyForGroupsThatHadTimeToCommit) {
     fence.note_fetched("g", partition(0), Offset{90}, Instant{5000});
     EXPECT_EQ(fence.fetched("g", partition(0), Instant{Fence::kCommitGraceMs - 1}), std::nullopt);
     EXPECT_EQ(fence.fetched("g", partition(0), Instant{Fence::kCommitGraceMs}), Offset{90});
-    // Whoever goes back begins anew.
+    // A group that goes back begins anew.
     fence.note_fetched("g", partition(0), Offset{10}, Instant{20'000});
     EXPECT_EQ(fence.fetched("g", partition(0), Instant{20'001}), std::nullopt);
     EXPECT_EQ(fence.fetched("other", partition(0), Instant{100'000}), std::nullopt);
@@ -463,7 +463,7 @@ TEST(Fence, ForgetsAnExpansionThatAPowerFailureUndid) {
     EXPECT_FALSE(fence.is_open());
     EXPECT_TRUE(fence.is_over());
     EXPECT_FALSE(fence.parent_of(partition(6)).has_value());
-    // What was done before the lost expansion still holds.
+    // Marks from before the lost expansion still hold.
     Fence twice = opened();
     twice.mark(partition(6), Offset{0}, Offset{100});
     twice.close(Fence::WindowState::closed_by_time,

@@ -1,4 +1,4 @@
-// Who goes on reading what was taken from it, and all that is no proof of it.
+// Tests which readers count as going on with a partition that was taken from them, and all that does not prove it.
 
 #include "broker/insight/ownership/fenced_readers.h"
 
@@ -177,7 +177,7 @@ struct Case {
                   .first = moment(300),
                   .last = moment(1300)};
     bool are_complete = true;
-    /// Who is a member, besides m2.
+    /// Members besides m2.
     std::vector<SpokenFor> members;
 
     [[nodiscard]] bool is_proven() const {

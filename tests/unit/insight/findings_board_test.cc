@@ -148,7 +148,7 @@ TEST(FindingsBoard, AWorseFindingDisplacesAMilderOne) {
     EXPECT_EQ(events[1].finding.subject.group, "billing");
     EXPECT_EQ(events[2].finding.id, HazardId::findings_overflow);
 
-    // What was displaced finds no place, and displaces nobody.
+    // A displaced finding finds no place, and displaces no other.
     board.settle("readers/orders", seeded_many(FindingsBoard::kOpenMax), {2000});
     EXPECT_TRUE(board.take_events().empty());
     EXPECT_EQ(board.refused(), 1u);
@@ -194,8 +194,8 @@ TEST(FindingsBoard, TheOverflowIsAsBadAsTheWorstThatHasNoPlace) {
               "3 findings hold and are not shown (2 of severity block, 1 warn, 0 info): 2000 are kept, the worst ones");
 }
 
-// Whatever observers say, opened and closed alternate for each finding, sequences are dense, and what is open is what
-// was said last.
+// Opened and closed alternate for each finding, whatever observers say, and sequences are dense. The open findings are those that
+// the observers said last.
 TEST(FindingsBoard, EventsAlwaysAddUpToWhatIsOpen) {
     std::mt19937_64 random(3);
     FindingsBoard board;

@@ -1,4 +1,4 @@
-// What a history remembers of a group's partitions and rebalances.
+// Tests what a history remembers of a group's partitions and rebalances.
 
 #include "broker/insight/history/group_history.h"
 

@@ -72,7 +72,7 @@ TEST(KeyIndex, BeyondItsLimitItHoldsASampleAndEstimates) {
     EXPECT_NEAR(static_cast<double>(index.distinct_keys_by_partition(4)[2]), kKeys / 4.0, kKeys / 4.0 * 2 * error);
 }
 
-// What is said about a kept key must be exact: it was never left out for a while.
+// Statements about a kept key must be exact: the index never left it out for a while.
 TEST(KeyIndex, AKeptKeyIsThereWithAllItsRecords) {
     KeyIndex index(64);
     for (int round = 0; round < 5; ++round) {

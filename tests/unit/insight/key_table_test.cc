@@ -53,7 +53,7 @@ TEST(KeyTable, BecomesAUniformSampleWithExactKeysWhenItIsFull) {
     EXPECT_FALSE(table.is_exact());
     EXPECT_LE(table.entries().size(), 4000u);
     EXPECT_NEAR(static_cast<double>(table.distinct_keys()), kKeys, 4 * table.relative_error() * kKeys);
-    // Whatever is still there, the sample never forgets a part of a key.
+    // The sample never forgets a part of a key that it still holds.
     for (const KeyEntry& entry : table.entries()) {
         EXPECT_EQ(entry.records, 2);
         EXPECT_EQ(entry.bytes, 6);

@@ -76,7 +76,7 @@ TEST_F(LookTimeTest, OfTheNextGrowthAGroupThatHadEverythingIsToldTenSecondsAfter
     EXPECT_TRUE(finding(HazardId::group_blind));
 }
 
-/// Somebody of every kind whose findings count time.
+/// One reader, member or producer for each kind of finding that counts time.
 class EveryTimeCondition : public ConsumerWatchTest {
   protected:
     static constexpr std::int64_t kAllMs = 200'000;
@@ -102,7 +102,7 @@ class EveryTimeCondition : public ConsumerWatchTest {
         }
         fetch({"crasher", "/10.0.0.4"}, {41}, kOld, 100);
     }
-    /// What a watch says at that moment, which is also when stale producers fall silent.
+    /// The findings of a watch at that moment, which is also when stale producers fall silent.
     std::vector<std::string> told_by(ConsumerWatch& watch, TimestampMs now) {
         stale_[0].is_at_it = now < stale_[0].silent_from;
         const std::vector<Finding> found = watch.findings({.growths = growths_,

@@ -1,4 +1,4 @@
-// What a group's history proves, and what it does not.
+// Tests what a group's history proves, and what it does not.
 
 #include "broker/insight/ownership/ownership_findings.h"
 
@@ -182,7 +182,7 @@ TEST(OwnershipFindings, AGroupThatIsNeverSettledForTenSecondsIsToldAfterAMinute)
     const std::int64_t settled = now - 6000 + 500;
     EXPECT_EQ(ids(history, moment(settled + GroupHistory::kCalmMs)), Ids{HazardId::never_settles});
     EXPECT_EQ(ids(history, moment(settled + GroupHistory::kCalmMs + 1)), Ids());
-    // What comes after the rest is counted anew.
+    // A rebalance after the rest starts a new count.
     history.note(RebalanceCause::joined, named("m2"), moment(now + 60'000));
     history.settle(kJoining, moment(now + 60'000));
     EXPECT_EQ(ids(history, moment(now + 61'000)), Ids());

@@ -1,4 +1,4 @@
-// What is said of producers is true whatever they do, and the whole broker's bounds hold.
+// Tests that all statements about producers are true, whatever the producers do, and that the whole broker's bounds hold.
 
 #include <algorithm>
 #include <random>

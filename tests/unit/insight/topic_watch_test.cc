@@ -66,7 +66,7 @@ TEST_F(TopicWatchTest, BatchesUnderWayAtTheSwitchDoNotOpenH04Again) {
     EXPECT_EQ(ids(), "H04") << "a second program with an old count behind the same name";
 }
 
-/// What librdkafka is called by default, over a connection of its own.
+/// A client with librdkafka's default name, over a separate connection.
 ProducerIdentity rdkafka(std::uint64_t connection) {
     ProducerIdentity producer = client("rdkafka", "librdkafka");
     producer.connection = ConnectionId{connection};
@@ -138,7 +138,7 @@ TEST_F(TopicWatchTest, AProducerThatComesBackByTheOtherProtocolIsTheSame) {
         send_many(idempotent, Family::crc32_uns, 6);
     }
     EXPECT_EQ(watch_.producers().size(), 1U);
-    // An address that somebody was bound to is one's own, also of the loopback.
+    // An address to which a client was bound identifies it, also on the loopback.
     for (const std::size_t count : {2U, 3U}) {
         idempotent.address = count == 2 ? "/127.0.0.2" : "/10.0.0.9";
         send_many(idempotent, Family::crc32_uns, 6);
@@ -367,7 +367,8 @@ TEST_F(TopicWatchAtEight, ClassesThatAgreeAtEightPartAtTwelve) {
     EXPECT_EQ(ids(), "H08 H09");
 }
 
-// What cannot be proven at eight can be expected: the class is proven, and the software's default is one of it.
+// At eight partitions the difference cannot be proven, but it can be expected: the class is proven, and the software's default
+// belongs to it.
 TEST_F(TopicWatchAtEight, DefaultsThatWillPartAreAWarningBeforeTheTopicGrows) {
     send_many(java_, Family::murmur2_pos, 8);
     send_many(client("node", "platformatic-kafka"), Family::murmur2_uns, 8);

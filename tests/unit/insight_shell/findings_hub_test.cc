@@ -45,7 +45,7 @@ TEST(FindingsHub, ASubscriptionStartsFromWhatIsOpenAndMissesNothing) {
     hub.unsubscribe(id);
 }
 
-// Observers run on threads of their own; sequences stay dense and in order for whoever listens.
+// Observers run on several threads; listeners still see dense sequences, in order.
 TEST(FindingsHub, ObserversOnSeveralThreadsShareOneOrder) {
     FindingsHub hub;
     std::uint64_t last = 0;

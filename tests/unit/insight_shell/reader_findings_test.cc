@@ -32,7 +32,7 @@ TEST(ReaderFindings, OfGroupsThatTheFenceReleasedNoneIsHeld) {
     EXPECT_FALSE(has_backlog({finding(HazardId::group_blind, "g")}));
 }
 
-/// A topic that grew from 2 to 4 partitions, with a group of one member that holds so many of them.
+/// A topic that grew from 2 to 4 partitions, with a group of one member that holds `held` of them.
 PlannedTopic grown_topic(std::int32_t held) {
     PlannedTopic facts;
     facts.name = "t";

@@ -16,7 +16,7 @@
 
 namespace partita::insight {
 
-/// A cluster that is not ours, as whoever asks it over the network would know it: values, and no log, group or connection of this
+/// A cluster that is not ours, as a client knows it over the network: values only, without a log, group or connection of this
 /// broker behind them.
 class RemoteCluster final : public ObservedCluster {
   public:

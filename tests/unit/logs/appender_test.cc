@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// What a front would answer.
+/// The answer that a front would give.
 struct Told {
     std::vector<Outcome> outcomes;
     std::vector<Offset> offsets;

@@ -101,7 +101,7 @@ TEST_F(DrainedPosition, LooksPastManyMarkersWithinItsBound) {
     }
     const std::int64_t reached = next(1);
     EXPECT_GT(reached, 1000);
-    // What lies behind the bound counts as deliverable.
+    // Records behind the bound count as deliverable.
     EXPECT_LT(reached, log.log_end_offset().value);
 }
 

@@ -25,7 +25,7 @@
 
 namespace partita::test {
 
-/// What clients append and read, without a broker: logs in memory, a table with the topic "t" of two partitions, and one reactor,
+/// Appends and reads of clients, without a broker: logs in memory, a table with the topic "t" of two partitions, and one reactor
 /// whose turns a test runs.
 class LogServiceWorld {
   public:

@@ -16,7 +16,7 @@ class NotingListener final : public TopicsListener {
     NotingListener(std::string name, const PublishedTopics& topics, std::vector<std::string>& heard)
         : name_(std::move(name)), topics_(topics), heard_(heard) {}
     void on_topics_changed(const TopicsChange& change) override {
-        // Whoever is told can look it up.
+        // A listener that is told of a change can look it up.
         const bool is_published = topics_.table().get() == &change.now;
         heard_.push_back(name_ + (is_published ? "" : " too early"));
     }

@@ -35,7 +35,7 @@ std::string usual_congestion_control() {
     return name;
 }
 
-/// Of this process's sockets that are bound to `port`.
+/// Congestion controls of this process's sockets that are bound to `port`.
 struct Sockets {
     std::vector<std::string> listening;
     std::vector<std::string> accepted;

@@ -79,7 +79,7 @@ TEST_F(ConnectionMoves, ConnectionsAreDealtOutWhenTheyShallNotGather) {
 }
 
 TEST_F(ConnectionMoves, RequestsOfAConnectionThatMovesAreAnsweredOnceAndInOrder) {
-    // Whoever does anything is busy, from when it is measured on.
+    // With these settings any activity makes a reactor busy, once the clock measures.
     clock_.measures = false;
     start({.placement = {.busy_permille = 1, .gap_permille = 1, .settle_ms = 50, .spare_permille = 0}, .clock = &clock_});
     constexpr int kClients = 4;

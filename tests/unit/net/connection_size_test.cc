@@ -1,4 +1,4 @@
-// What an idle connection holds: thousands of them are usual, and a member more is easily added.
+// Tests how much memory an idle connection holds: thousands of them are usual, and a further data member is easily added.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What is said on a connection, driven byte by byte without a socket.
+// Tests the conversation on a connection, driven byte by byte without a socket.
 
 #include "broker/net/conversation.h"
 

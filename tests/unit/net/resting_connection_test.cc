@@ -51,7 +51,8 @@ class RestingConnection : public ::testing::Test {
 };
 
 TEST_F(RestingConnection, BadFrameBehindTheRequestThatWasThrottledClosesItWhenItHasRested) {
-    // Of rate 0.1 a bucket holds 1.1 (quota samples of 11 seconds), so that the 31st waits for five minutes, less what passes.
+    // At rate 0.1 a bucket holds 1.1 (quota samples of 11 seconds). The 31st partition therefore waits for five minutes, less the
+    // time that passes.
     constexpr std::int64_t kRestMs = 300'000;
     ASSERT_EQ(limit_mutations_of_everybody(0.1), ErrorCode::none);
     CreateTopicsRequest::CreatableTopic topic{.name = "t", .num_partitions = 31, .replication_factor = 1};

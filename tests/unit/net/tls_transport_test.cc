@@ -103,7 +103,7 @@ TEST_P(TlsTransportTest, WhatOneRecordHoldsBeyondTheRoomIsNotForgotten) {
 
 TEST_P(TlsTransportTest, HalfARecordIsNothingToWaitForInMemory) {
     std::array<std::byte, 64> room;
-    // What the client would send, which only a part of arrives.
+    // Takes the record that the client would send; only a part of it will arrive.
     std::array<int, 2> other{-1, -1};
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, other.data()), 0);
     SSL_set_fd(&client_->connection(), other[0]);

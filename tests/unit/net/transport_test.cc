@@ -40,7 +40,7 @@ class PlainTransportTest : public ::testing::Test {
         }
         sockets_[1] = -1;
     }
-    /// What the peer has received and did not take yet.
+    /// Takes everything that the peer has received so far.
     [[nodiscard]] std::string take_all() {
         std::string all;
         std::array<char, 65536> some;

@@ -29,7 +29,7 @@ std::string golden_value(int index) {
     return value;
 }
 
-/// What tests/golden/batches/README.md says about the Java client's batches.
+/// The Java client's batches as tests/golden/batches/README.md describes them.
 std::vector<OwnedRecord> java_records() {
     std::vector<OwnedRecord> records;
     for (int index = 0; index < 4; ++index) {

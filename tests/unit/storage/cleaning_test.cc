@@ -122,7 +122,7 @@ class BatchCleanerTest : public ::testing::Test {
         made.transactions().expect(aborted);
         return made;
     }
-    /// What one cleaning leaves of the bytes.
+    /// Returns the bytes that one cleaning leaves.
     std::vector<std::byte> clean(const std::vector<std::byte>& bytes, std::int64_t now, bool is_last = false) {
         std::vector<std::byte> out;
         auto one = cleaner(now);
@@ -260,7 +260,7 @@ class CleanedTransactionsTest : public BatchCleanerTest {
         aborted.push_back(
             {.producer_id = {producer}, .first_offset = {first}, .last_offset = {last}, .last_stable_offset = {last + 1}});
     }
-    /// What is left of the log; a batch that is gone is empty.
+    /// Returns what a cleaning leaves of the log; a batch that is gone is empty.
     Log clean_all(const Log& log, std::int64_t now) {
         auto one = cleaner(now);
         Log left;

@@ -1,4 +1,4 @@
-// What LogDirectory is made of, part by part.
+// Tests the parts of LogDirectory, one by one.
 
 #include <gmock/gmock.h>
 

@@ -62,7 +62,7 @@ TEST_F(LogDirectoryTest, DataOfAnUnknownTopicIdIsSetAsideAndKept) {
     EXPECT_EQ(directories_ending("-stray"), 1u);
 }
 
-// Else whoever makes a topic of that name would have the other's log.
+// Otherwise a new topic of that name would get the other topic's log.
 TEST_F(LogDirectoryTest, APartitionThatAnotherHasIsNotClaimed) {
     const auto mine = world_.shared_log();
     const auto same_name = std::make_shared<LogTopic>(LogTopic{world_.topic->name, second_});
@@ -120,7 +120,8 @@ TEST_F(LogDirectoryTest, TopicOfAKilledBrokersLogIsKnownAfterTheNextSync) {
     }
 }
 
-// Of two topics of one name, the second made when the first was deleted, a power failure may leave the directory of the first.
+// Two topics share a name, and the second was made after the first was deleted: a power failure may leave the directory of the
+// first.
 TEST_F(LogDirectoryTest, TopicMadeAgainNeverHasRecordsOfItsPredecessorAfterAPowerFailure) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
         StorageWorld world;

@@ -1,4 +1,4 @@
-// What a partition takes from producers of transactions, and what of their coordinators (KIP-890, KIP-1228).
+// Tests which batches a partition takes from producers of transactions, and which from their coordinators (KIP-890, KIP-1228).
 
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST_F(TransactionVerificationTest, AnAnswerThatAMarkerOvertookOpensNothing) {
     const TransactionVerification old = ask(0);
     ASSERT_EQ(end(0, false), std::nullopt);
     EXPECT_EQ(add(batch(0), old), AppendFailure::invalid_transaction_state);
-    // Neither does it when somebody asked again meanwhile.
+    // The old answer opens nothing after a newer question, either.
     const TransactionVerification newer = ask(0);
     EXPECT_NE(newer, old);
     EXPECT_EQ(add(batch(0), old), AppendFailure::invalid_transaction_state);

@@ -1,4 +1,4 @@
-// What a log knows of the transactions in it: what is open, what was aborted, and where that is written down.
+// Tests what a log knows of the transactions in it: which are open, which were aborted, and where the log writes that down.
 
 #include <gtest/gtest.h>
 
@@ -75,8 +75,8 @@ class TransactionsInLogTest : public ::testing::Test {
     StorageWorld world;
 };
 
-// Two transactions end by one write. Of the first abort readers are told how far everything was decided then, and look no
-// further.
+// Two transactions end by one write. The entry of the first abort says up to where everything was decided then, and readers look
+// no further.
 TEST_F(TransactionsInLogTest, AnAbortTellsWhatIsUndecidedBehindItsMarker) {
     write(1, 0);                                           // 0
     write(2, 0);                                           // 1
@@ -436,7 +436,8 @@ TEST_F(TransactionsInLogTest, NoInterleavingLeavesATransactionOpenForGood) {
             is_open = false;
             auto marker = marker_of(1, ControlRecordType::abort);
             EXPECT_TRUE(log.append(marker, kOfTransactions));
-            // Nothing that the producer heard before may count from here on. What it begins now it begins in vain.
+            // After this marker, answers from before it must not count: whatever the producer begins with one of them, it begins
+            // in vain.
             if (log.last_stable_offset() != log.high_watermark()) {
                 ++hung;
             }

@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 const AppendContext kWindowContext{.leader_epoch = {0}, .now = {1000}};
 
-/// A log to which somebody writes who writes to many logs.
+/// A log that gets writes as from a client that writes to many logs.
 class WindowedWritesTest : public ::testing::Test {
   protected:
     static constexpr int kUntilWindow = Segment::kWritesBeforeWindow + 1;
@@ -273,7 +273,7 @@ TEST_F(WindowedWritesTest, ZerosThatADiskRefusedToOthersAreNotTakenForThere) {
     LogFlusher flusher(real_schedule().executor);
     ASSERT_TRUE(flusher.request_sync(world_.shared_log(), [](const auto& synced) { EXPECT_TRUE(synced); }));
     flusher.drain();
-    // Who is waited for often has zeros written ahead, which the disk refuses here, and takes the record.
+    // A log with frequent syncs has zeros written ahead. The disk refuses these here, and takes the record.
     world_.system.fail_call(1, ENOSPC, false, true);
     append({}, WriteBreadth::few);
     ASSERT_TRUE(world_.system.fault_happened());

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// What is expected is what X500Principal.getName() of Java 17 says of certificates with these names.
+/// The expected values are those of X500Principal.getName() in Java 17 for certificates with these names.
 namespace partita::tls {
 namespace {
 

@@ -8,7 +8,7 @@
 #include "protocol/big_endian.h"
 #include "tests/unit/tls/stores.h"
 
-/// Stores that somebody has cut off, changed or made to do harm.
+/// Stores that an attacker has cut off, changed or made to do harm.
 namespace partita::tls {
 namespace {
 

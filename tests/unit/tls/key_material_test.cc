@@ -86,7 +86,7 @@ TEST(KeyMaterial, ServersKeyAndChainAreFoundInEachFormat) {
     expect_server(with(key_store("server.jks", "JKS"), "ssl.key.password", "key-secret"));
     expect_server(key_store("keytool.p12", "PKCS12"));
     expect_server(key_store("openssl.p12", "PKCS12"));
-    // What keytool made before Java 16, with RC2 of 40 bits.
+    // The format that keytool made before Java 16, with RC2 of 40 bits.
     expect_server(key_store("legacy.p12", "pkcs12"));
 }
 

@@ -80,7 +80,7 @@ TEST(PrincipalRules, MoreRulesThanTheLimitAreRefused) {
 }
 
 TEST(PrincipalRules, HostileNamesTakeLinearTime) {
-    // Exponential for whoever tries all ways.
+    // A matcher that tries all ways would take exponential time.
     EXPECT_EQ(name_by("RULE:^(a+)+$/x/,DEFAULT", std::string(50'000, 'a') + "b").size(), 50'001u);
 }
 

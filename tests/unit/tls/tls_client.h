@@ -15,9 +15,9 @@ namespace partita::test {
 class TlsClient {
   public:
     struct Wishes {
-        /// Whom the client says that it is; nobody when it is null.
+        /// The identity that the client shows; none when it is null.
         const tls::KeyEntry* key = nullptr;
-        /// Whom it believes; everybody when it is null.
+        /// The authority that the client believes; any when it is null.
         X509* trusted = nullptr;
         int version_min = TLS1_2_VERSION;
         int version_max = TLS1_3_VERSION;
@@ -73,7 +73,7 @@ class TlsClient {
         SSL_set0_rbio(connection_.get(), socket);
         return is_waiting;
     }
-    /// What came, at most so many bytes; empty when there is nothing.
+    /// Returns the bytes that came, `bytes_max` at most; empty when there are none.
     [[nodiscard]] std::string receive(std::size_t bytes_max = 65536) {
         std::string text(bytes_max, '\0');
         std::size_t count = 0;

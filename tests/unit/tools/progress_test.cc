@@ -1,4 +1,4 @@
-// What somebody who waits at a terminal reads.
+// Tests what a user reads while waiting at a terminal.
 
 #include "broker/tools/progress.h"
 #include "broker/client/tcp_network.h"

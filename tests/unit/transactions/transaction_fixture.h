@@ -158,7 +158,7 @@ class TransactionFixture : public ::testing::Test {
     Now now_{{1'000'000}, {1'700'000'000'000}};
     TransactionConfig config_ = config();
     std::unique_ptr<TransactionCoordinator> coordinator_;
-    /// What the next writes to a partition answer; those that are not named succeed.
+    /// Results of the next writes, by partition; writes to other partitions succeed.
     std::map<std::string, ErrorCode> failing_;
     std::size_t records_ = 0;
     std::size_t writes_ = 0;

@@ -69,7 +69,7 @@ TEST(PrincipalUsages, BeyondTheLimitAllOthersAreCountedTogetherUnderTheirOwnName
     ASSERT_EQ(reports.size(), PrincipalUsages::kPrincipalsMax + 1);
     EXPECT_EQ(reports.back().principal, "");
     EXPECT_EQ(reports.back().requests, 2);
-    // Who came before is still known.
+    // A principal from before the limit keeps its own counts.
     EXPECT_NE(usages.counted(Principal("User", "0"))->usage(), one->usage());
 }
 

@@ -1,4 +1,4 @@
-// What is kept of how clients fare: errors that were given out, waits, requests with how long they took.
+// Tests what the broker remembers about its clients' requests: errors, waits, and how long the requests took.
 
 #include "broker/runtime/clients/request_watch.h"
 
@@ -103,7 +103,7 @@ TEST_F(RequestWatched, RequestsAreCountedAndMeasuredOnlyWhileSomebodyLooks) {
     EXPECT_FALSE(watch_.is_watched({1000 + RequestWatch::kWatchMs}));
     watch_.note(notes(ApiKey::fetch, 100), client_, "c", {5000}, 2'100);
     EXPECT_EQ(report(ApiKey::fetch)->latency->most_ns, 2'000);
-    // Who goes on looking keeps what was measured; after a pause it begins anew.
+    // The measurements stay while the watching continues; after a pause they begin anew.
     watch_.watch({{2000}, {6000}});
     EXPECT_EQ(report(ApiKey::fetch)->latency->count, 1U);
     EXPECT_EQ(watch_.watched_since(), TimestampMs{5000});

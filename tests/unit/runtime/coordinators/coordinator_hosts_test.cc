@@ -1,4 +1,4 @@
-// What becomes of coordinators when topics come and go.
+// Tests the fate of coordinators when topics come and go.
 
 #include <gmock/gmock.h>
 

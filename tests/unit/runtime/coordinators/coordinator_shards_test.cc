@@ -1,4 +1,4 @@
-// What every kind of coordinator gets from its shards, shown by the smallest core that asks for all of it.
+// Tests what every kind of coordinator gets from its shards, by the smallest core that asks for all of it.
 
 #include <gmock/gmock.h>
 
@@ -42,7 +42,7 @@ class ToyShards final : public CoordinatorShards<toy::Core> {
     void on_replaced() override { ++replacements; }
 };
 
-/// What was sent to connections, in order: the request's number, the error, the number that was asked for.
+/// An answer that was sent to a connection: the request's number, the error, and the value. `answers` keeps their order.
 struct Answer {
     std::int32_t request;
     ErrorCode error;
@@ -54,7 +54,7 @@ struct Answer {
 };
 std::vector<Answer> answers;
 
-/// What the caller needs to encode a reply later.
+/// Data that the caller needs to encode a reply later.
 struct Call {
     ReplyTarget target;
     std::int32_t correlation_id = 0;

@@ -38,7 +38,7 @@ struct SendResult {
 using Result = std::variant<PutResult, GetResult, SendResult>;
 using Effects = coordination::Effects<Record, Result>;
 
-/// Persists the number, and answers whoever waits for the key.
+/// Persists the number, and answers the requests that await the key.
 struct Put {
     using Result = PutResult;
     std::string_view key;
@@ -51,7 +51,7 @@ struct Get {
     std::string_view key;
     coordination::ReplyToken reply_to;
 };
-/// Answered when somebody puts the key.
+/// Answered when a client puts the key.
 struct Await {
     using Result = GetResult;
     std::string_view key;
@@ -65,8 +65,8 @@ struct PutLater {
     Instant due;
     coordination::ReplyToken reply_to;
 };
-/// Owes these partitions of "outward" a batch each, and is answered when that was tried. What failed, other than for want of
-/// the partition, stays owed: it is tried again after kRetryMs, and after a rebuild.
+/// Owes each of these partitions of "outward" a batch, and is answered when all were tried. A batch that failed stays owed,
+/// unless the partition does not exist. The core tries it again after kRetryMs, and after a rebuild.
 struct Send {
     using Result = SendResult;
     std::vector<std::int32_t> partitions;

@@ -147,7 +147,7 @@ struct Exchange {
     std::int64_t clock_step_ns = 1'000;
     std::size_t seats = 1;
     std::size_t clients = 1;
-    /// What serving an event takes.
+    /// Time that serving one event takes.
     std::int64_t event_ns = 0;
 };
 
@@ -156,7 +156,7 @@ struct Silence {
     std::int64_t polled_ns = 0;
 };
 
-/// What a reactor does while nothing happens for a moment, after turns whose events followed each other at once.
+/// Watches a reactor while nothing happens for a moment, after turns whose events followed each other at once.
 Silence silence_after(const Exchange& exchange) {
     constexpr std::size_t kEvents = 5'000;  // Tens of turns.
     constexpr std::chrono::milliseconds kSilence{250};

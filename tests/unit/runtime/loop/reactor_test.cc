@@ -1,4 +1,4 @@
-// What a loop turn does, with receivers that are no connections.
+// Tests a loop turn, with receivers that are not connections.
 
 #include "broker/runtime/loop/reactor.h"
 

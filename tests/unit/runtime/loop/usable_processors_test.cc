@@ -27,7 +27,7 @@ TEST(UsableProcessors, AreNotLimitedByWhatIsNoQuota) {
 
 TEST(UsableProcessors, AreThoseThatTheAffinityAllows) {
     EXPECT_GE(runtime::usable_processors(), 1u);
-    // Of a thread of its own: what it may use ends with it.
+    // A separate thread changes its affinity, which ends with the thread.
     std::thread([] {
         const int here = ::sched_getcpu();
         ASSERT_GE(here, 0);

@@ -37,7 +37,7 @@ TEST(CallPacer, ACallerThatWaitsIsHeldToTheRateOverTenSeconds) {
 TEST(CallPacer, KeysDoNotWaitForEachOther) {
     CallPacer pacer;
     for (int i = 0; i < 5; ++i) {
-        (void)pacer.call("g t 0", 4, Instant{0});  // What it says is not asked for here.
+        (void)pacer.call("g t 0", 4, Instant{0});  // Only a later call matters here.
     }
     EXPECT_EQ(pacer.call("g t 1", 4, Instant{0}), 0);
 }

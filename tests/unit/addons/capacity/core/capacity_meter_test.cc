@@ -179,7 +179,7 @@ TEST(CapacityMeter, PassesWhatTheUnitsOfEachSecondCarryWhenTheyChangeUnderLoad) 
     CapacityMeter meter = meter_of(kUnitIn);
     const Load request{.bytes = 9'973, .events = 1};
     std::int64_t passed = 0;
-    // What came is answered when it is due; the queue is never empty.
+    // Requests are answered when they are due; the queue is never empty.
     std::vector<std::int64_t> due;
     for (std::int64_t now = 0; now <= 12'000; ++now) {
         if (now == 4'000) {

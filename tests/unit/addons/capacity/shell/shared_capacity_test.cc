@@ -1,4 +1,4 @@
-// What requests are charged for while there are units of capacity, and what a client of a whole broker is told.
+// Tests what a whole broker charges requests for while it has units of capacity, and what it tells clients.
 
 #include <gtest/gtest.h>
 

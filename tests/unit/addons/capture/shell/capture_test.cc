@@ -82,7 +82,7 @@ class CaptureTest : public ::testing::Test {
         capture_ = std::make_unique<Capture>(config_, topics_, *files_, counters_, Schedule{clock_, executor_});
         capture_->start();
     }
-    /// What is due at this moment and follows from it.
+    /// Runs the steps that are due at this moment, and those that follow from them.
     void run() {
         for (Instant next = kAtOnce; next <= Instant{clock_.ms}; ++steps_) {
             ASSERT_LT(steps_, 10'000) << "it does not come to rest";
@@ -129,7 +129,7 @@ class CaptureTest : public ::testing::Test {
         }
         return offsets;
     }
-    /// Of all files, in the order of their names.
+    /// Collects from all files, in the order of their names.
     [[nodiscard]] std::vector<std::int64_t> captured() const {
         std::vector<std::int64_t> all;
         for (const std::string& name : names()) {

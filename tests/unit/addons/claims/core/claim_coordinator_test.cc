@@ -1,4 +1,4 @@
-// Who gets a claim and who does not, what is told of it, and what a restart leaves.
+// Tests which clients get a claim, what the others are told, and what a restart leaves.
 
 #include "broker/addons/claims/core/claim_coordinator.h"
 
@@ -116,7 +116,7 @@ TEST_F(Claims, AHigherOwnerLevelTakesAValidOneAndALowerOneIsRefused) {
     EXPECT_EQ(stolen.refusal, Refusal::none);
     EXPECT_TRUE(stolen.is_takeover);
     EXPECT_EQ(causes(), std::vector{TakeoverCause::stolen});
-    // The one that it was stolen from is told, by whom, however it goes on.
+    // The broker tells the former owner who stole the claim, however the owner goes on.
     const ClaimOutcome told = store.claim({.owner = "web-1", .tag = tag, .owner_level = 1});
     EXPECT_EQ(told.refusal, Refusal::stolen);
     EXPECT_EQ(told.claim->owner, "web-2");
@@ -248,7 +248,7 @@ TEST_F(Claims, CheckpointsAreForTheOwnerAloneWhileItsClaimIsValid) {
     EXPECT_EQ(store.checkpoint("web-1", 0, 10).refusal, Refusal::none);
     store.pass(30'000);
     EXPECT_EQ(store.checkpoint("web-2", 0, 11).refusal, Refusal::none);
-    // Back is allowed, too: somebody may want to read again.
+    // Going back is allowed, too: a client may want to read again.
     EXPECT_EQ(store.checkpoint("web-2", 0, 3).refusal, Refusal::none);
     EXPECT_EQ(store.checkpoint_of(0), 3);
     EXPECT_EQ(store.core().checkpoints_of("billing").at("orders").at(PartitionIndex{0}).offset.value, 3);
@@ -336,14 +336,14 @@ TEST_F(Claims, RecordsOfALaterVersionAreSkippedAndDamagedOnesAreAnError) {
     EXPECT_FALSE(decode("\0\2"sv, "\0\0\1"sv).has_value());
 }
 
-/// What one client believes: the claim that it was given, and until when.
+/// A client's own view: the claim that it was given, and how long the claim lasts.
 struct Belief {
     std::optional<ClaimTag> tag;
     Instant until{};
 };
 
-// The invariant of all of this, under random clients which lose answers, stop, steal, restart the broker and let time pass: of
-// all that somebody could renew or write a checkpoint by, there is one for each partition at most.
+// The invariant of all this: for each partition, at most one client holds a tag with which it could renew or write a checkpoint.
+// Random clients lose answers, stop, steal, restart the broker and let time pass.
 TEST_F(Claims, NeverHaveTwoOwners) {
     constexpr int kSeeds = 60;
     constexpr int kSteps = 600;
@@ -372,7 +372,7 @@ TEST_F(Claims, NeverHaveTwoOwners) {
                     break;
                 case 2: {
                     const auto refusal = store.checkpoint(owner, partition, step).refusal;
-                    // Nobody else's checkpoint gets through while somebody has it.
+                    // While a claim is valid, only its owner's checkpoint gets through.
                     EXPECT_EQ(refusal == Refusal::none, !was_valid || before->owner == owner);
                     break;
                 }
@@ -401,7 +401,7 @@ TEST_F(Claims, NeverHaveTwoOwners) {
                             before ? std::optional(before->tag) : std::optional<ClaimTag>());
                         break;
                     }
-                    // A valid claim of somebody else went only to who saw it, or to a higher level.
+                    // A valid claim of another owner goes only to a client that saw it, or to a higher level.
                     if (was_valid && before->owner != owner) {
                         const bool is_higher =
                             wish.owner_level && (!before->owner_level || *wish.owner_level > *before->owner_level);
@@ -412,7 +412,7 @@ TEST_F(Claims, NeverHaveTwoOwners) {
                     }
                 }
             }
-            // Whoever could renew without being told anything: its tag is the newest one.
+            // A client that could renew without being told anything has the newest tag.
             int holders = 0;
             for (const auto& [key, belief] : beliefs) {
                 const Claim* claim = store.claim_of(key.second);

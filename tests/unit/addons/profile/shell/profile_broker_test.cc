@@ -1,4 +1,4 @@
-// What clients see of a whole broker with a profile, byte by byte, and that nobody sees any of it without one.
+// Tests, byte by byte, what clients see of a whole broker with a profile, and that they see nothing of it without one.
 
 #include <gtest/gtest.h>
 

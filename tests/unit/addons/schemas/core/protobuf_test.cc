@@ -67,8 +67,8 @@ TEST(Protobuf, FilesOfTheLibraryAndReferencedOnesAreImported) {
 }
 
 TEST(Protobuf, AFileMayBeItsDescriptionInBase64) {
-    // Of `syntax = "proto3"; package shop; message Order { int64 id = 1; string item = 2; }`, as confluent-kafka for Python
-    // registers it.
+    // The schema `syntax = "proto3"; package shop; message Order { int64 id = 1; string item = 2; }`, as confluent-kafka for
+    // Python registers it.
     const auto schema = proto_of("CgtvcmRlci5wcm90bxIEc2hvcCIhCgVPcmRlchIKCgJpZBgBIAEoAxIMCgRpdGVtGAIgASgJYgZwcm90bzM=");
     EXPECT_EQ(read(schema, "000807120370656e"), R"({"id":"7","item":"pen"})");
 }

@@ -1,4 +1,4 @@
-// What is asked of a schema registry, and what its answers are worth.
+// Tests the requests to a schema registry, and which of its answers count.
 
 #include "broker/addons/schemas/core/registry_client.h"
 
