@@ -16,8 +16,7 @@
 namespace partita::coordination {
 
 /// The requirements for a core that the shards of the running broker (`runtime/coordinators/coordinator_shards.h`) can run. A
-/// core
-/// is all state that lives in ONE partition of an internal topic, rebuilt from the records of that partition.
+/// core is all state that lives in ONE partition of an internal topic, rebuilt from the records of that partition.
 ///
 /// A core is pure: no clock, file, socket, thread, randomness. One caller at a time; calls run to their end and append to
 /// `Effects`, see there. The core applies each record when it is made, before it is durable, by the function that replays it. So
@@ -29,8 +28,7 @@ namespace partita::coordination {
 ///   not a record. `encode` adds a record to the batch that will be appended, and leaves the batch as it was on an error.
 /// - Start: `replay` of every record in order, then `loaded` once.
 /// - `decide(command, now, effects)` takes a command: one overload for each. A command names its answer (`Command::Result`, one
-///   of
-///   the variant) and has a `reply_to`, which the shards fill in. Each token is answered exactly once, with the type of its
+///   of the variant) and has a `reply_to`, which the shards fill in. Each token is answered exactly once, with the type of its
 ///   command, by the same call or by a later one (of any command, or `tick`).
 /// - `tick` runs the work that is due, `next_deadline` says when it is needed next. Early or frequent calls are harmless.
 /// - `fail_waiting` answers all waiting requests with the error and does nothing else; the replies depend on no record.
