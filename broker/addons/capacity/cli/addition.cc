@@ -1,5 +1,5 @@
-// `partita capacity [show]` and `partita capacity set N`: how many units of capacity a running broker has, and what they let
-// pass.
+// `partita capacity [show]` and `partita capacity set N`: the units of capacity of a running broker, and the traffic that they
+// allow.
 
 #include <cstdint>
 #include <cstdio>
@@ -66,7 +66,7 @@ void print_capacity(const json& capacity) {
                 amount_text(counts.at("incoming_messages")).c_str(), amount_text(counts.at("outgoing_messages")).c_str());
 }
 
-/// Prints what the broker answered. kExitUsage when it refused.
+/// Prints the broker's answer. kExitUsage if it refused.
 int print_answer(const std::expected<HttpAnswer, HttpFailure>& answer, bool as_json) {
     if (!answer) {
         return report(answer.error());

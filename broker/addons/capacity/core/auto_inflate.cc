@@ -13,7 +13,7 @@ std::int64_t needed(std::int64_t asked, std::int64_t unit, std::int64_t seconds)
     return asked / given + (asked % given > 0 ? 1 : 0);
 }
 
-/// A sum that stays where it is when it is beyond anything that units could carry.
+/// A sum that stays as it is once it is beyond anything that units could carry.
 std::int64_t added(std::int64_t sum, std::int64_t more) {
     constexpr std::int64_t kAskedMax = std::int64_t{1} << 60;
     return std::min(kAskedMax, sum + std::clamp<std::int64_t>(more, 0, kAskedMax));
@@ -39,7 +39,7 @@ void AutoInflate::begin(Instant now) {
 }
 
 void AutoInflate::end_seconds(Instant now) {
-    // A clock that jumped, either way: nobody waits for so long.
+    // The clock jumped, either way: no client waits that long.
     if (!is_counting_ || now < second_began_ || now - second_began_ > kLongestWaitMs + 2 * kSecondMs) {
         begin(now);
     }
@@ -68,7 +68,7 @@ std::optional<std::int32_t> AutoInflate::note(const Use& use, std::int32_t units
         return std::nullopt;
     }
     end_seconds(now);
-    // Judged before this use is counted, which belongs to the second that begins.
+    // Judged before this use counts, because the use belongs to the second that begins.
     std::optional<std::int32_t> more;
     if (seconds_with_waits_ > 0 && seconds_with_waits_ * kSecondMs >= rule_.after_ms) {
         more = std::clamp(units_for_demand(), units + 1, rule_.units_max);

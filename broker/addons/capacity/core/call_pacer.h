@@ -11,16 +11,15 @@
 
 namespace partita::capacity {
 
-/// Holds callers to a number of calls per second for each key. A key that was quiet for a second may be called that many times at
-/// once.
+/// Holds callers to a number of calls per second for each key. A key that was quiet for a second allows that many calls at once.
 class CallPacer {
   public:
-    /// Keys that are known. Beyond it, the one that was called least recently is forgotten, and begins anew.
+    /// Most known keys. A further one replaces the key that was called least recently, which then begins anew.
     static constexpr std::size_t kKeysMax = 10'000;
-    /// Nobody waits longer. Calls that would have to are not counted: they come again.
+    /// The longest wait. A call that would have to wait longer is not counted: it comes again.
     static constexpr std::int64_t kWaitMsMax = 5'000;
 
-    /// Counts a call. Returns for how many milliseconds the caller has to wait; 0 when there is no limit (0).
+    /// Counts a call. Returns how many milliseconds the caller must wait; 0 if there is no limit (0).
     [[nodiscard]] std::int64_t call(std::string_view key, std::int32_t calls_per_second, Instant now);
 
     [[nodiscard]] std::size_t key_count() const { return by_name_.size(); }

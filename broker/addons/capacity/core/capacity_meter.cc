@@ -9,7 +9,7 @@ namespace partita::capacity {
 namespace {
 
 constexpr std::int64_t kThousandths = 1'000;
-// A rate times milliseconds is in thousandths. Nobody owes more than what passes in the longest wait.
+// A rate times milliseconds gives thousandths. The most that can be owed is what passes in the longest wait.
 constexpr std::int64_t kRateMax = kUnitsMax * kPerUnitMax;
 constexpr std::int64_t kTimeMax = kLongestWaitMs + TokenBucket::kDepthMs;
 static_assert(kRateMax <= std::numeric_limits<std::int64_t>::max() / 4 / kTimeMax);
@@ -21,12 +21,12 @@ void TokenBucket::set_rate(std::int64_t per_second) {
     const bool was_unlimited = per_second_ == 0;
     per_second_ = per_second;
     held_ = was_unlimited ? depth() : std::min(held_, depth());
-    // What was taken at a higher rate could be owed for hours at a low one.
+    // A debt from a higher rate could otherwise last for hours at a low one.
     held_ = std::max(held_, -per_second_ * kLongestWaitMs);
 }
 
 void TokenBucket::advance(std::int64_t elapsed_ms) {
-    // More than this fills any bucket, whatever it owes.
+    // More time than this fills any bucket, whatever it owes.
     held_ = std::min(depth(), held_ + per_second_ * std::min(elapsed_ms, kTimeMax));
 }
 
@@ -34,7 +34,7 @@ std::int64_t TokenBucket::wait_ms(std::int64_t amount) const {
     if (per_second_ == 0) {
         return 0;
     }
-    // Larger amounts wait too long whatever the bucket holds, and would not fit into the numbers below.
+    // Larger amounts wait too long with any bucket, and would not fit into the numbers below.
     const std::int64_t too_much = per_second_ / kThousandths * kTimeMax + kTimeMax;
     if (amount > too_much) {
         return kLongestWaitMs + 1;
@@ -53,7 +53,7 @@ void TokenBucket::take(std::int64_t amount) {
 }
 
 void TokenBucket::give_back(std::int64_t amount) {
-    // Nobody took more than passes in the longest wait, so more would only fill the bucket.
+    // No `take` was larger than what passes in the longest wait, so more would only fill the bucket.
     const std::int64_t most = per_second_ / kThousandths * kTimeMax + kTimeMax;
     held_ = std::min(depth(), held_ + std::min(amount, most) * kThousandths);
 }
@@ -63,7 +63,7 @@ void CapacityMeter::advance(Instant now) {
     if (elapsed_ms < 0 && elapsed_ms > -kClockStepMsMax) {
         return;
     }
-    // A clock that jumped: one set back goes on from here, one set ahead fills a bucket once.
+    // The clock may have jumped: after a jump back counting continues from here; a jump ahead fills a bucket once.
     advanced_ = now;
     if (elapsed_ms > 0) {
         bytes_.advance(elapsed_ms);

@@ -10,19 +10,20 @@
 
 namespace partita::capacity {
 
-/// How a request ended.
+/// The result of a request.
 enum class Outcome : std::uint8_t {
     successful,
-    throttled,     ///< Refused, or answered with nothing, because capacity was used up. One that only waited is not.
+    /// Refused, or answered without records, because capacity was used up. A request that only waited does not count.
+    throttled,
     server_error,  ///< The broker failed.
-    user_error,    ///< Anything else that was wrong with it.
+    user_error,    ///< Anything else was wrong with the request.
 };
 
-/// Counts requests that send or read events, and what they carry, by the names and the arithmetic of a managed event service: a
-/// batch of a hundred records is one request and a hundred messages. Of each topic (there it is an entity), and of all of them.
+/// Counts requests that send or read events, and their load, by the names and the arithmetic of a managed event service: a batch
+/// of a hundred records is one request and a hundred messages. It counts for each topic (an entity in that service) and in total.
 class TrafficCounts {
   public:
-    /// Topics that have counts of their own. What comes for others counts for all of them only.
+    /// Most topics with counts of their own. Requests for others count only in the total.
     static constexpr std::size_t kEntitiesMax = 1'000;
 
     struct Flow {
@@ -32,7 +33,7 @@ class TrafficCounts {
         friend bool operator==(const Flow&, const Flow&) = default;
     };
     struct Counts {
-        /// All of them: the sum of the four below.
+        /// The sum of the four below.
         std::uint64_t requests = 0;
         std::uint64_t successful_requests = 0;
         std::uint64_t throttled_requests = 0;
@@ -45,20 +46,21 @@ class TrafficCounts {
     };
     using Entities = std::map<std::string, Counts, std::less<>>;
 
-    /// A request has ended so for a topic. Once for each topic of a request; an empty name stands for none that is known.
+    /// Notes that a request has ended for a topic. Call it once for each topic of a request; an empty name stands for an unknown
+    /// topic.
     void note_request(std::string_view entity, Outcome outcome);
-    /// A request has sent so much to a topic, or got so much of it.
+    /// Notes the load that a request has sent to a topic, or got from it.
     void note_incoming(std::string_view entity, Load load);
     void note_outgoing(std::string_view entity, Load load);
 
     [[nodiscard]] const Entities& entities() const { return entities_; }
     /// The sums over all topics.
     [[nodiscard]] const Counts& all() const { return all_; }
-    /// What topics without counts of their own have of the sums.
+    /// The part of the sums that belongs to topics without counts of their own.
     [[nodiscard]] Counts others() const;
 
   private:
-    /// Null when the name is empty, and when there is no room for one more.
+    /// Null if the name is empty, or if there is no room for one more.
     [[nodiscard]] Counts* of(std::string_view entity);
 
     Entities entities_;

@@ -1,4 +1,4 @@
-// GET /metrics: a managed event service's metrics, while there are units of capacity.
+// GET /metrics: a managed event service's metrics, while the broker has units of capacity.
 
 #include "broker/addons/capacity/http/resources.h"
 
@@ -23,8 +23,8 @@ std::string entity_label(std::string_view topic, bool with_names) {
 }
 
 /// A managed event service's metrics, by its names and with its arithmetic: a batch of a hundred records is one request and a
-/// hundred messages. The entity is the topic; requests that belong to none that is counted by itself have an empty one.
-/// To whom no names are told all topics are one.
+/// hundred messages. The entity is the topic; requests for topics without counts of their own have an empty entity. A caller that
+/// may not see names gets one entity for all topics.
 void add_service(http::MetricsText& text, const SharedCapacity::Status& capacity, const TrafficCounts& traffic,
                  const runtime::ConnectionCounts& connections, bool with_names) {
     using Counts = TrafficCounts::Counts;
@@ -72,7 +72,7 @@ void add_service(http::MetricsText& text, const SharedCapacity::Status& capacity
                static_cast<std::uint64_t>(capacity.egress_wait_ms));
 }
 
-/// What the topics of clients hold: of as many as are counted by themselves, in the order of their names.
+/// Bytes in the topics of clients, for as many topics as have counts of their own, in the order of their names.
 std::map<std::string, std::uint64_t> size_by_entity(const runtime::TopicTable& table, bool with_names) {
     std::map<std::string, std::uint64_t> sizes;
     std::size_t count = 0;

@@ -1,5 +1,5 @@
-// GET /v1/capacity                  how many units there are, what they let pass, and what became of it
-// PUT /v1/capacity  {"units": 2}    so many from now on, also after the next start; "units_max" beside it for auto-inflate
+// GET /v1/capacity                  the units, the traffic that they allow, and the waits and changes so far
+// PUT /v1/capacity  {"units": 2}    sets the units, also for the next start; "units_max" beside it for auto-inflate
 //
 // The numbers are configs of the broker (partita.capacity.units, partita.capacity.units.max), which kafka-configs changes as
 // well.
@@ -33,7 +33,7 @@ using http::respond_kafka_error;
 using http::Surroundings;
 using nlohmann::ordered_json;
 
-// Kafka's code of a resource, and of an operation of IncrementalAlterConfigs.
+// Kafka's codes of a resource, and of an operation of IncrementalAlterConfigs.
 constexpr std::int8_t kBrokerResource = 4;
 constexpr std::int8_t kSetValue = 0;
 
@@ -114,7 +114,7 @@ void set_capacity(const Surroundings& surroundings, const ExchangePointer& excha
     if (units_max) {
         changes.push_back({.name = kUnitsMaxConfig, .config_operation = kSetValue, .value = units_max_text});
     }
-    // Of this broker, whose values go before those of the cluster.
+    // The configs of this broker, which override those of the cluster.
     const std::string broker = std::to_string(surroundings.services.placement.own().value);
     IncrementalAlterConfigsRequest::AlterConfigsResource resource{
         .resource_type = kBrokerResource, .resource_name = broker, .configs = changes};

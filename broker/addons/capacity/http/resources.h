@@ -8,11 +8,11 @@ class MetricsText;
 
 namespace partita::capacity {
 
-/// capacity_resource.cc: how much may pass, and how many units of it there are.
+/// capacity_resource.cc: the allowed traffic, and the number of units.
 void serve_capacity(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 void set_capacity(const http::Surroundings& surroundings, const http::ExchangePointer& exchange);
 
-/// capacity_metrics.cc: what passed, and who had to wait; nothing without units.
+/// capacity_metrics.cc: the traffic and the waits; adds nothing without units.
 void add_metrics(http::MetricsText& text, runtime::Services& services, const runtime::NetworkStatistics& network,
                  bool with_names);
 

@@ -8,23 +8,23 @@
 
 namespace partita::capacity {
 
-/// `partita.capacity.*`: what a unit of capacity is, and how many there are.
+/// `partita.capacity.*`: the size of a unit of capacity, and the number of units.
 struct CapacitySettings {
-    /// 0 for no limit at all.
+    /// 0 means no limit at all.
     std::int32_t units = 0;
-    /// When there are more units by themselves.
+    /// The rule by which the broker adds units itself.
     AutoInflate::Rule inflate;
-    /// What one unit lets pass in a second; 0 for no limit.
+    /// The traffic that one unit allows in a second; 0 means no limit.
     Load ingress;
     Load egress;
-    /// Of each partition of each group; 0 for no limit.
+    /// For each partition of each group; 0 means no limit.
     std::int32_t commits_per_second = 0;
 
     [[nodiscard]] bool is_limited() const { return units > 0; }
     friend bool operator==(const CapacitySettings&, const CapacitySettings&) = default;
 };
 
-/// The config that says how many units there are.
+/// The config with the number of units.
 inline constexpr const char* kUnitsConfig = "partita.capacity.units";
 inline constexpr const char* kUnitsMaxConfig = "partita.capacity.units.max";
 

@@ -16,10 +16,10 @@ namespace {
 
 using Ended = SharedCapacity::Ended;
 
-// Many small batches are read together; of large ones more is read than is looked at.
+// One read covers many small batches; for large batches it reads more than it looks at.
 constexpr std::size_t kReadBytes = 64 * 1024;
 
-/// The worse of two: the broker's own failure comes first.
+/// The worse of two outcomes: the broker's own failure comes first.
 Outcome worse(Outcome one, Outcome other) {
     for (const Outcome outcome : {Outcome::server_error, Outcome::user_error, Outcome::throttled}) {
         if (one == outcome || other == outcome) {
@@ -64,7 +64,7 @@ std::int64_t count_and_cut(FileSlice& slice, std::int64_t records_max, bool keep
         if (position + kBatchHeaderBytes > read_from + read.size()) {
             read.resize(std::min<std::uint64_t>(kReadBytes, slice.size - position));
             const auto done = slice.file->read_at(slice.position + position, read);
-            // What cannot be read cannot be sent either: whoever sends it finds out, and says so.
+            // Data that cannot be read here cannot be sent either: the code that sends it reports the failure.
             if (!done || *done < kBatchHeaderBytes) {
                 return records;
             }
@@ -85,7 +85,7 @@ std::int64_t count_and_cut(FileSlice& slice, std::int64_t records_max, bool keep
         records += more;
         position += header->size_bytes();
     }
-    // Readers drop what is there of a batch in part: it comes again, whole, and is paid for then.
+    // Readers drop an incomplete batch at the end: it comes again, whole, and is charged then.
     slice.size = static_cast<std::uint32_t>(position);
     if (slice.size == 0) {
         slice.file = nullptr;
@@ -115,7 +115,7 @@ void AppendCapacity::settle(logs::AppendRequest& request, logs::Turn&) {
         }
     }
     capacity_.give_back_incoming(refused);
-    // When nothing passed, nobody waits for it.
+    // If nothing passed, the client need not wait for it.
     if (request.has_staged()) {
         request.wait(request.wait_if_staged_ms);
     }
@@ -150,7 +150,7 @@ bool ReadCapacity::settle(logs::ReadRequest& request, logs::Turn& turn) {
     Load load;
     for (logs::ReadResult& result : request.results()) {
         if (result.slice.size > 0) {
-            // The first batch may be more than passes at once.
+            // The first batch may exceed what passes at once.
             result.record_count = count_and_cut(result.slice, events_left, load.bytes == 0);
             events_left = std::max<std::int64_t>(0, events_left - result.record_count);
             load = load + Load{result.slice.size, result.record_count};
@@ -186,7 +186,7 @@ void ReadCapacity::count(const logs::ReadRequest& request, bool is_refused) {
         }
     }
     if (ended.empty()) {
-        // It has waited for nothing.
+        // The fetch waited and found nothing.
         ended.emplace_back();
     }
     capacity_.note_outgoing(ended);

@@ -9,25 +9,25 @@
 #include "protocol/record_batch.h"
 #include "storage/partition_log.h"
 
-/// What appends and reads take of the capacity that all clients share: steps that are on while there is a limit.
+/// Steps that charge appends and reads to the capacity that all clients share. They are on while there is a limit.
 
 namespace partita::capacity {
 
 class SharedCapacity;
 
-/// What a batch counts, by its header: nobody has looked whether that is true. Nothing for what is too short to have one.
+/// The load of a batch according to its header, which nothing has checked. Zero if the bytes are too short for a header.
 [[nodiscard]] Load load_of(Bytes records);
 
-/// How a batch or a read has ended, for a managed service's counts.
+/// The outcome of a batch or a read, for a managed service's counts.
 [[nodiscard]] Outcome counted_outcome(logs::Outcome outcome);
 
-/// Counts the records of the whole batches in the slice, and cuts off what is behind these: a batch that is there in part, and
-/// the one with which there would be more than `records_max` records; the first batch stays if it is to. Reads the heads of the
-/// batches, from the page cache as a rule.
+/// Counts the records of the whole batches in the slice, and cuts off the rest. The rest is an incomplete batch, or begins with
+/// the batch that would exceed `records_max` records. The first batch stays if `keeps_first_batch` is set. Reads the heads of the
+/// batches, usually from the page cache.
 [[nodiscard]] std::int64_t count_and_cut(FileSlice& slice, std::int64_t records_max, bool keeps_first_batch);
 
-/// Charges what a request sends before it is staged, and gives back what is refused. A request that would have to wait for longer
-/// than its client does is refused: `Outcome::over_capacity`.
+/// Charges the data of a request before it is staged, and gives back refused parts. Refuses a request that would have to wait for
+/// longer than its client does: `Outcome::over_capacity`.
 class AppendCapacity final : public logs::AppendStep {
   public:
     explicit AppendCapacity(SharedCapacity& capacity) : capacity_(capacity) {}
@@ -40,8 +40,8 @@ class AppendCapacity final : public logs::AppendStep {
     SharedCapacity& capacity_;
 };
 
-/// Charges what an answer has: it is cut to what passes at once, and its client waits after it. Who would wait too long gets
-/// nothing.
+/// Charges the data of an answer. It is cut to what passes at once, and its client waits after it. A client that would wait too
+/// long gets nothing.
 class ReadCapacity final : public logs::ReadStep {
   public:
     explicit ReadCapacity(SharedCapacity& capacity) : capacity_(capacity) {}

@@ -17,13 +17,13 @@ constexpr std::string_view kFindingsSource = "capacity";
 
 Load times(Load unit, std::int64_t units) { return {unit.bytes * units, unit.events * units}; }
 
-/// Of whoever was refused: until it would no longer be, as far as that is known now.
+/// The rest for a refused client, in milliseconds: until it would no longer be refused, as far as that is known now.
 std::int64_t rest_ms(std::int64_t wait_ms, std::int64_t wait_ms_max) {
     return std::clamp<std::int64_t>(wait_ms - wait_ms_max, 1, SharedCapacity::kRefusedRestMsMax);
 }
 
-/// False when the catalog cannot be written. `from`: the units that the change was decided for; somebody else may have set
-/// others.
+/// False if the catalog cannot be written. `from`: the units for which the change was decided; another client may have set others
+/// since.
 bool set_units(runtime::Turn& turn, runtime::Catalog& catalog, const config::CurrentConfig& config, std::int32_t from,
                std::int32_t to) {
     const auto now_set = config.get();
@@ -96,7 +96,7 @@ void SharedCapacity::follow(Now now) {
 void SharedCapacity::tell(const Step& step) {
     const insight::Finding finding =
         insight::capacity_changed({.units_before = step.units_before, .units = step.units, .is_automatic = step.is_automatic});
-    // It happened, and does not go on.
+    // The change is an event without duration, so its finding closes at once.
     findings_.settle(kFindingsSource, std::span(&finding, 1), step.time);
     findings_.settle(kFindingsSource, {}, step.time);
 }
@@ -113,7 +113,7 @@ void SharedCapacity::inflate(std::int32_t from, std::int32_t to) {
     changes_.post("the capacity could not be raised", [this, from, to](runtime::Turn& turn, runtime::Catalog& catalog) {
         const bool is_done = set_units(turn, catalog, config_, from, to);
         if (!is_done) {
-            // When somebody sets as many later, it is not the broker's own doing.
+            // If a client sets the same number later, that is not the broker's own change.
             const MutexLock lock(mutex_);
             inflating_to_.reset();
         }
@@ -149,7 +149,8 @@ SharedCapacity::Admission SharedCapacity::admit_outgoing(Load load, Now now) {
     std::int32_t units = 0;
     {
         const MutexLock lock(mutex_);
-        // One batch may be more than passes in that time: it goes out when nobody else waits, or its readers would never get on.
+        // One batch may exceed what passes in that time. It goes out if no other client waits, or its readers would never
+        // advance.
         const std::int64_t wait_ms_max = egress_.owed_ms(now.monotonic) == 0 ? kLongestWaitMs : kFetchWaitMsMax;
         const auto outcome = egress_.admit(load, wait_ms_max, now.monotonic);
         admission = {outcome.is_taken, outcome.is_taken ? outcome.wait_ms : rest_ms(outcome.wait_ms, wait_ms_max)};
@@ -172,7 +173,7 @@ Load SharedCapacity::outgoing_at_once() const {
 }
 
 std::int64_t SharedCapacity::admit_commit(std::string_view group, std::string_view topic, PartitionIndex partition, Now now) {
-    // Topics have no slashes in their names.
+    // Names of topics contain no slashes.
     std::string key = std::string(topic) + '/' + std::to_string(partition.value) + '/';
     key += group;
     const MutexLock lock(mutex_);

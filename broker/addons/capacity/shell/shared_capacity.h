@@ -29,57 +29,57 @@ class OwnChanges;
 
 namespace partita::capacity {
 
-/// The capacity that all clients of the broker share (`partita.capacity.*`, docs/capacity.md): what producers send and consumers
-/// get is charged to it, and whoever takes more than there is waits. Thread-safe. Without units it costs one load (`is_limited`),
-/// and nothing else of it may be called.
+/// The capacity that all clients of the broker share (`partita.capacity.*`, docs/capacity.md). It charges the data that producers
+/// send and consumers get; clients that take more than the capacity wait. Thread-safe. Without units it costs one load
+/// (`is_limited`), and callers must call no other function of it.
 ///
-/// A caller that gets a wait back tells the client of it (ThrottleTimeMs) and lets the connection rest for as long
+/// A caller that gets a wait back reports it to the client (ThrottleTimeMs) and lets the connection rest for as long
 /// (RequestContext::throttle), as with client quotas.
 class SharedCapacity final : public runtime::TopicsListener, public handlers::CommitGate {
   public:
-    /// A fetch that would have to wait longer gets nothing. It is how long consumers wait for an answer unless they are told
-    /// otherwise (request.timeout.ms).
+    /// A fetch that would have to wait longer gets nothing. This is the consumers' default timeout for an answer
+    /// (request.timeout.ms).
     static constexpr std::int64_t kFetchWaitMsMax = 30'000;
-    /// For how long whoever was refused rests at most, before it may ask again.
+    /// The longest rest of a refused client, before it may ask again.
     static constexpr std::int64_t kRefusedRestMsMax = 5'000;
-    /// Changes of the units that are remembered.
+    /// Most changes of the units that are remembered.
     static constexpr std::size_t kStepsMax = 100;
 
-    /// Units that it gives itself are set through `changes`; every change of them is told to `findings`.
+    /// The object sets units that it adds itself through `changes`; it reports every change of units to `findings`.
     SharedCapacity(const config::CurrentConfig& config, insight::FindingsHub& findings, runtime::OwnChanges& changes);
 
-    /// At the start, when the settings are complete.
+    /// Called at the start, when the settings are complete.
     void begin(Now now);
     void on_topics_changed(const runtime::TopicsChange& change) override;
 
-    /// True when there are units, so that somebody may have to wait.
+    /// True if there are units, so that clients may have to wait.
     [[nodiscard]] bool is_limited() const { return limits_appends_.is_on(); }
     /// On while there are units.
     [[nodiscard]] logs::StepSwitch& limits_appends() { return limits_appends_; }
     [[nodiscard]] logs::StepSwitch& limits_reads() { return limits_reads_; }
 
     struct Admission {
-        /// False when the load may not pass. Then nothing was taken.
+        /// False if the load may not pass. Then nothing was taken.
         bool is_taken = true;
-        /// For how many milliseconds the client has to wait, taken or not.
+        /// Milliseconds that the client must wait, taken or not.
         std::int64_t wait_ms = 0;
     };
-    /// Takes what producers sent, unless that means to wait for more than `wait_ms_max`.
+    /// Takes what producers sent, unless the wait would exceed `wait_ms_max`.
     [[nodiscard]] Admission admit_incoming(Load load, std::int64_t wait_ms_max, Now now);
-    /// Gives back what was taken for batches that were refused for another reason.
+    /// Gives back load of batches that were refused for another reason.
     void give_back_incoming(Load load);
-    /// Takes what a consumer is to get, unless others have to wait so long already that it would wait for more than
-    /// `kFetchWaitMsMax`.
+    /// Takes the load that a consumer will get. It takes nothing if others already wait so long that this consumer would wait for
+    /// more than `kFetchWaitMsMax`.
     [[nodiscard]] Admission admit_outgoing(Load load, Now now);
-    /// What passes at once after a pause: a fetch that asks for more than that gets a part of it, and its share again with the
-    /// next one. 0 for no limit.
+    /// The burst that passes at once after a pause. A fetch that asks for more gets a part of it, and its share again with the
+    /// next one. 0 means no limit.
     [[nodiscard]] Load outgoing_at_once() const;
-    /// Counts a commit of one partition. Returns for how many milliseconds the client has to wait.
+    /// Counts a commit of one partition. Returns how many milliseconds the client must wait.
     [[nodiscard]] std::int64_t admit_commit(std::string_view group, std::string_view topic, PartitionIndex partition,
                                             Now now) override;
     [[nodiscard]] bool is_open() const override { return !is_limited(); }
 
-    /// How a request has ended for a topic (empty for none that is known), and what it sent there or got.
+    /// The outcome of a request for a topic (an empty name is an unknown topic), and the load that it sent there or got.
     struct Ended {
         std::string_view topic;
         Outcome outcome = Outcome::successful;
@@ -94,15 +94,15 @@ class SharedCapacity final : public runtime::TopicsListener, public handlers::Co
         TimestampMs time;
         std::int32_t units_before = 0;
         std::int32_t units = 0;
-        /// The broker's own doing, because clients had to wait.
+        /// The broker itself made the change, because clients had to wait.
         bool is_automatic = false;
     };
     struct Status {
         CapacitySettings settings;
-        /// How long somebody would wait who asks for next to nothing now.
+        /// How long a client would wait that asks for next to nothing now.
         std::int64_t ingress_wait_ms = 0;
         std::int64_t egress_wait_ms = 0;
-        /// The last one comes last.
+        /// In order of time; the newest is last.
         std::deque<Step> steps;
     };
     [[nodiscard]] Status status(Now now);
@@ -124,7 +124,7 @@ class SharedCapacity final : public runtime::TopicsListener, public handlers::Co
     CapacityMeter ingress_ GUARDED_BY(mutex_);
     CapacityMeter egress_ GUARDED_BY(mutex_);
     AutoInflate auto_inflate_ GUARDED_BY(mutex_);
-    /// Where its own change under way leads, if there is one.
+    /// The target of the broker's own change in progress, if there is one.
     std::optional<std::int32_t> inflating_to_ GUARDED_BY(mutex_);
     CallPacer commits_ GUARDED_BY(mutex_);
     TrafficCounts counts_ GUARDED_BY(mutex_);

@@ -21,7 +21,7 @@ using config::internal;
 
 using Verdict = std::expected<void, ConfigError>;
 
-/// Windows of capture: seconds are for tests; what the managed service allows ends at the same maxima.
+/// Windows of capture. The maxima are those of the managed service; intervals of seconds are for tests.
 constexpr Validator kCaptureInterval{.kind = ValidatorKind::range, .minimum = 1000, .maximum = 900'000};
 constexpr Validator kCaptureSize{.kind = ValidatorKind::range, .minimum = 1024, .maximum = 524'288'000};
 
@@ -43,7 +43,7 @@ constexpr ConfigDefinition kDefinitions[] = {
            "Default of the topic config partita.capture.skip.empty."),
 };
 
-/// The broker config that gives a topic config its value where the topic has none.
+/// The broker config that a topic config inherits if the topic does not set it.
 constexpr ConfigSynonym kEnable[] = {{"partita.default.capture.enable"}};
 constexpr ConfigSynonym kIntervalMs[] = {{"partita.default.capture.interval.ms"}};
 constexpr ConfigSynonym kNameFormat[] = {{"partita.default.capture.name.format"}};
@@ -75,12 +75,12 @@ constexpr TopicConfigDefinition kTopicDefinitions[] = {
 
 Verdict refuse(std::string message) { return std::unexpected(ConfigError{.message = std::move(message)}); }
 
-/// Whether the path is that of the directory, or below it, by their names alone.
+/// True if the path is the directory, or below it, by their names alone.
 bool is_within(const std::string& path, const std::string& directory) {
     const auto whole = [](const std::string& name) {
         std::error_code unknown;
         const std::filesystem::path absolute = std::filesystem::absolute(name, unknown);
-        // With a slash at the end, whether there was one or not.
+        // With a slash at the end in any case.
         return ((unknown ? std::filesystem::path(name) : absolute) / "").lexically_normal();
     };
     const std::filesystem::path way = whole(path).lexically_relative(whole(directory));

@@ -10,7 +10,8 @@
 
 namespace partita::capture {
 
-/// What is in force for the capture of a topic: `partita.capture.*`, beside TopicConfig, since it concerns nobody but capture.
+/// The settings in force for the capture of a topic: `partita.capture.*`. They are not in TopicConfig, because only capture uses
+/// them.
 struct CaptureConfig {
     bool enable = false;
     std::int64_t interval_ms = 0;
@@ -21,16 +22,16 @@ struct CaptureConfig {
     friend bool operator==(const CaptureConfig&, const CaptureConfig&) = default;
 };
 
-/// Of a topic that says nothing itself: `partita.default.capture.*`.
+/// The settings of a topic without its own: `partita.default.capture.*`.
 [[nodiscard]] CaptureConfig capture_defaults(const config::BrokerConfig& broker);
-/// Of a topic with these overrides. What cannot be read, as another version wrote it, is as if it were not there.
+/// The settings of a topic with these overrides. An unreadable value, as another version may have written it, counts as missing.
 [[nodiscard]] CaptureConfig capture_config(const config::ConfigMap& overrides, const CaptureConfig& defaults);
 
 /// `partita.capture.directory`, empty for no capture, and `partita.capture.namespace`.
 [[nodiscard]] std::string capture_directory(const config::BrokerConfig& broker);
 [[nodiscard]] std::string capture_namespace(const config::BrokerConfig& broker);
 
-/// Whether capture may name its files so. The error names `config` and what is wrong.
+/// Checks that capture may name its files in this format. The error names `config` and the fault.
 [[nodiscard]] std::expected<void, config::ConfigError> check_name_format(std::string_view config, const std::string& text);
 
 }  // namespace partita::capture

@@ -12,8 +12,8 @@ struct CivilTime {
     std::chrono::hh_mm_ss<std::chrono::seconds> clock;
 };
 
-/// Years before 1 and after 9999, which readers of dates do not take, count as the first and the last second of what they take:
-/// producers choose times as they like.
+/// Converts to UTC. Readers of dates do not accept years before 1 and after 9999. Such times count as the first and the last
+/// second that readers accept, because producers can choose any time.
 [[nodiscard]] CivilTime civil_time(TimestampMs time);
 
 }  // namespace partita::capture

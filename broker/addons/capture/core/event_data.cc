@@ -34,7 +34,7 @@ void append_bytes(Bytes bytes, std::vector<std::byte>& out) {
 
 void append_text(std::string_view text, std::vector<std::byte>& out) { append_bytes(as_bytes(text), out); }
 
-/// The length of the character at the front; 0 when there is none.
+/// The length of the character at the front; 0 if the bytes form no character.
 std::size_t character_size(std::string_view text) {
     const auto byte = [&](std::size_t index) { return static_cast<std::uint8_t>(text[index]); };
     const std::uint8_t lead = byte(0);
@@ -50,7 +50,7 @@ std::size_t character_size(std::string_view text) {
             return 0;
         }
     }
-    // Longer than needed, a half of a surrogate pair, or behind the last character there is.
+    // An overlong encoding, a half of a surrogate pair, or a value beyond the last character.
     const bool is_none = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) >= 0xa0) ||
                          (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) >= 0x90);
     return is_none ? 0 : size;
@@ -75,7 +75,7 @@ void append_properties(const RecordView& record, std::vector<std::byte>& out) {
     for (RecordHeader header; headers.next(header);) {
         properties.emplace_back(valid_utf8(header.key), header.value.value_or(Bytes()));
     }
-    // The last one of a name stands first among its equals.
+    // The last header of a name comes first among its equals.
     std::ranges::reverse(properties);
     std::ranges::stable_sort(properties, {}, &std::pair<std::string, Bytes>::first);
     const auto repeated = std::ranges::unique(properties, {}, &std::pair<std::string, Bytes>::first);

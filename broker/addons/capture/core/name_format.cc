@@ -20,7 +20,7 @@ std::string padded(long long value, int digits) {
     return text.data();
 }
 
-/// What is wrong with what stands between two slashes.
+/// The fault of the text between two slashes; empty if it is valid.
 std::string_view fault_of_place(std::string_view place) {
     if (place.empty()) {
         return "nothing stands before, behind or between slashes";

@@ -10,22 +10,22 @@
 
 namespace partita::capture {
 
-/// What the name of a file says.
+/// The parts of a file's name.
 struct NameParts {
     std::string_view name_space;
     std::string_view topic;
     PartitionIndex partition;
-    /// When its window ended. Its seconds are told, in UTC; see CivilTime for years that have no four digits.
+    /// The end of its window. The name has its seconds, in UTC; see CivilTime for years without four digits.
     TimestampMs time;
 };
 
-/// How capture names its files, as the managed service writes it down: a text with `{Namespace}`, `{EventHub}` (the topic),
+/// The format of capture's file names, in the managed service's notation: a text with `{Namespace}`, `{EventHub}` (the topic),
 /// `{PartitionId}`, `{Year}`, `{Month}`, `{Day}`, `{Hour}`, `{Minute}` and `{Second}`, each at least once, in any order. Parts of
 /// the time are padded with zeros (four digits of the year, two of the others).
 ///
-/// What a format gives never leaves the directory that it is put below: it begins and ends with no slash, nothing between two
-/// slashes is empty or begins with a dot, and what is no token is a letter, a digit or one of `._-=`. (No topic is named ".." and
-/// no namespace begins with a dot.)
+/// A path from a format never leaves the directory below which it is put. It neither begins nor ends with a slash. No part
+/// between two slashes is empty or begins with a dot. Outside of tokens there are only letters, digits and `._-=`. (No topic is
+/// named ".." and no namespace begins with a dot.)
 class NameFormat {
   public:
     static constexpr std::size_t kTextMax = 512;
@@ -48,7 +48,7 @@ class NameFormat {
     std::vector<Piece> pieces_;
 };
 
-/// Whether `{Namespace}` may be this: letters, digits, '.', '_' and '-', at most 50 of them, and no dot in front.
+/// True if `{Namespace}` may be this: letters, digits, '.', '_' and '-', at most 50 of them, and not a dot first.
 [[nodiscard]] bool is_namespace(std::string_view text);
 
 }  // namespace partita::capture

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "partita capture 1";
 
-/// Takes "NAME VALUE\n" off the front.
+/// Takes "NAME VALUE\n" from the front.
 std::optional<std::string_view> take_line(std::string_view& text, std::string_view name) {
     const std::size_t end = text.find('\n');
     if (end == std::string_view::npos || !text.starts_with(name) || text.size() <= name.size() || text[name.size()] != ' ') {

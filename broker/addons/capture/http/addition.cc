@@ -1,4 +1,4 @@
-// GET /metrics: what capture has written, and what it has yet to write.
+// GET /metrics: the records that capture has written, and those that it has yet to write.
 
 #include "broker/http/addition.h"
 

@@ -21,8 +21,8 @@ WindowSettings window_settings(const CaptureConfig& config) {
 
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t more) { counter.fetch_add(more, std::memory_order_relaxed); }
 
-/// About what the log has in [next, end), as it lies there: a segment that goes on behind the end counts as a whole, if it is
-/// another one than that of `next`.
+/// About the bytes of [next, end) in the log. A segment that goes on behind the end counts as a whole, unless it is the segment
+/// of `next`.
 std::int64_t owed_bytes(const PartitionLog& log, Offset next, Offset end) {
     if (next >= end) {
         return 0;

@@ -33,24 +33,24 @@ struct WrittenWindow;
 /// Writes the records of topics with `partita.capture.enable` to Avro files below `partita.capture.directory`, as the managed
 /// event service's capture does: docs/capture.md.
 ///
-/// Each record that a reader of committed records is given is in exactly one file, whatever dies (CaptureFiles); records that
-/// retention or DeleteRecords took before are told in the log and counted. What fails, a full disk above all, is told and tried
-/// again every `kRetryMs`; until then the records wait in the log. Capture begins with the oldest record that a topic has, and
-/// where it stopped when it was switched off for a while.
+/// Each record that a reader of committed records gets is in exactly one file, even after a crash of the process or machine
+/// (CaptureFiles). The log reports and counts records that retention or DeleteRecords removed before. Capture reports failures,
+/// above all a full disk, and tries again every `kRetryMs`; until then the records wait in the log. It begins with the oldest
+/// record of a topic. If it was switched off for a while, it continues where it stopped.
 ///
-/// A worker of its own. A step looks at all partitions, at most once in `kLookMs` (`Window` decides which window ends), or writes
-/// one file. It keeps no records between two files, and a few hundred bytes for each partition. Without a directory there is no
-/// worker, and nothing costs anything; without such a topic it rests until one comes.
+/// It runs as a worker of its own. A step looks at all partitions, at most once in `kLookMs` (`Window` decides which window
+/// ends), or writes one file. It keeps no records between two files, and a few hundred bytes for each partition. Without a
+/// directory there is no worker, and nothing costs anything. Without a captured topic it rests until one comes.
 class Capture final : public runtime::TopicsListener {
   public:
     static constexpr std::int64_t kLookMs = 1000;
     static constexpr std::int64_t kRetryMs = 5000;
-    /// What cannot be read is left out when it could not be read so often: a disk that was disturbed gets a chance.
+    /// Number of failed reads after which unreadable records are left out: a disk with a passing fault gets a chance.
     static constexpr int kDamageAttempts = 3;
-    /// How many names are tried when there are files of others.
+    /// Number of names that it tries if other writers' files have them.
     static constexpr int kNameAttempts = 100;
 
-    /// The file system and the counters outlive this.
+    /// The file system and the counters must outlive this object.
     Capture(const config::CurrentConfig& config, const logs::PublishedTopics& topics, FileSystem& file_system,
             CaptureCounters& counters, const Schedule& schedule);
     ~Capture() override { stop(); }
@@ -58,7 +58,7 @@ class Capture final : public runtime::TopicsListener {
     Capture& operator=(const Capture&) = delete;
 
     void start();
-    /// Ends the worker; a file under way is given up and written again after the next start.
+    /// Ends the worker. It abandons a file in progress and writes it again after the next start.
     void stop();
 
     void on_topics_changed(const runtime::TopicsChange& change) override;
@@ -69,7 +69,7 @@ class Capture final : public runtime::TopicsListener {
         PartitionIndex partition;
         friend auto operator<=>(const Key&, const Key&) = default;
     };
-    /// A file that is written and has to get its name.
+    /// A file that is written and still needs its name.
     struct Sealed {
         Progress progress;
         Window::Due due;
@@ -81,10 +81,10 @@ class Capture final : public runtime::TopicsListener {
         std::string id;
         std::string topic;
         Progress progress;
-        /// Set once the progress was loaded.
+        /// Set once the progress is loaded.
         std::optional<Window> window;
         std::optional<Sealed> sealed;
-        /// Nothing is tried before.
+        /// No attempt before this time.
         Instant rests_until{std::numeric_limits<std::int64_t>::min()};
         bool is_failing = false;
         int damage_attempts = 0;
@@ -93,16 +93,16 @@ class Capture final : public runtime::TopicsListener {
 
     [[nodiscard]] Instant step();
     void look(Now now);
-    /// Whether there is a directory to write to; tried again after a while.
+    /// True if there is a directory to write to; otherwise it tries again after a while.
     [[nodiscard]] bool open_directory(Now now);
-    /// When it wants to be looked at again; queues it when its window ends now.
+    /// Returns when the partition wants the next look; queues it if its window ends now.
     [[nodiscard]] Instant look_at(const logs::TopicState& topic, const CaptureConfig& config, const Key& key, State& state,
                                   Now now);
     [[nodiscard]] bool load(const logs::Partition& partition, const CaptureConfig& config, State& state, Now now);
     void drop_deleted(const logs::TopicTable& table, const CaptureConfig& defaults);
     void capture(const Key& key, Now now);
     void write(const CaptureConfig& config, const logs::Partition& partition, State& state, const Window::Due& due, Now now);
-    /// False when no name is free.
+    /// False if no name is free.
     [[nodiscard]] bool name(const CaptureConfig& config, PartitionIndex partition, State& state, Progress& progress, Now now);
     void finish(State& state, Now now);
     void tell_losses(const State& state, const WrittenWindow& written);
@@ -121,13 +121,13 @@ class Capture final : public runtime::TopicsListener {
     std::map<Key, State> states_;
     std::deque<Key> due_;
     Instant next_look_;
-    /// When the directory is tried again, and what it had.
+    /// When it tries the directory again, and why it could not open it.
     Instant opens_at_{std::numeric_limits<std::int64_t>::min()};
     StorageError open_failure_;
     std::uint64_t looked_version_ = 0;
     log::RateLimiter lines_;
 
-    // Last: its steps use everything above.
+    // Must be last: its steps use all members above.
     std::unique_ptr<Worker> worker_;
 };
 

@@ -65,8 +65,8 @@ StorageResult<void> CaptureFiles::publish(const std::string& id, const Progress&
         PARTITA_TRY(make_way_to(parent_directory(path)));
         PARTITA_TRY(file_system_.rename(written, path));
     }
-    // Also of a file that got its name before a crash: the next one must not be stored before this one's name is durable.
-    // Somebody may have taken the file away, with its directory.
+    // Sync this even for a file that got its name before a crash: the next one must not be stored before this one's name is
+    // durable. People may have removed the file together with its directory.
     if (auto synced = file_system_.sync_directory(parent_directory(path)); !synced && !synced.error().is_not_found()) {
         return synced;
     }

@@ -16,7 +16,7 @@ using runtime::AbortedFollower;
 using runtime::BatchVisitor;
 using runtime::BatchWalk;
 
-/// The file as it grows. It is made with the first byte.
+/// The growing file. The first byte creates it.
 class EventFile {
   public:
     EventFile(FileSystem& file_system, const std::string& path, const SyncMarker& sync)
@@ -36,7 +36,7 @@ class EventFile {
         ++event_count_;
         return events_.size() < kBlockBytes ? StorageResult<void>() : end_block();
     }
-    /// Does nothing when nothing was begun.
+    /// Does nothing if nothing was begun.
     [[nodiscard]] StorageResult<void> finish() {
         if (!file_) {
             return {};
@@ -44,7 +44,7 @@ class EventFile {
         PARTITA_TRY(end_block());
         return file_->sync_data();
     }
-    /// With what is not written yet.
+    /// Size with the bytes that are not written yet.
     [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(written_ + events_.size()); }
 
   private:
@@ -56,7 +56,7 @@ class EventFile {
         append_block_header(event_count_, events_.size(), header);
         auto done = write({{Bytes(header), Bytes(events_), Bytes(sync_)}});
         if (events_.capacity() > 4 * kBlockBytes) {
-            events_ = {};  // A large record made it so.
+            events_ = {};  // A large record made the buffer large.
         }
         events_.clear();
         event_count_ = 0;
@@ -121,7 +121,7 @@ class WindowWriter final : public BatchVisitor {
         }
     }
 
-    /// What is behind the last batch that the walk handed out: nothing that could be read.
+    /// Concludes the walk. Behind its last batch there was nothing readable.
     [[nodiscard]] StorageResult<WrittenWindow> finish() {
         if (!error_ && !is_full_) {
             pass_removed(range_.until);
@@ -134,14 +134,14 @@ class WindowWriter final : public BatchVisitor {
     }
 
   private:
-    /// Transactions are asked about for so many offsets at a time.
+    /// Number of offsets for which it looks up aborted transactions at a time.
     static constexpr std::int64_t kOffsetsAtATime = 65'536;
 
     bool fail(StorageError error) {
         error_ = std::move(error);
         return false;
     }
-    /// What lies below the log's start is no record any more, also where it is read with the batch that it was in.
+    /// Records below the log's start no longer count, even if they are read with their batch.
     void pass_removed(Offset behind) {
         const Offset start = std::min(log_.log_start_offset(), behind);
         if (written_.next < start) {

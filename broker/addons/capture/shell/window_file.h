@@ -14,36 +14,36 @@
 
 namespace partita::capture {
 
-/// What goes into the file of a window.
+/// The range of records for the file of a window.
 struct WindowRange {
-    /// At or above the log's start when capture came here last.
+    /// At or above the log's start at capture's last visit.
     Offset from;
     /// Not above the last stable offset.
     Offset until;
     /// The file ends with the record that brings it to this size.
     std::int64_t bytes_max = 0;
-    /// False: without a record there is no file.
+    /// False: without records there is no file.
     bool writes_empty = true;
-    /// What cannot be read is told and left out; otherwise it is an error, to be tried again.
+    /// True: report unreadable records and leave them out. False: they are an error, to be tried again.
     bool leaves_out_damage = false;
 };
 
 struct WrittenWindow {
-    /// The first offset behind what is in the file.
+    /// The first offset behind the records of the file.
     Offset next;
     std::int64_t records = 0;
-    /// Size of the file; 0 when there is none.
+    /// Size of the file; 0 if there is none.
     std::int64_t bytes = 0;
-    /// Offsets that were gone from the log before they were read: first, and behind the last.
+    /// Ranges of offsets that were gone from the log before they were read: the first, and the one behind the last.
     std::vector<std::pair<Offset, Offset>> lost;
-    /// What could not be read and was left out: about where, and why. The first `kToldDamageMax`.
+    /// Unreadable parts that were left out: about where, and why. At most the first `kToldDamageMax`.
     std::vector<std::pair<Offset, std::string>> damage;
 };
 
-/// Writes the committed records of the range to the file `path`, which it makes, and syncs it. Records of aborted transactions
-/// and markers are left out, and so are offsets that compaction took. It needs memory for a block (`kBlockBytes`), the largest
-/// record and `BatchWalk`'s buffer. Between two batches it asks `may_go_on` and otherwise fails with kind `closed`. After an
-/// error the path holds nothing of use.
+/// Writes the committed records of the range to the new file `path`, and syncs it. It leaves out aborted records, markers, and
+/// offsets that compaction removed. It needs memory for a block (`kBlockBytes`), the largest record and `BatchWalk`'s buffer. It
+/// asks `may_go_on` between two batches, and fails with kind `closed` if that says no. After an error the path holds nothing of
+/// use.
 [[nodiscard]] StorageResult<WrittenWindow> write_window(FileSystem& file_system, const std::string& path, const PartitionLog& log,
                                                         const WindowRange& range, const SyncMarker& sync,
                                                         FunctionRef<bool()> may_go_on);

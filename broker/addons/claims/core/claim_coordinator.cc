@@ -23,7 +23,7 @@ auto* row_at(Rows& rows, const ClaimPlace& place) {
     return found == rows.end() ? nullptr : &found->second;
 }
 
-/// Puts the row there, or takes it away. The change of the number of rows.
+/// Sets the row, or removes it if `row` is null. Returns the change of the number of rows.
 template <class Row>
 std::ptrdiff_t set_row(std::map<ClaimPlace, Row>& rows, const ClaimPlace& place, const std::optional<Row>& row) {
     const auto before = static_cast<std::ptrdiff_t>(rows.size());
@@ -278,7 +278,7 @@ void ClaimCoordinator::decide(const WriteCheckpoints& command, Now now, Effects&
     effects.replies.push_back({command.reply_to, std::move(result)});
 }
 
-// What goes --------------------------------------------------------------------------------------------
+// Removal ----------------------------------------------------------------------------------------------
 
 void ClaimCoordinator::decide(const ForgetClaims& command, Now now, Effects& effects) {
     ForgetClaimsResult result;
@@ -325,7 +325,7 @@ void ClaimCoordinator::topic_deleted(const coordination::TopicDeleted& event, No
     forget_news();
 }
 
-// What is told -----------------------------------------------------------------------------------------
+// Queries ----------------------------------------------------------------------------------------------
 
 insight::GroupHistory& ClaimCoordinator::history(std::string_view group) {
     const insight::GroupHistories::Found found = histories_.touch(group);
@@ -343,7 +343,7 @@ insight::GroupHistory& ClaimCoordinator::history(std::string_view group) {
 }
 
 void ClaimCoordinator::forget_news() {
-    // Whoever looks for findings goes through all histories: there are far fewer of them than of consumer groups.
+    // The observer of findings visits all histories anyway: there are far fewer of them than of consumer groups.
     static_cast<void>(histories_.take_news());
 }
 

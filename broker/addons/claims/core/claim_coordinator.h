@@ -16,35 +16,37 @@
 
 namespace partita::claims {
 
-/// Who may read which partition, for clients that share them out among themselves: each claims partitions, renews its claims, and
-/// takes over what expired or what others have too much of. A core of coordinators (coordination/coordinator_core.h): pure.
+/// Decides which client may read which partition, for clients that share partitions out among themselves. Each client claims
+/// partitions, renews its claims, and takes over claims that expired or of which others have too many. A core of coordinators
+/// (coordination/coordinator_core.h): pure.
 ///
-/// A partition of a topic has at most one claim in a group. It is *valid* from when it was made or renewed until its lifetime is
-/// over or it is released; time is that of the monotonic clock, so a wall clock that jumps changes nothing, and after a start
-/// every claim has its whole lifetime again. Each change gives it another tag. Who may change it:
+/// A partition of a topic has at most one claim in a group. A claim is *valid* from when it was made or renewed until its
+/// lifetime is over or it is released. Time is that of the monotonic clock, so a wall clock that jumps changes nothing. After a
+/// start every claim has its whole lifetime again. Each change gives it another tag. These clients may change it:
 ///
-/// | the client gives             | it has the partition if                                                            |
+/// | the client gives             | it gets the partition if                                                           |
 /// |------------------------------|------------------------------------------------------------------------------------|
 /// | a tag                        | it is the claim's tag: nothing happened since the client saw it, valid or not       |
-/// | no tag, no owner level       | there is no valid claim                                                            |
-/// | no tag, an owner level       | there is none, or a valid one of a lower level, or of none, which it takes          |
+/// | no tag, no owner level       | no valid claim exists                                                              |
+/// | no tag, an owner level       | no valid claim exists, or one of a lower level, or of none, which it takes         |
 ///
-/// A valid claim with an owner level is out of reach, also by its tag, for everybody else who gives a lower level or none. The
-/// owner before is told by its next request: its renewal and its checkpoints are refused, with the claim as it is now.
+/// If a valid claim has an owner level, other clients with a lower level or none cannot take it, not even by its tag. The
+/// previous owner learns of a takeover by its next request: the coordinator refuses its renewal and its checkpoints, and answers
+/// with the claim as it is now.
 ///
-/// Checkpoints are kept beside claims: the last one of each partition counts. Somebody else than the owner of a valid claim
-/// writes none.
+/// The coordinator keeps checkpoints beside claims: the last one of each partition counts. While a claim is valid, only its owner
+/// may write checkpoints.
 ///
-/// Each takeover is in the group's history (insight/history/group_history.h), which is volatile, as *lost* when the claim had
-/// expired, *left* when it was released, *normal* when the owner before had at least two valid claims of the topic more than the
-/// new one, and otherwise *stolen*.
+/// Each takeover is in the group's history (insight/history/group_history.h), which is volatile. It is *lost* if the claim had
+/// expired, *left* if it was released, and *normal* if the previous owner had at least two valid claims of the topic more than
+/// the new one. Otherwise it is *stolen*.
 class ClaimCoordinator {
   public:
     using Record = ClaimsRecord;
     using Result = ClaimsAnswer;
     using Effects = ClaimsEffects;
 
-    /// Of one group. A partition may have either or both.
+    /// The claims and checkpoints of one group. A partition may have either or both.
     struct Group {
         std::map<ClaimPlace, Claim> claims;
         std::map<ClaimPlace, ClaimCheckpoint> checkpoints;
@@ -64,15 +66,16 @@ class ClaimCoordinator {
     void decide(const ForgetClaims& command, Now now, Effects& effects);
 
     void topic_deleted(const coordination::TopicDeleted& event, Now now, Effects& effects);
-    /// A claim that expires changes nothing before somebody asks.
+    /// Does nothing: a claim that expires changes nothing before the next request.
     void tick(Now /*now*/, Effects& /*effects*/) {}
     [[nodiscard]] std::optional<Instant> next_deadline() const { return std::nullopt; }
-    /// Nobody waits: every command is answered by its own call.
+    /// Does nothing: no request waits, because each call answers its own command.
     void fail_waiting(ErrorCode /*error*/, Effects& /*effects*/) {}
 
-    /// Null: the group has nothing here.
+    /// Null if the group has nothing here.
     [[nodiscard]] const Group* find(std::string_view group) const;
-    /// What is known of the owners; of a group without a history what its claims say. Claims that have expired are free in it.
+    /// The history of the owners. For a group without a history, it is made from its claims. Partitions with expired claims are
+    /// free in it.
     [[nodiscard]] std::optional<insight::GroupHistory> history_of(std::string_view group, Now now) const;
     [[nodiscard]] groups::Checkpoints checkpoints_of(std::string_view group) const;
     void visit_histories(FunctionRef<void(std::string_view group, const insight::GroupHistory& history)> visit) const;
@@ -80,7 +83,7 @@ class ClaimCoordinator {
   private:
     using Groups = std::map<std::string, Group, std::less<>>;
 
-    /// The only way in which what is durable changes.
+    /// Applies a record: the only way in which durable state changes.
     void apply(const Record& record);
     void change(Record record, Effects& effects);
     [[nodiscard]] ClaimRefusal refusal_of(const ClaimPartitions& command, const ClaimPartitions::Wish& wish, const Claim* claim,
@@ -92,10 +95,10 @@ class ClaimCoordinator {
                        std::int32_t number, Now now);
     [[nodiscard]] bool evens_out(std::string_view group, std::string_view topic, std::string_view from, std::string_view to,
                                  Instant now) const;
-    /// Says that the owner is gone, if it has nothing any more.
+    /// Tells the history that the owner is gone, if it has nothing any more.
     void note_idle(std::string_view group, const std::string& owner, TimestampMs now);
     [[nodiscard]] insight::GroupHistory& history(std::string_view group);
-    /// What the histories say is new since the last command: nobody here asks for it, and it must not grow.
+    /// Drops the histories' news since the last command: nothing here reads it, and it must not grow.
     void forget_news();
 
     Groups groups_;

@@ -7,7 +7,7 @@
 
 namespace partita::claims {
 
-/// Of both kinds of rows.
+/// The key of both kinds of rows.
 struct ClaimRowKey {
     std::string_view group;
     std::string_view topic;

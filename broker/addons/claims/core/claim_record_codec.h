@@ -9,25 +9,25 @@
 #include "protocol/byte_buffer.h"
 #include "protocol/codec.h"
 
-/// How claims and checkpoints are written in their topic, `__partita_claims`.
+/// The records of claims and checkpoints in their topic, `__partita_claims`.
 ///
-/// Key:   int16 type, then what identifies the thing, flexible. Value: int16 version, then the struct, flexible, so that later
-///        versions may add tagged fields that this one skips.
+/// Key:   int16 type, then the identity, flexible. Value: int16 version, then the struct, flexible, so that later versions
+///        may add tagged fields that this one skips.
 ///
 /// | type | identity                | value                          | no value                    |
 /// |------|-------------------------|--------------------------------|-----------------------------|
-/// | 0    | group, topic, partition | a claim                        | nobody ever claimed it      |
-/// | 1    | group, topic, partition | a checkpoint                   | there is none               |
+/// | 0    | group, topic, partition | a claim                        | never claimed               |
+/// | 1    | group, topic, partition | a checkpoint                   | no checkpoint               |
 /// | 2    | nothing                 | the last tag that was given out | never written               |
 ///
-/// Other types and versions come from a later version and are not for this one.
+/// Other types and versions come from a later version; this one ignores them.
 namespace partita::claims {
 
 using coordination::EncodedRecord;
 
-/// Views into `buffer`, which is cleared before.
+/// The result consists of views into `buffer`, which the function clears first.
 [[nodiscard]] std::expected<EncodedRecord, EncodeError> encode_claims_record(const ClaimsRecord& record, ByteBuffer& buffer);
-/// Empty for records that are not for this version.
+/// Null for records that are not for this version.
 [[nodiscard]] std::expected<std::optional<ClaimsRecord>, DecodeError> decode_claims_record(Bytes key, std::optional<Bytes> value,
                                                                                            Arena& arena);
 

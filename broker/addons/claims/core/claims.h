@@ -12,26 +12,26 @@
 #include "protocol/error_code.h"
 #include "protocol/types.h"
 
-/// Claims and checkpoints of clients that share out partitions among themselves: what is kept, what is asked for, what is
-/// answered. `claim_coordinator.h` has the rules.
+/// Claims and checkpoints of clients that share partitions out among themselves: records, commands and answers.
+/// `claim_coordinator.h` has the rules.
 
 namespace partita::claims {
 
-/// Groups that have claims or checkpoints, the partitions of each, and the partitions of all.
+/// Most groups with claims or checkpoints, most partitions of each, and most partitions of all.
 inline constexpr std::size_t kClaimGroupsMax = 1'000;
 inline constexpr std::size_t kClaimedPartitionsMax = 2'000;
 inline constexpr std::size_t kClaimRowsMax = 100'000;
-/// Partitions that one request speaks of.
+/// Most partitions in one request.
 inline constexpr std::size_t kClaimWishesMax = 1'000;
 inline constexpr std::size_t kClaimNameBytesMax = 256;
-/// How long a claim is valid after it was made or renewed. By default as long as the sessions of common clients.
+/// How long a claim is valid after it was made or renewed. The default is the session timeout of common clients.
 inline constexpr std::int64_t kClaimLifetimeMsLeast = 100;
 inline constexpr std::int64_t kClaimLifetimeMsMost = 3'600'000;
 inline constexpr std::int64_t kClaimLifetimeMsDefault = 30'000;
 
-/// Another one with every change of a claim: whoever knows it knows the claim as it is. Never given out twice: a log that begins
-/// anew, as after its topic was deleted, begins with the microseconds since 1970, which is beyond those of the one before unless
-/// the wall clock was set back in between.
+/// A number that changes with every change of a claim: a client that knows the tag knows the claim as it is. The coordinator
+/// never gives out a tag twice. A new log, for example after its topic was deleted, begins with the microseconds since 1970. That
+/// is beyond the tags of the old log, unless the wall clock was set back in between.
 struct ClaimTag : StrongInt<struct ClaimTagTag, std::int64_t> {
     friend constexpr auto operator<=>(ClaimTag, ClaimTag) = default;
 };
@@ -44,21 +44,22 @@ struct ClaimPlace {
 };
 
 struct Claim {
-    /// Of the topic that it is about; a later one of its name has no claims.
+    /// The id of its topic; a later topic of that name has no claims.
     TopicId topic_id;
-    /// Who has, or had last, the partition. `is_released`: it gave it up.
+    /// The present or last owner of the partition. `is_released`: the owner gave it up.
     std::string owner;
     bool is_released = false;
-    /// Unset for an owner that claims without one.
+    /// Null for an owner that claims without one.
     std::optional<std::int64_t> owner_level;
     ClaimTag tag;
-    /// How often the partition had another owner, or one again after it was released; the first is 1.
+    /// How often the partition got another owner, or an owner again after a release; the first is 1.
     std::int32_t number = 0;
-    /// Since when it has this owner, and when it was claimed or renewed last. Only told: nothing is decided by the wall clock.
+    /// Since when it has had this owner, and when it was last claimed or renewed. For people only: the wall clock decides
+    /// nothing.
     TimestampMs since = kNoTimestamp;
     TimestampMs changed = kNoTimestamp;
     std::int64_t lifetime_ms = 0;
-    /// In no record: after a start every claim has its whole lifetime again.
+    /// Not in any record: after a start every claim has its whole lifetime again.
     Instant expires{};
 
     [[nodiscard]] bool is_valid(Instant now) const { return !is_released && now < expires; }
@@ -67,42 +68,42 @@ struct Claim {
 struct ClaimCheckpoint {
     TopicId topic_id;
     Offset offset;
-    /// Of the record; unset where the client gave none.
+    /// The sequence number of the record; null if the client gave none.
     std::optional<std::int64_t> sequence_number;
-    /// Who wrote it; empty for somebody who did not say.
+    /// The client that wrote it; empty if it did not give its name.
     std::string owner;
     TimestampMs time = kNoTimestamp;
 };
 
-// What is persisted ------------------------------------------------------------------------------------
+// Records -----------------------------------------------------------------------------------------------
 
-/// No claim: the row goes.
+/// Without a claim, the row is removed.
 struct ClaimRecord {
     std::string group;
     ClaimPlace place;
     std::optional<Claim> claim;
 };
-/// Likewise.
+/// Without a checkpoint, the row is removed.
 struct ClaimCheckpointRecord {
     std::string group;
     ClaimPlace place;
     std::optional<ClaimCheckpoint> checkpoint;
 };
-/// Written when claims go, whose tags would otherwise be forgotten.
+/// Written when claims are removed, because their tags would otherwise be forgotten.
 struct LastTagRecord {
     ClaimTag tag;
 };
 using ClaimsRecord = std::variant<ClaimRecord, ClaimCheckpointRecord, LastTagRecord>;
 
-// What is asked for, and answered ----------------------------------------------------------------------
+// Commands and answers ----------------------------------------------------------------------------------
 
 enum class ClaimRefusal : std::uint8_t {
     none,
-    stale_tag,    ///< The claim is another than the client saw, or there is none.
-    stolen,       ///< The same, and it was the client's own that the owner of now took from it.
-    held,         ///< Somebody has a valid claim, and the client knows no tag.
-    lower_level,  ///< Somebody has a valid claim with a higher owner level.
-    too_many,     ///< There is no room for another partition or group.
+    stale_tag,    ///< The claim differs from the one that the client saw, or does not exist.
+    stolen,       ///< The same, and the present owner took it from this client.
+    held,         ///< Another owner has a valid claim, and the client knows no tag.
+    lower_level,  ///< Another owner has a valid claim with a higher owner level.
+    too_many,     ///< No room for another partition or group.
 };
 /// "stale_tag".
 [[nodiscard]] std::string_view to_string(ClaimRefusal refusal);
@@ -112,7 +113,7 @@ struct ClaimOutcome {
     ClaimRefusal refusal = ClaimRefusal::none;
     /// Another owner had it before.
     bool is_takeover = false;
-    /// As it is now; of a refused one that of somebody else, or unset when there is none.
+    /// The claim as it is now. After a refusal, the other owner's claim, or null if none exists.
     std::optional<Claim> claim;
 };
 
@@ -123,20 +124,20 @@ struct ClaimsResult {
 };
 
 struct ForgetClaimsResult {
-    /// GROUP_ID_NOT_FOUND; NON_EMPTY_GROUP: somebody has a valid claim.
+    /// GROUP_ID_NOT_FOUND; NON_EMPTY_GROUP: some claim is valid.
     ErrorCode error = ErrorCode::none;
 };
 
 using ClaimsAnswer = std::variant<ClaimsResult, ForgetClaimsResult>;
 using ClaimsEffects = coordination::Effects<ClaimsRecord, ClaimsAnswer>;
 
-/// Names and numbers were checked by whoever asks: topics and partitions are there, texts and lists within their limits.
+/// The caller has checked names and numbers: topics and partitions exist, texts and lists are within their limits.
 struct ClaimPartitions {
     using Result = ClaimsResult;
     struct Wish {
         ClaimPlace place;
         TopicId topic_id;
-        /// Of the claim as the client saw it.
+        /// The tag of the claim as the client saw it.
         std::optional<ClaimTag> tag;
     };
 
@@ -150,7 +151,7 @@ struct ClaimPartitions {
     std::vector<Wish> wishes;
 };
 
-/// Gives up what the owner has. By a tag only the claim that it belongs to.
+/// Gives up claims of the owner. With a tag, only the claim that it belongs to.
 struct ReleasePartitions {
     using Result = ClaimsResult;
 

@@ -1,14 +1,14 @@
-// GET    /v1/groups/G/claims        who has which partition, for clients that share partitions out among themselves; topic, owner
-//                                   choose among them
+// GET    /v1/groups/G/claims        the owners of partitions, for clients that share partitions out among themselves; topic and
+//                                   owner select some of them
 // POST   /v1/groups/G/claims        {"owner": "web-1", "claims": [{"topic": "t", "partition": 0, "tag": "17"}], "owner_level": 1,
 //                                   "lifetime_ms": 30000, "release": false}: claims, renews, takes over, or gives up
 // DELETE /v1/groups/G/claims        forgets all claims and checkpoints of the group
-// GET    /v1/groups/G/checkpoints   how far each partition was handled
+// GET    /v1/groups/G/checkpoints   the checkpoint of each partition
 // POST   /v1/groups/G/checkpoints   {"owner": "web-1", "checkpoints": [{"topic": "t", "partition": 0, "offset": 812,
 //                                   "sequence_number": 812}]}
 //
-// The rules are those of broker/addons/claims/core/claim_coordinator.h. Of a request with one partition the tag may come in the
-// header `If-Match`, and the answer's is in `ETag`.
+// The rules are those of broker/addons/claims/core/claim_coordinator.h. In a request for one partition the tag may come in the
+// header `If-Match`; the answer then carries its tag in `ETag`.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -70,7 +70,7 @@ std::string_view sentence_of(ClaimRefusal refusal) {
     return "";
 }
 
-/// `place` and its claim, if there is one.
+/// `place` and its claim, if one exists.
 ordered_json claim_json(const ClaimPlace& place, const Claim& claim, Instant now) {
     const bool is_valid = claim.is_valid(now);
     ordered_json told{{"topic", shown(place.topic)}, {"partition", place.partition}};
@@ -94,7 +94,7 @@ ordered_json refused_json(const ClaimOutcome& outcome, Instant now) {
     return told;
 }
 
-/// Reads what a request says of partitions, and finds their topics.
+/// Reads the partitions of a request, and finds their topics.
 class Wishes {
   public:
     Wishes(const Surroundings& surroundings, Exchange& exchange)
@@ -112,7 +112,7 @@ class Wishes {
     [[nodiscard]] JsonBody& body() { return body_; }
     [[nodiscard]] const std::string& owner() const { return owner_; }
 
-    /// Also reads the tag: of an object, or of the header where there is one object alone.
+    /// Also reads the tag: from the object, or from the header if there is only one object.
     [[nodiscard]] ClaimPartitions::Wish claim(JsonBody& object) {
         ClaimPartitions::Wish wish;
         std::tie(wish.place, wish.topic_id) = place(object);
@@ -143,7 +143,7 @@ class Wishes {
             wishes.front().tag = tag_of(tag.substr(1, tag.size() - 2));
         }
     }
-    /// Answers when something is wrong, or not allowed.
+    /// Answers if something is wrong or not allowed.
     [[nodiscard]] bool refused() {
         if (body_.refuse_unless_good()) {
             return true;
@@ -165,7 +165,7 @@ class Wishes {
         place.partition =
             static_cast<std::int32_t>(object.number("partition", {.most = std::numeric_limits<std::int32_t>::max()}).value_or(0));
         const runtime::TopicState* topic = table_->find(place.topic);
-        // Whoever may not know of a topic is not told whether there is one.
+        // A caller that may not see a topic must not learn whether it exists.
         if (!authorize(services_.authorizer, exchange_.caller(), access::kReadTopic, place.topic,
                        "POST /v1/groups/G/" + exchange_.request().path.at(3))) {
             forbidden_ = place.topic;
@@ -179,7 +179,7 @@ class Wishes {
         return {std::move(place), topic->topic->id};
     }
 
-    /// A text that was never a tag is a tag that is over; tags are compared as texts, so "017" is none though "17" may be.
+    /// A text that was never a tag counts as an old tag. Tags are compared as texts, so "017" is not a tag even if "17" is.
     [[nodiscard]] static std::optional<ClaimTag> tag_of(std::string_view text) {
         const auto number = parse_number(text);
         return ClaimTag{number && std::to_string(*number) == text ? *number : -1};
@@ -194,8 +194,8 @@ class Wishes {
     std::string forbidden_;
 };
 
-/// The answer of the group's coordinator, which is made with its topic if it is the first one. Empty: the client was told that
-/// there is none at the moment.
+/// The answer of the group's coordinator. If this is the first command, the broker first creates the coordinator's topic. Null:
+/// the client was told that no coordinator is available at the moment.
 template <class Command>
 std::optional<typename Command::Result> ask(const Surroundings& surroundings, Exchange& exchange, Command command) {
     runtime::Services& services = surroundings.services;
@@ -213,7 +213,7 @@ std::optional<typename Command::Result> ask(const Surroundings& surroundings, Ex
     return result;
 }
 
-/// What became of each partition. 412 when nothing became of any.
+/// Answers with the outcome of each partition. 412 if every partition was refused.
 void respond_outcomes(const Surroundings& surroundings, Exchange& exchange, const ClaimsResult& result, std::string_view name,
                       const std::function<ordered_json(const ClaimOutcome&)>& done_json) {
     const Instant now = surroundings.services.clock.now().monotonic;
@@ -242,7 +242,7 @@ void respond_outcomes(const Surroundings& surroundings, Exchange& exchange, cons
                      std::move(headers));
 }
 
-/// Rows of topics that are there, that are asked for, and that the caller may know of. `tell`: place, row, topic.
+/// Rows of existing topics that the client asks for and may see. `tell`: place, row, topic.
 template <class Row, class Tell>
 void for_each_row(const Surroundings& surroundings, const Exchange& exchange, const std::map<ClaimPlace, Row>& rows, Tell tell) {
     const auto wanted = exchange.request().parameter("topic");

@@ -16,9 +16,9 @@ extern template class CoordinatorShards<claims::ClaimCoordinator>;
 
 namespace partita::claims {
 
-/// The coordinator of claims, behind the topic `__partita_claims`. There is one shard, of the first partition: whoever grows the
-/// topic moves no group's claims to where nobody would find them. Every command is answered by its own call, so that they are
-/// asked (`ask`) and never parked; an empty answer is NOT_COORDINATOR.
+/// The coordinator of claims, behind the topic `__partita_claims`. It has one shard, for the first partition: if the topic grows,
+/// no group's claims move to a place where they would not be found. Each call answers its own command, so callers use `ask` and
+/// commands are never parked; an empty answer is NOT_COORDINATOR.
 class ClaimShards final : public runtime::CoordinatorShards<ClaimCoordinator>, public runtime::OwnershipSource {
   public:
     explicit ClaimShards(const Surroundings& surroundings) : CoordinatorShards(surroundings, LockRank::claim_shard) {}
@@ -27,11 +27,11 @@ class ClaimShards final : public runtime::CoordinatorShards<ClaimCoordinator>, p
         return CoordinatorShards::attach(partitions.first(1));
     }
 
-    /// A copy of what the group has; empty for nothing.
+    /// A copy of the group's claims and checkpoints; empty if it has none.
     [[nodiscard]] ClaimCoordinator::Group group_of(std::string_view group);
-    /// See ownership_record.h; unset for a group without claims and checkpoints.
+    /// See ownership_record.h; null for a group without claims and checkpoints.
     [[nodiscard]] std::optional<runtime::OwnershipRecord> ownership_of(std::string_view group, Now now) override;
-    /// As `ClaimCoordinator::visit_histories`, of one shard after the other, with its lock held.
+    /// As `ClaimCoordinator::visit_histories`, one shard after the other, each with its lock held.
     void visit_histories(FunctionRef<void(std::string_view group, const insight::GroupHistory& history)> visit) override;
 
   private:

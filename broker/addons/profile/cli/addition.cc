@@ -1,4 +1,4 @@
-// `partita serve --profile NAME --tier TIER`, and the key that is made when nobody gave one.
+// `partita serve --profile NAME --tier TIER`, and the key that it creates if the user gave none.
 
 #include "broker/cli/addition.h"
 
@@ -19,7 +19,7 @@ namespace {
 /// The name that the service gives to the first key of a namespace.
 constexpr const char* kMadeKeyName = "RootManageSharedAccessKey";
 
-/// Whether clients are to log in by connection strings, and nobody said with which keys.
+/// True if clients must log in by connection strings, and the settings name no keys.
 bool wants_access_key(const config::BrokerConfig& config) {
     const bool has_keys = !config::config_value_text(config.value(kProfileAccessKeysConfig)).value_or("").empty();
     return profile_of(config) != nullptr && !has_keys &&
@@ -48,7 +48,7 @@ class ServeOptions final : public cli::ServeOptionsOfAddon {
         return overrides;
     }
 
-    /// Clients of a profile log in, by whatever means it is set.
+    /// Clients of a profile log in, whether the command line or the settings choose it.
     [[nodiscard]] std::string_view protocol_of_port(const config::ConfigInputs& inputs) const override {
         constexpr std::string_view kProtocol = "SASL_PLAINTEXT";
         if (!profile_.empty()) {

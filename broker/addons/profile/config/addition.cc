@@ -1,4 +1,4 @@
-// `partita.profile` and what belongs to it.
+// `partita.profile` and its related configs.
 
 #include "broker/config/addition.h"
 

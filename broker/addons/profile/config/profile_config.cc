@@ -26,7 +26,7 @@ Tier tier_of(const config::ConfigMap& effective) {
     return parse_tier(text_of(effective, kProfileTierConfig)).value_or(Tier::standard);
 }
 
-/// 0 for no number.
+/// 0 if it is not a number.
 std::int32_t units_asked_for(const config::ConfigMap& given) {
     const auto found = given.find(kUnitsConfig);
     if (found == given.end()) {
@@ -50,7 +50,7 @@ void add_presets(config::ConfigMap& given) {
     if (!tier) {
         return;
     }
-    // Nothing speaks between brokers: where the listener is the profile's choice, so is what stands for that.
+    // Brokers do not talk to each other here. If the profile chooses the listener, it also chooses the setting for that.
     const bool chooses_listener = !given.contains("listeners");
     if (chooses_listener && !given.contains("inter.broker.listener.name")) {
         given.try_emplace("security.inter.broker.protocol", "SASL_PLAINTEXT");

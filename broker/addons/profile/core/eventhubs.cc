@@ -1,5 +1,5 @@
-// What the service was seen to offer, and what its documentation says of its tiers. docs/eventhubs.md says where from, and where
-// its pages contradict each other.
+// The service's observed APIs, and its documented tiers. docs/eventhubs.md names the sources, and shows where its pages
+// contradict each other.
 
 #include <span>
 
@@ -55,7 +55,8 @@ constexpr std::array<TierLimits, 4> kTiers = {{
 }};
 
 constexpr OfferedApi seen(ApiKey key, std::int16_t first, std::int16_t last) { return {.key = key, .versions = {first, last}}; }
-/// Nobody has published the versions of these: they are those of Kafka 3.0, whose others the service offers for groups.
+/// The versions of these APIs are not published. These are the versions of Kafka 3.0, which are also those that the service
+/// offers for groups.
 constexpr OfferedApi of_transactions(ApiKey key, std::int16_t last) {
     return {.key = key, .versions = {0, last}, .is_of_transactions = true};
 }
@@ -87,7 +88,7 @@ constexpr std::array kOffered = {
     seen(ApiKey::describe_configs, 0, 2),
     seen(ApiKey::sasl_authenticate, 0, 1),
     seen(ApiKey::create_partitions, 0, 1),
-    // The end of its range was cut off where it was published; this is Kafka 3.0's.
+    // The published range is cut off at its end; this is Kafka 3.0's.
     seen(ApiKey::delete_groups, 0, 2),
 };
 

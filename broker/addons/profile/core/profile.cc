@@ -36,7 +36,7 @@ std::vector<Preset> presets(Tier tier, std::int32_t units) {
         {"message.max.bytes", number_text(limits.message_bytes)},
         {"offset.metadata.max.bytes", number_text(kOffsetMetadataBytesMax)},
         {"partita.capacity.units", "1"},
-        // It would be a topic that the service has not, and one of the few that there may be.
+        // The topic does not exist in the service, and would take one of the few topics that are allowed.
         {"partita.events.topic.enable", "false"},
         {"sasl.enabled.mechanisms", "PLAIN"},
         {"sasl.mechanism.inter.broker.protocol", "PLAIN"},

@@ -11,11 +11,11 @@
 #include "protocol/api_keys.h"
 #include "protocol/compression.h"
 
-/// What a broker shows to clients when it stands in for a managed service with a Kafka endpoint: data, and rules on it. Who has
-/// no profile has a null pointer, and none of this.
+/// The view that clients get of a broker that stands in for a managed service with a Kafka endpoint: data, and rules on it.
+/// Without a profile the pointer is null, and nothing of this applies.
 namespace partita::profile {
 
-/// The name of the only profile there is, as `partita.profile` has it.
+/// The name of the only existing profile, as `partita.profile` has it.
 inline constexpr std::string_view kEventHubs = "eventhubs";
 
 /// The tiers that the service is sold in.
@@ -27,22 +27,22 @@ inline constexpr std::array<std::string_view, 4> kTierNames = {"basic", "standar
 [[nodiscard]] std::string_view tier_name(Tier tier);
 [[nodiscard]] std::optional<Tier> parse_tier(std::string_view name);
 
-/// What a tier allows. Where the service sells units, what grows with them is told for one.
+/// The limits of a tier. If the service sells units, limits that grow with them are per unit.
 struct TierLimits {
-    /// False where the service lets nobody do anything with a topic by Kafka's protocol.
+    /// False if no client may do anything with a topic by Kafka's protocol.
     bool has_kafka_endpoint = true;
     /// The codecs of batches that producers may send, as bits: 1 << codec. Plain batches are always accepted.
     std::uint8_t codecs = 0;
     bool has_transactions = false;
-    /// Whether partitions can be added to a topic.
+    /// True if a topic may get more partitions.
     bool adds_partitions = false;
-    /// Whether there may be more units by themselves (partita.capacity.units.max).
+    /// True if the broker may add units by itself (partita.capacity.units.max).
     bool auto_inflates = false;
     std::int32_t units_max = 0;
-    /// Whether a unit is a rate that clients wait for.
+    /// True if a unit is a rate that clients wait for.
     bool throttles = false;
     std::int32_t partitions_of_topic = 0;
-    /// 0 for no limit of its own.
+    /// 0 means no limit of its own.
     std::int32_t partitions_per_unit = 0;
     std::int32_t topics = 0;
     bool topics_are_per_unit = false;
@@ -54,59 +54,59 @@ struct TierLimits {
 
 [[nodiscard]] const TierLimits& limits_of(Tier tier);
 
-/// The API keys that the service offers with the versions that it was seen to offer (those of transactions: see
-/// docs/eventhubs.md), ascending by key.
+/// An API key of the service, with the versions in which it was observed (for those of transactions see docs/eventhubs.md);
+/// ascending by key.
 struct OfferedApi {
     ApiKey key{};
     Versions versions;
-    /// Offered only where there are transactions.
+    /// Offered only if there are transactions.
     bool is_of_transactions = false;
 };
 [[nodiscard]] std::span<const OfferedApi> offered_apis();
 
 /// No setting changes these.
 inline constexpr std::int32_t kRequestBytesMax = 1'046'528;  ///< Larger ones end the connection.
-inline constexpr std::int64_t kIdleMsMax = 240'000;          ///< Whoever says nothing for longer is let go.
+inline constexpr std::int64_t kIdleMsMax = 240'000;          ///< The broker drops a connection that is silent for longer.
 inline constexpr std::int32_t kOffsetMetadataBytesMax = 1'024;
 inline constexpr std::size_t kGroupIdBytesMax = 256;
 inline constexpr std::int32_t kSessionTimeoutMsMin = 6'000;
 inline constexpr std::int32_t kSessionTimeoutMsMax = 300'000;
 
-/// A config with the value that it has under a profile, unless somebody says another one.
+/// A config with its value under a profile, unless the user sets another one.
 struct Preset {
     std::string name;
     std::string value;
 };
-/// `units` is what was asked for, 0 for the profile's choice.
+/// `units` is the requested number, 0 for the profile's choice.
 [[nodiscard]] std::vector<Preset> presets(Tier tier, std::int32_t units);
 
-/// What other settings ask of a tier.
+/// The demands of other settings on a tier.
 struct Wishes {
     std::int32_t units = 0;
     std::int32_t units_max = 0;
-    /// -1 for ever.
+    /// -1 means forever.
     std::int64_t retention_ms = 0;
 };
-/// Why the tier cannot have that: a sentence that names the config. Null when it can.
+/// Why the tier cannot meet them: a sentence that names the config. Null if it can.
 [[nodiscard]] std::optional<std::string> objection(Tier tier, const Wishes& wishes);
 
-/// What a namespace of so many units may hold.
+/// The limits of a namespace with this number of units.
 struct NamespaceLimits {
     std::int32_t topics = 0;
     std::int32_t partitions_of_topic = 0;
-    /// Of all topics together.
+    /// Most partitions of all topics together.
     std::int64_t partitions = 0;
     std::int64_t retention_ms = 0;
     bool adds_partitions = false;
 };
 
-/// One profile, as settings have chosen it. Immutable: all threads ask it at once.
+/// One profile, as settings have chosen it. Immutable: all threads use it at once.
 class Profile final : public access::Offer {
   public:
     struct Settings {
         Tier tier = Tier::standard;
         std::int32_t units = 1;
-        /// Whether an ApiVersions request newer than those offered is answered, as Kafka does, so that newer clients come again
+        /// True: answer an ApiVersions request that is newer than those offered, as Kafka does, so that newer clients come again
         /// with an older one. The service ends the connection.
         bool answers_newer_api_versions = false;
     };
@@ -117,11 +117,11 @@ class Profile final : public access::Offer {
     /// For refusals: "the standard tier of the profile eventhubs".
     [[nodiscard]] const std::string& offer() const override { return offer_; }
 
-    /// The versions that are offered: those of the service that this broker has, too. Null when there are none; then the API is
-    /// not advertised, and a request ends the connection.
+    /// The offered versions: those of the service that this broker also has. Null if there are none; then the API is not
+    /// advertised, and a request ends the connection.
     [[nodiscard]] std::optional<Versions> versions_of(ApiKey key) const override;
-    /// Why a request ends the connection, for the log. Null when it is served; so is ApiVersions in a version from the future, if
-    /// that is to be answered.
+    /// Why a request ends the connection, for the log. Null if it is served, as an ApiVersions request from a newer version is if
+    /// the broker answers it.
     [[nodiscard]] std::optional<std::string> objection_to(ApiKey key, std::int16_t version) const override;
 
     [[nodiscard]] bool accepts(Codec codec) const override {
@@ -129,7 +129,7 @@ class Profile final : public access::Offer {
     }
     [[nodiscard]] bool accepts_group(std::string_view group_id) const override { return group_id.size() <= kGroupIdBytesMax; }
     [[nodiscard]] bool has_transactions() const override { return limits_.has_transactions; }
-    /// What a client is told that looks for the coordinator of a transaction where there are none: the service's words.
+    /// The answer to a client that looks for a transaction coordinator where there are no transactions, in the service's words.
     [[nodiscard]] std::string_view transactions_refusal() const override;
     [[nodiscard]] bool has_kafka_endpoint() const { return limits_.has_kafka_endpoint; }
     [[nodiscard]] NamespaceLimits limits() const;

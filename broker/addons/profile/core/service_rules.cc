@@ -6,13 +6,13 @@
 namespace partita::profile {
 namespace {
 
-/// On the cluster, where Kafka lets that be enough for any topic.
+/// True for permissions on the cluster that Kafka accepts in place of those on any topic.
 bool stands_for_topics(access::Permission permission) {
     return permission == access::kCreateInCluster || permission == access::kClusterAction ||
            permission == access::Permission{access::Operation::erase, access::ResourceType::cluster};
 }
 
-/// What a key must be good for. Nothing where any key is enough: whoever has one sees what there is.
+/// The right that a key must have. Null if any key is enough: a client with a key sees everything.
 std::optional<access::KeyRight> right_for(access::Permission permission) {
     using access::KeyRight;
     using access::Operation;
@@ -25,7 +25,7 @@ std::optional<access::KeyRight> right_for(access::Permission permission) {
         case Operation::two_phase_commit:
             return KeyRight::send;
         case Operation::describe:
-            // A group is its readers', a transaction its sender's.
+            // Groups belong to readers, transactions to senders.
             return permission.resource == ResourceType::group              ? std::optional(KeyRight::listen)
                    : permission.resource == ResourceType::transactional_id ? std::optional(KeyRight::send)
                                                                            : std::nullopt;

@@ -9,12 +9,12 @@
 
 namespace partita::profile {
 
-/// Who may use what under a profile. The service decides first: nobody may use a topic where the tier has no Kafka endpoint, and
-/// who logged in with a connection string may do what its key has the right to, everywhere or with its topic. What it leaves open
-/// is for other rules. Thread-safe.
+/// The access rules under a profile. The service decides first. No client may use a topic if the tier has no Kafka endpoint. A
+/// client with a connection string may do what its key has the right to, everywhere or with its topic. Other rules decide the
+/// rest. Thread-safe.
 class ServiceRules final : public access::Rules {
   public:
-    /// `others` decide about clients without a connection string; null: they may do everything. Both outlive the rules.
+    /// `others` decide about clients without a connection string; null: they may do everything. Both must outlive this object.
     ServiceRules(const Profile& profile, const access::Rules* others) : profile_(profile), others_(others) {}
 
     [[nodiscard]] bool allows(const access::Requester& requester, access::Permission permission,

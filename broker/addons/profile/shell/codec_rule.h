@@ -5,7 +5,7 @@
 
 namespace partita::profile {
 
-/// A step of a broker with a profile: a managed service may not accept every codec.
+/// A step of a broker with a profile: refuses batches with a codec that the managed service does not accept.
 class CodecRule final : public logs::AppendStep {
   public:
     explicit CodecRule(const Profile& profile) : profile_(profile) {}

@@ -27,7 +27,7 @@ namespace {
 
 using Failed = std::unexpected<std::string>;
 
-/// What JSON has no number for.
+/// The word for a number that JSON cannot express; null for other numbers.
 std::optional<std::string> word_of(double number) {
     if (std::isnan(number)) {
         return "NaN";
@@ -54,7 +54,7 @@ std::string letters_of(std::string_view bytes) {
     return text;
 }
 
-/// The bytes whose letters they are; null when a letter is none of the first 256.
+/// The bytes for these letters; null if a letter is not among the first 256.
 std::optional<std::string> bytes_of(std::string_view text) {
     std::string bytes;
     bytes.reserve(text.size());
@@ -221,7 +221,8 @@ class Decoder {
         }
         return object;
     }
-    /// Blocks of elements, each with its count; the last has none. A negative count has the block's bytes behind it.
+    /// Blocks of elements, each with its count; the last one has the count 0. After a negative count comes the block's size in
+    /// bytes.
     [[nodiscard]] Value take_blocks(const Node& node, int depth) {
         const bool is_map = node.type == Type::map;
         ordered_json all = is_map ? ordered_json::object() : ordered_json::array();
@@ -260,7 +261,7 @@ class Decoder {
             }
         }
     }
-    /// Without looking for the key: an ordered object looks at all that it has, and a map may have a million.
+    /// Appends without looking for the key: an ordered object would search all its members, and a map may have a million.
     static void keep(ordered_json& object, std::string key, ordered_json value) {
         object.get_ref<ordered_json::object_t&>().emplace_back(std::move(key), std::move(value));
     }

@@ -11,18 +11,18 @@
 
 namespace partita::schemas {
 
-/// A schema of Apache Avro, and the values that are written by it: from bytes to JSON and back, in Avro's own JSON encoding.
-/// There a union's value is null or {"type": value}, bytes are a string with a letter for each byte, and what is no number of
-/// JSON is the string NaN, Infinity or -Infinity. Logical types are shown as what they are written as.
+/// A schema of Apache Avro, and the values that it encodes: from bytes to JSON and back, in Avro's own JSON encoding. In that
+/// encoding, a union's value is null or {"type": value}. Bytes are a string with a letter for each byte. Numbers that JSON cannot
+/// express are the strings NaN, Infinity and -Infinity. Logical types appear as their underlying types.
 ///
-/// Schemas and bytes are a stranger's: whatever they are, they give a value or an error of one sentence, and cost no more than
-/// these limits allow.
+/// Schemas and bytes are untrusted. Any input gives a value or an error of one sentence, and costs no more than these limits
+/// allow.
 class AvroSchema {
   public:
     static constexpr std::size_t kTextBytesMax = std::size_t{1} << 20;
-    /// How deep a schema or a value may be nested.
+    /// Deepest nesting of a schema or a value.
     static constexpr int kDepthMax = 128;
-    /// How many values a record may be made of: elements may take no byte at all.
+    /// Most values in a record: elements may take no byte at all.
     static constexpr std::size_t kValuesMax = std::size_t{1} << 22;
 
     /// `referenced`: schemas whose names `text` uses, each after those that it uses itself.
@@ -32,10 +32,10 @@ class AvroSchema {
     AvroSchema& operator=(AvroSchema&&) noexcept;
     ~AvroSchema();
 
-    /// All of `bytes` is one value; its fields are in the schema's order.
+    /// `bytes` must be exactly one value; its fields come in the schema's order.
     [[nodiscard]] std::expected<nlohmann::ordered_json, std::string> decode(Bytes bytes) const;
-    /// The error names the place: "orders.items[2].price is a string, not a double". Besides Avro's encoding it takes a value
-    /// without its type where a union has one type beside null.
+    /// The error names the place: "orders.items[2].price is a string, not a double". If a union has one type beside null, the
+    /// function also accepts a value without its type, in addition to Avro's encoding.
     [[nodiscard]] std::expected<std::string, std::string> encode(const nlohmann::ordered_json& value) const;
 
   private:

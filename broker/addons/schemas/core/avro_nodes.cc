@@ -23,7 +23,7 @@ constexpr std::array<std::pair<std::string_view, Type>, 8> kPrimitives = {{
 
 bool is_letter(char letter) { return (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z') || letter == '_'; }
 
-/// Names of any language are in use, so only what would make them ambiguous is refused.
+/// Names of any language are in use, so it refuses only names that would be ambiguous.
 bool is_name(std::string_view name) {
     if (name.empty() || (!is_letter(name.front()) && static_cast<unsigned char>(name.front()) < 0x80)) {
         return false;
@@ -46,7 +46,7 @@ std::expected<const Node*, std::string> Nodes::add(std::string_view text) {
     }
     Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) {
-        // A schema of one primitive type is written without quotes, too.
+        // A schema of one primitive type may also come without quotes.
         json = std::string(text);
     }
     return read(json, "", 0);
@@ -79,7 +79,7 @@ Nodes::Found Nodes::read_object(const Json& json, const std::string& space, int 
     if (type == json.end()) {
         return wrong("an object has no type");
     }
-    // {"type": {"type": ...}} says no more than its inner part.
+    // {"type": {"type": ...}} means the same as its inner part.
     if (!type->is_string()) {
         return read(*type, space, depth + 1);
     }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-/// What a schema of Avro says, with its names resolved.
+/// The nodes of an Avro schema, with its names resolved.
 namespace partita::schemas::avro {
 
 enum class Type : std::uint8_t {
@@ -38,17 +38,17 @@ struct Field {
 
 struct Node {
     Type type = Type::null;
-    /// What a union calls it: the whole name of a record, enum or fixed, and the word of any other type.
+    /// The name of this type in a union: the full name of a record, enum or fixed, and the type's word for any other.
     std::string name;
     std::vector<Field> fields;
     std::vector<std::string> symbols;
-    /// Of an array or map.
+    /// The element type of an array or map.
     const Node* item = nullptr;
     std::vector<const Node*> branches;
     std::size_t fixed_bytes = 0;
 };
 
-/// Reads schemas. Nodes point to each other, and live as long as this does.
+/// Reads schemas. Nodes point to each other, and live as long as this object.
 class Nodes {
   public:
     /// Later texts may use the names of earlier ones. The error is for people.
@@ -65,7 +65,7 @@ class Nodes {
     [[nodiscard]] Found read_enum(const Json& json, const std::string& space);
     [[nodiscard]] Found read_fixed(const Json& json, const std::string& space);
     [[nodiscard]] Found find(const std::string& name, const std::string& space) const;
-    /// A node of a new name; the error tells what is wrong with the name.
+    /// Adds a node with a new name; the error names the fault of the name.
     [[nodiscard]] std::expected<Node*, std::string> define(const Json& json, const std::string& space, Type type);
     [[nodiscard]] Node* make(Type type, std::string name);
 

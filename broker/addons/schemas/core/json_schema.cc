@@ -20,7 +20,7 @@ bool JsonSchema::is_meant(std::string_view text) {
 }
 
 std::expected<ordered_json, std::string> JsonSchema::decode(Bytes bytes) {
-    // What is nested is written by recursion: its depth is bounded here, where reading it takes none.
+    // The library writes nested values by recursion, so their depth is bounded here; reading does not recurse.
     bool is_too_deep = false;
     const auto watch = [&](int depth, ordered_json::parse_event_t, ordered_json&) {
         is_too_deep = is_too_deep || depth > kDepthMax;

@@ -9,20 +9,20 @@
 
 namespace partita::schemas {
 
-/// A schema of JSON Schema, and the values that are written by it: they are JSON as it stands. What the schema demands of a value
-/// is not looked at, neither when one is written nor when one is read.
+/// A schema of JSON Schema, and its values, which are plain JSON. The class does not check a value against the schema, neither
+/// when it writes one nor when it reads one.
 ///
-/// Bytes are a stranger's, as with AvroSchema.
+/// Bytes are untrusted, as in AvroSchema.
 class JsonSchema {
   public:
-    /// How deep a value that is read may be nested.
+    /// Deepest nesting of a value that is read.
     static constexpr int kDepthMax = 128;
 
-    /// Whether `text` is a schema of JSON Schema and none of Avro: it says `$schema`, or it has no `type`, or one that Avro has
-    /// not.
+    /// True if `text` is a schema of JSON Schema and not of Avro: it has `$schema`, or no `type`, or a type that Avro does not
+    /// have.
     [[nodiscard]] static bool is_meant(std::string_view text);
 
-    /// All of `bytes` is one value.
+    /// `bytes` must be exactly one value.
     [[nodiscard]] static std::expected<nlohmann::ordered_json, std::string> decode(Bytes bytes);
 };
 

@@ -30,7 +30,7 @@ namespace partita::schemas {
 
 namespace pb = google::protobuf;
 
-/// What libprotobuf says is wrong, of which the first is the cause.
+/// Collects libprotobuf's errors, of which the first is the cause.
 class SchemaErrors final : public pb::io::ErrorCollector, public pb::DescriptorPool::ErrorCollector {
   public:
     void AddError(int line, pb::io::ColumnNumber column, const std::string& message) override {
@@ -58,10 +58,10 @@ namespace {
 using nlohmann::ordered_json;
 using Failed = std::unexpected<std::string>;
 
-/// The name of the file itself, which nobody imports.
+/// The name of the file itself, which no other file imports.
 constexpr const char* kRootName = "(schema)";
 
-/// Files that every compiler of Protocol Buffers has.
+/// Adds the files that every compiler of Protocol Buffers has.
 bool add_known_files(pb::SimpleDescriptorDatabase& files) {
     const pb::FileDescriptor* const known[] = {pb::FileDescriptorProto::descriptor()->file(),
                                                pb::Any::descriptor()->file(),
@@ -78,8 +78,8 @@ bool add_known_files(pb::SimpleDescriptorDatabase& files) {
     });
 }
 
-/// Serializers of some languages have no text of their file: they register its description in Base64, and not every registry
-/// makes a text of that.
+/// Serializers of some languages do not have the text of their file. They register its description in Base64, and not every
+/// registry turns that into a text.
 std::optional<pb::FileDescriptorProto> parse_description(std::string_view text) {
     const auto bytes = authentication::from_base64(text);
     pb::FileDescriptorProto file;
@@ -123,7 +123,7 @@ struct ProtobufSchema::Parts {
         return std::unique_ptr<pb::Message>(factory.GetPrototype(&type)->New());
     }
 
-    /// Takes the indexes away from `bytes`.
+    /// Removes the indexes from the front of `bytes`, and returns the message type that they name.
     [[nodiscard]] std::expected<const pb::Descriptor*, std::string> take_type(Bytes& bytes) const {
         const std::byte* cursor = bytes.data();
         const std::byte* const end = cursor + bytes.size();
@@ -170,7 +170,7 @@ ProtobufSchema& ProtobufSchema::operator=(ProtobufSchema&&) noexcept = default;
 ProtobufSchema::~ProtobufSchema() = default;
 
 std::expected<ProtobufSchema, std::string> ProtobufSchema::parse(std::string_view text, std::span<const Import> imports) {
-    // What it has to say is in the errors; it would write them to the error stream, too.
+    // The errors are collected; without this libprotobuf would also write them to the error stream.
     static std::once_flag is_quiet;
     std::call_once(is_quiet, [] { pb::SetLogHandler(nullptr); });
     auto parts = std::make_unique<Parts>();
@@ -212,7 +212,7 @@ std::expected<ordered_json, std::string> ProtobufSchema::decode(Bytes indexes_an
     if (!message->ParsePartialFromArray(indexes_and_message.data(), static_cast<int>(indexes_and_message.size()))) {
         return Failed("it is no message of " + (*type)->full_name());
     }
-    // Making JSON of what lacks a required field ends the process.
+    // libprotobuf ends the process if it makes JSON of a message that lacks a required field.
     if (!message->IsInitialized()) {
         return Failed("it lacks " + message->InitializationErrorString());
     }
@@ -238,7 +238,7 @@ std::expected<std::string, std::string> ProtobufSchema::encode(const ordered_jso
     const auto message = parts_->make(*type);
     const std::string text = value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
     if (const auto done = pb::util::JsonStringToMessage(text, message.get()); !done.ok()) {
-        // Its place is in front, and that of the whole message is empty.
+        // The message begins with the place of the error, which is empty for the whole message.
         const std::string said(done.message());
         return Failed(said.starts_with(": ") ? said.substr(2) : said);
     }

@@ -11,16 +11,16 @@
 
 namespace partita::schemas {
 
-/// A file of Protocol Buffers (proto2 or proto3), and the messages that are written by it: from bytes to JSON and back, in the
-/// JSON encoding of Protocol Buffers, with the names that the file has. In front of a message stands which of the file's messages
-/// it is, as the serializers of schema registries write it: indexes from the outermost message inwards, and a single 0 byte for
-/// the first.
+/// A file of Protocol Buffers (proto2 or proto3), and the messages that it encodes: from bytes to JSON and back, in the JSON
+/// encoding of Protocol Buffers, with the file's own field names. Before a message stand the indexes that tell which of the
+/// file's messages it is, from the outermost message inwards, as the serializers of schema registries write them. A single 0 byte
+/// means the first message.
 ///
-/// Files and bytes are a stranger's, as with AvroSchema; libprotobuf limits how deep messages may be nested.
+/// Files and bytes are untrusted, as in AvroSchema; libprotobuf limits the nesting of messages.
 class ProtobufSchema {
   public:
     static constexpr std::size_t kTextBytesMax = std::size_t{1} << 20;
-    /// How deep a message's type may be nested in others.
+    /// Deepest nesting of a message's type in other types.
     static constexpr std::size_t kIndexesMax = 32;
 
     /// A file by the name that others import it by.
@@ -29,14 +29,14 @@ class ProtobufSchema {
         std::string text;
     };
 
-    /// `imports`: each after those that it imports itself. Those of google/protobuf/ need not be there.
+    /// `imports`: each after those that it imports itself. Files of google/protobuf/ may be missing.
     [[nodiscard]] static std::expected<ProtobufSchema, std::string> parse(std::string_view text,
                                                                           std::span<const Import> imports = {});
     ProtobufSchema(ProtobufSchema&&) noexcept;
     ProtobufSchema& operator=(ProtobufSchema&&) noexcept;
     ~ProtobufSchema();
 
-    /// Fields that have their default are shown, unless the file lets them be absent.
+    /// Fields with their default value appear, unless the file lets them be absent.
     [[nodiscard]] std::expected<nlohmann::ordered_json, std::string> decode(Bytes indexes_and_message) const;
     /// `message`: its name, with or without the package; empty for the first of the file.
     [[nodiscard]] std::expected<std::string, std::string> encode(const nlohmann::ordered_json& value,

@@ -37,7 +37,7 @@ Failure refusal_of(const RegistryAnswer& answer, const std::string& target) {
     const json body = json::parse(answer.body, nullptr, false);
     const std::string said = body.is_object() ? text_of(body, "message") : answer.body.substr(0, kQuotedMax);
     const std::string status = "the schema registry answers " + std::to_string(answer.status) + " to " + target;
-    // Not found and not acceptable are said of this schema, the rest of whoever asks.
+    // The statuses for "not found" and "not acceptable" concern this schema; all others concern the registry as a whole.
     const bool is_of_schema = answer.status == 200 || answer.status == 404 || answer.status == 409 || answer.status == 422;
     return {.is_unreachable = !is_of_schema, .message = said.empty() ? status : status + ": " + said};
 }
@@ -117,7 +117,7 @@ Result<const RegisteredSchema*> Registry::keep(std::int32_t id, const Json& answ
     };
     const std::string named = "schema " + std::to_string(id) + ": ";
     const std::string kind = text_of(answer, "schemaType");
-    // Its values stand for themselves, whatever it refers to.
+    // JSON values are self-contained, even if the schema refers to others.
     if (kind == "JSON") {
         return remember(std::make_unique<const RegisteredSchema>(id, JsonSchema()));
     }
@@ -150,7 +150,7 @@ Result<const RegisteredSchema*> Registry::keep(std::int32_t id, const Json& answ
 }
 
 Result<void> Registry::greet() {
-    // Of all that a registry tells this is short, and for everybody.
+    // This answer is short, and every client may ask for it.
     const auto answer = ask_({"/schemas/types", {}});
     if (!answer) {
         return std::unexpected(Failure{.is_unreachable = true, .message = answer.error()});

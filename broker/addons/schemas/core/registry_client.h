@@ -17,15 +17,15 @@
 #include "broker/addons/schemas/core/registry_place.h"
 #include "protocol/types.h"
 
-/// Records whose bytes name their schema, which a schema registry knows: the HTTP interface that Confluent's registry and those
-/// that imitate it have, and the five bytes that their serializers put in front.
+/// Records whose bytes name their schema in a schema registry. The HTTP interface is that of Confluent's registry and its
+/// imitations; the records begin with the five bytes that their serializers write.
 namespace partita::schemas {
 
-/// Asks once. The error says for people that nobody answers, or what else went wrong on the way.
+/// Sends one request. The error tells people that no registry answers, or what else failed on the way.
 using AskRegistry = std::function<std::expected<RegistryAnswer, std::string>(const RegistryRequest&)>;
 
 struct Failure {
-    /// The registry could not be asked: it will not answer for the next record either.
+    /// The registry could not be reached: it will not answer for the next record either.
     bool is_unreachable = false;
     /// For people.
     std::string message;
@@ -39,27 +39,27 @@ struct RegisteredSchema {
     std::int32_t id = 0;
     std::variant<AvroSchema, ProtobufSchema, JsonSchema> text;
 
-    /// `json`: the value. By a JSON Schema the text is what is written, letter for letter.
+    /// `json`: the value. With a JSON Schema the function writes the text letter for letter.
     [[nodiscard]] std::expected<std::string, std::string> encode(std::string_view json, std::string_view message) const;
     [[nodiscard]] std::expected<nlohmann::ordered_json, std::string> decode(Bytes bytes) const;
 };
 
-/// Asks for schemas, each once. What it gives lives as long as it does. One thread.
+/// Asks for schemas, each once. Its results live as long as this object. One thread.
 class Registry {
   public:
-    /// Of schemas that are remembered; a topic has a handful.
+    /// Most schemas that are remembered; a topic has a handful.
     static constexpr std::size_t kSchemasMax = 4096;
-    /// How many schemas one may refer to, directly or by others.
+    /// Most schemas that one may refer to, directly or through others.
     static constexpr std::size_t kReferencesMax = 256;
 
     explicit Registry(AskRegistry ask) : ask_(std::move(ask)) {}
 
-    /// Whether it can be asked at all: who only reads may have nothing to ask for a long time. What it answers counts only where
-    /// it wants to know who asks, or fails.
+    /// Checks that the registry can be reached: a program that only reads may have no question for a long time. The answer
+    /// matters only if the registry asks for a login, or fails.
     [[nodiscard]] Result<void> greet();
     [[nodiscard]] Result<const RegisteredSchema*> by_id(std::int32_t id);
     [[nodiscard]] Result<const RegisteredSchema*> latest(const std::string& subject);
-    /// Registers the schema, unless the registry has it already.
+    /// Registers the schema, unless the registry already has it.
     [[nodiscard]] Result<const RegisteredSchema*> add(const std::string& subject, SchemaKind kind, const std::string& text);
 
   private:
@@ -71,25 +71,25 @@ class Registry {
 
     [[nodiscard]] Result<Json> ask(const RegistryRequest& request);
     [[nodiscard]] Result<const RegisteredSchema*> keep(std::int32_t id, const Json& answer);
-    /// Those that `answer` refers to, each behind those that it refers to itself.
+    /// Collects the schemas to which `answer` refers, each after those that it refers to itself.
     [[nodiscard]] Result<void> collect(const Json& answer, int depth, std::vector<Reference>& found);
 
     const AskRegistry ask_;
-    /// What the registry refused stays refused.
+    /// Known schemas by id; a refusal of the registry is final.
     std::map<std::int32_t, Result<std::unique_ptr<const RegisteredSchema>>> known_;
 };
 
-/// How the bytes of a key or a value that names its schema begin.
+/// The frame before a key or a value that names its schema.
 struct Framed {
     std::int32_t schema_id = 0;
     Bytes payload;
 };
-/// The error says what is missing.
+/// The error names the missing part.
 [[nodiscard]] std::expected<Framed, std::string> parse_frame(Bytes bytes);
 
-/// The value behind the bytes of a key or a value.
+/// The value in the bytes of a key or a value.
 [[nodiscard]] Result<nlohmann::ordered_json> decode(Registry& registry, Bytes bytes);
-/// The bytes of a key or a value, which `json` is. `message`: see ProtobufSchema; nothing else has any.
+/// The bytes of a key or a value with the contents `json`. `message`: see ProtobufSchema; other schemas do not use it.
 [[nodiscard]] std::expected<std::string, std::string> encode(const RegisteredSchema& schema, std::string_view json,
                                                              std::string_view message = {});
 

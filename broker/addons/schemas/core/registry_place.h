@@ -4,20 +4,20 @@
 
 namespace partita::schemas {
 
-/// Where a schema registry is, and how it is asked.
+/// The address of a schema registry, and the way to ask it.
 struct RegistryPlace {
     /// http://HOST:PORT/PATH or https://...; the path may be empty.
     std::string url;
-    /// USER:PASSWORD; empty: nobody logs in.
+    /// USER:PASSWORD; empty: no login.
     std::string login;
-    /// Certificates of authorities that are believed, as PEM. Empty: those that the machine trusts.
+    /// Trusted certificates of authorities, as PEM. Empty: those that the machine trusts.
     std::string ca_file;
 };
 
 struct RegistryRequest {
     /// Below the registry's URL: "/schemas/ids/7".
     std::string target;
-    /// A JSON object that is posted; empty: the target is got.
+    /// A JSON object to post; empty: the request is a GET.
     std::string json;
 };
 

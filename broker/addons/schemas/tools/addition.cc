@@ -16,7 +16,7 @@ using tools::Outcome;
 using tools::Properties;
 using tools::Surroundings;
 
-/// The options that both tools have.
+/// The options of both tools.
 constexpr Option kSchemaRegistry{
     "schema-registry", "url",
     "read and write values of Avro, Protobuf or JSON Schema as JSON, by schemas of the registry at this URL"};
@@ -44,7 +44,7 @@ constexpr Option kProduceOptions[] = {
     {"key-message", "name", "choose the message of a Protobuf schema for keys (default: the first of the file)"},
 };
 
-/// The first place that is named: by the options, by `first`, by `second`.
+/// The first place that is named, in this order: the options, `first`, `second`.
 std::optional<RegistryPlace> place_of(const Options& options, const Properties& first, const Properties& second) {
     auto place = registry_place(options, first);
     return place ? place : registry_place(options, second);

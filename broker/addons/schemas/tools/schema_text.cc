@@ -38,7 +38,7 @@ std::unique_ptr<Registry> registry_at(const Surroundings& surroundings, const Re
         });
 }
 
-/// What a schema of each kind begins with; everything else that is said is the name of a file.
+/// True if the text begins like a schema of one of the kinds; any other text is the name of a file.
 bool is_schema(std::string_view text) {
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
     if (begin == std::string_view::npos) {

@@ -12,30 +12,30 @@
 #include "broker/tools/record_text.h"
 #include "broker/tools/tool.h"
 
-/// Records whose keys and values are written by schemas of a registry, for the console's two tools.
+/// Encodes and decodes keys and values of records by schemas of a registry, for the two console tools.
 namespace partita::schemas {
 
 class Registry;
 
-/// From the options, or, as Confluent's tools have it, from `schema.registry.url` and `basic.auth.user.info` in `properties`.
-/// Null where none is named.
+/// The registry from the options. Otherwise, as in Confluent's tools, from `schema.registry.url` and `basic.auth.user.info` in
+/// `properties`. Null if none is named.
 [[nodiscard]] std::optional<RegistryPlace> registry_place(const tools::Options& options, const tools::Properties& properties);
 
 /// Shows records that name their schemas.
 class SchemaDecoder final : public tools::RecordDecoder {
   public:
-    /// How many records that cannot be decoded are told one by one.
+    /// Number of undecodable records that it reports one by one.
     static constexpr std::uint64_t kToldMax = 10;
 
-    /// The surroundings outlive it. Without `decodes_keys` keys are shown as they are.
+    /// The surroundings must outlive this object. Without `decodes_keys` keys are shown as they are.
     SchemaDecoder(const tools::Surroundings& surroundings, const RegistryPlace& place, bool decodes_keys);
     ~SchemaDecoder() override;
 
-    /// Fails when the registry cannot be asked: a topic may have nothing for a long time that would show it.
+    /// Fails if the registry cannot be reached: an empty topic would not reveal that for a long time.
     [[nodiscard]] tools::Outcome<void> begin() override;
-    /// What cannot be decoded is told on the error stream, and shown as it is. It fails when the registry cannot be asked.
+    /// Reports an undecodable record on the error stream, and shows it as it is. Fails if the registry cannot be reached.
     [[nodiscard]] tools::Outcome<tools::Decoded> decode(const client::FetchedRecord& record) override;
-    /// Tells how many more there were.
+    /// Reports how many more there were.
     void finish() const override;
     [[nodiscard]] bool has_failed() const override { return failed_ > 0; }
 
@@ -50,24 +50,24 @@ class SchemaDecoder final : public tools::RecordDecoder {
     std::uint64_t failed_ = 0;
 };
 
-/// Which schema something is written by.
+/// The schema by which a key or value is written.
 struct SchemaChoice {
-    /// An id, "latest", a file with a schema, or a schema itself; empty: by none.
+    /// An id, "latest", a file with a schema, or a schema itself; empty: no schema.
     std::string which;
-    /// Of Protobuf: which message of the file; empty: the first.
+    /// For Protobuf: the message of the file; empty: the first.
     std::string message;
 };
 
 /// Writes records by schemas.
 class SchemaEncoder final : public tools::RecordEncoder {
   public:
-    /// Finds the schemas, and registers those of files. The registry's subjects are TOPIC-key and TOPIC-value.
+    /// Finds the schemas, and registers those from files. The registry's subjects are TOPIC-key and TOPIC-value.
     [[nodiscard]] static tools::Outcome<std::unique_ptr<SchemaEncoder>> open(const tools::Surroundings& surroundings,
                                                                              const RegistryPlace& place, const std::string& topic,
                                                                              const SchemaChoice& key, const SchemaChoice& value);
     ~SchemaEncoder() override;
 
-    /// Replaces JSON by what the schemas make of it; null stays null. The error is for people.
+    /// Replaces JSON by its encoding in the schemas; null stays null. The error is for people.
     [[nodiscard]] std::expected<void, std::string> encode(client::OwnedRecord& record, std::int64_t line) const override;
     [[nodiscard]] tools::JsonMembers members() const override;
 
