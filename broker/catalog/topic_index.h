@@ -16,11 +16,10 @@ using TopicPointer = std::shared_ptr<const Topic>;
 
 /// The topics of one snapshot: found by name or by id through hashes, and visited in the order of names.
 ///
-/// A copy shares everything with the original; an edit of a copy replaces only what it touches (one
-/// bucket of about 16 topics in each of three hashes, one chunk of at most 128 in the ordered list) and
-/// the directories of pointers to them. So a chain of snapshots of 10,000 topics costs some 10 us and
-/// 30 KB per change instead of a copy of all. Copies may be read by many threads; an edit needs the
-/// copy for itself.
+/// A copy shares everything with the original; an edit of a copy replaces only the parts that it touches and the directories of
+/// pointers to them. The parts are one bucket of about 16 topics in each of three hashes, and one chunk of at most 128 in the
+/// ordered list. So a chain of snapshots of 10,000 topics costs some 10 us and 30 KB per change instead of a copy of all. Copies
+/// may be read by many threads; an edit needs the copy for itself.
 class TopicIndex {
   public:
     using Chunk = std::vector<TopicPointer>;

@@ -309,7 +309,8 @@ EndTransactionResult TransactionCoordinator::end_by_epoch(const EndTransaction& 
 
 void TransactionCoordinator::fence(std::string_view transactional_id, const Transaction& transaction, Now now, Effects& effects) {
     TransactionRecord record = TransactionTable::record_of(transactional_id, transaction, effects.arena);
-    // By version 2 the end of the transaction fences its producer, as each end does, and the producer may miss its new epoch.
+    // By version 2 the end of the transaction fences its producer, as each end does. The producer may have missed its new epoch,
+    // so the coordinator keeps the last one.
     const ProducerEpoch last_epoch = bumps_epochs(config_.version) ? record.producer.epoch : kNoProducerEpoch;
     record.producer.epoch = next_epoch(record.producer.epoch);
     record.next_producer_id = kNoProducerId;

@@ -16,8 +16,8 @@
 #include "broker/partitioners/families.h"
 #include "protocol/types.h"
 
-/// Proves that a group had processed a newer record of a key before an older one (H06), from the group's commits and
-/// from the order in which the key's records were written. Pure; one caller at a time.
+/// Proves that a group had processed a newer record of a key before an older one (H06). The proof rests on the group's commits
+/// and on the order in which the key's records were written. Pure; one caller at a time.
 namespace partita::insight {
 
 struct ReaderFacts;

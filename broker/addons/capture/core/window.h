@@ -43,7 +43,7 @@ struct WindowSettings {
 /// partition that is more than `kLateFiles` files behind writes larger files, up to the managed service's maximum.
 ///
 /// So no partition falls behind its producers for lack of names. Names have a resolution of one second, so a partition writes at
-/// most one file a second, and no two files have the same name.
+/// most one file a second, and no file gets two names.
 class Window {
   public:
     static constexpr int kLateFiles = 4;

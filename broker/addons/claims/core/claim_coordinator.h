@@ -38,8 +38,8 @@ namespace partita::claims {
 /// may write checkpoints.
 ///
 /// Each takeover is in the group's history (insight/history/group_history.h), which is volatile. It is *lost* if the claim had
-/// expired, *left* if it was released, and *normal* if the previous owner had at least two valid claims of the topic more than
-/// the new one. Otherwise it is *stolen*.
+/// expired, and *left* if it was released. It is *normal* if the previous owner had at least two valid claims of the topic more
+/// than the new one. Otherwise it is *stolen*.
 class ClaimCoordinator {
   public:
     using Record = ClaimsRecord;

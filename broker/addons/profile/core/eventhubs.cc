@@ -55,8 +55,8 @@ constexpr std::array<TierLimits, 4> kTiers = {{
 }};
 
 constexpr OfferedApi seen(ApiKey key, std::int16_t first, std::int16_t last) { return {.key = key, .versions = {first, last}}; }
-/// The versions of these APIs are not published. These are the versions of Kafka 3.0, which are also those that the service
-/// offers for groups.
+/// The versions of these APIs are not published. These are the versions of Kafka 3.0; the service offers that Kafka's versions
+/// for groups, too.
 constexpr OfferedApi of_transactions(ApiKey key, std::int16_t last) {
     return {.key = key, .versions = {0, last}, .is_of_transactions = true};
 }
