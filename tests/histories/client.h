@@ -12,11 +12,11 @@
 #include "tests/histories/script.h"
 #include "tests/support/wire_client.h"
 
-/// The requests of a real client, each a call that waits for its answer: one connection for the group's coordinator and one for
-/// records, both opened with ApiVersions.
+/// The requests of a real client; each call waits for its answer. One connection serves the group's coordinator and one serves
+/// records; both open with ApiVersions.
 namespace partita::test::histories {
 
-/// Something went otherwise than the history needs it, for reasons that are no finding: it ends with this text.
+/// The history cannot go on as it needs, for a reason that is not a finding. The history ends with this text.
 struct Failure {
     std::string text;
 };
@@ -26,18 +26,18 @@ using Partitions = std::set<int>;
 
 class Client {
   public:
-    /// Throws `Failure` when the broker is not there, as every call.
+    /// Throws `Failure` when the broker is not there, as every call does.
     Client(std::uint16_t port, const Caller& caller, std::string topic);
 
     [[nodiscard]] int partition_count();
-    /// The offset of the first record; the batch is what the builder made.
+    /// Sends the batch that the builder made; returns the offset of its first record.
     [[nodiscard]] std::int64_t produce(int partition, const std::vector<std::byte>& batch);
     [[nodiscard]] std::int64_t new_producer_id();
     /// -1 latest, -2 earliest, else the first record of that time or later; -1 when there is none.
     [[nodiscard]] std::int64_t list_offset(int partition, std::int64_t timestamp);
 
     struct Fetched {
-        /// Those that the positions asked for, ascending.
+        /// The records that the positions asked for, by ascending offset.
         std::map<int, std::vector<std::int64_t>> offsets;
         Partitions out_of_range;
     };
@@ -47,7 +47,7 @@ class Client {
     [[nodiscard]] Offsets committed(const std::string& group, const Partitions& partitions);
 
     [[nodiscard]] const Caller& caller() const { return caller_; }
-    /// Another one for each client of the program.
+    /// A number that differs between all clients of the program.
     [[nodiscard]] int number() const { return number_; }
     [[nodiscard]] WireClient& coordinator() { return coordinator_; }
 
@@ -95,14 +95,15 @@ class GroupDriver {
     GroupDriver(std::string group, std::string topic, TopicId topic_id, bool is_consumer_protocol)
         : group_(std::move(group)), topic_(std::move(topic)), topic_id_(topic_id), is_consumer_protocol_(is_consumer_protocol) {}
 
-    /// All of the group's members meet and share `partition_count` partitions (of the consumer protocol: all that there are).
+    /// All of the group's members meet and share `partition_count` partitions (with the consumer protocol: all partitions of the
+    /// topic).
     void rebalance(const std::vector<Member>& members, int partition_count);
     void leave(const Member& member);
     /// Classic protocol: an administrator removes the member from its group.
     void remove(WireClient& administrator, const Member& member);
     void commit(const Member& member, const Offsets& offsets);
-    /// As the member would have by the generation or epoch before its own. Returns what was accepted: of the consumer protocol,
-    /// partitions that it had already then.
+    /// Commits as the member would have by the generation or epoch before its own. Returns the accepted offsets: with the
+    /// consumer protocol, those of partitions that the member had already then.
     [[nodiscard]] Offsets commit_late(const Member& member, const Offsets& offsets);
 
   private:

@@ -49,7 +49,7 @@ struct Growth {
 
 struct MemberDiary {
     bool is_open = false;
-    /// Its client, among all of the history.
+    /// The member's client, counted over the whole history.
     int client = -1;
     std::set<int> assigned;
 };
@@ -59,14 +59,14 @@ struct NoOffset {
     Clock::time_point asked;
     /// Which of the members of that name asked last.
     std::size_t member = 0;
-    /// It left the group since; and how often that happened.
+    /// The member left the group since then; and how often that happened.
     bool is_gone = false;
     int times_gone = 0;
 };
 
 /// Where a group without a committed offset began to read a partition that a growth added.
 struct Beginning {
-    /// The lowest of all, and the highest.
+    /// The lowest and the highest of all.
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
     Clock::time_point last;
@@ -75,13 +75,14 @@ struct Beginning {
     bool skips = false;
 };
 
-/// A key of which the group had committed beyond a newer record in one partition while it had not beyond an older one in another.
+/// A key whose records the group committed out of order: beyond a newer record in one partition, but not beyond an older one in
+/// another.
 struct Inversion {
     /// By partition: the newest older record that was overtaken.
     std::map<int, std::int64_t> from;
     /// Partitions of the newer records.
     std::set<int> to;
-    /// The older record was the key's last one before the newer one, and that the first one where a growth led it.
+    /// The older record was the key's last one before the newer one, and the newer one was the first where a growth led the key.
     bool is_provable = false;
 };
 
@@ -89,7 +90,7 @@ struct Inversion {
 struct Owners {
     std::string owner;
     std::string previous;
-    /// How often it came back to the member that had it before its last owner.
+    /// How often the partition came back to the member that had it before its last owner.
     int returns = 0;
 
     void give_to(const std::string& member) {
@@ -119,7 +120,7 @@ struct GroupDiary {
     std::set<int> grew_with;
     bool may_have_been_there = false;
     std::map<int, Inversion> inversions;
-    /// Partitions for which the expansion gave it an offset, and nobody committed since.
+    /// Partitions for which the expansion gave the group an offset, without a commit since then.
     std::set<int> seeded;
     bool is_deleted = false;
 
@@ -140,7 +141,7 @@ struct GroupDiary {
     }
 };
 
-/// A fetch was given nothing of a new partition, though records lay behind the place that it asked for.
+/// A fetch that got nothing from a new partition, though records lay behind the place that it asked for.
 struct KeptBack {
     Caller caller;
     /// Number of the client's connection within the history.
@@ -178,7 +179,7 @@ struct Diary {
     std::vector<Growth> growths;
     std::vector<GroupDiary> groups;
     std::vector<OutsiderDiary> outsiders;
-    /// By client and partition that a growth added: the highest offset at which anybody of that name began to read it.
+    /// By client and partition that a growth added: the highest offset at which a client of that name began to read it.
     std::map<std::pair<Caller, int>, std::int64_t> first_fetches;
     /// The newest for each client and partition, of clients whose connection is open.
     std::vector<KeptBack> kept_back;
@@ -202,7 +203,7 @@ struct Diary {
     }
     [[nodiscard]] int first_count() const { return growths.empty() ? count() : growths.front().from; }
     [[nodiscard]] bool is_new(int partition) const { return partition >= first_count(); }
-    /// When the partition came into being; the beginning of time for those of the first day.
+    /// When the partition came into being; the beginning of time for the partitions that the topic began with.
     [[nodiscard]] Clock::time_point born(int partition) const {
         for (const Growth& growth : growths) {
             if (partition >= growth.from && partition < growth.to) {

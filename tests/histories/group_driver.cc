@@ -28,7 +28,7 @@ void put(std::string& out, std::int32_t value, int bytes) {
     }
 }
 
-/// The consumer's Subscription, version 0. The note makes it another one than before, so that the group meets.
+/// The consumer's Subscription, version 0. The note makes it differ from the one before, so that the group meets.
 std::string subscription(const std::string& topic, int note) {
     std::string out;
     put(out, 0, 2);
@@ -57,7 +57,7 @@ std::string assignment(const std::string& topic, const Partitions& partitions) {
     return out;
 }
 
-/// As Kafka's range assignor cuts.
+/// Cuts as Kafka's range assignor does.
 Partitions range_of(int member, int members, int partitions) {
     const int least = partitions / members;
     const int larger = partitions % members;

@@ -27,7 +27,8 @@ struct GrowthAnswer {
 struct GuardView {
     /// In the words of the refusal, all of them.
     std::set<std::string> of_groups;
-    /// Producers that wrote too lately ("producer shop at /127.0.0.1"), beyond doubt, and as far as the times leave it open.
+    /// Producers that wrote too recently ("producer shop at /127.0.0.1"): those beyond doubt, and those for which the times leave
+    /// it open.
     std::set<std::string> surely_writing;
     std::set<std::string> maybe_writing;
     /// Producers have not been watched for long enough.
@@ -37,8 +38,8 @@ struct GuardView {
 [[nodiscard]] GuardView guard_view(const Script& script, const Diary& diary, const std::string& unique,
                                    const GrowthAnswer& times);
 
-/// One sentence for each thing in the answer that is false or missing. `is_confirmed`: the client was refused the same before,
-/// and its second request is an order.
+/// Returns one sentence for each thing in the answer that is false or missing. `is_confirmed`: the broker refused the same to
+/// this client before, and the second request is an order.
 [[nodiscard]] std::vector<std::string> judge_answer(const GuardView& view, const GrowthAnswer& answer, bool is_confirmed);
 
 }  // namespace partita::test::histories

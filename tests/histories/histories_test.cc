@@ -26,11 +26,11 @@ namespace {
 
 constexpr int kCount = 20;
 constexpr int kLongCount = 500;
-/// Played at the same time: most of a history is waiting for what is told about once in a second.
+/// Histories played at the same time: most of a history is waiting for findings, which the broker settles about once a second.
 constexpr int kThreads = 40;
 
 struct Wanted {
-    /// The first twenty from here on show every finding that is common.
+    /// From here on, the first twenty show every common finding.
     std::uint64_t from = 21;
     int count = 0;
     bool shrinks = false;
@@ -68,7 +68,7 @@ std::vector<Outcome> play_all(Stage* shared, const std::vector<Script>& scripts)
     return outcomes;
 }
 
-/// Leaves out steps as long as what remains still fails in the same way. Candidates are played side by side.
+/// Leaves out steps as long as the rest still fails in the same way. Plays candidates side by side.
 Script shrink(Stage* shared, Script script, const std::string& problem) {
     const std::string kind = problem.substr(0, problem.find(" about"));
     for (std::size_t size = std::max<std::size_t>(1, script.steps.size() / 4); size >= 1; size = size == 1 ? 0 : size / 2) {

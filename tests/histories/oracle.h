@@ -11,7 +11,7 @@
 /// tell. The oracle follows docs/expansion.md and uses none of the broker's own code.
 namespace partita::test::histories {
 
-/// How H20 is called here where it accuses nobody: it is one of several that share a name.
+/// The name of H20 here when the broker accuses no single client: one of several that share a name.
 inline constexpr const char* kOneOfSeveral = "H20, one of several";
 
 /// A finding that holds. A broker that tells it has to give a number from `least` to `most`.
@@ -34,14 +34,14 @@ struct Told {
     std::string id;
     std::string about;
     std::int64_t count = 0;
-    /// As it came.
+    /// The text as the broker sent it.
     std::string text;
     /// Set for findings that say whether their number is exact.
     std::optional<bool> is_exact;
 };
 
-/// `unique` is what makes the names of the history's groups unique; `is_everything_seen`: the broker looked at every record, as
-/// it promises with little traffic.
+/// `unique` makes the names of the history's groups unique. `is_everything_seen`: the broker looked at every record, as it
+/// promises with little traffic.
 [[nodiscard]] std::vector<Claim> claims_of(const Script& script, const Diary& diary, const std::string& unique,
                                            bool is_everything_seen);
 

@@ -165,7 +165,7 @@ void Oracle::skipped_by_one_of_several(const std::string& name, const GroupCast&
     }
 }
 
-// H21: clients that came, found no offset, and left without asking where to begin; once is no proof.
+// H21: clients that came, found no offset, and left without asking where to begin. One such client proves nothing.
 void Oracle::stopped(const std::string& name, const GroupDiary& group) {
     std::set<Caller> surely;
     std::set<Caller> perhaps;
@@ -184,7 +184,7 @@ void Oracle::stopped(const std::string& name, const GroupDiary& group) {
         "clients that found no offset and left, twice or more often, and nobody of the group asked where to begin");
 }
 
-// H22: new partitions with records that nobody of a group with members has.
+// H22: new partitions with records that no member of a group with members has.
 void Oracle::blind(const std::string& name, const GroupDiary& group) {
     const bool is_assigned =
         std::ranges::any_of(group.members, [](const MemberDiary& member) { return member.is_open && !member.assigned.empty(); });

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 void Oracle::about_outsider(std::size_t index) {
     const Caller& caller = script_.outsiders[index].caller;
-    // Those of one name, host and process are one reader.
+    // Outsiders with one name, host and process are one reader.
     if (std::ranges::find(script_.outsiders, caller, &OutsiderCast::caller) - script_.outsiders.begin() !=
         static_cast<std::ptrdiff_t>(index)) {
         return;
@@ -75,10 +75,10 @@ std::int64_t Oracle::replayed(const OutsiderDiary& outsider) const {
     return count;
 }
 
-// A member has the client's name and host and everything that the client fetches, and fetches itself, over another connection:
-// either may be the member.
+// A member has the client's name and host and everything that the client fetches. The member itself fetches over another
+// connection: either may be the member.
 bool Oracle::is_surely_one_of_several(const KeptBack& kept) const {
-    // The kernel was asked who they are, and the answer that stood before is a second old.
+    // The broker asks the kernel who they are, and the answer before that is up to a second old.
     constexpr auto kToBeJudged = 5s;
     const auto is_judged = [&](const NewReading& reading) { return kept.time - reading.since > kToBeJudged; };
     const auto own = diary_.new_readings.find(kept.client);
@@ -130,7 +130,7 @@ void Oracle::held_readers() {
             });
             add("H52", about, 1, partitions, is_due, "is kept from new partitions, and others have its name");
         } else if (members == 0) {
-            // Nobody in no group is kept from anything without being told, and of this one it is sure that it is in none.
+            // The broker tells of every reader in no group that it keeps from records, and this one is surely in none.
             const auto surely = std::ranges::count_if(kept, [](const KeptBack* one) { return one->is_sure; });
             if (surely > 0) {
                 add("unfenced", about, surely, surely, true,

@@ -91,8 +91,8 @@ bool Oracle::is_a_group_behind(const std::map<int, std::int64_t>& last) const {
     });
 }
 
-// H04: records since the last growth that only an old count explains, of producers that have not sent any since that only the new
-// one does; and of all of them, of every growth, as long as a group is not beyond the last one.
+// H04: records since the last growth that only an old count explains, from producers that have sent none since that only the new
+// count explains. Also such records of every growth and all producers, as long as a group is not beyond the last one.
 void Oracle::stale_producers() {
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         const StaleWork work = stale_work(producer, diary_.epoch());
@@ -137,7 +137,7 @@ void Oracle::stale_leftovers(int epoch) {
     }
 }
 
-// H08: partitioners in use, of those that can be told.
+// H08: partitioners in use, among those that the broker can tell apart.
 void Oracle::mixed_partitioners() {
     std::set<Placing> used;
     std::set<Placing> told;
@@ -169,14 +169,14 @@ void Oracle::ignored_keys() {
         if (cast.placing == Placing::at_random) {
             add("H11", to_string(cast.caller), 1, 1, false, "places keys at random");
         }
-        // Several behind one name look like one that cannot decide.
+        // Several producers behind one name look like one that cannot decide.
         if (producers_called(cast.caller).size() > 1) {
             add("H11", to_string(cast.caller), 1, 1, false, "several producers behind one name");
         }
     }
 }
 
-/// One partitioner, at the counts that the topic has had, puts the key into all of its partitions.
+/// True when one partitioner, at the counts that the topic has had, puts the key into all of its partitions.
 bool Oracle::is_move_explained(int key) const {
     std::set<int> partitions;
     for_each_record([&](int partition, std::int64_t, const Written& record) {
@@ -205,7 +205,7 @@ bool Oracle::is_move_explained(int key) const {
     return false;
 }
 
-// H09: keys with records in two partitions that were written within one count. Those that a stale producer explains are H04's.
+// H09: keys with records in two partitions that were written within one count. Keys that a stale producer explains belong to H04.
 void Oracle::keys_in_two_partitions() {
     std::map<std::pair<int, int>, std::set<int>> partitions_of;
     for_each_record([&](int partition, std::int64_t offset, const Written& record) {
@@ -221,8 +221,8 @@ void Oracle::keys_in_two_partitions() {
         }
         surely += is_move_explained(where.first) ? 0 : 1;
     }
-    // Where all producers that the broker has seen ignore keys, that is H11's; a broker that was started again has seen those
-    // alone that wrote since.
+    // When all producers that the broker has seen ignore keys, the finding is H11. A broker that was started again has seen only
+    // producers that wrote since.
     bool some_hash = false;
     for (std::size_t producer = 0; producer < script_.producers.size(); ++producer) {
         some_hash |= script_.producers[producer].placing != Placing::at_random && has_sent(producer);
@@ -232,8 +232,8 @@ void Oracle::keys_in_two_partitions() {
         static_cast<std::int64_t>(keys.size()));
 }
 
-// H40: keys of a compacted topic with a value where their producers do not write them any more. One that came after the last
-// growth is such a value when the key was written elsewhere since, or when all who write have switched.
+// H40: keys of a compacted topic with a value where their producers do not write them any more. A key that came after the last
+// growth counts when it was written elsewhere since, or when all its writers have switched.
 void Oracle::orphans() {
     if (!script_.is_compacted) {
         return;
@@ -277,7 +277,7 @@ void Oracle::orphans() {
             }
             const bool is_left = record.epoch < diary_.epoch() || record.order < last_order;
             is_orphan |= is_left || may_all_have_switched || !is_one_rule;
-            // More partitions of a key than that are not kept.
+            // The broker does not keep more partitions of a key than that.
             is_surely |= (is_left || have_all_switched) && partitions.size() <= 4;
         }
         orphans += is_orphan ? 1 : 0;
@@ -302,7 +302,7 @@ void Oracle::missed_tombstones() {
     bool is_exact = sees_all_;
     for (const auto& [key, partitions] : newest) {
         bool is_missed = false;
-        // More partitions of a key than that are not kept.
+        // The broker does not keep more partitions of a key than that.
         is_exact &= partitions.size() <= 4;
         for (const auto& [here, deletion] : partitions) {
             for (const auto& [there, value] : partitions) {

@@ -19,7 +19,7 @@ namespace partita::test::histories {
 /// Rules that wait for ten seconds, as the documentation says; they may be judged a little earlier or later.
 inline constexpr std::chrono::seconds kPatience(10);
 inline constexpr std::chrono::seconds kLatest(13);
-/// Distinct keys after which a partitioner is told.
+/// Distinct keys from which on the broker tells a partitioner.
 inline constexpr std::size_t kKeysToKnow = 40;
 /// Steps of one key between partitions that are remembered.
 inline constexpr int kStepsKept = 8;
@@ -104,7 +104,7 @@ class Oracle {
         return members;
     }
     [[nodiscard]] bool is_name_of_a_member(const Caller& caller) const { return members_called(caller.client_id) > 0; }
-    /// Nothing tells whose fetches those of a member are.
+    /// True when the broker cannot tell a member's fetches from those of others.
     [[nodiscard]] bool is_name_shared(const std::string& client_id) const {
         const auto is_called = [&](const OutsiderCast& outsider) { return outsider.caller.client_id == client_id; };
         return members_called(client_id) + std::ranges::count_if(script_.outsiders, is_called) > 1;
@@ -130,21 +130,21 @@ class Oracle {
             }
         }
     }
-    /// A record that lies where only a count before that epoch puts it.
+    /// True when only a count before that epoch puts the record where it lies.
     [[nodiscard]] bool is_stale(const Written& record, int partition, int epoch) const {
         const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
         const int count = diary_.count_at(epoch);
         return placing != Placing::at_random && record.count < count && place(placing, key_text(record.key), count) != partition;
     }
-    /// The same, whatever rule of the hash is looked at.
+    /// The same, by each rule that brings the hash into range.
     [[nodiscard]] bool is_surely_stale(const Written& record, int partition, int epoch) const {
         const Placing placing = script_.producers[static_cast<std::size_t>(record.producer)].placing;
         return is_stale(record, partition, epoch) &&
                std::ranges::count(places_of_siblings(placing, key_text(record.key), record.count), partition) == 3 &&
                std::ranges::count(places_of_siblings(placing, key_text(record.key), diary_.count_at(epoch)), partition) == 0;
     }
-    /// A record of the last epoch that lies where only the count in force puts it; `surely`: whatever rule of the hash is looked
-    /// at.
+    /// True for a record of the last epoch that lies where only the count in force puts it; `surely`: by each rule that brings
+    /// the hash into range.
     [[nodiscard]] bool proves_switch(const Written& record, int partition, bool surely) const;
     /// Records that the producer wrote by earlier partition counts while the topic was at that epoch.
     struct StaleWork {
@@ -160,10 +160,10 @@ class Oracle {
     [[nodiscard]] bool has_sent(std::size_t producer) const;
     [[nodiscard]] bool has_switched(std::size_t producer, bool surely) const;
     void stale_leftovers(int epoch);
-    /// The producer's partitioner was told before it sent anything at that epoch, beyond doubt.
+    /// The broker knew the producer's partitioner, beyond doubt, before the producer sent anything at that epoch.
     [[nodiscard]] bool is_surely_known(std::size_t producer, int epoch) const;
     [[nodiscard]] bool is_told_at_some_epoch(std::size_t producer) const;
-    /// In one of the epochs before `end_epoch` it sent keys enough by one count.
+    /// In one of the epochs before `end_epoch` the producer sent enough keys by one count.
     [[nodiscard]] bool is_told_before(std::size_t producer, int end_epoch) const;
     [[nodiscard]] bool is_move_explained(int key) const;
 

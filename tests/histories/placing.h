@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-/// Where producers of a history put their keys. Written anew from the definitions of the hashes and checked against published
-/// values, so that a mistake in the broker's own hashes is not repeated here.
+/// Places keys as the producers of a history do. The code follows the definitions of the hashes and is checked against published
+/// values. It shares nothing with the broker's own hashes, so that it does not repeat their mistakes.
 namespace partita::test::histories {
 
 enum class Placing : std::uint8_t {

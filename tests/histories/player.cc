@@ -75,7 +75,7 @@ Outcome Player::play() {
     return outcome_;
 }
 
-// Conditions come about by time as well.
+// Notes that time has passed: some conditions come about by time.
 void Player::note_time() {
     const auto so_far = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
     note("  after " + std::to_string(so_far.count()) + " ms");
@@ -335,7 +335,7 @@ void Player::forget_kept_back(const Client& client) {
     diary_.new_readings.erase(client.number());
 }
 
-// As tools that watch lag do: they ask for a group's offsets and the log ends, and read nothing.
+// Asks for a group's offsets and the log ends and reads nothing, as tools that watch lag do.
 void Player::ask_as_monitor(const Step& step) {
     Client monitor(stage_.port(), {.client_id = "lag-monitor", .address = "127.0.0.1"}, topic_);
     Partitions all;
@@ -370,7 +370,7 @@ void Player::delete_group(std::size_t group) {
     std::array<std::string_view, 1> names{groups_[group]->name};
     const auto& response = Client::call<DeleteGroupsResponse>(admin.wire(), 2, DeleteGroupsRequest{.groups_names = names});
     const ErrorCode error = response.results[0].error_code;
-    // One that never came into being is gone as well.
+    // A group that never came into being counts as deleted.
     if (error != ErrorCode::group_id_not_found) {
         expect_none(error, "DeleteGroups");
     }
@@ -386,7 +386,7 @@ void Player::restart(bool kill) {
         throw Failure{"the broker does not come back"};
     }
     diary_.watched.second = Clock::now();
-    // As with Kafka: what a broker that is killed had not noted of deleted records is there again.
+    // As in Kafka, deleted records come back when the broker is killed before it noted the deletion.
     Client reader(stage_.port(), {.client_id = "administrator", .address = "127.0.0.1"}, topic_);
     for (int partition = 0; kill && partition < diary_.count(); ++partition) {
         const std::int64_t start = reader.list_offset(partition, kEarliestOffset);
@@ -420,7 +420,7 @@ void Player::restart(bool kill) {
         for (auto& [partition, owners] : diary.owners) {
             owners = {.owner = owners.owner};
         }
-        // To a broker that starts, those that are there were there.
+        // A broker that starts takes the groups that exist for groups that were there before.
         diary.may_have_been_there = true;
         const bool is_there = !diary.is_deleted && (!diary.committed.empty() || diary.open_members() > 0);
         for (int growth = 0; is_there && growth < diary_.epoch(); ++growth) {
@@ -465,8 +465,8 @@ void Player::check(bool after_all) {
     outcome_.problems = std::move(problems);
 }
 
-// Records that were seen while it waited need not be in the findings that were settled meanwhile: what is said of everything seen
-// is said of what had been seen when the last wait began.
+// Findings that were settled during the wait may lack records that the broker saw meanwhile. A statement about everything seen
+// therefore covers what had been seen when the last wait began.
 void Player::wait_for_thought() {
     std::int64_t before = keyed_records_seen();
     do {

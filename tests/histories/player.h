@@ -11,8 +11,8 @@
 #include "tests/histories/script.h"
 #include "tests/histories/stage.h"
 
-/// Plays a script with clients that speak as real ones do, writes their diaries, and has every check of the script compare what
-/// the broker tells with what the oracle derives.
+/// Plays a script with clients that speak as real ones do, and writes their diaries. Each check of the script compares the
+/// broker's findings with those that the oracle derives.
 namespace partita::test::histories {
 
 struct Outcome {
@@ -28,7 +28,7 @@ struct Outcome {
 
 class Player {
   public:
-    /// `unique` is in the names of topic and groups. A script that restarts has the stage for itself.
+    /// `unique` is part of the names of the topic and the groups. A script with restarts needs the stage for itself.
     Player(Stage& stage, const Script& script, const std::string& unique);
     Player(const Player&) = delete;
     Player& operator=(const Player&) = delete;

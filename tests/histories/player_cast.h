@@ -8,7 +8,7 @@
 
 #include "tests/histories/player.h"
 
-/// The clients of a history that is being played, for the files of the player alone.
+/// The clients of a history that is being played. Only the player's files include it.
 namespace partita::test::histories {
 
 /// The timestamps with which ListOffsets asks for the ends of a log.
@@ -37,7 +37,7 @@ struct Player::Consumer {
     std::unique_ptr<Client> client;
     Membership membership;
     Offsets positions;
-    /// Partitions in which it begins where it chose to, for there was no committed offset.
+    /// Partitions in which the consumer chose where to begin, because there was no committed offset.
     Partitions fresh;
     /// Over this connection.
     Partitions fetched;

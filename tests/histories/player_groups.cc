@@ -39,8 +39,8 @@ void Player::rebalance(const Step& step) {
     meet(index, {});
 }
 
-// All open members of the group share its partitions; those that come back to a group keep nothing in their heads. `silent`:
-// members that do not go on to ask for their offsets.
+// All open members of the group share its partitions; members that come back to a group remember nothing. `silent`: members that
+// do not go on to ask for their offsets.
 void Player::meet(std::size_t index, const std::vector<int>& silent) {
     Group& group = *groups_[index];
     GroupDiary& diary = diary_.groups[index];
@@ -157,7 +157,8 @@ std::int64_t Player::look_for_beginning(std::size_t group, std::size_t member, i
     return list_offset(client, partition, kLatestOffset);
 }
 
-// auto.offset.reset=none: an exception, and the application ends. The others of the group take over, and end likewise.
+// auto.offset.reset=none: the client throws an exception, and the application ends. The other members take over, and end
+// likewise.
 void Player::stop_for_it(std::size_t group, std::size_t member) {
     note("    member " + std::to_string(member) + " stops: it has no offset and may not choose one");
     close_member(group, member);
@@ -304,8 +305,8 @@ void Player::note_inversion(std::size_t group, int partition, std::int64_t offse
     }
 }
 
-// Where the record of the key before this one lies, if this is the key's first one in its partition and a growth led it there;
-// else -1.
+// Returns where the key's record before this one lies, if this is the key's first record in its partition and a growth led it
+// there; else -1.
 int Player::provable_origin(int partition, std::int64_t offset) const {
     const Written& newer = diary_.partitions[static_cast<std::size_t>(partition)].records[static_cast<std::size_t>(offset)];
     int origin = -1;

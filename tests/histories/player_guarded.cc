@@ -1,5 +1,5 @@
-// How a topic of mode `guarded` grows in a history: the request is refused as long as something stands against it, and then
-// confirmed, or repeated when the groups have done everything and the producers are silent.
+// Grows a topic of mode `guarded` in a history. The broker refuses the request as long as it has objections. The client then
+// confirms the request, or repeats it when the groups have done everything and the producers are silent.
 
 #include <algorithm>
 #include <cstdint>
@@ -49,7 +49,7 @@ bool Player::is_growth_right(const Caller& caller, int count, bool validates_onl
     return problems.empty();
 }
 
-// Every group reads and commits what there is, and producers have been silent for long enough.
+// Every group reads and commits everything, and producers have been silent for long enough.
 void Player::drain() {
     for (int group = 0; group < static_cast<int>(script_.groups.size()); ++group) {
         const GroupDiary& diary = diary_.groups[static_cast<std::size_t>(group)];
@@ -84,7 +84,7 @@ bool Player::grow_guarded(int count) {
         return false;
     }
     if (!has_grown && dice_.happens(50)) {
-        // Only who was refused can mean to go on in spite of it.
+        // Only a client that was refused can mean to go on in spite of it.
         if (!is_growth_right(kStranger, count, false, false, has_grown)) {
             return false;
         }

@@ -6,7 +6,8 @@
 namespace partita::test::histories {
 namespace {
 
-/// Counts that a topic takes one after the other. At three, five and six partitions the rules of one hash can be told apart.
+/// Counts that a topic takes one after the other. At three, five and six partitions the rules that bring one hash into range can
+/// be told apart.
 const std::vector<std::vector<int>> kGrowths = {{3, 4}, {3, 6}, {6, 8}, {6, 12}, {6, 8, 12}, {3, 6, 12}, {5, 10}, {3, 4, 6}};
 /// In mode `fenced` the old count divides the new one, and the next growth waits for minutes.
 const std::vector<std::vector<int>> kFencedGrowths = {{3, 6}, {6, 12}, {5, 10}, {3, 12}};
@@ -50,7 +51,7 @@ class Writer {
   private:
     void add(Step step) { script_.steps.push_back(step); }
 
-    /// A reader in no group that nothing tells from a member which the fence holds.
+    /// Gives a reader in no group the name of a member that the fence holds, so that nothing tells them apart.
     void share_a_name() {
         script_.outsiders.front().caller = script_.groups.front().members.front();
         add({.action = Action::refresh, .who = 0});
@@ -102,7 +103,7 @@ class Writer {
     /// Steps before the topic grows.
     void begin() {
         for (int producer = 0; producer < static_cast<int>(script_.producers.size()); ++producer) {
-            // Some come later.
+            // Some producers come later.
             if (producer == 0 || dice_.happens(80)) {
                 add({.action = Action::produce,
                      .who = producer,
@@ -139,7 +140,7 @@ class Writer {
     int some_bytes() { return dice_.happens(40) ? 1 << 20 : 1 + dice_.roll(1500); }
 
     void go_on(int steps) {
-        // So that there is something to lose.
+        // Records that a consumer can lose.
         add({.action = Action::produce, .who = some_producer(), .amount = 20 + dice_.roll(60), .variant = variant_of_records()});
         for (int step = 0; step < steps; ++step) {
             one_more();

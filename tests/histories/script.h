@@ -29,7 +29,7 @@ struct ProducerCast {
     bool is_idempotent = false;
 };
 struct GroupCast {
-    /// Without what makes it unique on the broker.
+    /// The name without the part that makes it unique on the broker.
     std::string name;
     Reset reset = Reset::earliest;
     /// KIP-848 instead of the classic protocol.
@@ -63,7 +63,7 @@ enum class Action : std::uint8_t {
     close_member,
     /// It is assigned by a rebalance, asks for its offsets, and is closed before it does anything with them.
     close_early,
-    /// An administrator removes it from its group (of the classic protocol); it is gone without a word.
+    /// An administrator removes it from its group (of the classic protocol), without telling the member.
     remove_member,
     /// Outsider `who` reads on; `variant` 1: new partitions, too.
     outsider_reads,
@@ -94,7 +94,7 @@ struct Script {
     int first_count = 0;
     int keys = 0;
     bool is_compacted = false;
-    /// It needs a broker of its own.
+    /// The script needs its own broker.
     bool restarts = false;
     std::vector<ProducerCast> producers;
     std::vector<GroupCast> groups;
@@ -107,7 +107,7 @@ struct Script {
 [[nodiscard]] std::string to_string(const Script& script);
 [[nodiscard]] std::string to_string(const Step& step);
 
-/// Numbers that depend on a seed alone, the same on every machine.
+/// Numbers that depend only on a seed, the same on every machine.
 class Dice {
   public:
     explicit Dice(std::uint64_t seed) : state_(seed) {}

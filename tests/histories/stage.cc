@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 constexpr int kBatches = 20;
 constexpr int kRecordsPerBatch = 500;
-/// In all before the topic of the clock grew: as many ticks as there can be.
+/// Records before the topic of the clock grew: one for each tick that there can be.
 constexpr int kOldRecords = kBatches * kRecordsPerBatch;
 constexpr auto kTickLimit = 60s;
 
@@ -130,7 +130,7 @@ bool SettleClock::tick() {
                     return true;
                 }
             }
-            // A batch that the observer had no time for is not looked at later.
+            // The broker does not look later at a batch for which its observer had no time.
             if (++looks % 200 == 0 && !send_key()) {
                 return false;
             }
@@ -183,7 +183,7 @@ std::unique_ptr<Stage> Stage::open() {
 }
 
 bool Stage::start() {
-    // Nobody dies for being slow, and what has been thought about is all that is waited for.
+    // No member dies for being slow, and tests wait only for findings.
     broker_ = BrokerProcess::start(
         {.overrides = {"group.initial.rebalance.delay.ms=0", "offsets.topic.num.partitions=4",
                        "group.consumer.max.session.timeout.ms=3600000", "group.consumer.session.timeout.ms=3600000",

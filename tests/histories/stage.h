@@ -11,12 +11,12 @@
 #include "tests/histories/oracle.h"
 #include "tests/support/broker_process.h"
 
-/// A broker on which histories are played, and what tells when it has thought about everything.
+/// A broker on which histories are played, with a clock that tells when the broker has thought about everything.
 namespace partita::test::histories {
 
-/// Findings are settled about once in a second, by one thread for what producers send and by another for what readers ask, each
-/// of which goes through all topics in turn. A topic of its own, on which a finding of either kind changes all the time, tells
-/// when both have gone through everything.
+/// Tells when the broker's findings cover everything that it was sent. One thread settles findings about producers, and another
+/// those about readers, about once in a second. Each thread goes through all topics in turn. A finding of either kind changes all
+/// the time on the clock's own topic, which tells when both threads have gone through everything.
 class SettleClock {
   public:
     /// The broker outlives it.
@@ -25,7 +25,7 @@ class SettleClock {
     SettleClock(const SettleClock&) = delete;
     SettleClock& operator=(const SettleClock&) = delete;
 
-    /// Waits until whatever the broker had been sent before the call is in its findings. False when that takes too long; then
+    /// Waits until the findings cover everything that the broker was sent before the call. False when that takes too long; then
     /// `problem` says why. Thread-safe.
     [[nodiscard]] bool wait();
     [[nodiscard]] std::string problem() const;
@@ -46,9 +46,9 @@ class SettleClock {
 
     mutable std::mutex mutex_;
     std::condition_variable changed_;
-    // Guarded by mutex_. Each tick begins with something sent to either observer, and is completed when both have told it. A
-    // round that was under way when the first tick after a call began may have passed a topic already; when the second one is
-    // completed, a whole round lies in between.
+    // Guarded by mutex_. Each tick begins when something is sent to both observers, and is complete when both have told it. A
+    // round under way when the first tick after a call began may already have passed a topic. When the second tick is complete, a
+    // whole round lies in between.
     std::int64_t begun_ = 0;
     std::int64_t completed_ = 0;
     bool stopping_ = false;
@@ -63,7 +63,7 @@ class Stage {
 
     [[nodiscard]] std::uint16_t port() const { return broker_->port(); }
     [[nodiscard]] SettleClock& clock() { return *clock_; }
-    /// Stops the broker, or kills it, and starts it again. Nobody else may use the stage meanwhile.
+    /// Stops the broker, or kills it, and starts it again. No other player may use the stage meanwhile.
     [[nodiscard]] bool restart(bool kill);
 
     /// The broker's findings about the topic now; nothing when it does not answer.

@@ -401,7 +401,7 @@ TEST_F(AccessRules, HandlersAskForAllThatTheirRowsSayAndForNothingElse) {
     // A sufficient permission on the cluster keeps handlers from asking for others. The run above, without any permission, shows
     // those.
     ask_all();
-    // Only Metadata needs an older version, to tell about the cluster.
+    // Metadata tells about the cluster only in an older version.
     const MetadataRequest old{.topics = nullptr, .include_cluster_authorized_operations = true};
     ASSERT_NE(client_->call<MetadataResponse>(10, old), nullptr);
     asked[ApiKey::metadata].merge(rules_.take_asked());
