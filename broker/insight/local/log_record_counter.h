@@ -24,8 +24,8 @@ namespace partita::insight {
 /// partly in the range and has lost records to cleaning; and for parts of a log that it cannot read.
 class LogRecordCounter final : public RecordCounter {
   public:
-    /// The default budget. Counting is a part of each look, which comes once a second while records come. So it must take less than
-    /// a millisecond.
+    /// The default budget. Counting is a part of each look, which comes once a second while records come. So it must take less
+    /// than a millisecond.
     static constexpr std::size_t kBytesMax = std::size_t{2} << 20;
     /// Bytes that one read takes: the headers of many small batches, or the header of a large one.
     static constexpr std::size_t kReadBytes = 4096;
