@@ -89,7 +89,7 @@ class RecordsWithoutBroker : public ::testing::Test, private runtime::ReplyRecei
     }
 
     void produce(std::string_view topic, std::int32_t partition, std::int16_t acks = -1) {
-        batches_.push_back(test::make_batch({}));
+        batches_.push_back(test::make_batch(test::TestBatch{}));
         ProduceRequest::PartitionProduceData data{.index = partition, .records = Bytes(batches_.back())};
         ProduceRequest::TopicProduceData asked{.name = topic, .partition_data = {&data, 1}};
         serve(produce_records, ApiKey::produce, kProduceByName,
@@ -201,7 +201,7 @@ TEST_F(RecordsWithoutBroker, AFetchWaitsForRecords) {
     EXPECT_FALSE(reply_);
     auto waiting = std::exchange(world_.connection().parked_fetch, fetch::kNoWaiter);
     EXPECT_NE(waiting, fetch::kNoWaiter);
-    auto batch = test::make_batch({});
+    auto batch = test::make_batch(test::TestBatch{});
     ASSERT_TRUE(world_.log(0).append(batch, {.leader_epoch = LeaderEpoch{0}, .now = {1}}));
     world_.turn().appended(*world_.partition(0), batch.size());
     end_turn();
