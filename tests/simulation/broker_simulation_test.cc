@@ -1,6 +1,6 @@
-// The whole broker on one thread, under a clock that stands still, with files in memory: handlers, coordinators, catalog, logs
-// and upkeep as they are shipped. SEEDS and FIRST_SEED in the environment choose the histories; with TOLD=1 all that happens is
-// printed.
+// Tests the whole broker on one thread, under a clock that stands still, with files in memory: handlers, coordinators, catalog,
+// logs and upkeep as they are shipped. SEEDS and FIRST_SEED in the environment choose the histories; with TOLD=1 the test prints
+// all events.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
     return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
 }
 
-/// For LMDB's files, in memory where there is some: a history would wait for nothing but their syncs.
+/// The directory for LMDB's files, in memory where possible: otherwise a history would wait for nothing but their syncs.
 runtime::EphemeralDirectory scratch_directory() {
     const std::array<std::string, 2> parents{"/dev/shm", "/tmp"};
     return std::move(runtime::EphemeralDirectory::create(parents).value().directory);
@@ -82,7 +82,7 @@ TEST(BrokerSimulation, WhatItTellsItsClientsStaysTrueWhereverItDies) {
         EXPECT_GT(sum.kills, static_cast<int>(count)) << "one is at the end of each";
     }
     if (count >= 40) {
-        // Scenes that bring nothing about would show nothing.
+        // A scene in which nothing happens would show nothing.
         for (const char* what :
              {"changes of configs", "growths of fenced topics", "growths refused by guarded topics",
               "partitions that a consumer gave up", "records that were compacted away", "records that were too large",

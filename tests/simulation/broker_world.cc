@@ -44,7 +44,7 @@ BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool
     auto admin = std::make_unique<SimulatedAdmin>(
         clients_world_, std::map<std::string, bool>{{kSynced, true}, {kCached, false}, {kTransactional, false}}, groups);
     admin_ = admin.get();
-    // The first: a client that was answered before another one reads that before the other reads its own.
+    // The administrator is first: a client that was answered before another one reads its reply first.
     clients_.push_back(std::move(admin));
     for (const char* name : {"p1", "p2", "p3"}) {
         clients_.push_back(std::make_unique<SimulatedProducer>(clients_world_, name, std::vector{kSynced, kCached}));
@@ -63,7 +63,7 @@ BrokerWorld::BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool
 }
 
 void BrokerWorld::choose_scenes() {
-    // One of these at a time: more of them would leave too little to each.
+    // One of these at a time: more would leave too little to each.
     switch (random_() % 8) {
         case 0:
             scenes_.push_back(passing_topic(clients_world_));
@@ -114,7 +114,7 @@ MortalBroker::Death BrokerWorld::random_death() { return random_() % 2 == 0 ? De
 void BrokerWorld::crash_soon() { broker_.doom(random_death(), random_() % 40); }
 
 void BrokerWorld::endanger_growth() {
-    // Chance would hardly ever strike between two steps of one.
+    // Chance would hardly ever strike between two steps of a growth.
     if (!is_playing_ || random_() % 3 == 0) {
         return;
     }
@@ -129,7 +129,7 @@ void BrokerWorld::endanger_growth() {
 void BrokerWorld::fill_disk() {
     counts_.full_disks += broker_.files().fault_happened() ? 1 : 0;
     clients_world_.tell("a full disk is near");
-    // Any write, or one of a coordinator, which are few among all.
+    // Refuses any write, or one of a coordinator: those are few among all.
     if (random_() % 2 == 0) {
         broker_.files().fail_call(1 + random_() % 20, ENOSPC, false, true);
     } else {
@@ -146,7 +146,7 @@ void BrokerWorld::restart() {
         client->lose_connection();
     }
     const Instant died = clock_.now().monotonic;
-    // Sometimes it is noticed late.
+    // Sometimes the restart comes late.
     const auto begun =
         broker_.restart(static_cast<std::int64_t>(random_() % 5 == 0 ? random_() % (30 * kMinuteMs) : random_() % 2'000));
     if (broker_.death() == Death::power_failure) {
@@ -183,7 +183,7 @@ void BrokerWorld::act() {
     } else {
         const bool was_growing = admin_->is_growing();
         clients_[choice]->act();
-        // So that more deaths come while a topic grows than chance would bring.
+        // This makes the broker die more often while a topic grows than chance would.
         if (admin_->is_growing() && !was_growing && random_() % 4 == 0) {
             crash_soon();
         }
@@ -192,7 +192,7 @@ void BrokerWorld::act() {
 }
 
 void BrokerWorld::play(int turns) {
-    // A broker that hardly lives shows other things than one that lives long, and clients in a hurry others than slow ones.
+    // A broker with short lives shows other things than one that lives long, and clients in a hurry show others than slow ones.
     const std::uint64_t turns_per_death = std::array{300, 1'000, 4'000}[random_() % 3];
     const std::uint64_t slowness = random_() % 3;
     begin_life(broker_.start());
@@ -204,7 +204,7 @@ void BrokerWorld::play(int turns) {
         if (random_() % 500 == 0) {
             fill_disk();
         }
-        // The one case that no change of a file brings about.
+        // This is the one case that no change of a file brings about.
         if (broker_.is_about_to_die()) {
             broker_.die(random_death());
         }

@@ -19,15 +19,15 @@
 namespace partita::test {
 
 /// A broker that dies and comes back (MortalBroker), with its clients: a history that follows from a seed. Time stands still
-/// while anybody has something to do, and jumps to the next deadline when nobody has. Now and then a write finds no room on the
-/// disk.
+/// while any part has something to do, and otherwise jumps to the next deadline. Now and then a write finds no room on the disk.
 class BrokerWorld {
   public:
-    /// `is_told`: what happens is printed to standard error.
+    /// `is_told`: prints all events to standard error.
     BrokerWorld(std::uint64_t seed, std::filesystem::path scratch, bool is_told = false);
     ~BrokerWorld();
 
-    /// Plays so many turns of fate, with crashes among them, comes to rest, and looks whether all that was told is true.
+    /// Plays `turns` turns of fate, with crashes among them. Then it comes to rest, and checks that everything the broker told is
+    /// true.
     void play(int turns);
 
     [[nodiscard]] const std::vector<std::string>& wrong() const { return ledger_.wrong(); }
@@ -49,23 +49,23 @@ class BrokerWorld {
     [[nodiscard]] Counts counts() const;
 
   private:
-    /// A life of the broker begins, or does not: that is wrong.
+    /// Notes the beginning of a life of the broker; an error is wrong.
     void begin_life(const std::expected<void, std::string>& begun);
     [[nodiscard]] MortalBroker::Death random_death();
     void crash_soon();
     /// One of the next writes finds no room.
     void fill_disk();
-    /// A growth is carried out in the step that begins, and the broker may die in the midst of it, or find no room.
+    /// Endangers a growth that the coming step carries out: the broker may die in the midst of it, or find no room.
     void endanger_growth();
     void restart();
     void choose_scenes();
     bool read_replies();
     void act();
-    /// Clients look back at what they were told.
+    /// Lets clients look back at what they were told.
     void look_back();
-    /// Until every request is answered and nobody has anything to do.
+    /// Goes on until every request is answered and no part has anything to do.
     void come_to_rest();
-    /// Goes on until then or until the time is over.
+    /// Goes on until all are answered, or until the time is over.
     [[nodiscard]] bool are_all_answered_within(std::int64_t patience_ms);
     void audit();
 
@@ -76,10 +76,10 @@ class BrokerWorld {
     ClientsWorld clients_world_;
     std::vector<std::unique_ptr<Scene>> scenes_;
     std::vector<std::unique_ptr<SimulatedClient>> clients_;
-    /// One of them.
+    /// One of the clients.
     SimulatedAdmin* admin_ = nullptr;
     std::unique_ptr<SimulatedTransactions> transactions_;
-    /// Fate strikes only then.
+    /// Fate strikes only while this is true.
     bool is_playing_ = false;
     Counts counts_;
 };

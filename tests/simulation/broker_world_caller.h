@@ -16,17 +16,17 @@
 
 namespace partita::test {
 
-/// A simulated broker (MortalBroker) with one client, which asks and waits for the answer: for tests that tell one story. The
-/// test fails when a life of the broker does not begin, or when an answer breaks the order of its connection.
+/// A simulated broker (MortalBroker) with one client, which asks and waits for the answer, for tests of one story. The test fails
+/// when a life of the broker does not begin, or when an answer breaks the order of its connection.
 class CalledBroker {
   public:
-    /// Its first life has begun. `overrides`: see `MortalBroker::overrides`.
+    /// Begins the broker's first life. `overrides`: see `MortalBroker::overrides`.
     CalledBroker(std::uint64_t seed, std::vector<std::string> overrides) : random_(seed) {
         broker_.overrides = std::move(overrides);
         began(broker_.start());
     }
 
-    /// Asks, and has the broker take its steps until it has answered or died.
+    /// Asks, and lets the broker take its steps until it has answered or died.
     template <class Response, class Request>
     void ask(std::int16_t version, const Request& request, std::function<void(const Response&)> on_reply) {
         world_.network = broker_.network();
@@ -48,7 +48,7 @@ class CalledBroker {
             }
         }
     }
-    /// The next life of a broker that has died.
+    /// Begins the next life of a broker that has died.
     void restart() {
         world_.network = nullptr;
         caller_.lose_connection();

@@ -217,7 +217,7 @@ void SimulatedAdmin::grow(const std::string& topic) {
                                       } else {
                                           world_.ledger.note_growth_refused(growth);
                                       }
-                                      // A request that was not answered had grown it.
+                                      // An earlier request without an answer had grown it.
                                       if (error == ErrorCode::invalid_partitions) {
                                           look(topic);
                                       }
@@ -344,11 +344,11 @@ void SimulatedProducer::on_answer(std::uint64_t id, ErrorCode error, std::int64_
         return;
     }
     if (error == ErrorCode::duplicate_sequence_number) {
-        return;  // It is there, and nobody says where.
+        return;  // The record is there, and the broker does not say where.
     }
     const bool is_refused = error == ErrorCode::out_of_order_sequence_number || error == ErrorCode::unknown_producer_id;
     if (is_refused && !is_retrying_) {
-        // Only what was lost with the power can be missing before it.
+        // Only records that a power failure took can be missing before it.
         if (power_failures_seen_ == world_.ledger.power_failures()) {
             world_.ledger.note_wrong(name_ + " sent its batches in order and is told " + std::string(error_name(error)));
         }

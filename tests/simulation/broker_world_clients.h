@@ -53,7 +53,7 @@ struct ClientsWorld {
     [[nodiscard]] bool one_in(std::uint64_t times) { return below(times) == 0; }
 };
 
-/// A client over one connection. Replies come in the order of requests, each once: whatever else comes is wrong.
+/// A client over one connection. Replies come in the order of requests, each once; any other reply is wrong.
 class SimulatedClient {
   public:
     SimulatedClient(ClientsWorld& world, std::string name) : world_(world), name_(std::move(name)) {}
@@ -61,16 +61,16 @@ class SimulatedClient {
     SimulatedClient(const SimulatedClient&) = delete;
     SimulatedClient& operator=(const SimulatedClient&) = delete;
 
-    /// Does what it does next, if anything.
+    /// Takes its next step, if it has one.
     virtual void act() = 0;
-    /// Reads what came. True when there was something.
+    /// Reads what came. True when anything came.
     bool read_replies();
-    /// The broker died, or this client hung up: what was asked is not answered any more.
+    /// The broker died, or this client hung up: pending requests get no answer any more.
     void lose_connection();
     void hang_up();
     [[nodiscard]] bool waits() const { return !asked_.empty(); }
-    /// Asks about what it was told, when everything is at rest. True when there is more to ask once that is answered: then it is
-    /// called again. `is_first`: it has not been called since all was at rest.
+    /// Asks about what the client was told, when everything is at rest. True when there is more to ask: then it is called again
+    /// after the answer. `is_first`: this is the first call since everything came to rest.
     virtual bool look_back(bool /*is_first*/) { return false; }
 
   protected:
@@ -109,12 +109,12 @@ class SimulatedClient {
     Arena arena_;
 };
 
-/// Makes the topics, makes them grow, and looks whether they did.
+/// Makes the topics, makes them grow, and checks that they did.
 class SimulatedAdmin final : public SimulatedClient {
   public:
     SimulatedAdmin(ClientsWorld& world, std::map<std::string, bool> topics, std::vector<std::string> groups);
     void act() override;
-    /// All topics, and the offsets of all groups.
+    /// Asks for all topics, and for the offsets of all groups.
     bool look_back(bool is_first) override;
     /// It waits for the answer to a growth.
     [[nodiscard]] bool is_growing() const { return is_growing_; }
@@ -132,7 +132,7 @@ class SimulatedAdmin final : public SimulatedClient {
     bool is_growing_ = false;
 };
 
-/// An idempotent producer with several requests in flight, which sends again what was not acknowledged.
+/// An idempotent producer with several requests in flight. It sends again what was not acknowledged.
 class SimulatedProducer final : public SimulatedClient {
   public:
     SimulatedProducer(ClientsWorld& world, std::string name, std::vector<std::string> topics)
@@ -160,7 +160,7 @@ class SimulatedProducer final : public SimulatedClient {
     std::uint64_t last_batch_ = 0;
     std::map<std::uint64_t, Batch> unsent_;
     std::map<std::uint64_t, Batch> in_flight_;
-    /// Something failed: nothing is sent before everything in flight came back, so that batches keep their order.
+    /// A request failed: the producer sends nothing before everything in flight came back, so that batches keep their order.
     bool is_retrying_ = false;
 };
 
@@ -192,7 +192,7 @@ class SimulatedAuditor final : public SimulatedClient {
     std::int64_t next_ = 0;
 };
 
-/// A member of a classic group: joins, takes what the leader gives it, commits, and goes.
+/// A member of a classic group: it joins, takes what the leader gives it, commits, and leaves.
 class SimulatedMember : public SimulatedClient {
   public:
     static constexpr std::int32_t kSessionTimeoutMs = 10'000;
@@ -204,13 +204,13 @@ class SimulatedMember : public SimulatedClient {
   protected:
     /// Works on the client's partitions when nothing else is due. This one commits any offset now and then.
     virtual void work();
-    /// It has other partitions than before.
+    /// Called when it has other partitions than before.
     virtual void on_assigned() {}
     void heartbeat();
     void commit(const Ledger::Place& place, std::int64_t offset);
-    /// Looks whether what its group committed of its partitions is there, and tells what is found; -1: none.
+    /// Checks that its group's commits for its partitions are there, and passes each offset to `on_found`; -1: none.
     void look_at_commits(std::function<void(const Ledger::Place&, std::int64_t)> on_found = {});
-    /// Begins anew, after an error that says so.
+    /// Begins anew after an error that requires it.
     void rejoin(ErrorCode error);
     void on_lost() override;
     [[nodiscard]] const std::vector<Ledger::Place>& owned() const { return owned_; }

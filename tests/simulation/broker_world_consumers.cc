@@ -26,7 +26,7 @@ class Owners {
     void take(const std::string& member, const Partition& partition) { owned_[partition].erase(member); }
     /// The broker has heard of the member at this time or later.
     void note_alive(const std::string& member, Instant heard) { heard_[member] = heard; }
-    /// It may be that nobody remembers anything.
+    /// The broker may remember nothing.
     void forget() { owned_.clear(); }
     void check() {
         const Instant now = world_.clock.now().monotonic;
@@ -114,7 +114,7 @@ class Consumer final : public SimulatedClient {
     void answered(const ConsumerGroupHeartbeatResponse& response, Instant asked) {
         if (response.error_code == ErrorCode::unknown_member_id || response.error_code == ErrorCode::fenced_member_epoch ||
             response.error_code == ErrorCode::group_id_not_found) {
-            // An epoch that was told is written down, and outlives a broker that is killed.
+            // The broker writes an epoch down before it tells it, so that the epoch outlives a kill.
             if (epoch_ > 0 && is_answered_ && now() - heard_ < kSessionMs) {
                 world_.ledger.note_wrong(name_ + " was given epoch " + std::to_string(epoch_) + " of " + kGroup +
                                          " and is told " + std::string(error_name(response.error_code)));
@@ -178,9 +178,9 @@ class Consumer final : public SimulatedClient {
     Instant next_heartbeat_{};
     /// A heartbeat waits for its answer.
     bool is_asked_ = false;
-    /// No heartbeat was lost since one was answered, nor what the broker knew.
+    /// Since the last answer, no heartbeat was lost, and the broker lost nothing that it knew.
     bool is_answered_ = false;
-    /// The broker heard of this member then, or later.
+    /// The broker heard of this member at this time or later.
     Instant heard_{};
 };
 

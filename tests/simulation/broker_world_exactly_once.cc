@@ -19,9 +19,9 @@
 #include "tests/simulation/broker_world_records.h"
 #include "tests/simulation/broker_world_scene.h"
 
-// Two streams of work, each as of a task of Kafka Streams: its position is the offset that its group committed, and each
-// transaction emits the numbers behind it and commits the position behind those. So the committed records of a stream are all
-// numbers below its position, each once, and those of one partition ascend without a gap, whatever dies.
+// Two streams of work, each like a task of Kafka Streams. A stream's position is the offset that its group committed. Each
+// transaction emits the numbers behind the position and commits the position behind those. The committed records of a stream are
+// therefore all numbers below its position, each once. Those of one partition ascend without a gap, whatever dies.
 
 namespace partita::test {
 namespace {
@@ -46,7 +46,7 @@ struct WorkDiary {
     };
 
     [[nodiscard]] std::string group() const { return "exact-" + std::to_string(run); }
-    /// A power failure takes of several logs what each had not synced, so that nothing is said of what was before.
+    /// A power failure takes from each log what that log had not synced, so that nothing is known about earlier runs.
     void begin_run() {
         ++run;
         is_made = false;
@@ -293,7 +293,7 @@ class Worker final : public SimulatedClient {
     void end() {
         diary_.attempts[attempt_].may_be_committed = commits_;
         was_end_asked_ = true;
-        // A decision, its markers and what says that all are written are few among all changes.
+        // A decision, its markers and the record that all are written are few among all changes.
         if (world_.one_in(3)) {
             world_.endanger();
         }
@@ -343,7 +343,7 @@ class Worker final : public SimulatedClient {
         step_ = Step::find;
     }
     void on_lost() override {
-        // By KIP-890 an end may be asked for again; before, it could be taken for the end of the next transaction.
+        // With KIP-890 a client may ask for the end again; before, the broker could take it for the end of the next transaction.
         if (was_end_asked_ && diary_.bumps_epochs && run_ == diary_.run && world_.one_in(2)) {
             return;
         }
@@ -371,7 +371,7 @@ class Worker final : public SimulatedClient {
     bool was_end_asked_ = false;
 };
 
-/// Reads what is committed, in its order, and looks in the end whether it is all.
+/// Reads committed records in their order, and checks in the end that none is missing.
 class WorkReader final : public SimulatedClient {
   public:
     WorkReader(ClientsWorld& world, WorkDiary& diary) : SimulatedClient(world, "exact-reader"), diary_(diary) {}
@@ -401,7 +401,7 @@ class WorkReader final : public SimulatedClient {
                 diary_.note_wrong("a transaction stays open for good");
                 return false;
             }
-            // Time passes with it, so that what nobody ends is aborted.
+            // Time passes with this, so that the broker aborts transactions that no client ends.
             read(2'000);
             return true;
         }
@@ -436,7 +436,7 @@ class WorkReader final : public SimulatedClient {
   private:
     struct Place {
         std::int64_t offset = 0;
-        /// Everything there is has been read.
+        /// Everything has been read.
         bool is_at_end = false;
         std::array<std::optional<std::int64_t>, kStreams> next{};
     };
@@ -551,7 +551,7 @@ class WorkReader final : public SimulatedClient {
         ask<InitProducerIdResponse>(
             4, InitProducerIdRequest{.transactional_id = id, .transaction_timeout_ms = kTransactionTimeoutMs},
             [this](const auto& response) { usable_ids_ += response.error_code == ErrorCode::none ? 1 : 0; });
-        // Time passes with it.
+        // Time passes with this.
         read(500);
     }
     void on_lost() override { forget(); }

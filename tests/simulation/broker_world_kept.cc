@@ -48,7 +48,7 @@ class Diary {
             note_wrong(partition, offset, "was acknowledged twice");
         }
     }
-    /// A tombstone that is sent and not acknowledged may be there.
+    /// A tombstone that was sent and not acknowledged may be there.
     void note_tombstone_sent(std::int32_t partition, const std::string& key) { ++tombstones_unheard_[{partition, key}]; }
     void note_start(std::int32_t partition, std::int64_t start) {
         std::int64_t& known = starts_[partition];
@@ -57,7 +57,7 @@ class Diary {
         }
         known = std::max(known, start);
     }
-    /// A power failure may have brought back files that were removed, and have taken a topic that was young.
+    /// A power failure may have brought back files that were removed, and may have taken a young topic.
     void note_power_failure() {
         starts_.clear();
         if (world.ledger.count_of(topic()) == 0) {
@@ -142,7 +142,7 @@ class Diary {
     std::map<std::pair<std::int32_t, std::string>, int> tombstones_unheard_;
 };
 
-/// Makes the topic and writes to it, one record of some key after the other.
+/// Makes the topic and writes to it, one record at a time, each with some key.
 class KeyWriter final : public SimulatedClient {
   public:
     KeyWriter(ClientsWorld& world, Diary& diary, std::string name) : SimulatedClient(world, std::move(name)), diary_(diary) {}
@@ -227,7 +227,7 @@ class WholeReader final : public SimulatedClient {
         partition_ = static_cast<std::int32_t>(world_.below(kPartitions));
         begin();
     }
-    /// Twice, so that what expires meanwhile is looked for as well.
+    /// Looks back twice, to look for what expires meanwhile, too.
     bool look_back(bool is_first) override {
         if (world_.ledger.count_of(diary_.topic()) == 0) {
             return false;
@@ -298,7 +298,7 @@ class WholeReader final : public SimulatedClient {
     Diary::Found found_;
     std::uint64_t since_ = 0;
     Instant began_{};
-    /// How many times more it reads a partition to look back.
+    /// How many more times it reads a partition to look back.
     std::int32_t to_look_back_ = 0;
 };
 

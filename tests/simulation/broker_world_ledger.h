@@ -41,18 +41,18 @@ class Ledger {
     /// Returns a value that no other record has.
     [[nodiscard]] std::string fresh_value() { return "v" + std::to_string(++last_value_); }
     void note_acknowledged(const Place& place, std::int64_t offset, const std::string& value);
-    /// A record of that partition was synced before it was acknowledged: the partition survives everything, too.
+    /// The broker synced a record of that partition before it acknowledged it: the partition survives everything, too.
     void note_synced(const Place& place) {
         std::int32_t& synced = synced_counts_[place.first];
         synced = std::max(synced, place.second + 1);
     }
-    /// A fetch gave it.
+    /// A fetch returned this record.
     void note_seen(const Place& place, std::int64_t offset, const std::string& value, bool committed_only);
-    /// The topic was to be deleted, and nobody knows whether its records are there.
+    /// A client asked to delete the topic, and it is unknown whether its records are there.
     void forget_records(const std::string& topic) {
         std::erase_if(records_, [&](const auto& one) { return one.first.first == topic; });
     }
-    /// All that is there, from the beginning.
+    /// Checks a reading of the whole partition, from the beginning.
     void check_whole(const Place& place, const std::map<std::int64_t, std::string>& found);
 
     // Transactions -------------------------------------------------------------------------------
@@ -67,17 +67,17 @@ class Ledger {
         const auto found = counts_.find(topic);
         return found == counts_.end() || found->second.empty() ? 0 : found->second.back().first;
     }
-    /// Metadata shows so many, in that order.
+    /// Metadata shows this count; calls come in the order of the answers.
     void note_count(const std::string& topic, std::int32_t count);
 
     // Groups -------------------------------------------------------------------------------------
 
-    /// Told by a sync: a generation is written once its leader has shared the partitions out. Until then a coordinator that
-    /// begins anew may count it again.
+    /// Notes what a SyncGroup answer told. The coordinator writes a generation once its leader has shared the partitions out.
+    /// Until then, a coordinator that begins anew may count the generation again.
     void note_owner(const std::string& group, std::int32_t generation, const Place& place, const std::string& member);
     /// Offsets that are committed ascend.
     [[nodiscard]] std::int64_t fresh_offset() { return ++last_committed_; }
-    /// From now on it may be found.
+    /// From now on, the broker may return this offset.
     void note_commit_wanted(const std::string& group, const Place& place, std::int64_t offset) {
         wanted_commits_[group][place].insert(offset);
     }
@@ -91,21 +91,22 @@ class Ledger {
 
     // Growths ------------------------------------------------------------------------------------
 
-    /// Seeds are promised: who has committed something of the topic finds an offset in every new partition, whatever happens.
+    /// Seeds are promised: a group that has committed anything for the topic finds an offset in every new partition, whatever
+    /// happens.
     bool gives_seeds = false;
-    /// Answers how that growth is called. `seeded`: its topic's mode promises seeds, whatever `gives_seeds` says of others.
+    /// Returns the index of that growth. `seeded`: the topic's mode promises seeds, whatever `gives_seeds` says of others.
     std::size_t note_growth_wanted(const std::string& topic, std::int32_t from, std::int32_t to, bool seeded = false);
     /// Notes that the growth did not happen. The fate of a growth without an answer is unknown.
     void note_growth_refused(std::size_t growth) { growths_[growth].readers.clear(); }
-    /// Its answer does not come any more, and it may be under way as long as the broker lives.
+    /// A growth gets no answer any more; it may be under way as long as the broker lives.
     void note_growth_lost() { growth_may_be_under_way_ = true; }
 
     // Crashes ------------------------------------------------------------------------------------
 
     /// A kill loses no statement of the broker. Data unsynced at the kill may stay unsynced for as long again after the start.
     void note_kill(Instant died, Instant started);
-    /// A power failure takes what was not synced: everything that was told of late, but for acknowledged records of
-    /// `synced_topics`, and the partitions that they are in.
+    /// A power failure takes everything that was told recently and not synced. It leaves acknowledged records of `synced_topics`,
+    /// and the partitions that they are in.
     void note_power_failure(Instant died);
     [[nodiscard]] int power_failures() const { return power_failures_; }
 
@@ -130,11 +131,11 @@ class Ledger {
         std::string topic;
         std::int32_t from = 0;
         std::int32_t to = 0;
-        /// Groups that had committed something of the topic.
+        /// Groups that had committed something for the topic.
         std::set<std::string> readers;
     };
 
-    /// It has committed something of the topic.
+    /// True when the group has committed something for the topic.
     [[nodiscard]] bool reads(const std::string& group, const std::string& topic) const;
     [[nodiscard]] bool has_read_at_growth(const std::string& group, const Place& place) const;
     void note_record(const Place& place, std::int64_t offset, const std::string& value);
@@ -148,9 +149,9 @@ class Ledger {
     std::uint64_t last_value_ = 0;
     std::map<Place, Records> records_;
     std::set<std::string> open_;
-    /// Ascending, each with when it was told.
+    /// Ascending counts, each with the time when the broker told it.
     std::map<std::string, std::vector<std::pair<std::int32_t, Instant>>> counts_;
-    /// So many partitions at least, as there is a synced record in the last of them.
+    /// The least number of partitions, as there is a synced record in the last of them.
     std::map<std::string, std::int32_t> synced_counts_;
     std::map<std::pair<std::string, std::int32_t>, std::map<Place, std::string>> owners_;
     std::int64_t last_committed_ = 0;
@@ -158,7 +159,7 @@ class Ledger {
     std::map<std::string, std::map<Place, std::set<std::int64_t>>> wanted_commits_;
     std::vector<Growth> growths_;
     bool growth_may_be_under_way_ = false;
-    /// A power failure took a growth that was told, and may have left what was committed in its partitions.
+    /// A power failure took an acknowledged growth, and may have left what was committed in its partitions.
     bool has_lost_growth_ = false;
     int power_failures_ = 0;
 };

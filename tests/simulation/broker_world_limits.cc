@@ -26,7 +26,7 @@ constexpr std::int64_t kBytesPerSecond = 1'000;
 constexpr std::int64_t kWindowsMs = 11'000;
 constexpr std::int64_t kWholeWindowsMs = 9'000;
 
-/// A setting as its only owner knows it. While an answer is missing nobody does.
+/// A setting as its only owner knows it. While an answer is missing, its value is unknown.
 class Setting {
   public:
     void note_asked(std::int64_t value) {
@@ -38,7 +38,7 @@ class Setting {
         told_at_ = now;
     }
     void note_unknown() { known_.reset(); }
-    /// Without an answer, it may be any value that was asked for.
+    /// Without an answer, the value may be any that was asked for.
     [[nodiscard]] bool can_be(std::int64_t value) const { return known_ ? *known_ == value : asked_.contains(value); }
     [[nodiscard]] std::optional<std::int64_t> known() const { return known_; }
     void broker_died(Instant died, Instant started, bool is_power_failure) {
@@ -57,7 +57,7 @@ class Setting {
     Instant told_at_{};
 };
 
-/// Sets limits for itself and its topic, and produces against them. Nobody else touches these.
+/// Sets limits for itself and its topic, and produces against them. No other client touches these.
 class Operator final : public SimulatedClient {
   public:
     Operator(ClientsWorld& world, std::string name) : SimulatedClient(world, name), topic_("metered-" + name) {}
@@ -113,7 +113,7 @@ class Operator final : public SimulatedClient {
         std::int64_t bytes = 0;
     };
 
-    /// One of all operators: what belongs to the broker is its own.
+    /// True for one of all operators, which alone changes the broker's settings.
     [[nodiscard]] bool is_first() const { return name_ == "q1"; }
 
     void create() {

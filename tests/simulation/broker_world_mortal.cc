@@ -8,7 +8,7 @@
 
 namespace partita::test {
 
-/// From a start of the broker to its death.
+/// A life of the broker, from its start to its death.
 struct MortalBroker::Life {
     SteppedExecutor executor;
     std::unique_ptr<runtime::Broker> broker;
@@ -35,7 +35,7 @@ MortalBroker::~MortalBroker() {
 }
 
 std::expected<void, std::string> MortalBroker::make_data_directory() {
-    // The administrator's, and there for long: no power failure takes it.
+    // The administrator made this directory long ago: no power failure takes it.
     const std::string path = (scratch_ / "data").string();
     bool is_made = files_->make_directories(path).has_value();
     for (std::size_t at = path.find('/'); at != std::string::npos; at = path.find('/', at + 1)) {

@@ -18,13 +18,12 @@
 
 namespace partita::test {
 
-/// The assembled broker on one thread, as one that dies and comes back. Its caller takes its steps one by one and moves its
-/// clock. It may die between two steps, or within one before any change of a file, of a name or of the metadata store: what it
-/// does after that reaches nobody and nothing. `restart` begins its next life with what the files kept, after a kill or a power
-/// failure.
+/// The assembled broker on one thread, which dies and comes back. Its caller takes its steps one by one and moves its clock. The
+/// broker may die between two steps, or within one before any change of a file, of a name or of the metadata store. After that it
+/// has no effect any more. `restart` begins its next life with what the files kept, after a kill or a power failure.
 ///
-/// The files are in memory, but for the metadata store's, which LMDB maps: these lie in `scratch`, which is empty at first. All
-/// choices follow from `random`, which outlives this object, as the clock does.
+/// The files are in memory, except those of the metadata store, which LMDB maps: they lie in `scratch`, which is empty at first.
+/// All choices follow from `random`. `random` and the clock outlive this object.
 class MortalBroker {
   public:
     MortalBroker(std::mt19937_64& random, VirtualClock& clock, std::filesystem::path scratch, std::uint64_t seed);
@@ -32,18 +31,18 @@ class MortalBroker {
     MortalBroker(const MortalBroker&) = delete;
     MortalBroker& operator=(const MortalBroker&) = delete;
 
-    /// Configs beside those that every simulated broker has. Before `start`.
+    /// Configs in addition to those of every simulated broker. Set them before `start`.
     std::vector<std::string> overrides;
 
     // Living -------------------------------------------------------------------------------------
 
-    /// The first life. An error is why it does not begin.
+    /// Begins the first life. An error says why it does not begin.
     [[nodiscard]] std::expected<void, std::string> start();
     [[nodiscard]] runtime::Services& services();
     /// Null before the first life.
     [[nodiscard]] SimulatedNetwork* network();
     [[nodiscard]] MemoryFileSystem& files() { return *files_; }
-    /// Takes one of the steps that could come now: a worker's or a turn of the reactor. False when there is none.
+    /// Takes one of the possible steps: a worker's, or a turn of the reactor. False when there is none.
     bool step();
     /// Wakes the reactor, which looks for work.
     void wake();
@@ -62,7 +61,7 @@ class MortalBroker {
     /// Lets a doomed broker live on.
     void spare() { doom_.reset(); }
     [[nodiscard]] bool is_doomed() const { return doom_.has_value(); }
-    /// It is doomed to die before its very next change.
+    /// True when the broker is doomed to die before its very next change.
     [[nodiscard]] bool is_about_to_die() const { return doom_ && doom_->changes == 0; }
     void die(Death death);
     [[nodiscard]] bool is_dead() const;
@@ -70,7 +69,7 @@ class MortalBroker {
     [[nodiscard]] Death death() const { return death_; }
     /// Deaths within a step.
     [[nodiscard]] int deaths_within_steps() const { return deaths_within_steps_; }
-    /// The next life of one that is dead, `rest_ms` later. Connections of the former one are no more.
+    /// Begins the next life of a dead broker, `rest_ms` later. Connections of the former life are gone.
     [[nodiscard]] std::expected<void, std::string> restart(std::int64_t rest_ms);
 
   private:

@@ -118,7 +118,7 @@ void SimulatedConnection::fill_slot(std::uint64_t slot, runtime::Reply&& reply) 
     if (was_parked && !conversation_.is_parked()) {
         client_.parked_fetch = fetch::kNoWaiter;
     }
-    // Whether it is to be closed is seen again at the end of the turn.
+    // The connection's end is checked again at the end of the turn.
     if (is_elsewhere_) {
         (void)send_out();
     }
@@ -155,7 +155,7 @@ bool SimulatedConnection::send_out() {
         } else {
             bytes.resize(next.file_bytes);
             const auto read = next.slice->file->read_at(next.file_position, bytes);
-            // As over a socket: a file that is shorter than was promised ends the connection.
+            // As over a socket, a file that is shorter than promised ends the connection.
             if (!read || *read == 0) {
                 return false;
             }
@@ -200,7 +200,7 @@ std::shared_ptr<SimulatedConnection> SimulatedNetwork::connect() {
     client.listener = listener;
     client.id = services_.connections.next_id();
     client.born = services_.clock.now().wall;
-    // From another machine: nobody is asked for the process behind it.
+    // The client seems to be on another machine, so that the broker asks for no process behind it.
     client.host = "/192.0.2.1";
     client.port = next_port_++;
     connections_.push_back(std::make_shared<SimulatedConnection>(*this, std::move(client)));

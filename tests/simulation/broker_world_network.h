@@ -48,7 +48,7 @@ class SimulatedConnection final : public runtime::ReplyReceiver, public std::ena
     void serve_requests();
     void settle(net::Served&& served);
     void rest(std::int64_t duration_ms);
-    /// Everything that may leave. False: the connection is to be closed.
+    /// Sends everything that may leave. False: the connection is to be closed.
     [[nodiscard]] bool send_out();
 
     SimulatedNetwork& network_;
@@ -61,14 +61,14 @@ class SimulatedConnection final : public runtime::ReplyReceiver, public std::ena
     const bool is_elsewhere_;
 };
 
-/// The connections of a broker with one reactor. A turn participant behind the Turn, as the sockets' side is.
+/// The connections of a broker with one reactor. It takes part in turns after the Turn, as the sockets' side does.
 class SimulatedNetwork final : public runtime::TurnParticipant {
   public:
     SimulatedNetwork(runtime::Services& services, std::mt19937_64& random);
     ~SimulatedNetwork() override;
 
     [[nodiscard]] std::shared_ptr<SimulatedConnection> connect();
-    /// The broker has died, and only does not know it yet: nothing that it says reaches anybody.
+    /// The broker has died but does not know it yet: nothing that it sends reaches a client.
     void cut() { is_cut_ = true; }
 
     void end_turn(Now now) override;

@@ -26,11 +26,11 @@ constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kQuietMs = 30'000;
 /// Within it a second request confirms the first.
 constexpr std::int64_t kConfirmationMs = 60'000;
-/// A group that fetches so long and commits nothing is taken to have done what it fetched.
+/// A group that fetches for this long and commits nothing counts as having done what it fetched.
 constexpr std::int64_t kCommitGraceMs = 15'000;
 /// A producer gives up a record after this: Java's delivery.timeout.ms.
 constexpr std::int64_t kDeliveryMs = 110'000;
-/// How old a producer's partition count is at most when it places a record by it: below `kQuietMs`.
+/// The greatest age of a producer's partition count when it places a record by it: below `kQuietMs`.
 constexpr std::int64_t kMetadataAgeMs = 20'000;
 
 Ledger::Place place_of(std::int32_t partition) { return {kTopic, partition}; }
@@ -76,7 +76,7 @@ class Diary {
     void note_fetch_asked(std::int32_t partition) {
         progress_.try_emplace(partition, Progress{.since = world.clock.now().monotonic});
     }
-    /// A member of the group was given it.
+    /// Notes that a member of the group was given the record.
     void note_given(std::int32_t partition, const ReadRecord& record) {
         Progress& progress = progress_[partition];
         progress.fetched = std::max(progress.fetched, record.offset + 1);
@@ -108,13 +108,13 @@ class Diary {
                    progress_[sent.partition].committed <= sent.offset;
         });
     }
-    /// All that was ever sent, and may be in the log, is committed, as the group was told.
+    /// True unless everything that was ever sent, and may be in the log, is committed, as the group was told.
     [[nodiscard]] bool may_have_backlog() const {
         return has_forgotten || std::ranges::any_of(records, [&](const Sent& sent) {
                    return sent.acknowledged_at == 0 || world.ledger.committed(kGroup, place_of(sent.partition)) <= sent.offset;
                });
     }
-    /// As far as anybody knows, there is no record.
+    /// True when no client knows of a record.
     [[nodiscard]] bool may_be_empty() const {
         return std::ranges::none_of(records, [](const Sent& sent) { return sent.acknowledged_at != 0; });
     }
@@ -124,7 +124,7 @@ class Diary {
                                    [&](const Sent& sent) { return sent.acknowledged_at == 0 || given_.contains(sent.value); });
     }
     [[nodiscard]] std::int32_t count() const { return world.ledger.count_of(kTopic); }
-    /// A power failure: what was told before is no promise any more.
+    /// After a power failure, earlier answers are no promise any more.
     void forget() {
         records.clear();
         by_value_.clear();
@@ -137,10 +137,10 @@ class Diary {
     std::vector<Sent> records;
     Instant last_write{};
     Instant life_began{};
-    /// Producers rest until then.
+    /// Producers rest until this time.
     Instant quiet_until{};
-    /// Nobody grew the topic against the guard's advice, or when it had no records: then the guard lets it grow at any time, and
-    /// producers that knew the old count write the first records after that.
+    /// False when a client grew the topic against the guard's advice, or when it had no records: then the guard lets the topic
+    /// grow at any time. Producers that know the old count write the first records after that.
     bool order_is_promised = true;
     bool has_forgotten = false;
 
@@ -166,7 +166,7 @@ class Diary {
     std::set<std::string> given_;
 };
 
-/// Makes the topic and has it grow, by its mode's rules and against them.
+/// Makes the topic and grows it, by its mode's rules and against them.
 class Grower final : public SimulatedClient {
   public:
     Grower(ClientsWorld& world, Diary& diary) : SimulatedClient(world, "grower"), diary_(diary) {}
@@ -223,7 +223,7 @@ class Grower final : public SimulatedClient {
                               });
     }
     void grow() {
-        // So late at most a request is judged that hung up before its answer.
+        // How late the broker may judge a request whose client hung up before the answer.
         constexpr std::int64_t kSlackMs = 10'000;
         wanted_ = diary_.count() * 2;
         if (world_.one_in(4)) {
@@ -293,7 +293,7 @@ class Grower final : public SimulatedClient {
         refused_ = wanted_;
         refused_at_ = now();
         if (world_.one_in(6)) {
-            return;  // And confirms it soon.
+            return;  // The grower confirms it soon.
         }
         next_growth_ = now() + kConfirmationMs + 15'000;
         diary_.quiet_until = next_growth_ + 30'000;
@@ -304,11 +304,11 @@ class Grower final : public SimulatedClient {
             return;
         }
         world_.ledger.note_growth_lost();
-        // Perhaps it has grown, and by a confirmation.
+        // The topic may have grown, and by a confirmation.
         if (may_be_confirmed_ || (!diary_.is_fenced && diary_.may_be_empty())) {
             diary_.order_is_promised = false;
         }
-        // Or was refused, and may be confirmed.
+        // Or the broker refused, and the grower may confirm.
         refused_ = wanted_;
         refused_at_ = now();
         is_growing_ = false;
@@ -323,8 +323,8 @@ class Grower final : public SimulatedClient {
     bool may_be_confirmed_ = false;
 };
 
-/// Places each record by its key and by the count that it knew last, which may be an old one. It sends the next record when it
-/// was told of the one before.
+/// Places each record by its key and by the count that it knew last, which may be an old one. It sends the next record when the
+/// broker has answered the one before.
 class KeyedProducer final : public SimulatedClient {
   public:
     KeyedProducer(ClientsWorld& world, Diary& diary, std::string name, int first_key)
@@ -341,7 +341,7 @@ class KeyedProducer final : public SimulatedClient {
             if (now() - unsent_->begun < kDeliveryMs) {
                 return send();
             }
-            // It stays unknown whether it is there.
+            // It stays unknown whether the record is there.
             return begin();
         }
         if (now() < diary_.quiet_until) {
@@ -416,7 +416,8 @@ class KeyedProducer final : public SimulatedClient {
                                      diary_.note_acknowledged(unsent_->sent, answered.base_offset);
                                      unsent_.reset();
                                  } else if (answered.error_code != ErrorCode::kafka_storage_error) {
-                                     // It is there and nobody says where, or a power failure took what was before it.
+                                     // The record is there and the broker does not say where, or a power failure took what was
+                                     // before it.
                                      producer_id_.reset();
                                      count_ = 0;
                                  }
@@ -424,7 +425,7 @@ class KeyedProducer final : public SimulatedClient {
     }
     void on_lost() override {
         count_ = 0;
-        // It may arrive yet.
+        // The record may still arrive.
         if (unsent_) {
             diary_.note_write();
         }
@@ -440,7 +441,7 @@ class KeyedProducer final : public SimulatedClient {
     std::int64_t age_ms_ = 0;
 };
 
-/// A member that reads its partitions from what its group has committed, and commits what it has done.
+/// A member that reads its partitions from its group's committed offsets, and commits what it has done.
 class OrderedReader final : public SimulatedMember {
   public:
     OrderedReader(ClientsWorld& world, Diary& diary, std::string name)
@@ -465,7 +466,7 @@ class OrderedReader final : public SimulatedMember {
 
     void work() override {
         if (is_new_connection_) {
-            // Before it fetches over it: so the broker knows whose fetches these are.
+            // The heartbeat comes before the first fetch over the connection, so that the broker knows whose fetches these are.
             is_new_connection_ = false;
             return heartbeat();
         }

@@ -64,10 +64,10 @@ struct Diary {
     /// The topic's present id, as far as the broker told anybody; unknown while an answer is missing.
     std::optional<Uuid> current;
     bool is_known = false;
-    /// It was told, and nobody has asked for its deletion since.
+    /// The topic whose making was answered, until a client asks for its deletion.
     std::optional<Uuid> there;
     Instant told_at{};
-    /// All that ever were, and since when.
+    /// All ids that the broker ever told, and since when.
     std::map<Uuid, Instant> told;
     /// Topics whose making or deletion a power failure may have taken in part. The broker syncs the catalog and the directories
     /// one after the other, so their remains can be in the topic before or the topic after.
@@ -76,14 +76,14 @@ struct Diary {
     std::set<Uuid> condemned;
     /// Topics whose deletion was answered, and when.
     std::map<Uuid, Instant> gone;
-    /// By value.
+    /// Topics of the sent records, by value.
     std::map<std::string, Uuid> sent_to;
     /// The last acknowledged offset of `current`, for each partition. Clients ask for ascending offsets.
     std::map<std::int32_t, std::int64_t> committed;
     /// False after a power failure, which may have brought back what a deletion had taken away.
     bool are_commits_known = true;
-    /// One came within a moment of a deletion: commits of a topic that is gone may be there again, which no deletion takes any
-    /// more.
+    /// A commit came within a moment of a deletion. Commits of the deleted topic may then exist again, and no deletion takes them
+    /// any more.
     bool may_have_orphans = false;
     /// No commit was asked for since the last deletion.
     bool is_uncommitted = true;

@@ -46,8 +46,7 @@ inline std::optional<std::int64_t> end_of(const FetchResponse::PartitionData& da
     return end;
 }
 
-/// The topic's name in requests: a place in the ledger is called NAME, or NAME/ID where a name stands for one topic after the
-/// other.
+/// The topic's name in requests. The ledger calls a place NAME, or NAME/ID when one name stands for several topics in turn.
 inline std::string name_in_requests(const std::string& topic) { return topic.substr(0, topic.find('/')); }
 
 }  // namespace partita::test

@@ -10,7 +10,7 @@
 
 namespace partita::test {
 
-/// A clock that stands still until the simulation moves it. Processor time is not measured: nothing ever uses up its share.
+/// A clock that stands still until the simulation moves it. It does not measure processor time: nothing ever uses up its share.
 class VirtualClock final : public Clock {
   public:
     Now now() override { return {monotonic_, {kBeginWallMs + monotonic_.value}}; }
@@ -26,7 +26,7 @@ class VirtualClock final : public Clock {
     Instant monotonic_{1'000'000};
 };
 
-/// Runs no step by itself: the simulation asks whose step could come now, and chooses.
+/// Runs no step by itself: the simulation asks which steps are possible, and chooses.
 class SteppedExecutor final : public Executor {
   public:
     struct Task {

@@ -19,7 +19,7 @@ void SimulatedTransactions::append(runtime::Services& services, std::int32_t par
             return;
         }
         const auto& known = state->partitions[static_cast<std::size_t>(partition)];
-        // A transaction that cannot be written is one that nobody is told of.
+        // When a transaction cannot be written, no client is told of it.
         if (known->log->append(batch, {.leader_epoch = known->leader_epoch(), .now = services.clock.now().wall})) {
             services.turns.post_change(*known);
         }
@@ -36,7 +36,7 @@ void SimulatedTransactions::act(runtime::Services& services) {
     if (open_ && (must_end_ || world_.one_in(2))) {
         const auto type = world_.one_in(2) ? ControlRecordType::commit : ControlRecordType::abort;
         build_end_transaction_marker({type, 0}, {0}, {0}, {open_->producer_id}, {0}, now, batch);
-        // A reader of committed records may be given them once the marker is there, which is later than this.
+        // A reader of committed records may get them once the marker is there, which is later than this.
         for (const std::string& value : open_->values) {
             world_.ledger.note_ended(value);
         }

@@ -10,8 +10,8 @@
 
 namespace partita::test {
 
-/// Stands in for the transactions that no client can have yet: writes records of transactions into the log of one partition, and
-/// ends them, as a coordinator will. Each call is an event of the reactor.
+/// Stands in for the transactions of clients. It writes records of transactions into the log of one partition and ends them, as a
+/// coordinator does. Each call is an event of the reactor.
 class SimulatedTransactions {
   public:
     SimulatedTransactions(ClientsWorld& world, std::string topic) : world_(world), topic_(std::move(topic)) {}

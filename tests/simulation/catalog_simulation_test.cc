@@ -15,9 +15,9 @@
 #include "tests/support/declared_settings.h"
 #include "tests/unit/catalog/catalog_fixture.h"
 
-// Random commands against the catalog core, with a crash after any step: before the records are
-// persisted, between persist and commit, between commit and reply. A seed reproduces a run:
-// FIRST_SEED and SEEDS (their number) in the environment choose the runs.
+// Runs random commands against the catalog core, with a crash after any step: before the records are persisted, between persist
+// and commit, between commit and reply. A seed reproduces a run: FIRST_SEED and SEEDS (their number) in the environment choose
+// the runs.
 
 namespace partita::catalog {
 namespace {
@@ -107,7 +107,7 @@ class Simulation {
   public:
     Simulation(std::uint64_t seed, Canary canary) : random_(seed), canary_(canary), ids_(1) { restart(); }
 
-    /// Empty when everything held, else what did not.
+    /// Empty when every check held; otherwise the failure.
     std::string run(int steps) {
         for (int step = 0; step < steps && problem_.empty(); ++step) {
             time_ms_ += pick(1000);
@@ -154,10 +154,10 @@ class Simulation {
                     }};
     }
 
-    /// A new core from what was persisted. When that fails the old one stays, so that the run can end.
+    /// Makes a new core from the persisted records. When that fails the old core stays, so that the run can end.
     void restart() {
         auto core = std::make_unique<CatalogCore>(rules_);
-        // Any order of keys must do: LMDB's is not the order of writing.
+        // The core must accept any order of keys: LMDB's order is not the order of writing.
         std::vector<const std::pair<const std::string, std::string>*> records;
         for (const auto& record : log_) {
             records.push_back(&record);

@@ -1,6 +1,6 @@
-// Random lives of one compacted partition against a model: keyed appends, tombstones, idempotent producers and
-// transactions, cleanings with little memory, clean stops, kills and power losses; and one cleaning with the process
-// or the machine dying at each of its calls to the file system.
+// Random lives of one compacted partition against a model: keyed appends, tombstones, idempotent producers and transactions,
+// cleanings with little memory, clean stops, kills and power losses. One more test lets the process or the machine die at each
+// call of a cleaning to the file system.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 struct ModelRecord {
     std::string key;
     std::optional<std::string> value;
-    /// When a cleaning first could have met it.
+    /// The earliest time when a cleaning could have met it.
     std::optional<std::int64_t> met_ms;
 };
 

@@ -43,7 +43,7 @@ TEST(ConsumersSimulation, NoPartitionIsOwnedTwiceAndEveryGroupSettles) {
         static_cast<unsigned long long>(total.classic_joins), static_cast<unsigned long long>(total.newcomers), total.last_epoch,
         static_cast<long long>(total.settled_after_ms));
     if (seeds >= 100) {
-        // The world must reach what it is there for.
+        // The world must reach the states that it is there for.
         EXPECT_GT(total.crashes, seeds);
         EXPECT_GT(readers, seeds * 10);
         EXPECT_GT(total.fenced, seeds / 20);

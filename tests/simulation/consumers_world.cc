@@ -42,7 +42,7 @@ ConsumersWorld::ConsumersWorld(const ConsumersOptions& options) : CoordinatorWor
         member.revocation_ms = chance(15) ? between(1'000, 90'000) : between(0, 500);
         members_.push_back(std::move(member));
     }
-    // One dump of many members takes longer than what they ask for.
+    // One dump of many members takes longer than their requests.
     follower_checked_each_ = options_.members > 100 ? 200 : 1;
     start_coordinator();
 }
@@ -142,7 +142,7 @@ void ConsumersWorld::rejoin(Member& member) {
     next_beat(member, between(0, 200));
 }
 
-/// With a farewell it leaves (-1, or -2 for a while); with 0 it dies.
+/// The member leaves with a farewell (-1, or -2 for a while); with 0 it dies.
 void ConsumersWorld::stop(Member& member, std::int32_t farewell) {
     if (!member.is_on) {
         return;
@@ -276,7 +276,7 @@ void ConsumersWorld::on_answer(Member& member, const ConsumerHeartbeatResult& re
     }
 }
 
-/// Gives up what it was told to give up, when its work on that is done, and says so at once.
+/// The member gives up the partitions that it was told to give up, when its work on them is done, and says so at once.
 void ConsumersWorld::revoke(Member& member) {
     member.is_revoking = true;
     at(member.revocation_ms, [this, &member, life = member.life] {
@@ -356,8 +356,8 @@ ConsumerGroupDescribeResult::Group ConsumersWorld::describe() {
     return std::get<ConsumerGroupDescribeResult>(effects.replies.front().result).groups.front();
 }
 
-/// No two members work on a partition. One that the coordinator does not know (any more) under the id that it has
-/// does not count: its commits are refused.
+/// Checks that no two members work on a partition. A member that the coordinator does not know (any more) under its id does not
+/// count: the coordinator refuses its commits.
 void ConsumersWorld::check_owners() {
     if (members_.size() > 100 && !chance(1)) {
         return;
@@ -480,8 +480,8 @@ bool ConsumersWorld::is_uniform() const {
            });
 }
 
-/// One member more takes its share from the others, and nothing moves between these. (Where members differ, or ranges
-/// are given out, more may move, as with Kafka: the assignors are held against Kafka's own in their unit tests.)
+/// Checks that one new member takes its share from the others, and that nothing moves between these. (Where members differ, or
+/// ranges are given out, more may move, as with Kafka: the assignors are compared with Kafka's own in their unit tests.)
 void ConsumersWorld::check_stickiness() {
     const auto newcomer = std::ranges::find_if(
         members_, [](const Member& member) { return !member.is_on && !member.speaks_classic && !member.instance; });

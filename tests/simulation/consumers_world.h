@@ -13,9 +13,9 @@
 #include "tests/simulation/coordinator_world.h"
 #include "tests/support/test_cluster.h"
 
-/// A world around one coordinator with a consumer group of KIP-848, whose members may speak either protocol: they
-/// come, leave, die, are slow to give partitions up, lose requests and replies; topics that grow, vanish and come;
-/// crashes before a call is written and between writing and answering. Everything follows from the seed.
+/// A world around one coordinator with a consumer group of KIP-848, whose members may speak either protocol. Members come, leave,
+/// die, are slow to give partitions up, and lose requests and replies. Topics grow, vanish and come. The coordinator crashes
+/// before a call is written, and between writing and answering. Everything follows from the seed.
 
 namespace partita::groups::simulation {
 
@@ -25,7 +25,7 @@ struct ConsumersOptions {
     std::int32_t members = 8;
     std::int32_t topics = 3;
     std::int32_t most_partitions = 12;
-    /// Members say that they gave partitions up while they still work on them: what the world is there to notice.
+    /// Members say that they gave partitions up while they still work on them. The world must notice this.
     bool greedy = false;
     /// Writes are lost although they were answered.
     bool lose_writes = false;
@@ -37,7 +37,7 @@ struct ConsumersStatistics {
     std::uint64_t fenced = 0;
     std::uint64_t moves = 0;
     std::uint64_t classic_joins = 0;
-    /// Members that came to a settled group and took their share without anything else moving.
+    /// Members that came to a settled group and took their share without any other move.
     std::uint64_t newcomers = 0;
     std::int32_t last_epoch = 0;
     std::int64_t settled_after_ms = 0;
@@ -47,7 +47,7 @@ class ConsumersWorld : CoordinatorWorld {
   public:
     explicit ConsumersWorld(const ConsumersOptions& options);
 
-    /// Runs to the end. Says what was violated first, or nothing.
+    /// Runs to the end. Returns the first violation, or nothing.
     std::optional<std::string> run();
     [[nodiscard]] const ConsumersStatistics& statistics() const { return statistics_; }
     using CoordinatorWorld::readers_seen;
@@ -62,7 +62,7 @@ class ConsumersWorld : CoordinatorWorld {
         std::vector<std::string> topics;
         std::string regex;
         std::int64_t revocation_ms = 0;
-        /// It speaks the classic protocol, eagerly: it lets go of everything before it rejoins.
+        /// The member speaks the classic protocol, eagerly: it gives up everything before it rejoins.
         bool speaks_classic = false;
         /// Its JoinGroup or SyncGroup was not answered yet.
         bool is_waiting = false;
@@ -76,7 +76,7 @@ class ConsumersWorld : CoordinatorWorld {
         std::set<Partition> owned;
         /// The partitions that the coordinator told it to work on.
         std::set<Partition> told;
-        /// It says everything with its next heartbeat: at first, and when an answer was missed.
+        /// The member says everything with its next heartbeat: at first, and when it missed an answer.
         bool says_all = true;
         bool is_revoking = false;
         /// Its instance id is still in use by its former life.
@@ -118,7 +118,7 @@ class ConsumersWorld : CoordinatorWorld {
     void set_cluster(std::shared_ptr<test::TestCluster> cluster, bool has_new_topics);
     void check_owners();
     [[nodiscard]] std::optional<std::string> unsettled();
-    /// Runs until the group is settled; says what is missing when it never is.
+    /// Runs until the group is settled; returns what is missing when it never settles.
     [[nodiscard]] std::optional<std::string> settle();
     /// All members that are on want the same and share it out evenly.
     [[nodiscard]] bool is_uniform() const;

@@ -3,8 +3,8 @@
 #include "broker/groups/consumer_metadata.h"
 #include "tests/simulation/consumers_world.h"
 
-/// Members that speak the classic protocol: in a consumer group they are led like the others, and when the last member of
-/// the new protocol leaves they rebalance among themselves.
+/// Members that speak the classic protocol. In a consumer group the coordinator leads them like the others. When the last member
+/// of the new protocol leaves, they rebalance among themselves.
 
 namespace partita::groups::simulation {
 namespace {

@@ -69,7 +69,7 @@ class CoordinatorWorld {
         log_.emplace_back(as_text(encoded->key),
                           encoded->value ? std::optional(std::string(as_text(*encoded->value))) : std::nullopt);
     }
-    /// Makes the coordinator anew from what was written.
+    /// Makes the coordinator again from the written records.
     void rebuild() {
         coordinator_.emplace(config_);
         follower_.start(config_);
@@ -106,7 +106,7 @@ class CoordinatorWorld {
         }
     }
 
-    /// `before`: what was durable when the coordinator was lost.
+    /// `before`: the durable state when the coordinator was lost.
     void check_rebuilt(std::string_view before) {
         if (const auto difference = test::durable_difference(before, coordinator_->dump())) {
             violate("a crash changes what is durable: " + *difference);
@@ -136,7 +136,7 @@ class CoordinatorWorld {
         }
     }
 
-    /// Only the first violation counts: what follows may be its consequence.
+    /// Only the first violation counts: later ones may follow from it.
     void violate(const std::string& what) {
         if (!violation_) {
             violation_ = "at " + std::to_string(now_.monotonic.value) + " ms: " + what;
@@ -150,9 +150,9 @@ class CoordinatorWorld {
     bool faulty_ = true;
     int crash_percent_ = 0;
     int loss_percent_ = 0;
-    /// Records that the follower does not hear of, so that the check can be seen to notice.
+    /// Percentage of records that the world hides from the follower, to show that the check notices.
     int follower_misses_percent_ = 0;
-    /// One in so many calls is followed by a comparison, whose time grows with the groups.
+    /// The follower is compared after every nth call only: a comparison takes longer with more groups.
     std::uint64_t follower_checked_each_ = 1;
 
   private:

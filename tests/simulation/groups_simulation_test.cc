@@ -41,7 +41,7 @@ TEST(GroupsSimulation, InvariantsHoldForEverySeed) {
         static_cast<unsigned long long>(total.fenced), static_cast<unsigned long long>(total.static_rejoins),
         static_cast<long long>(total.settled_after_ms));
     if (seeds >= 100) {
-        // The world must reach what it is there for.
+        // The world must reach the states that it is there for.
         EXPECT_GT(total.crashes, seeds);
         EXPECT_GT(total.generations, seeds * 5);
         EXPECT_GT(total.acknowledged_commits, seeds);
@@ -50,7 +50,7 @@ TEST(GroupsSimulation, InvariantsHoldForEverySeed) {
     }
 }
 
-/// The same world with something broken on purpose: each kind of damage has to be noticed.
+/// The same world with a fault on purpose: the checks must notice each kind of damage.
 class GroupsSimulationCanary : public ::testing::TestWithParam<Sabotage> {};
 
 TEST_P(GroupsSimulationCanary, SabotageIsNoticed) {

@@ -21,8 +21,8 @@ World::World(const Options& options) : CoordinatorWorld(options.seed), options_(
         }
         client.join_version = std::array<std::int16_t, 3>{3, 8, 9}[static_cast<std::size_t>(between(client.instance ? 1 : 0, 2))];
         client.session_ms = static_cast<std::int32_t>(between(6'000, 20'000));
-        // Longer than anybody's heartbeat interval: else a group can chase its own members for ever, as they hear of a
-        // rebalance only after they were dropped from it.
+        // This is longer than any client's heartbeat interval. Otherwise a group could chase its own members for ever, as they
+        // hear of a rebalance only after they were dropped from it.
         client.rebalance_ms = static_cast<std::int32_t>(between(8'000, 30'000));
         client.protocols = chance(50) ? std::vector<std::string>{"range", "sticky"} : std::vector<std::string>{"sticky", "range"};
         clients_.push_back(std::move(client));
@@ -151,7 +151,7 @@ void World::flush() {
     }
 }
 
-/// A reply leaves the broker: what it says is now a promise.
+/// A reply leaves the broker: its content is now a promise.
 void World::release(const Reply& reply) {
     const auto found = requests_.find(reply.token.value);
     if (found == requests_.end()) {
@@ -220,7 +220,7 @@ void World::crash(const std::optional<std::string>& dump_before) {
     for (const Record& record : effects.records) {
         write(record);
     }
-    // Connections are gone: everybody who waited for an answer notices sooner or later.
+    // Connections are gone: every client that waited for an answer notices sooner or later.
     for (Client& client : clients_) {
         if (client.phase == Phase::joining || client.phase == Phase::syncing) {
             rejoin(client, between(1, 1'000));
@@ -286,8 +286,8 @@ void World::forget_id_and_rejoin(Client& client) {
     rejoin(client, 1);
 }
 
-/// ConsumerProtocolSubscription, version 0, to the topic "topic" (every other client) and to one that changes when the client
-/// does.
+/// ConsumerProtocolSubscription, version 0, to the topic "topic" (every other client) and to a topic that changes with the
+/// client.
 std::string World::subscription_of(const Client& client) {
     const bool reads_topic = client.index % 2 == 0;
     std::string out("\0\0\0\0\0", 5);
@@ -646,7 +646,7 @@ std::optional<std::string> World::run() {
         flush();
     }
 
-    // From here on nothing goes wrong any more, and everything must come to rest.
+    // From here on no fault happens, and everything must come to rest.
     faulty_ = false;
     const std::int64_t began = now_.monotonic.value;
     std::int64_t calm_ms = 0;

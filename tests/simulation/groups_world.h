@@ -14,9 +14,9 @@
 
 #include "tests/simulation/coordinator_world.h"
 
-/// A world around one coordinator: clients that behave like real ones (join, sync, heartbeat, commit), a
-/// network that loses requests and replies, a log that gets records late, and crashes before, in the middle of and
-/// after every call. Everything follows from the seed.
+/// A world around one coordinator. Clients behave like real ones (join, sync, heartbeat, commit), and a network loses requests
+/// and replies. A log gets records late, and crashes come before, in the middle of and after every call. Everything follows from
+/// the seed.
 
 namespace partita::groups::simulation {
 
@@ -50,7 +50,7 @@ class World : CoordinatorWorld {
   public:
     explicit World(const Options& options);
 
-    /// Runs to the end. Says what was violated first, or nothing.
+    /// Runs to the end. Returns the first violation, or nothing.
     std::optional<std::string> run();
     [[nodiscard]] const Statistics& statistics() const { return statistics_; }
     using CoordinatorWorld::readers_seen;
@@ -132,7 +132,7 @@ class World : CoordinatorWorld {
 
     std::uint64_t life_ = 0;
     Effects pending_;
-    /// The durable state when `pending_` began to hold what is not written yet.
+    /// The durable state at the time when `pending_` began to hold unwritten records.
     std::optional<std::string> dump_before_pending_;
 
     std::vector<Client> clients_;

@@ -12,7 +12,7 @@ std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
     return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// The sum over all seeds; `check` looks at each.
+/// The sum over all seeds; `check` examines each.
 template <class Check>
 Outcome over_seeds(Options options, std::uint64_t seeds, Check&& check) {
     Outcome sum;
@@ -48,7 +48,7 @@ TEST(ExpansionModes, FenceLetsNothingBeOvertaken) {
     EXPECT_TRUE(sum.window_closed_by_proof);
 }
 
-// Marks may be durable before the records that they are of, and the records before their marks.
+// Marks may become durable before their records, and records before their marks.
 TEST(ExpansionModes, FenceLetsNothingBeOvertakenWhenThePowerFails) {
     const Outcome sum = over_seeds({.mode = Mode::fenced, .loses_power = true}, 40, [](const Outcome& outcome) {
         EXPECT_EQ(outcome.overtaken, 0U);
@@ -81,7 +81,7 @@ TEST(ExpansionModes, FaithfulShowsWhatKafkaDoes) {
     EXPECT_GT(sum.skipped, 0U);
 }
 
-// The checks notice what is broken on purpose.
+// The checks must notice each fault on purpose.
 
 TEST(ExpansionModesBroken, OneBoundaryForAllIsNoticed) {
     EXPECT_GT(over_seeds({.mode = Mode::fenced, .sabotage = Sabotage::one_boundary_for_all}, 3, [](const Outcome&) {}).overtaken,

@@ -32,7 +32,7 @@ Writer writer_of(ConnectionId connection) {
 World::World(const Options& options)
     : options_(options), random_(options.seed), logs_(static_cast<std::size_t>(options.old_count)) {
     for (int index = 0; index < kProducers; ++index) {
-        // All learn of it within the age of their metadata; one of them stops before and never does.
+        // All producers learn of the growth within the age of their metadata; one of them stops before and never does.
         producers_.push_back({.connection = ConnectionId{++last_connection_},
                               .id = ProducerId{index % 3 == 0 ? index : -1},
                               .switches_at = kExpandAt + between(1, kMetadataAgeSteps),
@@ -183,7 +183,7 @@ ProducerInstance World::instance_of(const Producer& producer) const {
                                                             : ProducerInstance::of(producer.id, producer.connection);
 }
 
-/// Its metadata is what it was.
+/// Reconnects the producer with its old metadata.
 void World::reconnect(Producer& producer) {
     fence_.producers().on_closed(producer.connection, std::nullopt);
     producer.connection = ConnectionId{++last_connection_};
@@ -238,7 +238,7 @@ void World::read(Reader& reader) {
 void World::give(Reader& reader, std::int32_t partition, std::int64_t offset) {
     ++outcome_.delivered;
     const Record& record = logs_[static_cast<std::size_t>(partition)][static_cast<std::size_t>(offset)];
-    // Everything earlier of this key and producer must be done: committed where it lies elsewhere.
+    // Everything earlier of this key and producer must be done: committed, when it lies in another partition.
     for (std::int32_t other = 0; other < options_.old_count; ++other) {
         if (other == partition) {
             continue;
@@ -271,7 +271,7 @@ void World::keep_fence() {
         outcome_.window_closed_by_proof = *due == Fence::WindowState::closed_by_proof;
         stored_fence_ = fence_.encode();
     }
-    // Marks are stored from time to time; when it never happens, crashes have more to lose.
+    // The world stores marks from time to time; when it never does, crashes have more to lose.
     if (step_ % 60 == 0 && options_.sabotage != Sabotage::no_cover_after_a_crash) {
         stored_fence_ = fence_.encode();
     }
@@ -300,8 +300,8 @@ void World::crash_broker() {
     }
 }
 
-/// Each log keeps what was durable, and some of the rest. Readers find that what they had done is no more, and go on from the
-/// end.
+/// Each log keeps its durable records, and some of the rest. Readers find that the log ends before their positions, and go on
+/// from its end.
 void World::lose_power() {
     durable_.resize(logs_.size());
     for (std::size_t index = 0; index < logs_.size(); ++index) {

@@ -12,9 +12,9 @@
 #include "broker/groups/group_coordinator.h"
 #include "broker/insight/fence/fence.h"
 
-/// A topic that grows while producers with stale metadata write to it and groups read it: what each mode of an expansion
-/// promises is checked at every record that a group is given. The cores are the broker's; logs, clients and
-/// crashes are the world's. Everything follows from the seed.
+/// A topic that grows while producers with stale metadata write to it and groups read it. At every record that a group gets, the
+/// world checks the promise of the expansion's mode. The cores are the broker's; logs, clients and crashes are the world's.
+/// Everything follows from the seed.
 
 namespace partita::insight::simulation {
 
@@ -37,14 +37,14 @@ struct Options {
     Sabotage sabotage = Sabotage::none;
     std::int32_t old_count = 6;
     std::int32_t new_count = 12;
-    /// Crashes take what the logs had not made durable.
+    /// Crashes take records that are not durable.
     bool loses_power = false;
 };
 
 struct Outcome {
     std::uint64_t produced = 0;
     std::uint64_t delivered = 0;
-    /// Records that a group was given although it had not done an earlier one of the same key and producer.
+    /// Records that a group got although it had not done an earlier one of the same key and producer.
     std::uint64_t overtaken = 0;
     /// Records that a group with auto.offset.reset=latest never saw.
     std::uint64_t skipped = 0;
@@ -54,7 +54,7 @@ struct Outcome {
     std::uint64_t timeouts = 0;
     std::uint64_t held = 0;
     bool window_closed_by_proof = false;
-    /// Everything was read at the end: a fence that holds for ever would show here.
+    /// Everything was read at the end; a fence that never releases would show here.
     bool drained = false;
 };
 
@@ -80,9 +80,9 @@ class World {
         std::int64_t number = 0;
     };
     struct Producer {
-        /// Its connection: another one after each reconnect. All producers have one name.
+        /// The producer's connection, which changes with each reconnect. All producers have one name.
         ConnectionId connection;
-        /// Idempotent ones keep this.
+        /// Idempotent producers keep this.
         ProducerId id = kNoProducerId;
         std::int64_t next_number = 0;
         /// The step at which it learns of the new partitions.
@@ -133,7 +133,7 @@ class World {
     std::mt19937_64 random_;
     std::int64_t step_ = 0;
     std::vector<std::vector<Record>> logs_;
-    /// How many records of each log a power failure leaves at least.
+    /// The least number of records of each log that a power failure leaves.
     std::vector<std::size_t> durable_;
     std::vector<Producer> producers_;
     std::uint64_t last_connection_ = 0;
@@ -143,7 +143,7 @@ class World {
     FenceSettings settings_{.timeout_ms = 100'000'000, .window_ms = 2 * kMetadataAgeSteps * kStepMs};
     Fence fence_;
     std::string stored_fence_;
-    /// Where every old partition ended when the topic grew.
+    /// The end of every old partition when the topic grew.
     std::vector<Offset> cut_;
 
     std::optional<groups::GroupCoordinator> coordinator_;

@@ -44,7 +44,7 @@ class GrowingWorld {
         rest(5'000);
     }
 
-    /// Asks for the growth. True when it was answered that it has happened; false after a refusal, or without an answer.
+    /// Asks for the growth. True when the answer confirms it; false after a refusal, or without an answer.
     bool grow() {
         std::array topics{
             CreatePartitionsRequest::CreatePartitionsTopic{.name = "orders", .count = kNewCount, .assignments = nullptr}};
@@ -55,14 +55,14 @@ class GrowingWorld {
         return has_grown;
     }
     void doom(Death death, std::uint64_t changes) { broker_.doom(death, changes); }
-    /// Whether it died, which it does not later.
+    /// True when the broker died. It does not die after this call.
     bool has_died() {
         broker_.spare();
         return broker_.is_dead();
     }
     /// Makes one of the following file changes find no room.
     void fill_disk(std::uint64_t call) { broker_.files().fail_call(call, ENOSPC, false, true); }
-    /// Whether it came to that, which it does not later.
+    /// True when the disk was full. It has room again after this call.
     bool was_disk_full() {
         const bool was_full = broker_.files().fault_happened();
         broker_.files().heal();
@@ -70,7 +70,7 @@ class GrowingWorld {
     }
     void die(Death death) { broker_.die(death); }
     void restart() { called_.restart(); }
-    /// Time for what a failed write makes necessary.
+    /// Gives the broker time to handle a failed write.
     void rest(std::int64_t duration_ms) { called_.rest(duration_ms); }
 
     std::int32_t count() {
@@ -81,7 +81,7 @@ class GrowingWorld {
             [&](const auto& response) { count = static_cast<std::int32_t>(response.topics[0].partitions.count()); });
         return count;
     }
-    /// The offsets of a group in partitions 0 to `kNewCount`, which is one too many; -1 where it has none.
+    /// The offsets of a group in partitions 0 to `kNewCount`, which is one too many; -1 for none.
     std::vector<std::int64_t> offsets_of(const std::string& group) {
         std::array<std::int32_t, kNewCount + 1> partitions{};
         for (std::size_t index = 0; index < partitions.size(); ++index) {
@@ -97,7 +97,7 @@ class GrowingWorld {
         });
         return offsets;
     }
-    /// Every group has a seed in every new partition, or the topic is as it was and nobody has one.
+    /// Checks that every group has a seed in every new partition, or that the topic is unchanged and no group has one.
     void check() {
         const std::int32_t now = count();
         const std::vector<std::int64_t> old{kCommitted, -1, -1, -1, -1};
@@ -129,7 +129,7 @@ class GrowingWorld {
     MortalBroker& broker_ = called_.broker();
 };
 
-/// More changes of files than a growth makes.
+/// A growth makes fewer changes of files than this.
 constexpr std::uint64_t kChangesMax = 100;
 
 TEST(Seeding, DeathBeforeAnyChangeLeavesTheOldTopicOrTheNew) {

@@ -1,6 +1,6 @@
-// Random lives of one partition log against a model: appends, reads, rolls, syncs, deletions, clean stops,
-// kills and power losses, on a file system that forgets what was not synced. And the same life with the
-// Nth call to the file system refused, for every N.
+// Random lives of one partition log against a model: appends, reads, rolls, syncs, deletions, clean stops, kills and power
+// losses, on a file system that forgets what was not synced. Another test plays the same life with the Nth call to the file
+// system refused, for every N.
 
 #include <gtest/gtest.h>
 
@@ -182,7 +182,7 @@ class LogLife {
         check_everything();
     }
 
-    /// As long as its last batch is there the producer is known, with exactly that.
+    /// The log knows the producer, with exactly its last batch, as long as that batch is there.
     void check_producer() {
         const PartitionLog& log = world_.log();
         if (last_of_producer_ < log.log_start_offset() || last_of_producer_ >= end_) {
@@ -262,7 +262,7 @@ TEST(StorageLog, RandomLivesAgreeWithTheModel) {
     }
 }
 
-/// A short life that touches everything; remembers what was acknowledged. Calls may fail at any point.
+/// A short life that touches everything and remembers the acknowledgements. Calls may fail at any point.
 class FaultyLife {
   public:
     explicit FaultyLife(StorageWorld& world) : world_(world) {
@@ -295,7 +295,7 @@ class FaultyLife {
         if (!done) {
             return;
         }
-        // A repetition after an unclear failure may be known already.
+        // After an unclear failure, the log may know the repeated batch already.
         if (!done->duplicate) {
             acknowledged_ += as_text(Bytes(bytes));
         }
@@ -321,21 +321,21 @@ void fault_at_every_call(int error_number, bool forever, bool only_growing) {
         reached = world.system.fault_happened();
         world.system.heal();
         const std::string where = "call " + std::to_string(n) + " errno " + std::to_string(error_number);
-        // The process dies, whatever it had managed to close; the next one must find what was acknowledged.
+        // The process dies, whatever it had closed by then; the next one must find everything acknowledged.
         world.kill();
         ASSERT_TRUE(world.directory->open_report().failed.empty()) << where;
         PartitionLog& log = world.log();
         const std::string found = read_all(log, log.log_start_offset());
         std::string expected = life.acknowledged();
-        // An append that failed in the middle of its write may have survived as a whole: allowed, as its
-        // outcome was unknown, but only behind everything that was acknowledged.
+        // An append that failed in the middle of its write may have survived as a whole, as its outcome was unknown. It may lie
+        // only behind everything that was acknowledged.
         const std::size_t skipped = expected.size() - std::min(expected.size(), found.size());
         if (log.log_start_offset() == Offset{0}) {
             ASSERT_TRUE(found.starts_with(expected)) << where;
         } else {
             ASSERT_NE(found.find(expected.substr(std::max<std::size_t>(skipped, 1000))), std::string::npos) << where;
         }
-        // And it goes on.
+        // The log takes further records.
         const Offset before = log.log_end_offset();
         auto bytes = make_batch();
         ASSERT_TRUE(log.append(bytes, {.leader_epoch = {0}, .now = {1}})) << where;
@@ -357,7 +357,7 @@ TEST(StorageLog, FaultsDuringRecoveryNeverLoseDataNorPassForAClean) {
         for (int i = 0; i < 10; ++i) {
             life.append();
         }
-        // A torn tail, so that recovery has something to do.
+        // This makes a torn tail, so that recovery has something to do.
         std::string newest;
         for (const std::string& file : world.system.files_below("/data/t-0")) {
             if (file.ends_with(".log")) {
