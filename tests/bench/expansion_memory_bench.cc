@@ -1,5 +1,6 @@
-// The memory of what the broker knows of producers, keys and readers: the indexes behind live findings, filled until they hold no
-// more. Bytes are those that malloc has given out. Each run fails when the indexes are larger than docs/partitioners.md says.
+// Measures the memory of what the broker knows about producers, keys and readers: the indexes behind live findings, filled until
+// they hold no more. The figures are the bytes that malloc has given out. Each run fails when the indexes are larger than
+// docs/partitioners.md says.
 
 #include <malloc.h>
 
@@ -100,7 +101,7 @@ BENCHMARK(fill_key_indexes)
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 
-/// The watch of one topic's readers, of which everything comes that it remembers: clients, commits of many groups.
+/// Fills the watch of one topic's readers with everything that it remembers: clients, and commits of many groups.
 void fill_reader_index(benchmark::State& state) {
     std::int64_t bytes = 0;
     for (auto _ : state) {

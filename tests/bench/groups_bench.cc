@@ -1,5 +1,5 @@
-// The coordinator without a broker around it: a commit and its records, a rebalance of a large classic group, and what an
-// assignor needs for 1,000 members and 10,000 partitions.
+// Measures the coordinator without a broker around it: a commit and its records, a rebalance of a large classic group, and an
+// assignor's work for 1,000 members and 10,000 partitions.
 
 #include <benchmark/benchmark.h>
 
@@ -18,7 +18,7 @@ constexpr Now kNow{{1}, {1'700'000'000'000}};
 constexpr int kMembers = 1000;
 constexpr std::int32_t kPartitions = 10'000;
 
-/// One commit of so many partitions, and the batch that makes it durable.
+/// Commits offsets of `state.range(0)` partitions, and builds the batch that makes them durable.
 void commit_offsets(benchmark::State& state) {
     groups::GroupCoordinator coordinator(declared_group_config());
     groups::Effects effects;

@@ -44,7 +44,7 @@ struct World {
         directory.reset();
         (void)remove_recursively(system, path);
     }
-    /// Forgets what was written, so that a run never fills the disk.
+    /// Removes everything written so far, so that a run never fills the disk.
     void fresh_log() {
         if (log != nullptr) {
             (void)directory->remove(log);

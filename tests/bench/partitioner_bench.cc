@@ -50,7 +50,7 @@ void map_lines(benchmark::State& state) {
 }
 BENCHMARK(map_lines);
 
-/// One record of a producer that is known already, out of so many distinct keys.
+/// Observes one record of a known producer, with one of `state.range(0)` distinct keys.
 void observe_record(benchmark::State& state) {
     const std::vector<std::string> keys = make_keys(static_cast<std::size_t>(state.range(0)));
     std::vector<PartitionIndex> places;
@@ -69,7 +69,7 @@ void observe_record(benchmark::State& state) {
 }
 BENCHMARK(observe_record)->Arg(100)->Arg(10'000)->Arg(1'000'000);
 
-/// Settling the findings of a topic whose index is full: once a second per topic with news.
+/// Settles the findings of a topic whose index is full: once a second for each topic with news.
 void find_findings(benchmark::State& state) {
     const std::vector<insight::TopicEpoch> epochs{{6, {0}}, {12, {1}}};
     insight::TopicWatch watch("orders", epochs, 16'384);

@@ -57,8 +57,7 @@ void validate(benchmark::State& state, RecordCheck check) {
 void validate_deep(benchmark::State& state) { validate(state, RecordCheck::deep); }
 void validate_header_only(benchmark::State& state) { validate(state, RecordCheck::header_only); }
 
-/// Reading alone, as a consumer inside of the broker does (coordinators, compaction, preview of an
-/// expansion).
+/// Measures only the reading, as a consumer inside the broker does it (coordinators, compaction, preview of an expansion).
 void read_records(benchmark::State& state) {
     const auto codec = static_cast<Codec>(state.range(0));
     const auto bytes = make_batch(codec, static_cast<std::size_t>(state.range(1)));

@@ -27,7 +27,7 @@ void check_catalog(Pieces pieces) {
     while (!pieces.empty()) {
         const bool is_tombstone = pieces.next_byte() != 0;
         const Bytes key = pieces.next();
-        // A start ends at the first record that cannot be read.
+        // A start ends at the first record that it cannot read.
         if (!core.replay(key, is_tombstone ? std::nullopt : std::optional(pieces.next()))) {
             return;
         }

@@ -59,7 +59,7 @@ void check_assignment(Bytes bytes) {
     FUZZ_CHECK(again && again->assignment == read->assignment);
 }
 
-/// Replays the records, and lets time and a new member act on what came of them.
+/// Replays the records, and lets time and a new member act on the result.
 void check_records(Pieces pieces) {
     groups::GroupCoordinator coordinator{declared_group_config()};
     coordinator.cluster_changed(cluster(), true);

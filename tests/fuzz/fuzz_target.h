@@ -10,7 +10,7 @@
 /// `<name>_fuzz`; otherwise it is linked with `smoke_main.cc` to a test that feeds it the seeds, cut and
 /// damaged, from a fixed random seed.
 
-/// The property. Answers 0; a broken property aborts.
+/// Checks the property. Returns 0; a broken property aborts.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 /// Well-formed inputs to start from.

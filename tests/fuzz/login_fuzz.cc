@@ -173,7 +173,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             }
             break;
         case Input::signed_token:
-            // Nobody here can sign.
+            // No client here can sign.
             FUZZ_CHECK(!check_signed_token({.keys = fuzz_keys()}, text, kNow.wall));
             break;
         case Input::plain:
@@ -195,7 +195,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             check_access_keys(text);
             break;
         case Input::scram_client: {
-            // Iterations cost time, which a real server may ask for and a fuzzer need not spend.
+            // Iterations cost time. A real server may ask for them, but a fuzzer need not spend it.
             if (text.find("i=4096") == text.npos) {
                 break;
             }

@@ -6,8 +6,8 @@
 #include "tests/unit/protocol/message_catalogue.h"
 #include "tests/unit/protocol/message_generator.h"
 
-/// Any message in any version: two bytes choose which, the rest is its encoding. Beyond requests these
-/// are replies, the coordinators' records, and what clients put into opaque fields.
+/// Feeds any message in any version: two bytes choose which, the rest is its encoding. Besides requests these are replies, the
+/// coordinators' records, and what clients put into opaque fields.
 namespace {
 
 using namespace partita;

@@ -11,7 +11,7 @@
 
 namespace partita::fuzz {
 
-/// Takes an input apart into pieces, each with its length in two bytes in front; the last one may be cut off.
+/// Splits an input into pieces, each after its length in two bytes; the last piece may be cut off.
 class Pieces {
   public:
     explicit Pieces(Bytes input) : rest_(input) {}

@@ -16,7 +16,7 @@ using namespace partita;
 constexpr std::size_t kLimitBytes = std::size_t{1} << 20;
 constexpr std::array kCodecs{Codec::none, Codec::gzip, Codec::snappy, Codec::lz4, Codec::zstd};
 
-/// Walks over all records; what is read must lie inside of what there is.
+/// Walks over all records; each must lie inside of the input.
 std::optional<std::int32_t> walk(const Batch& batch, OffsetDeltas deltas) {
     std::int32_t records = 0;
     std::size_t bytes = 0;
@@ -63,7 +63,7 @@ void check_batch(const Batch& batch) {
     (void)find_max_timestamp(batch);
 }
 
-/// Makes the checksum right, since no random change would keep it so, and lets the validator judge.
+/// Corrects the checksum, since no random change would keep it right, and lets the validator judge.
 void check_validation(Bytes input) {
     std::vector<std::byte> bytes(input.begin(), input.end());
     const auto batch = parse_batch(bytes);

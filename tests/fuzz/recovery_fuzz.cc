@@ -7,7 +7,7 @@
 #include "tests/fuzz/pieces.h"
 #include "tests/support/storage_fixture.h"
 
-/// The files of a partition as a start finds them: whatever is in them, the start serves what is good, takes appends, and
+/// Feeds the files of a partition as a start finds them, with any content. The start serves the good part and takes appends, and
 /// the next start finds the same.
 namespace {
 

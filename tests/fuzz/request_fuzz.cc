@@ -5,7 +5,7 @@
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/unit/protocol/message_generator.h"
 
-/// A whole request frame, as a stranger sends it before anything is known of him: header, then body.
+/// Feeds a whole request frame, as an unknown client sends it: header, then body.
 namespace {
 
 using namespace partita;

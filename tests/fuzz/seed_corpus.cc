@@ -1,5 +1,5 @@
-// Part of every libFuzzer program: a corpus directory that is empty gets the seeds, so that mutations begin with what is
-// well-formed.
+// Part of every libFuzzer program: fills an empty corpus directory with the seeds, so that mutations begin with well-formed
+// inputs.
 
 #include <filesystem>
 #include <fstream>

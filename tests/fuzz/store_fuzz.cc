@@ -11,7 +11,7 @@
 #include "tests/fuzz/pieces.h"
 #include "tests/unit/tls/stores.h"
 
-/// Key stores as they come from disks and configs.
+/// Feeds key stores as they come from disks and configs.
 namespace {
 
 using namespace partita;
@@ -21,7 +21,7 @@ enum class Input : std::uint8_t { jks, jks_without_password, pkcs12, pem_key, pe
 constexpr std::uint8_t kInputs = 5;
 constexpr StorePasswords kPasswords{.store = "store-secret", .key = "key-secret"};
 
-/// An error repeats names that the store gives its entries, and no password. A store may be called by one.
+/// An error repeats the names that the store gives its entries, but no password. A store may contain a password as such a name.
 bool tells_password(std::string_view error, Bytes input) {
     return std::ranges::any_of(
         std::array{std::string_view("store-secret"), std::string_view("key-secret")},
@@ -34,7 +34,7 @@ void check(const std::expected<StoreContents, std::string>& contents, StoreUse u
         return;
     }
     const std::size_t bytes = input.size();
-    // A certificate is larger than that.
+    // Each certificate takes more than one byte.
     FUZZ_CHECK(contents->trusted.size() <= bytes && contents->keys.size() <= bytes);
     FUZZ_CHECK(use == StoreUse::keys || contents->keys.empty());
     for (const KeyEntry& entry : contents->keys) {
@@ -66,7 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             check(parse_jks(input, {}, StoreUse::trust), StoreUse::trust, input);
             break;
         case Input::pkcs12:
-            // Without its password nothing is hashed, which takes time that a fuzzer need not spend.
+            // Without its password the parser hashes nothing, which saves time that a fuzzer need not spend.
             check(parse_pkcs12(input, {}, StoreUse::trust), StoreUse::trust, input);
             break;
         case Input::pem_key:

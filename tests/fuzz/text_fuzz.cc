@@ -9,8 +9,8 @@
 #include "storage/partition_log_state.h"
 #include "tests/fuzz/fuzz_target.h"
 
-/// Texts that people, browsers and other programs hand over: server.properties, overrides, paths of HTTP requests, the small
-/// text files of a data directory.
+/// Feeds texts that people, browsers and other programs hand over: server.properties, overrides, paths of HTTP requests, the
+/// small text files of a data directory.
 namespace {
 
 using namespace partita;

@@ -55,12 +55,12 @@ TEST(Advisories, Cve2022_34917_BeforeALoginMemoryFollowsWhatCameAndNotWhatIsAnno
     std::vector<std::unique_ptr<WireClient>> strangers;
     for (int each = 0; each < kStrangers; ++each) {
         strangers.push_back(std::make_unique<WireClient>(broker->port()));
-        // 512 KiB are announced, which is allowed, and a few bytes come.
+        // The client announces 512 KiB, which is allowed, and sends a few bytes.
         ASSERT_TRUE(strangers.back()->send(bytes_of(std::string_view("\0\x08\0\0\0\x24\0\2", 8))));
     }
     expect_served(*broker);
     EXPECT_LT(broker->resident_kib() - before_kib, kStrangers * 16 * patience()) << "KiB for 500 strangers";
-    // One byte more is none of a login.
+    // One byte more is too many for a login.
     WireClient larger(broker->port());
     ASSERT_TRUE(larger.send(bytes_of(std::string_view("\0\x08\0\1", 4))));
     EXPECT_TRUE(larger.is_closed_within());
@@ -72,7 +72,7 @@ TEST(Advisories, Cve2026_111115_TaggedFieldsBeforeALoginAreSkippedAndNotKept) {
     ASSERT_NE(broker, nullptr);
     expect_served(*broker);
     const std::int64_t before_kib = broker->resident_kib();
-    // As many as a request before the login has room for, empty each.
+    // As many fields as a request before the login has room for, each empty.
     std::string bomb(kFlexibleHeader);
     constexpr std::uint32_t kFields = 100'000;
     append_varint(bomb, kFields);
@@ -87,7 +87,7 @@ TEST(Advisories, Cve2026_111115_TaggedFieldsBeforeALoginAreSkippedAndNotKept) {
         ASSERT_TRUE(stranger.send(frame_of(bytes_of(bomb))));
         EXPECT_TRUE(stranger.receive() || stranger.was_closed());
     }
-    // More than there are bytes.
+    // A count beyond the number of bytes.
     std::string lie(kFlexibleHeader);
     append_varint(lie, 0x7fff'ffff);
     WireClient liar(broker->port());
@@ -102,14 +102,14 @@ TEST(Advisories, Cve2026_111108_LengthsInALoginThatAreNotThereAreRefused) {
     ASSERT_NE(broker, nullptr);
     const std::int64_t before_kib = broker->resident_kib();
     for (int each = 0; each < 20; ++each) {
-        // SaslHandshake with a name of 32,767 bytes of which three came.
+        // SaslHandshake with a name of 32,767 bytes, of which three came.
         WireClient name(broker->port());
         ASSERT_TRUE(
             name.send(frame_of(bytes_of(std::string_view("\0\x11\0\1\0\0\0\1\xff\xff\x7f\xff"
                                                          "abc",
                                                          15)))));
         EXPECT_TRUE(name.is_closed_within());
-        // SaslAuthenticate with two thousand million.
+        // SaslAuthenticate that announces two thousand million bytes.
         WireClient token(broker->port());
         ASSERT_NE(shake_hands(token, "PLAIN"), nullptr);
         ASSERT_TRUE(
@@ -147,7 +147,7 @@ TEST(Advisories, Cve2017_12610_NobodyIsSomebodyElseByWhatHeSays) {
     EXPECT_NE(said("SCRAM-SHA-256", "n,a=admin,n=alice,r=nonce"), "");
 }
 
-/// A broker with rules, of which admin is free.
+/// Starts a broker with rules, which do not bind admin.
 std::unique_ptr<BrokerProcess> start_with_rules() {
     return start_with_logins(
         {"authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer", "super.users=User:admin"});

@@ -54,7 +54,7 @@ class BadInput : public ::testing::Test {
         EXPECT_EQ(broker_->stop().exit_code, 0);
     }
 
-    /// These bytes close the connection, and the log says `reason`.
+    /// Expects that these bytes close the connection, and that the log says `reason`.
     void expect_closed(std::span<const std::byte> bytes, const std::string& reason) {
         WireClient client(broker_->port());
         client.send(bytes);
@@ -71,7 +71,7 @@ class BadInput : public ::testing::Test {
     }
 
     std::unique_ptr<BrokerProcess> broker_;
-    /// The test keeps the broker, or the machine, so busy that nothing follows from how long the neighbour waits.
+    /// The test keeps the broker, or the machine, so busy that the neighbour's waiting times mean nothing.
     bool is_busy_on_purpose_ = false;
     std::optional<GoodNeighbour> neighbour_;
 };
@@ -277,7 +277,7 @@ TEST_F(BadInput, DeclaredButNotSentFramesTakeNoMemory) {
 }
 
 TEST_F(BadInput, LargestLegalFrameIsServedAndItsMemoryComesBack) {
-    // Just above nothing useful: a Metadata request whose unknown tag is 30 MB long.
+    // Large and useless: a Metadata request whose unknown tag is 30 MB long.
     const std::int64_t before = broker_->resident_kib();
     ByteBuffer content;
     content.append_big_endian(std::int16_t{18});
@@ -316,7 +316,7 @@ TEST_F(BadInput, DamagedBatchesAreRefusedWithKafkasCodes) {
     expect_produce_error(wrong_checksum, ErrorCode::corrupt_message, "one bit of a value");
     auto truncated = good;
     truncated.resize(good.size() - 1);
-    // Cut short there is no whole batch, and none is what Kafka calls invalid rather than corrupt.
+    // A truncated frame has no whole batch. Kafka calls a missing batch invalid rather than corrupt.
     expect_produce_error(truncated, ErrorCode::invalid_record, "one byte less");
     expect_produce_error(std::span(good).first(30), ErrorCode::invalid_record, "half a header");
     auto old_magic = good;
@@ -329,7 +329,7 @@ TEST_F(BadInput, DamagedBatchesAreRefusedWithKafkasCodes) {
     expect_produce_error(good, ErrorCode::none, "and the partition goes on");
 }
 
-/// So many zeros, compressed.
+/// Returns that many zeros, compressed.
 std::vector<std::byte> gzip_bomb(std::size_t uncompressed_bytes) {
     std::vector<std::byte> out(1024 * 1024);
     z_stream stream{};
@@ -359,7 +359,7 @@ std::vector<std::byte> batch_around(Codec codec, std::span<const std::byte> comp
     return batch;
 }
 
-/// The most memory that the process ever had.
+/// Returns the most memory that the process ever had.
 std::int64_t peak_resident_kib(pid_t process) {
     std::ifstream status("/proc/" + std::to_string(process) + "/status");
     for (std::string line; std::getline(status, line);) {
@@ -385,13 +385,13 @@ TEST_F(BadInput, DecompressionBombsStayBounded) {
         spent += broker_->processor_time() - before;
         return response == nullptr ? std::nullopt : std::optional(response->responses[0].partition_responses[0].error_code);
     };
-    // A frame as large as those to come, without anything to decompress.
+    // A frame as large as the following ones, without anything to decompress.
     (void)refusal_of(std::vector<std::byte>(1 << 20));
     spent = {};
     const std::int64_t before = broker_->resident_kib();
     const std::int64_t peak = peak_resident_kib(broker_->process_id());
     {
-        // Zeros without end, which are no records either.
+        // Zeros without end, which are not records, either.
         const std::vector<std::byte> bomb = gzip_bomb(std::size_t{128} << 20);
         ASSERT_LT(bomb.size(), 512u * 1024);
         EXPECT_EQ(refusal_of(batch_around(Codec::gzip, bomb)), ErrorCode::invalid_record);
@@ -407,7 +407,7 @@ TEST_F(BadInput, DecompressionBombsStayBounded) {
         ASSERT_TRUE(error.has_value()) << codec_name(codec);
         EXPECT_NE(*error, ErrorCode::none) << codec_name(codec);
     }
-    // A buffer that grows to the limit by doubling is there three times for a moment, and gone afterwards.
+    // A buffer that grows to the limit by doubling exists three times for a moment, and is gone afterwards.
     EXPECT_LT(peak_resident_kib(broker_->process_id()), peak + (3 * 64 + 64) * 1024 * patience());
     EXPECT_LT(broker_->resident_kib(), before + 128 * 1024 * patience());
     EXPECT_LT(spent, 2s * patience()) << "all five together";

@@ -17,7 +17,7 @@ namespace partita::test {
 namespace {
 
 constexpr int kKeys = 20;
-/// Values so large that a few rounds seal segments of the smallest size that Kafka allows.
+/// The values are so large that a few rounds seal segments of the smallest size that Kafka allows.
 constexpr std::size_t kValueBytes = 12'000;
 
 BrokerProcess::Options often_cleaned(const std::string& data_directory = {}) {

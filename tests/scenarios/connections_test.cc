@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view kTopic = "target";
 
-// With Kafka's default of 50, clients that come faster than they are accepted are sent away by the kernel and
-// try again after a second: right, but a waste of the test's time.
+// With Kafka's default of 50, the kernel sends away clients that come faster than the broker accepts them, and they try again
+// after a second. This is right, but wastes the test's time.
 const std::string kLongQueue = "socket.listen.backlog.size=1024";
 
 const ApiInfo& api_versions_api() { return *find_api(ApiKey::api_versions); }
@@ -50,8 +50,8 @@ TEST(Pipelining, TenThousandRequestsInOneWriteAreAnsweredInOrder) {
         all.insert(all.end(), frame.begin(), frame.end());
     }
     WireClient client(broker->port());
-    // Replies are read only after everything was sent: more than socket buffers hold, so the broker must stop
-    // reading for a while and may not lose anything.
+    // The client reads replies only after it sent everything. Socket buffers hold less than that, so the broker must stop reading
+    // for a while and may not lose anything.
     std::thread sender([&] { client.send(all); });
     for (int i = 0; i < kRequests; ++i) {
         if (client.read_reply(api_versions_api(), 0, i, WireClient::kPatience) == nullptr) {
@@ -128,10 +128,10 @@ TEST(SlowReaders, AreWaitedForWithoutHoldingTheirData) {
         }
     }
     std::this_thread::sleep_for(500ms);
-    // 2,000 replies of 27 MB are due.
+    // 2,000 replies of 27 MB are pending.
     EXPECT_LT(broker->resident_kib(), before + 16 * 1024 * patience());
     neighbour.finish();
-    // One of them begins to read after all, and gets what it asked for.
+    // One of them begins to read after all, and gets the records that it asked for.
     const auto* late =
         static_cast<const FetchResponse*>(readers[50].read_reply(*find_api(ApiKey::fetch), 11, 0, WireClient::kPatience));
     ASSERT_NE(late, nullptr) << readers[50].failure();
@@ -185,7 +185,7 @@ TEST(ManyConnections, AStormOfReconnectsLeavesNothingBehind) {
         }
     }
     EXPECT_TRUE(eventually([&] { return connection_count(*broker) == 1; })) << connection_count(*broker);
-    // The neighbour's files, a request for metrics; not thousands of sockets.
+    // These are for the neighbour's files and a request for metrics; there are no thousands of sockets.
     EXPECT_LE(broker->open_descriptors(), descriptors + 32);
     neighbour.finish();
     EXPECT_EQ(broker->stop().exit_code, 0);
@@ -239,7 +239,7 @@ TEST(ConnectionLimits, WithoutDescriptorsAcceptingPausesAndComesBack) {
     const auto before = broker->processor_time();
     std::this_thread::sleep_for(1s);
     EXPECT_LT(broker->processor_time() - before, 300ms * patience()) << "no turning on the spot";
-    // Those who are in can work, on many partitions.
+    // Connected clients can work, on many partitions.
     const std::array values{std::string("v")};
     const auto batch = make_batch(values);
     for (int partition = 0; partition < 400; ++partition) {

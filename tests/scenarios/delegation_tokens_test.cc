@@ -42,7 +42,7 @@ Token create(WireClient& client, std::int64_t lifetime_ms = -1) {
     return {answer->error_code, std::string(answer->token_id), authentication::to_base64(as_text(answer->hmac))};
 }
 
-/// A token of alice.
+/// Gets a token of alice.
 Token token_of_alice(std::uint16_t port, std::int64_t lifetime_ms = -1) {
     WireClient alice(port);
     EXPECT_EQ(plain_login(alice, "alice", "alice-secret")->error_code, ErrorCode::none);
@@ -109,7 +109,7 @@ TEST(DelegationTokens, OutliveTheBrokerButNotTheSecret) {
     const Token token = token_of_alice(broker->port());
     broker->send_signal(SIGKILL);
     EXPECT_EQ(broker->wait().signal_number, SIGKILL);
-    // The first one has the directory, which goes with it.
+    // The first broker owns the directory and removes it with itself.
     auto next = with_secret("one", broker->data_directory());
     ASSERT_NE(next, nullptr);
     EXPECT_EQ(token_login(next->port(), token, Hash::sha_512).said, "served");

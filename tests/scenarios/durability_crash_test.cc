@@ -41,7 +41,7 @@ struct Promised {
     std::set<std::string> deleted;
 };
 
-/// An idempotent producer that goes on with the same batch until it knows what became of it.
+/// An idempotent producer that repeats the same batch until it knows the outcome.
 class IdempotentProducer {
   public:
     IdempotentProducer(int number, int partition) : number_(number), partition_(partition) {}
@@ -92,7 +92,7 @@ class CrashLoop {
         ASSERT_EQ(client.commit("warm-up", "data", 0, 0), ErrorCode::none);
     }
 
-    /// Load until the broker is killed after `run_ms`.
+    /// Runs the load, and kills the broker after `run_ms`.
     void run_and_kill(BrokerProcess& broker, int run_ms) {
         std::atomic<bool> stop = false;
         std::vector<std::thread> threads;
@@ -162,7 +162,7 @@ class CrashLoop {
                 }
                 continue;
             }
-            // Any but "data", which is the first.
+            // Chooses any topic but "data", which is the first.
             auto topic =
                 std::next(promised_.topics.begin(), 1 + static_cast<std::ptrdiff_t>(random_() % (promised_.topics.size() - 1)));
             const std::string name = topic->first;
@@ -259,7 +259,7 @@ TEST(DurabilityCrash, AcknowledgedSurvivesKillsAtRandomMoments) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
     TemporaryDirectory directory;
-    // Frequent checkpoints, folds and rolls, so that kills fall into them.
+    // Checkpoints, folds and rolls are frequent, so that kills fall into them.
     BrokerProcess::Options options{
         .overrides = {"log.flush.offset.checkpoint.interval.ms=50", "log.segment.bytes=1048576", "offsets.topic.num.partitions=5",
                       "log.initial.task.delay.ms=10", "log.retention.check.interval.ms=50"},

@@ -1,4 +1,5 @@
-// A full disk: writes fail with what clients retry, everything else goes on, and it heals without a restart.
+// Tests a full disk: writes fail with errors that clients retry, everything else goes on, and the broker recovers without a
+// restart.
 
 #include <gmock/gmock.h>
 #include <sys/mount.h>
@@ -60,7 +61,7 @@ class DurabilityDiskFull : public ::testing::Test {
         ASSERT_NE(broker_, nullptr);
     }
     void TearDown() override { broker_.reset(); }
-    /// Produces until it fails; how often it was acknowledged is noted.
+    /// Produces until the broker refuses; notes how often it acknowledged.
     ErrorCode produce_until_refused(PlainClient& client, int limit) {
         const std::string value(2000, 'v');
         for (int i = 0; i < limit; ++i) {
@@ -78,7 +79,7 @@ class DurabilityDiskFull : public ::testing::Test {
         ASSERT_TRUE(records);
         EXPECT_EQ(static_cast<std::int64_t>(records->size()), acknowledged_);
     }
-    /// As a client that looks for its coordinator again and repeats itself: reads go on.
+    /// Reads go on: the client looks for its coordinator again and repeats itself.
     void expect_committed(PlainClient& client) {
         std::optional<std::int64_t> offset;
         EXPECT_TRUE(eventually([&] { return (offset = client.committed("g", "t", 0)).has_value(); }));
@@ -111,7 +112,7 @@ TEST_F(DurabilityDiskFull, WritesFailReadsGoOnAndItHealsWithoutARestart) {
 
     disk_.fill();
     EXPECT_EQ(produce_until_refused(client, 5000), ErrorCode::kafka_storage_error);
-    // Retriable in every client, and not a lie.
+    // Every client retries these errors, and they are true.
     EXPECT_THAT(commit_until_refused(client, 5000), AnyOf(ErrorCode::not_coordinator, ErrorCode::coordinator_not_available));
     expect_committed(client);
     expect_all_readable(client);
@@ -127,7 +128,7 @@ TEST_F(DurabilityDiskFull, WritesFailReadsGoOnAndItHealsWithoutARestart) {
     EXPECT_FALSE(client.metadata()->contains("more-" + std::to_string(created)));
     EXPECT_EQ(client.expand_topic("t", 2), ErrorCode::kafka_storage_error);
     EXPECT_EQ(client.metadata()->at("t").partitions, 1u);
-    // Again and again, with folds and checkpoints that fail too.
+    // This happens again and again, with folds and checkpoints that fail too.
     for (int i = 0; i < 20; ++i) {
         EXPECT_EQ(produce_until_refused(client, 5000), ErrorCode::kafka_storage_error);
         EXPECT_NE(commit_until_refused(client, 5000), ErrorCode::none);
@@ -136,7 +137,7 @@ TEST_F(DurabilityDiskFull, WritesFailReadsGoOnAndItHealsWithoutARestart) {
 
     disk_.free();
     EXPECT_EQ(produce_until_refused(client, 20), ErrorCode::none);
-    // The coordinator whose write failed last may be under way back from its log.
+    // The coordinator whose write failed last may still be reading its log again.
     expect_committed(client);
     EXPECT_EQ(commit_until_refused(client, 20), ErrorCode::none);
     EXPECT_EQ(client.create_topic("afterwards", 1).error, ErrorCode::none);
@@ -161,7 +162,7 @@ TEST_F(DurabilityDiskFull, DeletingATopicFreesAFullDisk) {
     EXPECT_EQ(produce_until_refused(client, 10000), ErrorCode::kafka_storage_error);
     const ErrorCode deleted = client.delete_topic("t");
     if (deleted == ErrorCode::kafka_storage_error) {
-        // The deletion itself is a record, and found no room: some must be made by hand.
+        // The deletion itself is a record and found no room: an administrator must make some by hand.
         GTEST_SKIP() << "the catalog's log had no room for the deletion";
     }
     ASSERT_EQ(deleted, ErrorCode::none);
@@ -171,7 +172,7 @@ TEST_F(DurabilityDiskFull, DeletingATopicFreesAFullDisk) {
     EXPECT_EQ(produce_until_refused(client, 100), ErrorCode::none);
 }
 
-// LMDB maps files that it has made longer, without space on the device, and writes to them.
+// LMDB makes files longer without space on the device, maps them, and writes to them.
 TEST_F(DurabilityDiskFull, TheMetadataStoreIsMadeWhenThereIsRoomForItAndNobodyDiesBefore) {
     PlainClient client(broker_->port());
     ASSERT_EQ(client.create_topic("t", 1).error, ErrorCode::none);
@@ -185,7 +186,7 @@ TEST_F(DurabilityDiskFull, TheMetadataStoreIsMadeWhenThereIsRoomForItAndNobodyDi
     disk_.free();
     EXPECT_TRUE(eventually([&] { return std::filesystem::exists(disk_.data() + "/partita-metadata/data.mdb"); }));
     EXPECT_EQ(broker_->stop().exit_code, 0);
-    // Also a store that is there is opened without room.
+    // The broker opens an existing store on a full disk, too.
     disk_.fill();
     broker_ = BrokerProcess::start(options_);
     ASSERT_NE(broker_, nullptr);
@@ -213,7 +214,7 @@ TEST_F(DurabilityDiskFull, StartsAndServesReadsOnAFullDiskAfterAKill) {
     EXPECT_EQ(client.committed("g", "t", 0), committed_);
     disk_.free();
     EXPECT_EQ(produce_until_refused(client, 50), ErrorCode::none);
-    // A stop while it is full says so, and the next start has everything.
+    // A stop on a full disk reports it, and the next start has everything.
     disk_.fill();
     EXPECT_NE(broker_->stop().exit_code, 0);
     disk_.free();

@@ -1,4 +1,4 @@
-// How data gets to the disk, leaves it, and comes back from directories that were touched meanwhile.
+// Tests how data gets to the disk, how it leaves it, and how it comes back from directories that were touched meanwhile.
 
 #include <gmock/gmock.h>
 
@@ -71,7 +71,7 @@ TEST_F(DurabilityLifecycle, FlushMessagesSyncsBeforeTheAnswerAndWritersShareSync
     const double before = broker_->metric("partita_log_syncs_total").value_or(-1);
     ASSERT_GE(before, 0);
     ASSERT_NO_FATAL_FAILURE(produce("synced", 10));
-    // Alone, every answer had a sync of its own.
+    // A single client needs a separate sync for every answer.
     const double alone = broker_->metric("partita_log_syncs_total").value_or(-1) - before;
     EXPECT_GE(alone, 10);
 
@@ -104,7 +104,7 @@ TEST_F(DurabilityLifecycle, BackgroundSyncCoversAWriteAndThenEverythingSleeps) {
     ASSERT_EQ(client_->create_topic("t", 1).error, ErrorCode::none);
     ASSERT_NO_FATAL_FAILURE(produce("t", 1));
     const auto syncs = [&] { return broker_->metric("partita_log_syncs_total").value_or(-1); };
-    // The catalog's log and this one.
+    // The syncs of the catalog's log and of this one.
     EXPECT_TRUE(eventually([&] { return syncs() >= 2; }));
     const double before = syncs();
     std::this_thread::sleep_for(std::chrono::milliseconds(2500));
@@ -151,7 +151,7 @@ TEST_F(DurabilityLifecycle, RetentionByTimeAndSizeRemovesSegmentsAndSurvivesRest
     EXPECT_GE(client_->list_offset("sized", 0, -2), start_offset);
     EXPECT_EQ(client_->list_offset("sized", 0, -1), 60);
     EXPECT_EQ(client_->list_offset("timed", 0, -2), 3);
-    // Offsets are not given out again though every record is gone.
+    // The broker does not give out offsets again, though every record is gone.
     EXPECT_EQ(client_->produce_value("timed", 0, "v").base_offset, 3);
 }
 
@@ -283,7 +283,7 @@ TEST_F(DurabilityLifecycle, SegmentsOfARealKafkaInPlaceOfOursAreServed) {
 }
 
 TEST_F(DurabilityLifecycle, DirectoriesThatOnlyLookLikePartitionsAreLeftAlone) {
-    // Nobody's records; more partitions than anybody makes; the largest number that a name can say.
+    // Directories of no topic, with more partitions than any topic has, and with the largest number that a name can hold.
     for (const char* name : {"backup-20261121", "notes-7", "t-2147483647"}) {
         fs::create_directories(data(name));
     }
@@ -297,7 +297,7 @@ TEST_F(DurabilityLifecycle, DirectoriesThatOnlyLookLikePartitionsAreLeftAlone) {
 }
 
 TEST_F(DurabilityLifecycle, DirectoryThatCannotBeOpenedMakesWayForANewTopicAndIsKept) {
-    // A directory where a segment should be: nobody can open it as a log.
+    // There is a directory instead of a segment, so that the broker cannot open it as a log.
     fs::create_directories(data("notes-1") / "00000000000000000000.log" / "kept");
     ASSERT_NO_FATAL_FAILURE(start());
     EXPECT_THAT(broker_->output(), HasSubstr("cannot be opened and is not served directory=notes-1"));
@@ -324,7 +324,7 @@ TEST_F(DurabilityLifecycle, DirectoryOfAnotherTopicIdIsSetAsideAndNeverDeleted) 
     ASSERT_NO_FATAL_FAILURE(produce("t", 1));
     stop_and_restart();
     EXPECT_EQ(entries_with("-stray"), 1u);
-    // As the warning says: without partition.metadata and under its old name it is served.
+    // As the warning says: the broker serves it without partition.metadata and under its old name.
     ASSERT_EQ(broker_->stop().exit_code, 0);
     broker_.reset();
     fs::remove_all(data("t-0"));
@@ -339,7 +339,7 @@ TEST_F(DurabilityLifecycle, DirectoryOfAnotherTopicIdIsSetAsideAndNeverDeleted) 
     EXPECT_EQ(client_->list_offset("t", 0, -1), 3);
 }
 
-// Neither is synced when the expansion is answered, so a power failure may take the one and leave the other.
+// The broker has synced neither when it answers the expansion, so a power failure may take the one and leave the other.
 TEST_F(DurabilityLifecycle, FenceOfAnExpansionThatAPowerFailureUndidIsForgotten) {
     start();
     ASSERT_EQ(client_->create_topic("t", 2, {{"partita.expansion.mode", "fenced"}}).error, ErrorCode::none);

@@ -105,7 +105,7 @@ TEST(Growing, AGroupThatWasDeletedAfterItWasSeededStaysDeletedWhenTheBrokerIsKil
         ASSERT_EQ(answer->results[0].error_code, ErrorCode::none);
         ASSERT_EQ(client.committed("deleted", "orders", 3), -1);
     }
-    // Killed by its destructor.
+    // The destructor kills the broker.
     broker.reset();
     broker = BrokerProcess::start(options);
     ASSERT_NE(broker, nullptr);

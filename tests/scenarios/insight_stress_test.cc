@@ -1,6 +1,6 @@
-// Everything that watches producers and consumers of growing topics, at once, for a few seconds: samples of keys, readers of
-// grown topics, findings over HTTP and as events, plans, fences, compaction, while topics come, grow and go. The run under the
-// thread sanitizer is the point; a normal build checks that the answers stay sane and the findings come.
+// Runs everything that watches producers and consumers of growing topics at once, for a few seconds. There are samples of keys,
+// readers of grown topics, findings over HTTP and as events, plans, fences and compaction, while topics come, grow and go. The
+// test is meant for the thread sanitizer; a normal build checks that the answers stay sane and the findings come.
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -41,7 +41,7 @@ class InsightStress : public ::testing::Test {
         failures_.insert(what);
         stopping_ = true;
     }
-    /// Until the time is over, and on a slow machine until everybody has done something.
+    /// Goes on until the time is over, and on a slow machine until each client has done something.
     [[nodiscard]] bool goes_on() const {
         return !stopping_ && (std::chrono::steady_clock::now() < deadline_ || grown_ < kGrowths || produced_ <= kProducedMin ||
                               heard_bytes_ == 0);
@@ -93,7 +93,7 @@ void InsightStress::run_reader(const std::string& topic, int number) {
         if (!latest || !from) {
             return fail("a reader is refused: " + client.wire().failure());
         }
-        // The end moves on while it reads: enough is read when its own look is.
+        // The end moves on during the read: the client needs only the records before the end that it saw.
         if (const auto records = client.read_all(topic, partition, std::max<std::int64_t>({0, *from, *latest - 50})); !records) {
             return fail("fetch: " + client.wire().failure());
         }
@@ -141,14 +141,14 @@ void InsightStress::run_questions(int number) {
     for (std::size_t round = static_cast<std::size_t>(number); goes_on(); ++round) {
         const std::string question = kQuestions[round % kQuestions.size()];
         const auto answer = broker_->http_get(question);
-        // Short-lived topics may be gone, and the plan of the other one who asks may not be done.
+        // Short-lived topics may be gone, and the plan of the other client may still be running.
         if (!answer || (answer->status != 200 && answer->status != 404 && answer->status != 503)) {
             return fail(question + ": " + (answer ? std::to_string(answer->status) + " " + answer->body : "no answer"));
         }
     }
 }
 
-/// Comes, listens for a while and leaves, again and again.
+/// Connects, listens for a while and leaves, again and again.
 void InsightStress::run_listener(const std::string& request) {
     while (goes_on()) {
         const WireClient connection(broker_->http_port());
@@ -185,7 +185,7 @@ TEST_F(InsightStress, WatchersQuestionsAndGrowthAtOnce) {
     }
     threads.emplace_back([this] { run_growth("compacted"); });
     threads.emplace_back([this] {
-        // A fenced topic grows to a multiple of what it has.
+        // A fenced topic grows to a multiple of its partition count.
         std::this_thread::sleep_for(500ms);
         PlainClient client(broker_->port());
         if (client.expand_topic("fenced", 2 * kFirstPartitions) != ErrorCode::none) {

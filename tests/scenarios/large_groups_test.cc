@@ -1,5 +1,5 @@
-// The sizes that the simulation of groups knows, once for real: a thousand members on as many connections, ten thousand
-// partitions. Takes long: PARTITA_LONG_TESTS=1 runs it. Prints its figures.
+// Runs the simulated sizes of groups once for real: a thousand members on as many connections, and ten thousand partitions. This
+// takes long: PARTITA_LONG_TESTS=1 runs it. Prints its figures.
 
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ class LargeGroups : public ::testing::Test {
 
 using TopicAndPartition = std::pair<TopicId, std::int32_t>;
 
-/// A member of a group of KIP-848 that takes what it is given and gives up what it is asked for, at once.
+/// A member of a group of KIP-848. It takes the partitions that it is given and gives up those that it is asked for, at once.
 class ConsumerMember {
   public:
     ConsumerMember(std::uint16_t port, int number) : client_(port), id_("member-" + std::to_string(number)) {}
@@ -140,7 +140,7 @@ class ConsumerMembers {
         topics_.assign(names_.begin(), names_.end());
     }
 
-    /// Every member beats once. None of them may own what another one does.
+    /// Every member sends one heartbeat. No two of them may own the same partition.
     void round() {
         for (ConsumerMember& member : members_) {
             ASSERT_TRUE(member.beat(topics_)) << member.problem;
@@ -154,8 +154,8 @@ class ConsumerMembers {
         owned_in_all_ = all.size();
     }
 
-    /// Rounds until all partitions have owners who share them evenly. At least an assignment interval apart, as only then
-    /// anything can change.
+    /// Runs rounds until all partitions have owners, with even shares. The rounds are at least an assignment interval apart,
+    /// since nothing can change sooner.
     [[nodiscard]] int rounds_until(std::size_t partitions) {
         for (int rounds = 1; rounds <= 50; ++rounds) {
             round();
@@ -313,7 +313,7 @@ TEST_F(LargeGroups, TopicOfTenThousandPartitionsIsDescribedWrittenAndFoundAgain)
     const std::array values{std::string("v")};
     const std::vector<std::byte> batch = make_batch(values);
     begin = Clock::now();
-    // Each file that was written is synced at the stop, which takes its time.
+    // The stop syncs each file that was written, which takes its time.
     for (std::int32_t index = kCount - 1; index >= 0; index -= 100) {
         ASSERT_EQ(produce(client, "ten-thousand", index, batch), ErrorCode::none);
     }
@@ -324,7 +324,7 @@ TEST_F(LargeGroups, TopicOfTenThousandPartitionsIsDescribedWrittenAndFoundAgain)
 
     const std::string directory = broker_->data_directory();
     begin = Clock::now();
-    // Every file is synced before the directory is marked clean.
+    // The broker syncs every file before it marks the directory clean.
     broker_->send_signal(SIGTERM);
     EXPECT_EQ(broker_->wait(5min).exit_code, 0);
     const long long stopped_ms = ms_since(begin);

@@ -1,4 +1,4 @@
-// Clients that have to log in by SASL, byte by byte: what Kafka answers, what ends a connection and when, and what others
+// Tests clients that have to log in by SASL, byte by byte: what Kafka answers, what ends a connection and when, and what others
 // notice of it.
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST(Login, WhoKnowsThePasswordIsServed) {
     EXPECT_TRUE(is_served(client));
     EXPECT_EQ(broker->metric("kafka_server_socketservermetrics_successful_authentication_total"), 1);
     EXPECT_EQ(broker->metric("kafka_server_socketservermetrics_failed_authentication_total"), 0);
-    // A login again is no matter of a session without an end.
+    // A session without an end cannot log in again.
     EXPECT_EQ(shake_hands(client, "PLAIN")->error_code, ErrorCode::illegal_sasl_state);
     EXPECT_EQ(say(client, "x")->error_code, ErrorCode::illegal_sasl_state);
     EXPECT_TRUE(is_served(client));
@@ -129,7 +129,7 @@ TEST(Login, WhoAsksBeforeTheLoginIsSentAwayWithoutAnAnswer) {
         EXPECT_FALSE(client.receive());
         EXPECT_TRUE(client.was_closed());
     }
-    // Between handshake and token, too.
+    // The limit holds between handshake and token, too.
     WireClient client(broker->port());
     ASSERT_NE(shake_hands(client, "PLAIN"), nullptr);
     client.send(request_frame(4, ListGroupsRequest{}));
@@ -162,7 +162,7 @@ TEST(Login, OfTooManyStrangersTheFirstMakesRoom) {
     std::vector<std::unique_ptr<WireClient>> strangers;
     for (int each = 0; each < 11; ++each) {
         strangers.push_back(std::make_unique<WireClient>(broker->port()));
-        // So that they come in this order.
+        // The handshakes make the clients come in this order.
         ASSERT_NE(shake_hands(*strangers.back(), "PLAIN"), nullptr);
     }
     EXPECT_TRUE(strangers.front()->is_closed_within());

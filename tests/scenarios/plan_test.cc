@@ -51,7 +51,7 @@ Ran run(const std::string& arguments, bool with_errors = true) {
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// Where every key goes, as the program itself computes it.
+/// Returns the partition of every key, as the program itself computes it.
 std::vector<int> partitions_of(const std::vector<std::string>& keys, int count) {
     TemporaryDirectory directory;
     {
@@ -82,7 +82,7 @@ class Plans : public ::testing::Test {
         return "plan " + arguments + " --http localhost:" + std::to_string(broker->http_port());
     }
 
-    /// Keys key-0 ... with the Java client's partitioner, one record each.
+    /// Produces keys key-0 ... with the Java client's partitioner, one record each.
     std::map<std::string, std::pair<int, int>> produce(const std::string& topic, int from, int to, int count) {
         PlainClient client(broker->port());
         EXPECT_EQ(client.create_topic(topic, from).error, ErrorCode::none);
@@ -146,7 +146,7 @@ TEST_F(Plans, SpeakToPeopleAndToPrograms) {
 
 using Json = nlohmann::json;
 
-/// error_message of a CreatePartitions request that changes nothing; empty when there is none.
+/// Returns the error_message of a CreatePartitions request that changes nothing; empty when there is none.
 std::string dry_run(PlainClient& client, const std::string& topic, int count) {
     CreatePartitionsRequest::CreatePartitionsTopic wanted{.name = topic, .count = count};
     wanted.assignments = nullptr;
@@ -160,7 +160,7 @@ std::string dry_run(PlainClient& client, const std::string& topic, int count) {
     return std::string(answer->results[0].error_message.value_or(""));
 }
 
-/// Without what depends on when the plan was asked for: the moment from which a replay is safe (H07).
+/// Removes the part that depends on when the plan was requested: the moment from which a replay is safe (H07).
 Json but_for_the_time(Json plan) {
     for (Json& finding : plan["findings"]) {
         finding["numbers"].erase("safe_after_ms");
@@ -186,7 +186,7 @@ TEST_F(Plans, AreTheSameOnEveryChannel) {
     PlainClient client(broker->port());
     ASSERT_EQ(client.commit("billing", "orders", 0, 1), ErrorCode::none);
     const auto ask_http = [&] { return Json::parse(broker->http_get("/v1/topics/orders/expansion?to=8")->body); };
-    // The broker gets to know the producer meanwhile: only plans of one state of its knowledge are the same.
+    // The broker learns about the producer meanwhile, and only plans of one state of its knowledge are equal.
     Json by_http = ask_http();
     Json by_command;
     constexpr int kAttemptsMax = 20;
@@ -308,7 +308,7 @@ TEST_F(Plans, TakeKeysOfAMegabyteAndBatchesThatAreDamaged) {
     EXPECT_TRUE(has(large.out, "\"verdict\": \"unknown\"")) << large.out.substr(0, 3000);
     EXPECT_TRUE(has(large.out, "only 3 distinct keys")) << large.out.substr(0, 3000);
 
-    // A byte of a value flips on the disk, behind the broker's back.
+    // A byte of a value flips on the disk, unknown to the broker.
     produce("hurt", 2, 4, 200);
     const std::string log = broker->data_directory() + "/hurt-1/00000000000000000000.log";
     ASSERT_TRUE(std::filesystem::exists(log));
@@ -324,7 +324,7 @@ TEST_F(Plans, TakeKeysOfAMegabyteAndBatchesThatAreDamaged) {
 }
 
 TEST_F(Plans, SayThatAListOfKeysIsASample) {
-    // More bytes of keys than are kept.
+    // These keys have more bytes than the broker keeps.
     constexpr int kKeys = 40;
     constexpr std::size_t kKeyBytes = 4'000'000;
     PlainClient client(broker->port());
@@ -373,13 +373,13 @@ TEST_F(Plans, TheEpochLogTellsWhoAndWhenAndSurvivesAKill) {
     const std::string directory = broker->data_directory();
     broker->send_signal(SIGKILL);
     (void)broker->wait();
-    // Its directory goes when it does.
+    // The broker's directory disappears with the object.
     const auto killed = std::exchange(broker, nullptr);
     broker = BrokerProcess::start({.data_directory = directory});
     ASSERT_NE(broker, nullptr);
     const auto again = broker->http_get("/v1/topics/orders/expansions");
     ASSERT_TRUE(again);
-    // It listens elsewhere now, and says so.
+    // The broker now listens on another port, and says so.
     Json was = Json::parse(before);
     Json is = Json::parse(again->body);
     EXPECT_NE(was["broker"], is["broker"]);
@@ -389,7 +389,7 @@ TEST_F(Plans, TheEpochLogTellsWhoAndWhenAndSurvivesAKill) {
     EXPECT_EQ(broker->http_get("/v1/topics/nobody/expansions")->status, 404);
 }
 
-/// Answers one HTTP request with a body, whatever was asked, as something that is no broker may.
+/// Answers one HTTP request with a fixed body, whatever the request, as a server that is not a broker may.
 class StrangeServer {
   public:
     explicit StrangeServer(std::string body) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -1,4 +1,4 @@
-// A broker that was given every kind of secret, and asked for everything: none of them is in what it says.
+// Gives a broker every kind of secret, and asks it for everything: no answer contains any of them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,12 +29,12 @@ using authentication::Hash;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Each secret has it, and nothing else.
+/// Each secret contains it, and nothing else does.
 constexpr std::string_view kMarker = "-secret";
 constexpr std::string_view kLateLine =
     "org.apache.kafka.common.security.plain.PlainLoginModule required user_late=\"late-secret\";";
 
-/// Without the line that documents a config by an example.
+/// Drops the line that documents a config by an example.
 std::string said(const HttpAnswer& answer) {
     constexpr std::string_view kExample = "password=alice-secret]";
     std::string text = answer.headers + answer.body;
@@ -72,7 +72,7 @@ class Secrets : public ::testing::Test {
         ASSERT_EQ(plain_login(*admin_, "admin", "admin-secret")->error_code, ErrorCode::none);
     }
 
-    /// Nothing that clients are told has it.
+    /// Sends a request of the administrator and returns the answer.
     template <class Response, class Request>
     const Response* ask(std::int16_t version, const Request& request) {
         const std::int32_t id = admin_->send_request(version, request);
@@ -125,7 +125,7 @@ TEST_F(Secrets, AreInNoAnswerNoLogAndNoFile) {
     ASSERT_NE(token, nullptr);
     ASSERT_EQ(token->error_code, ErrorCode::none);
     const std::string hmac = authentication::to_base64(as_text(token->hmac));
-    // Settings: one that is refused, one that is taken and in no file of the start.
+    // One setting is refused; one is taken, and is in no file of the start.
     std::string message;
     EXPECT_EQ(alter("listener.name.ssl.ssl.keystore.password", "no-such-secret", message), ErrorCode::invalid_request);
     EXPECT_THAT(message, Not(HasSubstr(std::string(kMarker))));
@@ -151,7 +151,7 @@ TEST_F(Secrets, AreInNoAnswerNoLogAndNoFile) {
                                    "listener.name.sasl_plaintext.plain.sasl.jaas.config", "a.name.that.nobody.knows"}) {
         EXPECT_THAT(sensitive, ::testing::Contains(name));
     }
-    // Everything that is served over HTTP without naming something; to who has the token, to nobody, and to who has another.
+    // Asks for every resource over HTTP that needs no name: with the token, without one, and with another one.
     for (const std::string path :
          {"/", "/health/live", "/health/ready", "/metrics", "/v1/broker", "/v1/broker/configs", "/v1/connections", "/v1/requests",
           "/v1/errors", "/v1/quotas", "/v1/findings", "/v1/topics", "/v1/groups", "/v1/topics/__partita_catalog", "/nowhere"}) {

@@ -1,5 +1,5 @@
-// Every API that the broker serves, in every version that it accepts: one reply, decodable in that version,
-// nothing left over, whatever the request holds.
+// Tests every API that the broker serves, in every version that it accepts. Each request gets one reply, which decodes in that
+// version with nothing left over, whatever the request holds.
 
 #include <gtest/gtest.h>
 
@@ -101,7 +101,7 @@ class ServedVersions : public ::testing::Test {
     std::vector<std::string> values_;
 };
 
-/// Waits are cut short; acks=0 has no reply.
+/// Shortens waits. Requests with acks=0 have no reply.
 void make_answerable(const ApiInfo& api, void* request) {
     if (api.key == ApiKey::fetch) {
         auto& fetch = *static_cast<FetchRequest*>(request);
@@ -204,7 +204,7 @@ TEST_F(ServedVersions, ApisThatAreNotServedCloseTheConnection) {
 
 TEST_F(ServedVersions, ApiVersionsFromTheFutureIsAnsweredInVersionZero) {
     for (const std::int16_t version : {std::int16_t{6}, std::int16_t{99}, std::int16_t{32767}}) {
-        // Header v2, then a body that nobody here can read.
+        // Header v2, then a body that the broker cannot read.
         ByteBuffer content;
         content.append_big_endian(std::int16_t{18});
         content.append_big_endian(version);
@@ -222,7 +222,7 @@ TEST_F(ServedVersions, ApiVersionsFromTheFutureIsAnsweredInVersionZero) {
         ASSERT_EQ(response->api_keys.count(), 1u);
         EXPECT_EQ(response->api_keys[0].api_key, 18);
         EXPECT_EQ(response->api_keys[0].max_version, find_api(ApiKey::api_versions)->latest_version(false));
-        // And the connection goes on, as the client tries the version it was told.
+        // The connection goes on: the client tries the version that it was told.
         const ApiVersionsRequest again{.client_software_name = "scenario", .client_software_version = "1"};
         EXPECT_NE(client.call<ApiVersionsResponse>(response->api_keys[0].max_version, again), nullptr) << client.failure();
     }
@@ -266,7 +266,7 @@ const void* Sensible::make(const ApiInfo& api, std::int16_t version) {
                     arena_.allocate_unlimited(2 * sizeof(ProduceRequest::PartitionProduceData), 8)),
                 2);
             partitions[0] = {.index = 0, .records = Records(Bytes(batch_))};
-            partitions[1] = {.index = 1, .records = Records(Bytes(batch_).first(70))};  // Is refused, with texts.
+            partitions[1] = {.index = 1, .records = Records(Bytes(batch_).first(70))};  // The broker refuses this, with texts.
             topic.partition_data = partitions;
             return keep(ProduceRequest{.acks = 1, .timeout_ms = 1000, .topic_data = one(topic)});
         }
@@ -386,7 +386,7 @@ const void* Sensible::make(const ApiInfo& api, std::int16_t version) {
     }
 }
 
-/// A join that becomes stable, leaving the member id in `member_id`.
+/// Joins until the group is stable, and leaves the member id in `member_id`.
 void join_once(WireClient& client, std::string& member_id) {
     const std::array protocols{JoinGroupRequest::Protocol{.name = "range"}};
     JoinGroupRequest join{.group_id = kGroup,

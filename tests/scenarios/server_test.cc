@@ -42,7 +42,7 @@ Address advertised_to(WireClient& client) {
     return {std::string(response->brokers[0].host), response->brokers[0].port};
 }
 
-/// The port that a listener got, from the log.
+/// Returns the port that a listener got, from the log.
 std::uint16_t port_of(const BrokerProcess& broker, const std::string& listener, const std::string& address) {
     const std::string output = broker.output();
     const std::string marker = "listener=" + listener + " address=" + address + ":";
@@ -54,7 +54,7 @@ std::uint16_t port_of(const BrokerProcess& broker, const std::string& listener, 
 void expect_refused(const Finished& finished, const std::string& text) {
     EXPECT_EQ(finished.exit_code, 2) << finished.output;
     EXPECT_NE(finished.output.find(text), std::string::npos) << finished.output;
-    // One line for the user; what the log says of the start comes before it.
+    // The last line is for the user; the log of the start comes before it.
     const std::string_view output = finished.output;
     const std::size_t refusal = output.rfind("partita: ");
     ASSERT_NE(refusal, std::string::npos) << output;
@@ -210,7 +210,7 @@ TEST(Http, ServesNoPagesOfOtherSites) {
 
 TEST(Http, WithoutDescriptorsItsAcceptorRests) {
 #ifdef __SANITIZE_ADDRESS__
-    // It opens pipes to see whether memory can be read, and takes what it cannot open for a wild pointer.
+    // The sanitizer opens pipes to see whether memory can be read, and takes memory for a wild pointer when it cannot open them.
     GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors of its own";
 #endif
     const auto broker = BrokerProcess::start();
@@ -295,7 +295,8 @@ TEST(Ephemeral, LeavesNothingBehind) {
     ASSERT_TRUE(create_topic(client, "t", 3));
     const std::array values{std::string("v")};
     EXPECT_EQ(produce(client, "t", 0, make_batch(values)), ErrorCode::none);
-    // Others have directories of that kind, too, which come and go: this broker's own is the one in which it has the record open.
+    // Other processes have directories of that kind, too, which come and go. The broker's own is the one whose record it has
+    // open.
     std::set<std::filesystem::path> own;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(broker->process_id()) + "/fd")) {
         std::error_code ignored;

@@ -1,5 +1,5 @@
-// Clients of every kind at once, for a few seconds: what runs on several reactors meets here. The run under
-// the thread sanitizer is the point; a normal build checks that nothing is lost on the way.
+// Runs clients of every kind at once, for a few seconds: the parts on several reactors meet here. The test is meant for the
+// thread sanitizer; a normal build checks that nothing is lost on the way.
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ class Stress : public ::testing::Test {
         failures_.insert(what);
         stopping_ = true;
     }
-    /// Until the time is over, and on a slow machine until everybody has done something.
+    /// Goes on until the time is over, and on a slow machine until each client has done something.
     [[nodiscard]] bool goes_on() const {
         return !stopping_ && (std::chrono::steady_clock::now() < deadline_ || joins_ == 0 || topics_made_ == 0 ||
                               std::ranges::any_of(produced_, [](const auto& records) { return records == 0; }));
@@ -91,7 +91,7 @@ void Stress::run_producer(std::int32_t partition) {
 void Stress::run_consumer(std::int32_t partition) {
     WireClient client(broker_->port());
     std::atomic<std::int64_t>& position = consumed_[static_cast<std::size_t>(partition)];
-    // Until everything is there that the producer wrote, its last request included.
+    // Reads until everything is there that the producer wrote, including its last request.
     const auto index = static_cast<std::size_t>(partition);
     while (!stopping_ && (!producer_ended_[index] || position < produced_[index])) {
         std::array partitions{
@@ -214,7 +214,7 @@ void Stress::run_observer() {
 }
 
 TEST_F(Stress, AllKindsOfClientsAtOnce) {
-    // Dealt out, so that its threads meet as often as they can.
+    // The broker spreads connections, so that its threads meet as often as they can.
     broker_ = BrokerProcess::start({.overrides = {"group.initial.rebalance.delay.ms=0", "partita.connections.gather=false"}});
     ASSERT_NE(broker_, nullptr);
     WireClient first(broker_->port());

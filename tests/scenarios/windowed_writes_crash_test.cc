@@ -1,5 +1,5 @@
-// Writes to many logs at once go through windows of their files: what was acknowledged is there after kill -9, and nobody finds
-// zeros behind the records for long.
+// Tests that writes to many logs at once, which go through windows of their files, survive kill -9 once acknowledged. Zeros
+// behind the records stay only for a short time.
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@ namespace partita::test {
 namespace {
 
 constexpr int kPartitionsOfEach = static_cast<int>(kManyLogs) + 6;
-/// Each writes one marker to each partition, at once.
+/// Each transaction writes one marker to each partition, at once.
 constexpr int kTransactions = Segment::kWritesBeforeWindow + 4;
 
 std::uintmax_t log_bytes(const TemporaryDirectory& directory) {
     return std::filesystem::file_size(directory / "wide-0/00000000000000000000.log");
 }
 
-/// All of one length.
+/// All values have one length.
 std::string value_of(int transaction) { return "value " + std::to_string(1000 + transaction); }
 
 void run_transactions(TransactionalClient& producer, int from, int count) {
@@ -36,7 +36,7 @@ void run_transactions(TransactionalClient& producer, int from, int count) {
     }
 }
 
-/// The record of each transaction, and its marker behind it.
+/// Expects the record of each transaction, and its marker behind it.
 void expect_transactions(std::uint16_t port, int count) {
     PlainClient reader(port);
     for (int partition = 0; partition < kPartitionsOfEach; ++partition) {
@@ -68,8 +68,8 @@ TEST(WindowedWrites, SurviveAKillAndLeaveNoZerosForLong) {
     broker = BrokerProcess::start({.data_directory = data.path()});
     ASSERT_TRUE(broker);
     const std::uintmax_t cut_bytes = log_bytes(data);
-    // As long as the records alone where there was no window: on a file system that is not trusted with any, or a machine so slow
-    // that there were few writes between two syncs.
+    // The file has only the records when there was no window: on a file system that is not trusted with one, or on a machine so
+    // slow that few writes came between two syncs.
     EXPECT_GE(killed_bytes, cut_bytes);
     EXPECT_LE(killed_bytes, cut_bytes + 2 * Segment::kWindowPaddingBytes);
     expect_transactions(broker->port(), kTransactions);

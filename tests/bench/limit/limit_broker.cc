@@ -2,7 +2,7 @@
 // writes to the page cache and answers; it sends by sendfile and lets readers at the end wait. It does nothing else: no groups,
 // no indexes on disk, no recovery, no limits against bad clients. Measurements compare Partita with it.
 //
-// limit_broker PORT DIRECTORY PARTITIONS [--sync]     --sync: a device sync before answers, shared by all that wait
+//   limit_broker PORT DIRECTORY PARTITIONS [--sync]     --sync: a device sync before answers, shared by all that wait
 //
 // It speaks ApiVersions 0, Produce 7, Fetch 4 (one topic, one partition per Fetch) and Metadata 1, for any topic name. Metadata
 // names the first partition only: a client that asks where to write writes there.
@@ -167,7 +167,8 @@ class LimitBroker {
     }
 
   private:
-    /// As a broker whose clients ask at once again: looks before it sleeps, since its own wake would be most of what it takes.
+    /// Looks before it sleeps, as a broker does whose clients ask again at once: otherwise its own wake would take most of the
+    /// time.
     [[nodiscard]] int wait(epoll_event (&events)[kEvents]) const {
         const auto until = std::chrono::steady_clock::now() + kLook;
         do {
@@ -350,7 +351,7 @@ class LimitBroker {
     }
 
     void metadata(Connection& connection, Reader& request, std::int32_t correlation_id) {
-        const auto topics = std::max(request.take<std::int32_t>(), std::int32_t{0});  // Null: all of them, which nobody knows.
+        const auto topics = std::max(request.take<std::int32_t>(), std::int32_t{0});  // Null: all topics, but none is known.
         std::vector<std::byte>& out = connection.answers;
         const std::size_t begin = out.size();
         put(out, std::int32_t{0});
@@ -376,7 +377,7 @@ class LimitBroker {
         store_big_endian(out.data() + begin, static_cast<std::int32_t>(out.size() - begin - 4));
     }
 
-    /// A client that begins with a newer version is told, in version 0, and asks again (KIP-511).
+    /// The broker answers a client that begins with a newer version in version 0, and the client asks again (KIP-511).
     void api_versions(Connection& connection, std::int16_t asked, std::int32_t correlation_id) {
         std::vector<std::byte>& out = connection.answers;
         const std::size_t begin = out.size();
@@ -384,8 +385,8 @@ class LimitBroker {
         put(out, correlation_id);
         put(out, asked == 0 ? std::int16_t{0} : kUnsupportedVersion);
         put(out, std::int32_t{4});
-        // Only the newest of each is served. librdkafka believes in record batches where Produce 3 is named, and then sends the
-        // newest.
+        // The broker serves only the newest version of each. librdkafka believes in record batches when Produce 3 is named, and
+        // then sends the newest.
         struct Versions {
             std::int16_t key, oldest, newest;
         };

@@ -13,7 +13,7 @@ struct EncodedBatch {
     std::int32_t records = 0;
 };
 
-/// A batch of random letters, as full as `settings` want it. Equal settings and seed give equal batches.
+/// A batch of random letters, as full as `settings` require. Equal settings and seed give equal batches.
 [[nodiscard]] EncodedBatch make_batch(const Settings& settings, std::uint64_t seed);
 
 }  // namespace partita::bench

@@ -31,9 +31,9 @@ struct Reader {
     bool waits = false;
 };
 
-/// A group whose members live on connections of their own. A member sends the next heartbeat when the last one is answered,
-/// until the group is settled: all members are in one epoch, and all partitions are owned, each once. This is what the
-/// coordinator can do; how often real members come is up to heartbeat.interval.ms.
+/// A group whose members have separate connections. A member sends its next heartbeat when the last one is answered, until the
+/// group is settled: all members are in one epoch, and each partition has one owner. This shows the limit of the coordinator;
+/// real members come as often as heartbeat.interval.ms says.
 class Readers {
   public:
     Readers(const Settings& settings, std::string id)

@@ -8,7 +8,7 @@
 
 namespace partita::bench {
 
-/// Returns when the group's coordinator can be asked: a broker that has to make its internal topic first needs a moment.
+/// Returns when the group's coordinator answers: a broker that has to make its internal topic first needs a moment.
 void wait_for_coordinator(Connection& connection, std::string_view group_id);
 
 struct ProducerIdentity {
@@ -16,11 +16,11 @@ struct ProducerIdentity {
     std::int16_t epoch = -1;
 };
 
-/// An idempotent producer's. Waits for a broker that has to fetch a block of ids from its controller first.
+/// Gets the identity of an idempotent producer. Waits for a broker that has to fetch a block of ids from its controller first.
 [[nodiscard]] ProducerIdentity new_producer(Connection& connection);
 
-/// The transactions of one producer, by the second protocol (KIP-890) where the broker has it switched on and by the first where
-/// not, as clients choose. Nothing else may be under way on the connection when it is asked.
+/// The transactions of one producer, by the second protocol (KIP-890) when the broker has it switched on and otherwise by the
+/// first, as clients choose. No other request may be under way on the connection during a call.
 class Transactions {
   public:
     /// Waits for a broker that has to make its coordinators first.
@@ -33,11 +33,11 @@ class Transactions {
     /// The version that makes a Produce request take part in the transaction.
     [[nodiscard]] std::int16_t produce_version() const;
     [[nodiscard]] bool is_second_protocol() const { return second_protocol_; }
-    /// By the first protocol: adds the partitions, and waits until the markers of the transaction before are written. By the
-    /// second one the records do that.
+    /// First protocol: adds the partitions, and waits until the markers of the previous transaction are written. With the second
+    /// protocol the records do this.
     void begin(Connection& connection, std::string_view topic, int partitions);
     void commit(Connection& connection);
-    /// The two halves of a commit, for who has other connections to look after in between.
+    /// The two halves of a commit, for a caller that serves other connections in between.
     void send_commit(Connection& connection, std::int32_t correlation_id) const;
     void read_commit(Connection& connection, std::int32_t correlation_id);
 

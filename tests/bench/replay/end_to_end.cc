@@ -31,7 +31,7 @@ struct Schedule {
     }
 };
 
-/// Sends every record as soon as it is due; those that became due in the meantime go together, as from a client with
+/// Sends every record as soon as it is due. Records that became due in the meantime go together, as from a client with
 /// linger.ms=0. At most `in_flight` requests are unanswered.
 void send_on_schedule(const Settings& settings, const Schedule& schedule) {
     Connection connection(settings.port);
@@ -90,7 +90,7 @@ void send_on_schedule(const Settings& settings, const Schedule& schedule) {
 void receive_all(const Settings& settings, const Schedule& schedule, Latencies& latencies) {
     Connection connection(settings.port);
     std::int64_t offset = 0;
-    // Nothing is aborted: null and an empty array take the same place.
+    // No transaction is aborted, and null takes the same room as an empty array.
     const std::size_t head_bytes = 4 + 4 + 2 + settings.topic.size() + 4 + 4 + 2 + 8 + 8 + 4 + 4;
     for (std::int32_t requests = 0; static_cast<std::uint64_t>(offset) < schedule.records; ++requests) {
         Frame frame(1, 4);

@@ -17,7 +17,7 @@ class Reader {
           batch_bytes_(batch.bytes.size()),
           batch_records_(batch.records),
           connection_(settings.port),
-          // The head of an answer for one topic and partition; records are thrown away in the kernel.
+          // The head of an answer for one topic and partition; the kernel throws the records away.
           head_(4 + 4 + 4 + 2 + settings.topic.size() + 4 + 4 + 2 + 8 + 8 + 4 + 4) {
         connection_.set_fill_bytes(head_.size() + 4);
     }

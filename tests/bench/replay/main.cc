@@ -1,6 +1,6 @@
-// A client that costs little, so that the broker is what is measured: batches are encoded before, every answer is
-// checked, and the kernel throws fetched records away. Prints one line of JSON; ends with 1 when an answer is not what it
-// must be. `replay_client` without arguments tells the modes; Settings names the options.
+// A client that costs little, so that the figures show the broker. It encodes batches before, checks every answer, and lets the
+// kernel throw fetched records away. It prints one line of JSON, and ends with 1 when an answer is wrong. `replay_client` without
+// arguments lists the modes; Settings names the options.
 //
 //   replay_client produce --port 9092 --topic t --partitions 16 --record-bytes 100 --batch-bytes 16384 --keyed --pid PID
 

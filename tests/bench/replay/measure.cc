@@ -38,7 +38,7 @@ Usage Usage::of(int pid) {
     if (pid == 0) {
         return usage;
     }
-    // /proc says it in ticks of 10 ms, of which a short run has four.
+    // /proc counts in ticks of 10 ms, and a short run has only four of them.
     clockid_t clock{};
     timespec used{};
     if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &used) != 0) {

@@ -12,8 +12,8 @@ using SteadyClock = std::chrono::steady_clock;
 [[nodiscard]] double seconds_since(SteadyClock::time_point began);
 [[nodiscard]] std::int64_t now_ns();
 
-/// Processor time of a process, over all its threads, and of the whole machine. On loopback the kernel bills the receiver's
-/// TCP work to the sender, so that the machine's figure is needed beside the broker's.
+/// Processor time of a process, over all its threads, and of the whole machine. On loopback the kernel bills the receiver's TCP
+/// work to the sender, so that a report needs the machine's figure beside the broker's.
 struct Usage {
     double process_s = 0;
     double machine_s = 0;
@@ -28,7 +28,7 @@ class Latencies {
     explicit Latencies(std::size_t expected) { samples_ns_.reserve(expected); }
     void add(std::int64_t nanoseconds) { samples_ns_.push_back(nanoseconds); }
     [[nodiscard]] std::size_t count() const { return samples_ns_.size(); }
-    /// The least sample that at least `share` of all are not above, in microseconds; sorts on first use.
+    /// The least sample such that at least `share` of all samples are not above it, in microseconds; sorts on first use.
     [[nodiscard]] double percentile_us(double share);
 
   private:
@@ -50,8 +50,8 @@ class Report {
     std::string text_;
 };
 
-/// Allocates, touches and frees memory: on a virtual machine whose host takes free pages back within seconds, page cache
-/// that is written for the first time costs five times more than anything that a broker does.
+/// Allocates, touches and frees memory. On a virtual machine, the host may take free pages back within seconds. Page cache that
+/// is then written for the first time costs five times more than anything that a broker does.
 void touch_memory(std::uint64_t megabytes);
 
 }  // namespace partita::bench

@@ -10,17 +10,18 @@ namespace partita::bench {
 void produce(const Settings& settings);
 /// Reads what `produce` wrote from the start to the end, on `connections` connections at once; the kernel drops the records.
 void fetch(const Settings& settings);
-/// Open loop: records are due at fixed times, whatever the broker does. Measures from when a record was due to when a
+/// Open loop: records are due at fixed times, whatever the broker does. Measures the time from when a record is due until a
 /// waiting consumer has it.
 void end_to_end(const Settings& settings);
-/// `requests` transactions on each of `connections` connections, one after the other: each writes a record to the first of the
-/// `partitions` that it names, and commits. Measures commits until the next transaction may begin.
+/// Runs `requests` transactions on each of `connections` connections, one after the other. Each writes a record to the first of
+/// the `partitions` that it names, and commits. Measures commits until the next transaction may begin.
 void transactions(const Settings& settings);
 /// Commits offsets for `groups` groups of `partitions` partitions, `in_flight` requests at a time on one connection.
 void offset_commits(const Settings& settings);
-/// `members` members of a classic group: how long forming the group takes, and a rebalance of all members at once.
+/// Measures, for a classic group of `members` members, how long forming the group takes, and a rebalance of all members at once.
 void rejoin(const Settings& settings);
-/// The same for a consumer group (KIP-848) that reads a topic of `partitions` partitions: forming it, one more member, one less.
+/// Measures the same for a consumer group (KIP-848) that reads a topic of `partitions` partitions: forming it, adding a member,
+/// removing one.
 void consumer_group(const Settings& settings);
 
 }  // namespace partita::bench

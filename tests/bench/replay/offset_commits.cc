@@ -36,7 +36,7 @@ void offset_commits(const Settings& settings) {
     for (int group = 0; group < settings.groups; ++group) {
         wait_for_coordinator(connection, group_id_of(group));
     }
-    // The first commit of a group creates it; what is measured is a group that lives.
+    // The first commit of a group creates it; the measurement needs a group that exists.
     std::uint64_t wanted = settings.requests > 0 ? settings.requests : 20 * frames.size();
     Latencies latencies(wanted);
     std::deque<std::int64_t> sent_at_ns;

@@ -126,7 +126,7 @@ void check(const ProduceResponse& answer, std::size_t batches) {
     }
 }
 
-/// One producer: a connection, what is under way on it, and its numbering when it is idempotent.
+/// One producer: a connection, its pending requests, and its numbering when it is idempotent.
 class Producer {
   public:
     Producer(const Settings& settings, int number)
@@ -176,7 +176,7 @@ class Producer {
         transactions_->begin(connection_, settings.topic, settings.partitions);
         return true;
     }
-    /// When all records were answered.
+    /// Call it when all records were answered.
     void finish() {
         if (is_ending_) {
             read_end();
@@ -278,7 +278,7 @@ void produce(const Settings& settings) {
     const std::uint64_t wanted =
         settings.requests > 0 ? settings.requests : settings.megabytes * 1'000'000 / requests.bytes_each + 1;
     for (std::size_t i = 0; i < producers.size(); ++i) {
-        // Each producer starts elsewhere, so that they do not all write to the same partition at once.
+        // Each producer starts at another request, so that they do not all write to the same partition at once.
         producers[i].start_with(requests.all.size() * i / producers.size());
     }
     Latencies latencies(wanted);

@@ -21,12 +21,12 @@ namespace {
 constexpr std::int16_t kJoinVersion = 5;
 constexpr std::int16_t kSyncVersion = 3;
 constexpr std::int16_t kHeartbeatVersion = 3;
-/// When nothing was heard for so long, those who are done ask whether the group still is.
+/// After a silence of this length, members that are done ask whether the group is still the same.
 constexpr int kHeartbeatMs = 2;
 constexpr std::int32_t kSessionTimeoutMs = 30'000;
 constexpr std::int32_t kRebalanceTimeoutMs = 60'000;
 constexpr std::size_t kAssignmentBytes = 64;
-/// So many groups are formed, each new to the broker; the last one rebalances.
+/// Groups that are formed, each new to the broker; the last one rebalances.
 constexpr std::size_t kFormations = 5;
 
 /// Where a member stands in the rebalance that is measured.
@@ -39,8 +39,8 @@ struct Member {
     std::int32_t generation = -1;
 };
 
-/// A ConsumerProtocolSubscription, version 0, of no topics: Kafka never answers a member whose subscription it cannot read.
-/// Other bytes in every round: a coordinator answers a member that has nothing new without a rebalance.
+/// A ConsumerProtocolSubscription, version 0, without topics: Kafka never answers a member whose subscription it cannot read. The
+/// bytes differ in every round: a coordinator answers a member without news without a rebalance.
 std::array<std::byte, 14> subscription(std::int32_t round) {
     std::array<std::byte, 14> bytes{};                        // int16 version and int32 count of topics are 0
     store_big_endian(&bytes[6], std::int32_t{sizeof round});  // length of user data
@@ -48,9 +48,9 @@ std::array<std::byte, 14> subscription(std::int32_t round) {
     return bytes;
 }
 
-/// A group whose members live on connections of their own. Each goes on as soon as its answer is there, and joins again
-/// when another member is in a later generation or when a heartbeat says so: a broker may complete a generation with
-/// those who came first, and the others then wait for these to come again.
+/// A group whose members have separate connections. Each member goes on as soon as its answer comes. It joins again when another
+/// member is in a later generation, or when a heartbeat says so. A broker may complete a generation with the members that came
+/// first, and the others then wait for these to come again.
 class Group {
   public:
     Group(const Settings& settings, std::string id) : id_(std::move(id)), assignment_(kAssignmentBytes, std::byte{1}) {
@@ -60,7 +60,7 @@ class Group {
         }
     }
 
-    /// First contact: every member is given an id (KIP-394). Not part of what is measured.
+    /// The first contact: every member gets an id (KIP-394). This is not measured.
     void get_ids() {
         for (Member& member : members_) {
             send_join(member);

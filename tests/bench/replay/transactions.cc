@@ -18,8 +18,8 @@ constexpr int kEndingTries = 30'000;
 constexpr int kRetryMs = 1;
 constexpr std::uint64_t kFewest = 3;
 
-/// One producer that has one transaction after the other, each with a record for every partition. A commit is over when the
-/// next transaction may begin: by the second protocol it can be answered before, and records are refused until then.
+/// One producer with one transaction after the other, each with a record for every partition. A commit is over when the next
+/// transaction may begin. With the second protocol, the broker may answer the commit earlier and refuse records until then.
 class Writer {
   public:
     Writer(const Settings& settings, int number)
@@ -28,13 +28,13 @@ class Writer {
         commits_ns_.reserve(settings.requests);
     }
 
-    /// The first transaction, which is not measured: who makes a partition's files when it is created and who makes them for its
-    /// first records are compared by other rows.
+    /// Runs the first transaction, which is not measured. Some brokers make a partition's files when it is created, others for
+    /// its first records; other rows compare this.
     void warm_up() {
         commit_one(0);
         commits_ns_.clear();
     }
-    /// A few transactions in any case; none begins when the time is over.
+    /// Runs at least a few transactions; none begins when the time is over.
     void run() {
         const auto began = SteadyClock::now();
         for (std::uint64_t i = 1; i <= settings_.requests; ++i) {
@@ -58,13 +58,13 @@ class Writer {
         commits_ns_.push_back(now_ns() - began_ns);
     }
 
-    /// For how long the records were refused since the transaction before had not ended.
+    /// Writes the records. Returns for how long the broker refused them because the previous transaction had not ended.
     std::int64_t write(std::int32_t sequence) {
         BatchBuilder builder({.producer_id = {transactions_.producer().id},
                               .producer_epoch = {transactions_.producer().epoch},
                               .base_sequence = {sequence},
                               .transactional = true});
-        // Markers have the broker's time: records of long ago would make each partition roll its segment for the first of them.
+        // Markers have the broker's time: with old timestamps, each partition would roll its segment at the first marker.
         const auto wall =
             std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch());
         builder.append({wall.count()}, std::nullopt, std::as_bytes(std::span(value_)));
@@ -92,8 +92,8 @@ class Writer {
         return waited_ns;
     }
 
-    /// False when the transaction before has not ended for one of the partitions. Those that were written are known by their
-    /// sequence when they come again.
+    /// False when the previous transaction has not ended in one of the partitions. Partitions that took their record recognize
+    /// its sequence when it comes again.
     bool is_written(const ProduceRequest& request) {
         const auto& answer = connection_.call<ProduceResponse>(transactions_.produce_version(), request);
         bool is_written = true;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 65536;
 constexpr std::size_t kCorrelationIdPosition = 8;
-/// An answer of more than this is no answer that any mode asked for.
+/// No mode asks for an answer larger than this.
 constexpr std::int32_t kMaxAnswerBytes = 64 << 20;
 
 const ApiInfo& api_of(const Schema& request_schema) {

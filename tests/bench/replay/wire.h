@@ -24,7 +24,7 @@ inline constexpr std::int32_t kPlainCorrelationId = 7;
 /// vain do not matter.
 inline constexpr std::int64_t kLookNs = 50'000;
 
-/// Waits until one of `waits` is ready, for a client of several connections: looks for it for `kLookNs`, and sleeps.
+/// Waits until one of `waits` is ready, for a client with several connections: looks for `kLookNs`, then sleeps.
 void wait_for_answers(std::span<pollfd> waits);
 
 /// A blocking connection to a broker on loopback. Any error ends the process: a measurement with an error in it is worthless.
@@ -54,7 +54,7 @@ class Connection {
     /// From now on looks for an answer for `kLookNs` before it sleeps.
     void look_before_sleeping() { look_ns_ = kLookNs; }
 
-    /// The next answer without its size; checks that it belongs to the request of that id.
+    /// Returns the next answer without its size; checks that it belongs to the request with that id.
     std::vector<std::byte>& receive_answer(std::int32_t correlation_id);
 
     /// Sends a request of the protocol library and decodes the answer, which lives until the next call.
@@ -62,7 +62,7 @@ class Connection {
     const Response& call(std::int16_t version, const Request& request) {
         return *static_cast<const Response*>(call(Request::schema, version, &request));
     }
-    /// The next answer, which has to belong to the request of that id.
+    /// Returns the next answer, which must belong to the request with that id.
     template <class Response, class Request>
     const Response& read(std::int16_t version, std::int32_t correlation_id = kPlainCorrelationId) {
         return *static_cast<const Response*>(read(Request::schema, version, correlation_id));
@@ -92,10 +92,10 @@ template <class Request>
     return request_frame(Request::schema, version, &request, correlation_id);
 }
 
-/// Writes the correlation id into a frame that was made before.
+/// Writes the correlation id into a finished frame.
 void set_correlation_id(std::vector<std::byte>& frame, std::int32_t correlation_id);
 
-/// Builds a frame field by field, for what must cost nothing.
+/// Builds a frame field by field, for requests that must cost nothing.
 class Frame {
   public:
     Frame(std::int16_t key, std::int16_t version);

@@ -1,5 +1,5 @@
-// rdkafka_mock: librdkafka's mock cluster of one broker as a process of its own. It chooses its port and prints it; it makes a
-// topic for every line NAME PARTITIONS of its standard input, and ends with it.
+// rdkafka_mock: librdkafka's mock cluster of one broker, as a separate process. It chooses its port and prints it, and makes a
+// topic for every line NAME PARTITIONS of its standard input. It exits when its input ends.
 
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>

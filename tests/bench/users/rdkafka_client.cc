@@ -67,7 +67,7 @@ rd_kafka_t* make_client(rd_kafka_type_t type, const std::string& port, const Set
     return client;
 }
 
-/// A producer of values in which a compressor finds nothing, more of them than any cache holds.
+/// A producer of values that a compressor cannot shorten, more of them than any cache holds.
 class Producer {
   public:
     Producer(const std::string& port, const char* topic, std::size_t record_bytes, Settings settings)
@@ -88,7 +88,7 @@ class Producer {
         rd_kafka_destroy(client_);
     }
 
-    /// Hands over that many records more.
+    /// Hands over `records` more records.
     void send(long records) {
         for (const long end = sent_ + records; sent_ < end;) {
             char* const value = values_.data() + static_cast<std::size_t>(sent_) % different_ * record_bytes_;
@@ -147,10 +147,10 @@ void produce(const std::string& port, const char* topic, long records, std::size
 
 struct Times {
     double seconds = 0;
-    std::vector<double> parts_s;  // Each until it is acknowledged or committed; none where nobody waits for them.
+    std::vector<double> parts_s;  // Times until each part is acknowledged or committed; empty when the client does not wait.
 };
 
-/// `part(count)` sends so many records. Sends one that is not in the times, waits, then sends all others and waits again.
+/// `part(count)` sends `count` records. Sends one part that is not in the times, waits, then sends all others and waits again.
 template <typename Part>
 Times send_in_parts(Producer& producer, long records, long records_of_part, bool waits_for_parts, Part part) {
     part(records_of_part);

@@ -162,7 +162,7 @@ class ReaderIndexHistories : public ConsumerFixture, public ::testing::WithParam
         }
     }
 
-    // Events --------------------------------------------------------------------------------------------
+    // Events -----------------------------------------------------------------------------------------
 
     void happen() {
         switch (roll(20)) {
